@@ -1,0 +1,12 @@
+// The whole command line: finds the command, runs it, turns every failure into a message and an
+// exit code.
+#pragma once
+
+#include "cli/exit_code.hpp"
+
+namespace taskbench::cli {
+
+/// Does what `argv` asks for. Throws nothing.
+[[nodiscard]] ExitCode run_command_line(int argc, const char* const* argv) noexcept;
+
+}  // namespace taskbench::cli

@@ -1,0 +1,47 @@
+// A command of taskbench, and the table of all of them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/exit_code.hpp"
+#include "cli/option_values.hpp"
+
+namespace taskbench::cli {
+
+/// What a command may want to know of the whole command line.
+struct Invocation {
+  std::vector<std::string> command_line;  ///< argv
+  const CLI::App& root;                   ///< every command and option, for the completions
+  const OptionValueTable& values;
+};
+
+/// Lives from the declaration of its options until it has been executed.
+class Command {
+ public:
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  /// Describes `app`, the first line being a summary, and adds the options, which are parsed into
+  /// this command's own members.
+  virtual void declare(CLI::App& app, OptionValueTable& values) = 0;
+
+  /// Called once the options are parsed. Throws UsageError.
+  [[nodiscard]] virtual ExitCode execute(const Invocation& invocation) = 0;
+};
+
+struct CommandEntry {
+  std::string_view name;
+  std::unique_ptr<Command> (*make)();
+};
+
+/// Every command, in the order of `--help`. A new one is one more row in table.cpp.
+[[nodiscard]] std::span<const CommandEntry> all_commands();
+
+}  // namespace taskbench::cli

@@ -1,0 +1,198 @@
+#include "cli/commands/list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/near_miss.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "workloads/measure/measure.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Row = std::vector<std::string>;
+
+/// Rows of equal length, the first being the header; every column as wide as its widest cell.
+std::string aligned(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      text += fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    text += row.back() + '\n';
+  }
+  return text;
+}
+
+std::string parameters_with_defaults(const workloads::Workload& workload) {
+  std::string text;
+  for (const auto& parameter : workload.parameters) {
+    text +=
+        fmt::format("{}{}={}", text.empty() ? "" : " ", parameter.name, parameter.default_value);
+  }
+  return text;
+}
+
+Json parameter_to_json(const workloads::Parameter& parameter) {
+  return {{"name", parameter.name},
+          {"default", parameter.default_value},
+          {"min", parameter.min},
+          {"max", parameter.max},
+          {"description", parameter.description}};
+}
+
+std::string workloads_table() {
+  std::vector<Row> rows{{"WORKLOAD", "PARAMETERS", "WHAT IT DOES"}};
+  for (const auto& workload : workloads::all()) {
+    rows.push_back({std::string(workload.name), parameters_with_defaults(workload),
+                    std::string(workload.summary)});
+  }
+  return aligned(rows);
+}
+
+Json workloads_json() {
+  Json list = Json::array();
+  for (const auto& workload : workloads::all()) {
+    Json parameters = Json::array();
+    for (const auto& parameter : workload.parameters) {
+      parameters.push_back(parameter_to_json(parameter));
+    }
+    list.push_back({{"name", workload.name},
+                    {"summary", workload.summary},
+                    {"operation", workload.operation},
+                    {"parameters", std::move(parameters)}});
+  }
+  return list;
+}
+
+std::string schedulers_table() {
+  std::vector<Row> rows{{"SCHEDULER", "WORKERS", "WHAT IT IS"}};
+  for (const auto& scheduler : workloads::measure::schedulers()) {
+    rows.push_back({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
+                    std::string(scheduler.summary)});
+  }
+  return aligned(rows);
+}
+
+Json schedulers_json() {
+  Json list = Json::array();
+  for (const auto& scheduler : workloads::measure::schedulers()) {
+    list.push_back({{"name", scheduler.name},
+                    {"summary", scheduler.summary},
+                    {"single_worker", scheduler.single_worker}});
+  }
+  return list;
+}
+
+std::string parameters_table() {
+  std::vector<Row> rows{{"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"}};
+  for (const auto& workload : workloads::all()) {
+    for (const auto& parameter : workload.parameters) {
+      rows.push_back({fmt::format("{}.{}", workload.name, parameter.name),
+                      std::to_string(parameter.default_value),
+                      fmt::format("{}..{}", parameter.min, parameter.max),
+                      std::string(parameter.description)});
+    }
+  }
+  return aligned(rows);
+}
+
+Json parameters_json() {
+  Json list = Json::array();
+  for (const auto& workload : workloads::all()) {
+    for (const auto& parameter : workload.parameters) {
+      Json entry{{"workload", workload.name}};
+      entry.update(parameter_to_json(parameter));
+      list.push_back(std::move(entry));
+    }
+  }
+  return list;
+}
+
+struct Topic {
+  std::string_view name;
+  std::string (*table)();
+  Json (*json)();
+};
+
+constexpr std::array<Topic, 3> kTopics{{
+    {"workloads", workloads_table, workloads_json},
+    {"schedulers", schedulers_table, schedulers_json},
+    {"parameters", parameters_table, parameters_json},
+}};
+
+constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
+
+std::vector<std::string_view> topic_names() {
+  std::vector<std::string_view> names;
+  for (const Topic& topic : kTopics) names.push_back(topic.name);
+  return names;
+}
+
+std::string render_tables(std::span<const Topic> topics) {
+  std::string text;
+  for (const Topic& topic : topics) {
+    if (!text.empty()) text += '\n';
+    text += topic.table();
+  }
+  return text;
+}
+
+std::string render_json(std::span<const Topic> topics) {
+  Json object = Json::object();
+  for (const Topic& topic : topics) object[std::string(topic.name)] = topic.json();
+  return object.dump(2) + '\n';
+}
+
+}  // namespace
+
+void ListCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "List the workloads, the schedulers and the parameters.\n\n"
+      "Parameters are listed with their defaults and ranges; `taskbench run --param` sets them.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench list\n"
+      "  taskbench list parameters\n"
+      "  taskbench list workloads --format json");
+  auto* topic =
+      app.add_option("TOPIC", topic_, "workloads, schedulers or parameters. [default: all three]")
+          ->expected(0, 1);
+  values.set(topic, {OptionValues::Kind::one_of, row_names(kTopics)});
+  auto* format = app.add_option("--format", format_, "What is printed: table, json.")
+                     ->type_name("FORMAT")
+                     ->allow_extra_args(false)
+                     ->default_str(std::string(kFormats.front()))
+                     ->group("Output");
+  values.set(format, {OptionValues::Kind::one_of, {kFormats.begin(), kFormats.end()}});
+}
+
+ExitCode ListCommand::execute(const Invocation&) {
+  std::span<const Topic> topics = kTopics;
+  if (const auto name = parse_single("TOPIC", topic_)) {
+    const auto found = std::ranges::find(kTopics, *name, &Topic::name);
+    if (found == kTopics.end()) throw UsageError(unknown_name("topic", *name, topic_names()));
+    topics = {&*found, 1};
+  }
+  const std::string format =
+      parse_single("--format", format_).value_or(std::string(kFormats.front()));
+  if (std::ranges::find(kFormats, format) == kFormats.end()) {
+    throw UsageError("--format: " + unknown_name("format", format, kFormats));
+  }
+  const bool printed = print_result(format == "json" ? render_json(topics) : render_tables(topics));
+  return printed ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,242 @@
+#include "cli/commands/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "cli/progress_line.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/writer.hpp"
+#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/measure/environment.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace model = reports::model;
+using workloads::measure::Progress;
+using Kind = OptionValues::Kind;
+
+constexpr std::string_view kDescription =
+    "Measure workloads on the schedulers.\n\n"
+    "Every chosen workload is run on every chosen scheduler with every worker count; each such "
+    "case\n"
+    "is repeated, and the repetitions of all cases are interleaved at random. Prints the result.";
+
+constexpr std::string_view kExamples =
+    "Examples:\n"
+    "  taskbench run                                      every workload, a worker for each CPU\n"
+    "  taskbench run ping_pong yield_many --workers 1,2,4\n"
+    "  taskbench run --scheduler work_stealing,current_thread --time-budget 1m\n"
+    "  taskbench run spawn_many --param tasks=1000 --json result.json\n"
+    "\n"
+    "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.";
+
+/// CPUs that this process may use, which a container or taskset makes fewer than there are.
+unsigned usable_cpus() {
+  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
+  return allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::vector<std::string> assignment_names() {
+  std::vector<std::string> names;
+  for (const auto& workload : workloads::all()) {
+    for (const auto& parameter : workload.parameters) {
+      names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
+    }
+  }
+  return names;
+}
+
+/// An option that takes one value each time it is given; parse_single() and parse_list() say how
+/// often that may be.
+CLI::Option* add_valued(CLI::App& app, const std::string& name, std::vector<std::string>& into,
+                        const std::string& label, const std::string& description) {
+  return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
+}
+
+// A repetition takes about this much in the file, counters and aggregates included.
+std::size_t expected_bytes(const RunPlan& plan) {
+  constexpr std::size_t kContextBytes = 64 * 1024;
+  constexpr std::size_t kRowBytes = 1500;
+  constexpr std::size_t kAggregateRows = 5;
+  const auto rows = static_cast<std::size_t>(plan.settings.repetitions) + kAggregateRows;
+  return kContextBytes + plan.cases.size() * rows * kRowBytes;
+}
+
+void refuse_unwritable(const RunPlan& plan) {
+  for (const auto& path : {plan.json, plan.json_flat}) {
+    if (!path) continue;
+    const auto outcome = json::check_writable(*path, expected_bytes(plan));
+    if (!outcome.ok()) throw UsageError(outcome.error);
+  }
+}
+
+model::Run measure(const RunPlan& plan, const Invocation& invocation,
+                   const std::atomic<bool>& stop) {
+  model::Run run;
+  run.environment = workloads::measure::probe_environment(invocation.command_line.front());
+  ProgressLine progress_line(progress_style(plan.quiet));
+  auto result = workloads::measure::measure(
+      plan.cases, plan.settings, [&](const Progress& now) { progress_line.show(now); }, stop);
+  run.settings = {.repetitions = plan.settings.repetitions,
+                  .min_time_s = result.min_time_s,
+                  .warmup_s = result.warmup_s,
+                  .time_budget_s = plan.settings.time_budget_s,
+                  .seed = plan.settings.seed,
+                  .pinned = plan.settings.pin,
+                  .command_line = invocation.command_line};
+  run.cases = std::move(result.cases);
+  run.partial = result.interrupted;
+  return run;
+}
+
+// Files come first: a reader of standard output that goes away must not cost the measurement.
+bool write_files(const RunPlan& plan, const model::Run& run) {
+  bool all_written = true;
+  const auto write = [&](const std::filesystem::path& path, const std::string& content) {
+    const auto outcome = json::write_file_atomically(path, content);
+    if (!outcome.ok()) {
+      print_error(outcome.error);
+      all_written = false;
+    } else if (!plan.quiet) {
+      print_note(fmt::format("wrote {}", path.string()));
+    }
+  };
+  if (plan.json) write(*plan.json, json::to_json(run));
+  if (plan.json_flat) write(*plan.json_flat, json::to_flat_json(run));
+  return all_written;
+}
+
+bool print_run(const RunPlan& plan, const model::Run& run) {
+  if (plan.quiet) return true;
+  reports::render::TableStyle style;
+  style.colour = takes_colour(STDOUT_FILENO);
+  style.width = columns(STDOUT_FILENO, style.width);
+  return print_result(plan.format->render(run, style));
+}
+
+bool report_failures(const model::Run& run) {
+  bool failed = false;
+  for (const auto& each : run.cases) {
+    if (each.error.empty()) continue;
+    print_error(fmt::format("{}: {}", each.name, each.error));
+    failed = true;
+  }
+  return failed;
+}
+
+void print_notes_before(const RunPlan& plan, unsigned cpus) {
+  if (plan.quiet) return;
+  unsigned most = 0;
+  for (const auto& each : plan.cases) most = std::max(most, each.workers);
+  if (most > cpus) print_note(fmt::format("up to {} workers share {} CPUs", most, cpus));
+}
+
+}  // namespace
+
+void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(std::string(kDescription));
+  app.footer(std::string(kExamples));
+  declare_selection(app, values);
+  declare_measuring(app);
+  declare_output(app, values);
+}
+
+void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
+  auto* names = app.add_option("WORKLOAD", arguments_.workloads,
+                               "What to run; `taskbench list` shows them. [default: all]");
+  values.set(names, {Kind::one_of, row_names(workloads::all())});
+  const auto schedulers = row_names(workloads::measure::schedulers());
+  auto* scheduler =
+      add_valued(app, "--scheduler", arguments_.schedulers, "NAME[,NAME...]",
+                 fmt::format("Schedulers to run them on: {}.", fmt::join(schedulers, ", ")));
+  scheduler->default_str(schedulers.front());
+  values.set(scheduler, {Kind::list_of, schedulers});
+  auto* workers = add_valued(app, "--workers", arguments_.workers, "N[,N...]",
+                             fmt::format("Worker counts, each up to {}.", kMaxWorkers));
+  workers->default_str("the CPUs that this process may use");
+  auto* parameter = add_valued(
+      app, "--param", arguments_.parameters, "NAME=VALUE",
+      "Set a parameter of every chosen workload that has it, or, as WORKLOAD.NAME=VALUE, of one. "
+      "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them.");
+  values.set(parameter, {Kind::assignment, assignment_names()});
+  auto* filter = add_valued(app, "--filter", arguments_.filter, "REGEX",
+                            "Keep the cases in whose name the expression (ECMAScript) is found. A "
+                            "name looks like chained_spawn/work_stealing/workers:2.");
+  for (auto* option : {scheduler, workers, parameter, filter}) option->group("What to measure");
+}
+
+void RunCommand::declare_measuring(CLI::App& app) {
+  const workloads::measure::Settings defaults;
+  auto* repetitions =
+      add_valued(app, "--repetitions", arguments_.repetitions, "N",
+                 fmt::format("Repetitions of each case, up to {}.", kMaxRepetitions));
+  repetitions->default_str(std::to_string(defaults.repetitions));
+  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
+                              "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
+  min_time->default_str(fmt::format("{}s", defaults.min_time_s));
+  auto* budget = add_valued(app, "--time-budget", arguments_.time_budget, "TIME",
+                            "Duration of the whole run, from which that of a repetition follows. "
+                            "Excludes --min-time.");
+  auto* seed = add_valued(app, "--seed", arguments_.seed, "N",
+                          "Seed of the order of the repetitions and of the schedulers.");
+  seed->default_str(std::to_string(defaults.seed));
+  auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
+  for (auto* option : {repetitions, min_time, budget, seed, pin}) option->group("How to measure");
+}
+
+void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
+  const auto formats = row_names(output_formats());
+  auto* format = add_valued(app, "--format", arguments_.format, "FORMAT",
+                            fmt::format("What is printed: {}.", fmt::join(formats, ", ")));
+  format->default_str(formats.front());
+  values.set(format, {Kind::one_of, formats});
+  auto* full =
+      add_valued(app, "--json", arguments_.json, "FILE",
+                 "Write every repetition, as JSON that readers of Google Benchmark's output "
+                 "take.");
+  auto* flat = add_valued(app, "--json-flat", arguments_.json_flat, "FILE",
+                          "Write the median of every case, one row each, in the same JSON.");
+  for (const auto* option : {full, flat}) values.set(option, {Kind::file, {}});
+  auto* quiet = app.add_flag("--quiet", arguments_.quiet,
+                             "Print no progress and no result; needs --json or --json-flat.");
+  for (auto* option : {format, full, flat, quiet}) option->group("Output");
+}
+
+ExitCode RunCommand::execute(const Invocation& invocation) {
+  const unsigned cpus = usable_cpus();
+  const RunPlan plan = plan_run(arguments_, cpus);
+  refuse_unwritable(plan);
+  print_notes_before(plan, cpus);
+
+  const std::atomic<bool>& stop = stop_on_signals();
+  model::Run run;
+  try {
+    run = measure(plan, invocation, stop);
+  } catch (const std::exception& error) {  // no thread, no memory: nothing to show
+    print_error(fmt::format("the measurement failed: {}", error.what()));
+    return ExitCode::measured_program_failed;
+  }
+  if (run.partial) print_note("interrupted; the results are partial");
+  const bool written = write_files(plan, run);
+  const bool printed = print_run(plan, run);
+  const bool failed = report_failures(run);
+  // Whoever interrupted wants the loop around this process to end, so that comes first.
+  if (run.partial) return ExitCode::interrupted;
+  if (!written || !printed) return ExitCode::usage;
+  return failed ? ExitCode::measured_program_failed : ExitCode::pass;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,26 @@
+#include <array>
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/completion.hpp"
+#include "cli/commands/list.hpp"
+#include "cli/commands/run.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+template <class T>
+std::unique_ptr<Command> make() {
+  return std::make_unique<T>();
+}
+
+constexpr std::array<CommandEntry, 3> kCommands{{
+    {"run", make<RunCommand>},
+    {"list", make<ListCommand>},
+    {"completion", make<CompletionCommand>},
+}};
+
+}  // namespace
+
+std::span<const CommandEntry> all_commands() { return kCommands; }
+
+}  // namespace taskbench::cli

@@ -1,0 +1,21 @@
+// The formats that `taskbench run --format` prints, and what renders each.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reports/render/render.hpp"
+
+namespace taskbench::cli {
+
+struct OutputFormat {
+  std::string_view name;
+  std::string_view summary;
+  std::string (*render)(const reports::model::Run&, const reports::render::TableStyle&);
+};
+
+/// Every format; the first is the default. A new renderer is one more row.
+[[nodiscard]] std::span<const OutputFormat> output_formats();
+
+}  // namespace taskbench::cli

@@ -1,0 +1,19 @@
+// `--param NAME=VALUE` and `--param WORKLOAD.NAME=VALUE`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/workload.hpp"
+
+namespace taskbench::cli {
+
+/// The parameters of every workload of `chosen`, in that order: the defaults, overridden by the
+/// plain assignments, overridden by the scoped ones. Throws UsageError for an assignment that is
+/// ill-formed, given twice, out of range, or that no chosen workload can take.
+[[nodiscard]] std::vector<workloads::ParameterValues> parse_parameters(
+    std::span<const workloads::Workload* const> chosen,
+    const std::vector<std::string>& assignments);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,77 @@
+#include "cli/progress_line.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+
+#include "cli/terminal.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+constexpr double kFirstLineAfterS = 2;  // a run shorter than this needs no line in a log
+constexpr double kBetweenLinesS = 10;
+constexpr int kUnknownWidth = 80;
+
+void write_to_stderr(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+ProgressStyle progress_style(bool quiet) {
+  if (quiet) return ProgressStyle::none;
+  return takes_escapes(STDERR_FILENO) ? ProgressStyle::rewritten : ProgressStyle::lines;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string progress_text(const workloads::measure::Progress& progress) {
+  std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
+                                 progress.repetitions_total, duration_text(progress.elapsed_s));
+  if (progress.remaining_s) text += fmt::format(", {} left", duration_text(*progress.remaining_s));
+  if (!progress.case_name.empty()) text += fmt::format(": {}", progress.case_name);
+  return text;
+}
+
+void ProgressLine::show(const workloads::measure::Progress& progress) {
+  switch (style_) {
+    case ProgressStyle::none:
+      return;
+    case ProgressStyle::lines: {
+      if (progress.case_name.empty()) return;  // done: the result says so
+      const double since = progress.elapsed_s - shown_at_s_.value_or(0);
+      if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
+      shown_at_s_ = progress.elapsed_s;
+      write_to_stderr(fmt::format("taskbench: {}\n", progress_text(progress)));
+      return;
+    }
+    case ProgressStyle::rewritten: {
+      // One column stays free: a full last column makes some terminals wrap.
+      const int width = std::max(2, columns(STDERR_FILENO, kUnknownWidth));
+      const std::string text = progress_text(progress);
+      write_to_stderr(
+          fmt::format("\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(width) - 1)));
+      on_screen_ = true;
+      return;
+    }
+  }
+}
+
+void ProgressLine::clear() {
+  if (!on_screen_) return;
+  write_to_stderr("\r\x1b[K");
+  on_screen_ = false;
+}
+
+}  // namespace taskbench::cli

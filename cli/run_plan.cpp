@@ -1,0 +1,256 @@
+#include "cli/run_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <regex>
+#include <string_view>
+#include <utility>
+
+#include "cli/near_miss.hpp"
+#include "cli/parameters.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+using workloads::Workload;
+using workloads::measure::Case;
+using workloads::measure::Scheduler;
+
+constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
+constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
+
+template <class Table>
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names;
+  for (const auto& row : table) names.push_back(row.name);
+  return names;
+}
+
+std::vector<const Workload*> choose_workloads(const std::vector<std::string>& names) {
+  std::vector<const Workload*> chosen;
+  for (const std::string& name : names) {
+    const Workload* workload = workloads::find(name);
+    if (workload == nullptr) {
+      throw UsageError(unknown_name("workload", name, names_of(workloads::all())));
+    }
+    if (std::ranges::find(chosen, workload) != chosen.end()) {
+      throw UsageError(fmt::format("workload '{}' is given twice", name));
+    }
+    chosen.push_back(workload);
+  }
+  if (chosen.empty()) {
+    for (const Workload& workload : workloads::all()) chosen.push_back(&workload);
+  }
+  return chosen;
+}
+
+std::vector<const Scheduler*> choose_schedulers(const std::vector<std::string>& given) {
+  std::vector<const Scheduler*> chosen;
+  for (const std::string& name : parse_list("--scheduler", given)) {
+    const Scheduler* scheduler = workloads::measure::find_scheduler(name);
+    if (scheduler == nullptr) {
+      throw UsageError("--scheduler: " +
+                       unknown_name("scheduler", name, names_of(workloads::measure::schedulers())));
+    }
+    chosen.push_back(scheduler);
+  }
+  if (chosen.empty()) chosen.push_back(&workloads::measure::schedulers().front());
+  return chosen;
+}
+
+// The counts for each scheduler: what was asked for, else as many as there are CPUs.
+std::vector<unsigned> worker_counts(const std::vector<std::string>& given, unsigned cpus,
+                                    std::span<const Scheduler* const> schedulers) {
+  std::vector<unsigned> counts;
+  for (const std::string& item : parse_list("--workers", given)) {
+    const auto count = static_cast<unsigned>(parse_whole_number("--workers", item, 1, kMaxWorkers));
+    if (std::ranges::find(counts, count) != counts.end()) {  // "2,02" passes as two items
+      throw UsageError(fmt::format("--workers: {} is given twice", count));
+    }
+    counts.push_back(count);
+  }
+  for (const Scheduler* scheduler : schedulers) {
+    for (const unsigned count : counts) {
+      if (scheduler->single_worker && count != 1) {
+        throw UsageError(
+            fmt::format("--workers: scheduler '{}' has one worker and cannot have {}; give "
+                        "--workers 1 or leave "
+                        "--workers out",
+                        scheduler->name, count));
+      }
+    }
+  }
+  if (counts.empty()) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
+  return counts;
+}
+
+std::vector<Case> all_cases(std::span<const Workload* const> chosen,
+                            const std::vector<std::string>& assignments,
+                            std::span<const Scheduler* const> schedulers,
+                            std::span<const unsigned> counts) {
+  const auto values = parse_parameters(chosen, assignments);
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (const Scheduler* scheduler : schedulers) {
+      for (const unsigned count : counts) {
+        const unsigned workers = scheduler->single_worker ? 1 : count;
+        cases.push_back({chosen[i], scheduler, workers, values[i]});
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& pattern) {
+  try {
+    const std::regex expression(pattern);
+    std::vector<Case> kept;
+    for (Case& each : cases) {
+      if (std::regex_search(each.name(), expression)) kept.push_back(std::move(each));
+    }
+    if (!kept.empty()) return kept;
+  } catch (const std::regex_error& error) {
+    throw UsageError(
+        fmt::format("--filter: '{}' is not a regular expression: {}", pattern, error.what()));
+  }
+  throw UsageError(fmt::format("--filter: '{}' matches none of the {} cases; the first is '{}'",
+                               pattern, cases.size(), cases.front().name()));
+}
+
+void plan_time(const RunArguments& arguments, std::size_t case_count,
+               workloads::measure::Settings& settings) {
+  const auto min_time = parse_single("--min-time", arguments.min_time);
+  const auto budget = parse_single("--time-budget", arguments.time_budget);
+  if (min_time && budget) {
+    throw UsageError(
+        "--min-time and --time-budget exclude each other: the budget decides how long a repetition "
+        "takes");
+  }
+  const auto repetitions =
+      static_cast<double>(settings.repetitions) * static_cast<double>(case_count);
+  if (budget) {
+    const double budget_s =
+        parse_duration_s("--time-budget", *budget, kMinTimeBudgetS, kMaxTimeBudgetS);
+    if (budget_s < repetitions * kMinRepetitionS) {
+      throw UsageError(fmt::format(
+          "--time-budget: {} is too short for {} repetitions of {} cases; give at least {}, or ask "
+          "for less",
+          *budget, settings.repetitions, case_count,
+          duration_limit_text(repetitions * kMinRepetitionS)));
+    }
+    settings.time_budget_s = budget_s;
+    return;
+  }
+  if (min_time) {
+    settings.min_time_s = parse_duration_s("--min-time", *min_time, kMinMinTimeS, kMaxMinTimeS);
+    settings.warmup_s = std::min(settings.warmup_s, settings.min_time_s);
+  }
+  const double measuring_s = repetitions * settings.min_time_s;
+  if (measuring_s > kMaxMeasuringS) {
+    throw UsageError(
+        fmt::format("{} repetitions of {} cases at --min-time {} take {}; the limit is {}",
+                    settings.repetitions, case_count, duration_limit_text(settings.min_time_s),
+                    duration_limit_text(measuring_s), duration_limit_text(kMaxMeasuringS)));
+  }
+}
+
+std::optional<std::filesystem::path> parse_file(std::string_view name,
+                                                const std::vector<std::string>& given) {
+  const auto text = parse_single(name, given);
+  if (!text) return std::nullopt;
+  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
+  if (*text == "-") {
+    throw UsageError(fmt::format("{}: '-' is no file; name one, or /dev/stdout", name));
+  }
+  return std::filesystem::path(*text);
+}
+
+// Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
+// weakly_canonical() does not. A path that cannot be resolved stays as it is: writing will tell.
+std::filesystem::path resolved(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // Linux's own limit
+  std::error_code failed;
+  std::filesystem::path target = std::filesystem::absolute(path);
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, failed); ++i) {
+    target = target.parent_path() / std::filesystem::read_symlink(target, failed);
+    if (failed) return path;
+  }
+  target = std::filesystem::weakly_canonical(target, failed);
+  return failed ? path : target;
+}
+
+void plan_output(const RunArguments& arguments, RunPlan& plan) {
+  plan.quiet = arguments.quiet;
+  plan.json = parse_file("--json", arguments.json);
+  plan.json_flat = parse_file("--json-flat", arguments.json_flat);
+  if (plan.json && plan.json_flat && resolved(*plan.json) == resolved(*plan.json_flat)) {
+    throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
+                                 plan.json_flat->string()));
+  }
+  const auto format = parse_single("--format", arguments.format);
+  plan.format = &output_formats().front();
+  if (format) {
+    const auto found = std::ranges::find(output_formats(), *format, &OutputFormat::name);
+    if (found == output_formats().end()) {
+      throw UsageError("--format: " + unknown_name("format", *format, names_of(output_formats())));
+    }
+    plan.format = &*found;
+  }
+  if (plan.quiet && format) {
+    throw UsageError("--quiet and --format exclude each other: --quiet prints no result");
+  }
+  if (plan.quiet && !plan.json && !plan.json_flat) {
+    throw UsageError(
+        "--quiet without --json or --json-flat would throw the result away; add one of them");
+  }
+}
+
+void check_pinning(const RunPlan& plan, unsigned cpus) {
+  if (!plan.settings.pin) return;
+  for (const Case& each : plan.cases) {
+    if (each.workers > cpus) {
+      throw UsageError(
+          fmt::format("--pin gives every worker a CPU of its own, but this process may use {} and "
+                      "{} workers are asked for",
+                      cpus, each.workers));
+    }
+  }
+}
+
+}  // namespace
+
+RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
+  std::vector<std::string> names;
+  std::vector<std::string> assignments = arguments.parameters;
+  for (const std::string& word : arguments.workloads) {
+    (word.find('=') == std::string::npos ? names : assignments).push_back(word);
+  }
+  const auto chosen = choose_workloads(names);
+  const auto schedulers = choose_schedulers(arguments.schedulers);
+  const auto counts = worker_counts(arguments.workers, cpus, schedulers);
+
+  RunPlan plan;
+  plan.cases = all_cases(chosen, assignments, schedulers, counts);
+  if (const auto pattern = parse_single("--filter", arguments.filter)) {
+    plan.cases = keep_matching(std::move(plan.cases), *pattern);
+  }
+  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
+    plan.settings.repetitions =
+        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
+  }
+  if (const auto text = parse_single("--seed", arguments.seed)) {
+    plan.settings.seed =
+        parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  plan.settings.pin = arguments.pin;
+  plan_time(arguments, plan.cases.size(), plan.settings);
+  plan_output(arguments, plan);
+  check_pinning(plan, cpus);
+  return plan;
+}
+
+}  // namespace taskbench::cli

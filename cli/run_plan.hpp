@@ -1,0 +1,53 @@
+// From the arguments of `taskbench run` to what will be measured, or a refusal before anything is.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output_formats.hpp"
+#include "workloads/measure/measure.hpp"
+
+namespace taskbench::cli {
+
+/// More workers than any machine has CPUs; each is a thread.
+inline constexpr unsigned kMaxWorkers = 4096;
+inline constexpr unsigned kMaxRepetitions = 10'000;
+inline constexpr double kMinMinTimeS = 1e-4;  ///< below this the clock is what is measured
+inline constexpr double kMaxMinTimeS = 3600;
+inline constexpr double kMinTimeBudgetS = 0.1;
+inline constexpr double kMaxTimeBudgetS = 24 * 3600;
+
+/// What the user wrote, option by option, not yet understood.
+struct RunArguments {
+  std::vector<std::string> workloads;  ///< NAME=VALUE among them counts as one more --param
+  std::vector<std::string> schedulers;
+  std::vector<std::string> workers;
+  std::vector<std::string> repetitions;
+  std::vector<std::string> min_time;
+  std::vector<std::string> time_budget;
+  std::vector<std::string> parameters;
+  std::vector<std::string> filter;
+  std::vector<std::string> seed;
+  std::vector<std::string> json;
+  std::vector<std::string> json_flat;
+  std::vector<std::string> format;
+  bool quiet = false;
+  bool pin = false;
+};
+
+struct RunPlan {
+  std::vector<workloads::measure::Case> cases;
+  workloads::measure::Settings settings;
+  const OutputFormat* format = nullptr;
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> json_flat;
+  bool quiet = false;
+};
+
+/// Throws UsageError for whatever cannot be done as asked. `cpus` is how many CPUs the process may
+/// use. Touches no file.
+[[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
+
+}  // namespace taskbench::cli

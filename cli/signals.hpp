@@ -1,0 +1,13 @@
+// ^C and SIGTERM: ask once to stop; the second time the process dies at once.
+#pragma once
+
+#include <atomic>
+
+namespace taskbench::cli {
+
+/// From here on the first SIGINT or SIGTERM sets the flag that is returned; the next one of either
+/// kills the process in the usual way. A signal that the parent had set to be ignored (nohup, a
+/// background job of a script) stays ignored. Call once, from the main thread, before others start.
+[[nodiscard]] const std::atomic<bool>& stop_on_signals();
+
+}  // namespace taskbench::cli

@@ -1,0 +1,17 @@
+// What a stream is connected to, and what may be written there.
+#pragma once
+
+namespace taskbench::cli {
+
+[[nodiscard]] bool is_terminal(int descriptor);
+
+/// Columns of the terminal behind `descriptor`, else $COLUMNS, else `otherwise`.
+[[nodiscard]] int columns(int descriptor, int otherwise);
+
+/// A terminal that understands escape sequences: not TERM=dumb, and TERM is set.
+[[nodiscard]] bool takes_escapes(int descriptor);
+
+/// takes_escapes(), and the user has not asked for plain text by NO_COLOR (https://no-color.org).
+[[nodiscard]] bool takes_colour(int descriptor);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,119 @@
+#include "cli/values.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "cli/usage_error.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double seconds;
+};
+
+constexpr std::array<Unit, 5> kUnits{{
+    {"us", 1e-6},
+    {"ms", 1e-3},
+    {"s", 1},
+    {"m", 60},
+    {"h", 3600},
+}};
+
+[[noreturn]] void refuse_range(std::string_view name, std::string_view text, std::string_view min,
+                               std::string_view max) {
+  throw UsageError(
+      fmt::format("{}: '{}' is out of range; it must be from {} to {}", name, text, min, max));
+}
+
+}  // namespace
+
+std::uint64_t parse_whole_number(std::string_view name, std::string_view text, std::uint64_t min,
+                                 std::uint64_t max) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) {
+    throw UsageError(fmt::format("{}: '{}' is not a whole number; give one from {} to {}", name,
+                                 text, min, max));
+  }
+  std::uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  // All digits, so what is left to fail is a sign or more than 64 bits.
+  if (result.ec != std::errc{} || value < min || value > max) {
+    refuse_range(name, text, std::to_string(min), std::to_string(max));
+  }
+  return value;
+}
+
+std::string duration_limit_text(double seconds) {
+  const Unit* unit = kUnits.data();
+  for (const Unit& candidate : kUnits) {
+    if (seconds >= candidate.seconds * (1 - 1e-9)) unit = &candidate;
+  }
+  return fmt::format("{:.10g}{}", seconds / unit->seconds, unit->name);
+}
+
+double parse_duration_s(std::string_view name, std::string_view text, double min_s, double max_s) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  std::string_view unit_name(result.ptr, static_cast<std::size_t>(end - result.ptr));
+  if (unit_name.empty()) unit_name = "s";
+  const auto unit = std::ranges::find(kUnits, unit_name, &Unit::name);
+  // from_chars takes "inf" and "nan" too.
+  if (result.ec == std::errc::invalid_argument || unit == kUnits.end() || std::isnan(number)) {
+    throw UsageError(fmt::format(
+        "{}: '{}' is not a duration; write seconds, or a number with us, ms, s, m or h: 0.1, "
+        "500ms, 2m",
+        name, text));
+  }
+  const double seconds = number * unit->seconds;
+  // The limits are compared with a little slack: 0.1 ms and 1e-4 s differ in the last bit.
+  const bool inside = seconds >= min_s * (1 - 1e-9) && seconds <= max_s * (1 + 1e-9);
+  if (result.ec != std::errc{} || !inside) {
+    refuse_range(name, text, duration_limit_text(min_s), duration_limit_text(max_s));
+  }
+  return seconds;
+}
+
+std::vector<std::string> parse_list(std::string_view name, const std::vector<std::string>& given) {
+  std::vector<std::string> items;
+  for (const std::string& list : given) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t comma = std::min(list.find(',', begin), list.size());
+      std::string item = list.substr(begin, comma - begin);
+      begin = comma + 1;
+      if (item.empty()) {
+        throw UsageError(fmt::format("{}: an item of '{}' is empty", name, list));
+      }
+      if (std::ranges::find(items, item) != items.end()) {
+        throw UsageError(fmt::format("{}: '{}' is given twice", name, item));
+      }
+      items.push_back(std::move(item));
+    }
+  }
+  return items;
+}
+
+std::optional<std::string> parse_single(std::string_view name,
+                                        const std::vector<std::string>& given) {
+  if (given.empty()) return std::nullopt;
+  if (given.size() > 1) {
+    throw UsageError(fmt::format("{} is given {} times ('{}', then '{}'); give it once", name,
+                                 given.size(), given[0], given[1]));
+  }
+  // The parser takes whatever follows an option that needs a value: "--json --quiet".
+  if (given.front().starts_with("--")) {
+    throw UsageError(
+        fmt::format("{} needs a value, and '{}' looks like an option", name, given.front()));
+  }
+  return given.front();
+}
+
+}  // namespace taskbench::cli

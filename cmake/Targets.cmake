@@ -1,0 +1,24 @@
+# What every target of taskbench has in common.
+
+# taskbench_target(<target> [LTO])
+# C++20 without extensions, the project's warnings, includes written from the project's root, and,
+# with LTO, a part in link-time optimisation: for what runs while the clock does, since for the rest
+# it would only cost build time. Whether a warning is an error is the presets' matter.
+function(taskbench_target target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LTO" "" "")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE
+      -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+    )
+    # g++ 12 sees overlapping copies of 2^63 bytes in std::string's operators (GCC bug 105651).
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      target_compile_options(${target} PRIVATE -Wno-restrict)
+    endif()
+  endif()
+  if(arg_LTO AND TASKBENCH_USE_LTO)
+    set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+  endif()
+endfunction()

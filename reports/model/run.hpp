@@ -1,0 +1,104 @@
+// The measured facts of one `taskbench run`, before any statistics or formatting.
+//
+// Plain values without behaviour: every reader, renderer and statistic of reports/ takes these.
+// Units are in the names. A quantity that could not be measured is an empty optional, and the
+// reason stands beside it; it is never zero.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace taskbench::reports::model {
+
+/// Version of the `taskbench` object in the JSON files. Raised when a reader of the old version
+/// would misread the new one; docs/schema/ holds one JSON Schema a version.
+inline constexpr int kSchemaVersion = 1;
+
+/// One cache level as Google Benchmark's context describes it.
+struct Cache {
+  std::string type;  ///< "Data", "Instruction" or "Unified"
+  int level = 0;
+  std::int64_t size_bytes = 0;
+  int num_sharing = 0;  ///< how many CPUs share it
+};
+
+/// Where and with what a run was made. Empty strings and optionals mean "could not be found out".
+struct Environment {
+  std::string date;  ///< RFC 3339, local time with offset
+  std::string host_name;
+  std::string executable;
+  int cpu_count = 0;
+  double cpu_mhz = 0;
+  std::optional<bool> cpu_scaling_enabled;
+  std::optional<bool> aslr_enabled;
+  std::vector<Cache> caches;
+  std::vector<double> load_avg;
+  std::string benchmark_library_version;
+  std::string benchmark_library_build_type;
+
+  std::string cpu_model;
+  std::string cpu_microcode;
+  std::string cpu_governor;
+  std::optional<bool> smt_active;
+  std::string kernel;      ///< uname -sr
+  std::string hypervisor;  ///< "none", "kvm", "xen", …; empty when unknown
+  std::string compiler;    ///< id and version
+  std::string compiler_flags;
+  std::string build_type;
+  std::string git_commit;  ///< of the sources; "-dirty" appended when they were changed
+  std::string taskbench_version;
+  std::int64_t memory_bytes = 0;
+};
+
+/// One repetition of one case: Google Benchmark's unit of timing, many iterations long.
+struct Repetition {
+  std::int64_t index = 0;
+  std::int64_t iterations = 0;
+  double real_ns = 0;                          ///< wall time per iteration
+  double cpu_ns = 0;                           ///< CPU time of the whole process per iteration
+  std::optional<double> voluntary_switches;    ///< context switches of the process per iteration
+  std::optional<double> involuntary_switches;  ///< the same, forced by the kernel
+  /// Scheduler counters per iteration, by name. The tables show "steals", "parks", "wakeups" and
+  /// "overflows"; the JSON and CSV files hold every one.
+  std::map<std::string, double> counters;
+};
+
+/// One workload on one scheduler with one worker count and one set of parameters.
+struct Case {
+  /// Google Benchmark's run_name, e.g. "chained_spawn/work_stealing/workers:2"; no other case of
+  /// the run has it.
+  std::string name;
+  std::string workload;
+  std::string scheduler;
+  int workers = 0;
+  std::map<std::string, std::uint64_t> parameters;
+  std::uint64_t operations = 0;  ///< elementary operations per iteration
+  std::string operation;         ///< what one is: "spawn", "yield", …
+  std::vector<Repetition> repetitions;
+  std::string error;  ///< not empty: the case failed, and this says how; it has no trusted numbers
+  /// Why repetitions are without context switches; empty when they were measured.
+  std::string switches_unavailable;
+};
+
+/// How the run was asked to measure.
+struct Settings {
+  std::int64_t repetitions = 0;
+  double min_time_s = 0;
+  double warmup_s = 0;
+  std::optional<double> time_budget_s;
+  std::uint64_t seed = 0;
+  bool pinned = false;
+  std::vector<std::string> command_line;
+};
+
+struct Run {
+  Environment environment;
+  Settings settings;
+  std::vector<Case> cases;
+  bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
+};
+
+}  // namespace taskbench::reports::model

@@ -1,0 +1,189 @@
+#include "reports/render/columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+namespace taskbench::reports::render {
+namespace {
+
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+// A coarse cut through Unicode 15's EastAsianWidth.txt and the general category Mn: the scripts and
+// symbols that turn up in host names, paths and messages. Not wcwidth(), which depends on the
+// locale of the process.
+constexpr std::array<Range, 7> kZeroWidth = {{{0x0300, 0x036F},
+                                              {0x0483, 0x0489},
+                                              {0x1AB0, 0x1AFF},
+                                              {0x1DC0, 0x1DFF},
+                                              {0x200B, 0x200F},
+                                              {0x20D0, 0x20FF},
+                                              {0xFE00, 0xFE0F}}};
+constexpr std::array<Range, 9> kDoubleWidth = {{{0x1100, 0x115F},
+                                                {0x2E80, 0x303E},
+                                                {0x3041, 0xA4CF},
+                                                {0xAC00, 0xD7A3},
+                                                {0xF900, 0xFAFF},
+                                                {0xFE30, 0xFE6F},
+                                                {0xFF00, 0xFF60},
+                                                {0x1F300, 0x1FAFF},
+                                                {0x20000, 0x3FFFD}}};
+
+template <std::size_t n>
+bool contains(const std::array<Range, n>& ranges, std::uint32_t code_point) {
+  return std::any_of(ranges.begin(), ranges.end(), [code_point](const Range& range) {
+    return range.first <= code_point && code_point <= range.last;
+  });
+}
+
+constexpr std::uint32_t kReplacement = 0xFFFD;
+
+struct Decoded {
+  std::uint32_t code_point;
+  std::size_t length;  ///< in bytes; 1 for a byte that does not start a character
+};
+
+Decoded decode(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xC2 ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  if (length == 1) {
+    return {lead, 1};
+  }
+  if (length == 0 || text.size() < length) {
+    return {kReplacement, 1};
+  }
+  std::uint32_t code_point = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) {
+      return {kReplacement, 1};
+    }
+    code_point = (code_point << 6U) | (byte(i) & 0x3FU);
+  }
+  return {code_point, length};
+}
+
+std::size_t sum(std::span<const std::size_t> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), std::size_t{0});
+}
+
+void wrap_line(std::string_view text, std::size_t width, std::string_view indent,
+               std::vector<std::string>& lines) {
+  std::string line(lines.empty() ? std::string_view() : indent);
+  bool has_word = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) {
+      continue;
+    }
+    if (has_word && display_width(line) + 1 + display_width(word) > width) {
+      lines.push_back(std::move(line));
+      line = indent;
+      has_word = false;
+    }
+    if (has_word) {
+      line += ' ';
+    }
+    line += word;
+    has_word = true;
+  }
+  lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const Decoded character = decode(text);
+    text.remove_prefix(character.length);
+    if (!contains(kZeroWidth, character.code_point)) {
+      width += contains(kDoubleWidth, character.code_point) ? 2U : 1U;
+    }
+  }
+  return width;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const Decoded character = decode(text);
+    const std::uint32_t c = character.code_point;
+    const bool is_control = (c < 0x20 && c != '\n') || (0x7F <= c && c < 0xA0);
+    if (is_control || (c == kReplacement && character.length == 1)) {
+      result += "\xEF\xBF\xBD";
+    } else {
+      result += text.substr(0, character.length);
+    }
+    text.remove_prefix(character.length);
+  }
+  return result;
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(width > used ? width - used : 0, ' ').append(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(text).append(width > used ? width - used : 0, ' ');
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width, std::string_view indent) {
+  std::vector<std::string> lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    wrap_line(text.substr(0, end), width, indent, lines);
+    if (end == std::string_view::npos) {
+      return lines;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,
+                                    std::span<const std::size_t> groups, std::size_t label_width,
+                                    std::size_t gap, std::size_t width) {
+  const std::size_t room = width > label_width ? width - label_width : 0;
+  const auto needed = [gap](std::span<const std::size_t> columns) {
+    return sum(columns) + gap * columns.size();
+  };
+  std::vector<std::size_t> blocks = {0};
+  std::size_t used = 0;
+  const auto start_block = [&] {
+    if (blocks.back() > 0) {
+      blocks.push_back(0);
+      used = 0;
+    }
+  };
+  std::size_t first = 0;
+  for (const std::size_t size : groups) {
+    const std::span<const std::size_t> group = column_widths.subspan(first, size);
+    first += size;
+    if (used + needed(group) > room) {
+      start_block();
+    }
+    for (const std::size_t column : group) {
+      if (used + gap + column > room) {
+        start_block();
+      }
+      ++blocks.back();
+      used += gap + column;
+    }
+  }
+  return blocks;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,40 @@
+// Text in columns: how wide it is on a terminal, how to pad, wrap and distribute it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::reports::render {
+
+/// Columns that a terminal uses for UTF-8 text: none for combining marks, two for wide (East Asian)
+/// characters and emoji, one for every other character and for a byte that is not UTF-8.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
+/// The text with U+FFFD for bytes that are not UTF-8 and for control characters other than line
+/// breaks: an error message must not steer the terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Spaces added before, so that text ends at column `width`; text that is wider stays as it is.
+[[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
+
+/// Spaces added after.
+[[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
+
+/// Lines of at most `width` columns, broken at spaces; a longer word gets a line of its own. Line
+/// breaks in the text are kept. Every line but the first starts with `indent`.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width,
+                                            std::string_view indent = "");
+
+/// Distributes columns over blocks of lines, in order: each block has room for `width` columns of
+/// text, of which `label_width` are for the label that starts every line of every block; `gap`
+/// stands before each column. `groups` are the sizes of runs of columns that belong together: a
+/// group that fits into a block of its own is not split. Returns the number of columns a block.
+[[nodiscard]] std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,
+                                                  std::span<const std::size_t> groups,
+                                                  std::size_t label_width, std::size_t gap,
+                                                  std::size_t width);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/render/render.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+/// RFC 4180, section 2: a field with a quote, a comma or a line break stands in quotes, and quotes
+/// in it are doubled.
+std::string quoted(std::string_view field) {
+  if (field.find_first_of("\",\r\n") == std::string_view::npos) {
+    return std::string(field);
+  }
+  std::string result = "\"";
+  for (const char c : field) {
+    if (c == '"') {
+      result += '"';
+    }
+    result += c;
+  }
+  return result + '"';
+}
+
+/// The shortest text that reads back as the same number; empty for what was not measured.
+std::string number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
+}
+
+std::set<std::string> counter_names(const model::Run& run) {
+  std::set<std::string> names;
+  for (const model::Case& measured : run.cases) {
+    for (const model::Repetition& repetition : measured.repetitions) {
+      for (const auto& [name, value] : repetition.counters) {
+        names.insert(name);
+      }
+    }
+  }
+  return names;
+}
+
+/// "depth=1000;width=2": as many as the workload has, so they share a field.
+std::string parameters(const model::Case& measured) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : measured.parameters) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return fmt::format("{}", fmt::join(parts, ";"));
+}
+
+class Writer {
+ public:
+  explicit Writer(const model::Run& run) : counters_(counter_names(run)) {
+    std::vector<std::string> fields = {"name",
+                                       "workload",
+                                       "scheduler",
+                                       "workers",
+                                       "parameters",
+                                       "operations_per_iteration",
+                                       "repetition",
+                                       "iterations",
+                                       "real_ns",
+                                       "cpu_ns",
+                                       "voluntary_switches_per_iteration",
+                                       "involuntary_switches_per_iteration"};
+    for (const std::string& counter : counters_) {
+      fields.push_back(counter + "_per_iteration");
+    }
+    fields.emplace_back("error");
+    add(fields);
+  }
+
+  void add_case(const model::Case& measured) {
+    if (!measured.error.empty()) {
+      std::vector<std::string> fields = case_fields(measured);
+      // Without numbers: those of a failed case cannot be trusted.
+      fields.resize(fields.size() + kRepetitionFields + counters_.size());
+      fields.push_back(measured.error);
+      add(fields);
+      return;
+    }
+    for (const model::Repetition& repetition : measured.repetitions) {
+      std::vector<std::string> fields = case_fields(measured);
+      add_repetition(fields, repetition);
+      fields.emplace_back();
+      add(fields);
+    }
+  }
+
+  [[nodiscard]] std::string text() && { return std::move(text_); }
+
+ private:
+  static constexpr std::size_t kRepetitionFields = 6;
+
+  static std::vector<std::string> case_fields(const model::Case& measured) {
+    return {measured.name,
+            measured.workload,
+            measured.scheduler,
+            fmt::format("{}", measured.workers),
+            parameters(measured),
+            measured.operations > 0 ? fmt::format("{}", measured.operations) : std::string()};
+  }
+
+  void add_repetition(std::vector<std::string>& fields, const model::Repetition& repetition) const {
+    fields.push_back(fmt::format("{}", repetition.index));
+    fields.push_back(fmt::format("{}", repetition.iterations));
+    fields.push_back(number(repetition.real_ns));
+    fields.push_back(number(repetition.cpu_ns));
+    fields.push_back(number(repetition.voluntary_switches));
+    fields.push_back(number(repetition.involuntary_switches));
+    for (const std::string& counter : counters_) {
+      const auto found = repetition.counters.find(counter);
+      fields.push_back(found == repetition.counters.end() ? std::string() : number(found->second));
+    }
+  }
+
+  void add(std::vector<std::string>& fields) {
+    for (std::string& field : fields) {
+      field = quoted(field);
+    }
+    text_ += fmt::format("{}\n", fmt::join(fields, ","));
+  }
+
+  std::set<std::string> counters_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string csv(const model::Run& run) {
+  Writer writer(run);
+  for (const model::Case& measured : run.cases) {
+    writer.add_case(measured);
+  }
+  return std::move(writer).text();
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,33 @@
+// Turns a run into text: one function a format, one source file each. All text is UTF-8 and ends
+// with a newline.
+#pragma once
+
+#include <string>
+
+#include "reports/model/run.hpp"
+
+namespace taskbench::reports::render {
+
+struct TableStyle {
+  bool colour = false;  ///< ANSI colours
+  int width = 100;      ///< columns that are at hand
+};
+
+/// The table that a person reads: median, spread, ns per operation, CPU time, context switches,
+/// scheduler counters per iteration; failed cases with their reason below it. Columns that do not
+/// fit into the width go to a second block of lines.
+[[nodiscard]] std::string table(const model::Run& run, const TableStyle& style);
+
+/// The same columns as a Markdown table.
+[[nodiscard]] std::string markdown(const model::Run& run);
+
+/// One row a repetition, with a header line; quoted as RFC 4180 says, lines end with LF. A failed
+/// case has one row, with its error and without numbers.
+[[nodiscard]] std::string csv(const model::Run& run);
+
+/// "test chained_spawn ... bench:     168,854 ns/iter (+/- 8,339)": median and max - min, as
+/// libtest prints them. A workload that the run holds once goes by its own name, one that it holds
+/// several times by the full names of its cases.
+[[nodiscard]] std::string libtest(const model::Run& run);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,147 @@
+#include "reports/stats/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+namespace taskbench::reports::stats {
+namespace {
+
+void require_values(std::span<const double> values, const char* statistic) {
+  if (values.empty()) {
+    throw std::invalid_argument(std::string(statistic) + " of no values");
+  }
+}
+
+bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
+
+/// The values of one quantity over the repetitions that have it.
+class Series {
+ public:
+  void add(std::optional<double> value) {
+    if (value && std::isfinite(*value)) {
+      values_.push_back(*value);
+    }
+  }
+  [[nodiscard]] std::optional<double> median_if_any() const {
+    return values_.empty() ? std::nullopt : std::optional(median(values_));
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+std::optional<double> both_switches(const model::Repetition& repetition) {
+  if (!repetition.voluntary_switches || !repetition.involuntary_switches) {
+    return std::nullopt;
+  }
+  return *repetition.voluntary_switches + *repetition.involuntary_switches;
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  require_values(values, "median");
+  std::vector<double> sorted(values.begin(), values.end());
+  const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), upper, sorted.end());
+  if (sorted.size() % 2 == 1) {
+    return *upper;
+  }
+  // nth_element left everything not above *upper before it, so the other middle value is the
+  // greatest of those.
+  return std::midpoint(*std::max_element(sorted.begin(), upper), *upper);
+}
+
+double median_absolute_deviation(std::span<const double> values) {
+  const double centre = median(values);
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) {
+    distances.push_back(std::abs(value - centre));
+  }
+  return median(distances);
+}
+
+double mean(std::span<const double> values) {
+  require_values(values, "mean");
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double standard_deviation(std::span<const double> values) {
+  require_values(values, "standard deviation");
+  if (values.size() == 1) {
+    return 0;
+  }
+  // Two passes: the textbook's one pass (mean of squares minus square of mean) loses all digits
+  // when the spread is small beside the mean, which is what good benchmarks have.
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - centre) * (value - centre);
+  }
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double coefficient_of_variation(std::span<const double> values) {
+  const double deviation = standard_deviation(values);
+  return deviation == 0 ? 0 : deviation / mean(values);
+}
+
+bool is_complete(const model::Repetition& repetition) {
+  return repetition.iterations > 0 && is_time(repetition.real_ns) && is_time(repetition.cpu_ns);
+}
+
+std::optional<CaseSummary> summarize(const model::Case& measured) {
+  if (!measured.error.empty()) {
+    return std::nullopt;
+  }
+  std::vector<double> real_ns;
+  std::vector<double> cpu_ns;
+  Series switches;
+  Series voluntary;
+  Series involuntary;
+  std::map<std::string, Series> counters;
+  for (const model::Repetition& repetition : measured.repetitions) {
+    if (!is_complete(repetition)) {
+      continue;
+    }
+    real_ns.push_back(repetition.real_ns);
+    cpu_ns.push_back(repetition.cpu_ns);
+    switches.add(both_switches(repetition));
+    voluntary.add(repetition.voluntary_switches);
+    involuntary.add(repetition.involuntary_switches);
+    for (const auto& [name, value] : repetition.counters) {
+      counters[name].add(value);
+    }
+  }
+  if (real_ns.empty()) {
+    return std::nullopt;
+  }
+
+  CaseSummary summary;
+  summary.samples = real_ns.size();
+  summary.real_ns_median = median(real_ns);
+  summary.real_ns_mad = median_absolute_deviation(real_ns);
+  const auto [fastest, slowest] = std::minmax_element(real_ns.begin(), real_ns.end());
+  summary.real_ns_min = *fastest;
+  summary.real_ns_max = *slowest;
+  summary.cpu_ns_median = median(cpu_ns);
+  summary.cpu_ns_mad = median_absolute_deviation(cpu_ns);
+  if (measured.operations > 0) {
+    summary.ns_per_operation = summary.real_ns_median / static_cast<double>(measured.operations);
+  }
+  summary.context_switches = switches.median_if_any();
+  summary.voluntary_switches = voluntary.median_if_any();
+  summary.involuntary_switches = involuntary.median_if_any();
+  for (const auto& [name, series] : counters) {
+    if (const std::optional<double> value = series.median_if_any()) {
+      summary.counters[name] = *value;
+    }
+  }
+  return summary;
+}
+
+}  // namespace taskbench::reports::stats

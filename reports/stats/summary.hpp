@@ -1,0 +1,56 @@
+// Summaries of the repetitions of one case. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "reports/model/run.hpp"
+
+namespace taskbench::reports::stats {
+
+// Each of these throws std::invalid_argument for an empty span; the values must be finite.
+
+/// Median; the mean of the middle two for an even count.
+[[nodiscard]] double median(std::span<const double> values);
+
+/// Median absolute deviation from the median, unscaled.
+[[nodiscard]] double median_absolute_deviation(std::span<const double> values);
+
+[[nodiscard]] double mean(std::span<const double> values);
+
+/// Standard deviation of the sample, with Bessel's correction (n - 1); 0 for a single value. As
+/// Google Benchmark's rows of that name.
+[[nodiscard]] double standard_deviation(std::span<const double> values);
+
+/// Standard deviation over mean, a fraction; 0 for a single value and when all values are 0. As
+/// Google Benchmark's "cv" rows, which hold NaN in the latter case.
+[[nodiscard]] double coefficient_of_variation(std::span<const double> values);
+
+/// Whether the repetition was timed: it has iterations, and finite times that are not negative.
+/// Every statistic and every row of a result file rests on complete repetitions only.
+[[nodiscard]] bool is_complete(const model::Repetition& repetition);
+
+/// What a table shows of one case. Times are per iteration, in ns.
+struct CaseSummary {
+  std::size_t samples = 0;  ///< complete repetitions
+  double real_ns_median = 0;
+  double real_ns_mad = 0;
+  double real_ns_min = 0;
+  double real_ns_max = 0;
+  double cpu_ns_median = 0;
+  double cpu_ns_mad = 0;
+  /// real_ns_median over the case's operations; empty when those are not known.
+  std::optional<double> ns_per_operation;
+  std::optional<double> context_switches;      ///< per iteration, both kinds, median
+  std::optional<double> voluntary_switches;    ///< per iteration, median
+  std::optional<double> involuntary_switches;  ///< per iteration, median
+  std::map<std::string, double> counters;      ///< per iteration, median over the repetitions
+};
+
+/// Empty when the case failed or has no complete repetition.
+[[nodiscard]] std::optional<CaseSummary> summarize(const model::Case& measured);
+
+}  // namespace taskbench::reports::stats

@@ -1,0 +1,117 @@
+#include "runtime/base/sync_primitives.hpp"
+
+#include <cstdlib>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#endif
+
+namespace taskbench::rt::base {
+inline namespace production {
+
+bool detail::light_fence_is_free = false;
+
+#if defined(__linux__) && !defined(TASKBENCH_TSAN)
+
+bool prepare_asymmetric_fences() noexcept {
+  static const bool supported = [] {
+    const bool registered =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    detail::light_fence_is_free = registered;
+    return registered;
+  }();
+  return supported;
+}
+
+void heavy_fence() noexcept {
+  if (!detail::light_fence_is_free) {
+    full_fence();
+    return;
+  }
+  // Cannot fail once registered; a light fence without its other half would lose wake-ups.
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) std::abort();
+}
+
+#else
+
+bool prepare_asymmetric_fences() noexcept { return false; }
+void heavy_fence() noexcept { full_fence(); }
+
+#endif
+
+#if defined(__linux__)
+
+static_assert(sizeof(Atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::chrono::steady_clock::time_point deadline) noexcept {
+  // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, which is what steady_clock counts.
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
+  if (since_epoch <= 0) return false;
+  timespec when{};
+  when.tv_sec = static_cast<time_t>(since_epoch / 1'000'000'000);
+  when.tv_nsec = static_cast<long>(since_epoch % 1'000'000'000);
+  const long result = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &when, nullptr,
+                              FUTEX_BITSET_MATCH_ANY);
+  return !(result == -1 && errno == ETIMEDOUT);
+}
+
+void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+#else
+
+// Elsewhere a fixed table of locks stands in for the kernel's: correct, though a wake-up may reach
+// a thread that waits on another word of the same slot, so every wake goes to all of them.
+namespace {
+
+struct Bucket {
+  Mutex mutex;
+  CondVar changed;
+};
+
+Bucket& bucket_of(const void* address) noexcept {
+  static Bucket buckets[64];
+  return buckets[(reinterpret_cast<std::uintptr_t>(address) >> 6) % 64];
+}
+
+}  // namespace
+
+void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  Bucket& bucket = bucket_of(&word);
+  UniqueLock lock(bucket.mutex);
+  // relaxed: the waker changes the word before it takes the same mutex
+  if (word.load(relaxed) == expected) bucket.changed.wait(lock);
+}
+
+bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::chrono::steady_clock::time_point deadline) noexcept {
+  Bucket& bucket = bucket_of(&word);
+  UniqueLock lock(bucket.mutex);
+  // relaxed: the waker changes the word before it takes the same mutex
+  if (word.load(relaxed) != expected) return true;
+  return bucket.changed.wait_until(lock, deadline) == std::cv_status::no_timeout;
+}
+
+void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept {
+  Bucket& bucket = bucket_of(word);
+  LockGuard lock(bucket.mutex);
+  bucket.changed.notify_all();
+}
+
+#endif
+
+}  // namespace production
+}  // namespace taskbench::rt::base

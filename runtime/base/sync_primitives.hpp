@@ -1,0 +1,153 @@
+// The only file of the runtime that includes <atomic>, <mutex>, <condition_variable> and <thread>.
+//
+// Production code names these types, never the std ones, so that a build with TASKBENCH_MODEL can
+// put the permutation tester's types in their place (in another inline namespace, so that the two
+// kinds can never be linked into one program). Here they are the std types: same size, same code.
+//
+// Memory orders are always written, with the short names below; operator forms are not used.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define TASKBENCH_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TASKBENCH_TSAN 1
+#endif
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TASKBENCH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TASKBENCH_ASAN 1
+#endif
+#endif
+
+namespace taskbench::rt::base {
+
+inline namespace production {
+
+template <class T>
+using Atomic = std::atomic<T>;
+
+using Mutex = std::mutex;
+using CondVar = std::condition_variable;
+using Thread = std::thread;
+using LockGuard = std::lock_guard<std::mutex>;
+using UniqueLock = std::unique_lock<std::mutex>;
+
+inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
+inline constexpr std::memory_order acquire = std::memory_order_acquire;
+inline constexpr std::memory_order release = std::memory_order_release;
+inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
+inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
+
+/// The sequentially consistent fence: orders this thread's earlier stores before its later loads.
+/// On x86 a locked instruction on the stack, which costs an eighth of the mfence that clang emits.
+inline void full_fence() noexcept {
+#if defined(TASKBENCH_TSAN)
+  // The thread sanitizer does not model fences. A locked operation on a private word is the same
+  // barrier and adds no happens-before edge that could hide a race.
+  std::atomic<int> word{0};
+  word.fetch_add(1, std::memory_order_seq_cst);  // seq_cst: the barrier itself, see above
+#elif defined(__x86_64__)
+  asm volatile("lock; orl $0, -8(%%rsp)" ::: "memory", "cc");
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // seq_cst: the barrier that callers ask for
+#endif
+}
+
+/// Two fences that together do what two full fences do, for pairs of threads of which one passes
+/// often and the other rarely. The light one is a compiler barrier where the system can make all
+/// running threads of the process pass a barrier (membarrier on Linux), which is what the heavy one
+/// asks for: some hundred nanoseconds alone, a few microseconds when others run. Everywhere else
+/// both are full fences. As std::experimental::asymmetric_thread_fence of the Concurrency TS 2
+/// (P1202R5): a light fence orders with a heavy one as two seq_cst fences do; two light ones
+/// do not.
+void heavy_fence() noexcept;
+
+/// Whether light fences are free. Set once, before the first thread of any runtime starts.
+[[nodiscard]] bool prepare_asymmetric_fences() noexcept;
+
+namespace detail {
+extern bool light_fence_is_free;  // constant once a runtime exists
+}
+
+inline void light_fence() noexcept {
+#if defined(TASKBENCH_TSAN)
+  full_fence();
+#else
+  // seq_cst: the passing thread's half of a light and heavy pair, see above
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (__builtin_expect(!detail::light_fence_is_free, 0)) full_fence();
+#endif
+}
+
+/// Tells the core that this is a spin loop.
+inline void spin_hint() noexcept {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+/// Lets another thread of this core run.
+inline void yield_thread() noexcept { std::this_thread::yield(); }
+
+/// Sleeps while `word` holds `expected`; may wake spuriously.
+void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+
+/// The same, at most until `deadline`. Returns false when the deadline passed.
+bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::chrono::steady_clock::time_point deadline) noexcept;
+
+/// Wakes one thread that sleeps on the address. Only the address is used: the word itself may be
+/// gone already (some other waiter then wakes spuriously).
+void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept;
+
+/// A lock for sections of a few stores. The release is a plain store where a std::mutex needs a
+/// second locked instruction. Never held while user code runs.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    // acquire: pairs with the release in unlock()
+    while (locked_.exchange(true, acquire)) wait();
+  }
+  void unlock() noexcept {
+    locked_.store(false, release);  // release: pairs with the acquire in lock()
+  }
+
+ private:
+  void wait() const noexcept {
+    for (int round = 0;; ++round) {
+      // relaxed: only waits for the lock to look free; lock() synchronises
+      if (!locked_.load(relaxed)) return;
+      // The holder may have lost its core: then spinning would only keep it from returning.
+      if (round < 64) {
+        spin_hint();
+      } else {
+        yield_thread();
+      }
+    }
+  }
+
+  Atomic<bool> locked_{false};
+};
+
+using SpinGuard = std::lock_guard<SpinLock>;
+
+}  // namespace production
+
+}  // namespace taskbench::rt::base

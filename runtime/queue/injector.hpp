@@ -1,0 +1,116 @@
+// The injection queue (P5): an intrusive list under a mutex. It takes the overflow of local queues
+// and whatever is scheduled from threads outside the pool.
+//
+// Threads: every function may be called from any thread.
+//
+// Invariants
+//   J1  first_, last_, closed_ and the links of queued nodes are guarded by mutex_.
+//   J2  size_ is stored only under mutex_; the lock-free read is a hint, never a proof of
+//       emptiness for a thread that has not fenced since it published that it is idle.
+//   J3  After close() no push with Admit::if_open succeeds. Tasks that were already admitted may
+//       still come back (Admit::always): shutdown waits for them.
+//
+// Rejected: a lock-free list of pushes that the consumer takes whole. The mutex is short (a few
+// stores), uncontended in the common case, and a consumer can take a bounded batch in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::queue {
+
+enum class Admit : std::uint8_t {
+  if_open,  ///< a new task: refused once the queue is closed
+  always,   ///< a task that was admitted before
+};
+
+/// `Node` has a member `Node* queue_next`, which belongs to the queue while the node is in it.
+template <class Node>
+class Injector {
+ public:
+  /// Appends one node. Returns false, having done nothing, when it was refused. `under_lock` runs
+  /// with the mutex held after the node is in.
+  template <class UnderLock>
+  bool push(Node* node, Admit admit, UnderLock&& under_lock) {
+    node->queue_next = nullptr;
+    base::LockGuard lock(mutex_);
+    if (closed_ && admit == Admit::if_open) return false;
+    append(node, node, 1);
+    under_lock();
+    return true;
+  }
+
+  /// Appends nodes that were admitted before, in order: linked first, then put in under one lock.
+  void push_batch(std::span<Node* const> nodes) {
+    if (nodes.empty()) return;
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) nodes[i]->queue_next = nodes[i + 1];
+    nodes.back()->queue_next = nullptr;
+    base::LockGuard lock(mutex_);
+    append(nodes.front(), nodes.back(), nodes.size());
+  }
+
+  /// Takes up to `out.size()` nodes, oldest first. Returns how many.
+  std::size_t pop_batch(std::span<Node*> out) {
+    if (looks_empty()) return 0;
+    base::LockGuard lock(mutex_);
+    std::size_t taken = 0;
+    while (taken < out.size() && first_ != nullptr) {
+      out[taken++] = first_;
+      first_ = first_->queue_next;
+      if (first_ != nullptr) __builtin_prefetch(first_);
+    }
+    if (first_ == nullptr) last_ = nullptr;
+    store_size(size_locked() - taken);
+    return taken;
+  }
+
+  /// Runs `section` with the mutex held, for what its owner guards by the same mutex.
+  template <class Section>
+  void locked(Section&& section) {
+    base::LockGuard lock(mutex_);
+    section();
+  }
+
+  /// No new tasks from here on. Returns false when it was closed already.
+  bool close() {
+    base::LockGuard lock(mutex_);
+    const bool was_open = !closed_;
+    closed_ = true;
+    return was_open;
+  }
+
+  [[nodiscard]] std::size_t size() const {
+    return size_.load(base::relaxed);  // relaxed: a hint (J2); the mutex hands over the nodes
+  }
+  [[nodiscard]] bool looks_empty() const { return size() == 0; }
+
+ private:
+  void append(Node* first, Node* last, std::size_t count) {
+    if (last_ == nullptr) {
+      first_ = first;
+    } else {
+      last_->queue_next = first;
+    }
+    last_ = last;
+    store_size(size_locked() + count);
+  }
+
+  [[nodiscard]] std::size_t size_locked() const {
+    return size_.load(base::relaxed);  // relaxed: under mutex_ (J2)
+  }
+  void store_size(std::size_t size) {
+    size_.store(size, base::relaxed);  // relaxed: J2; pushers fence before they look for sleepers
+  }
+
+  alignas(base::kFalseSharingBytes) base::Mutex mutex_;
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
+  bool closed_ = false;
+  alignas(base::kFalseSharingBytes) base::Atomic<std::size_t> size_{0};
+};
+
+}  // namespace taskbench::rt::queue

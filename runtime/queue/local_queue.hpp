@@ -1,0 +1,206 @@
+// A worker's run queue (P3): a ring of fixed size, one producer, many consumers.
+//
+// Threads
+//   push_back, push_batch, pop_front, peek, free_slots: the owning worker only.
+//   steal_into: any other worker, with its own queue as the destination.
+//   size, looks_empty: any thread; a snapshot that may be out of date at once.
+//
+// Positions are 32-bit, only ever grow, and wrap. The values are in [head, tail).
+//
+// Invariants
+//   I1  tail - head <= capacity (modulo 2^32).
+//   I2  Only the owner writes slots and tail_, and never a slot in [head, tail).
+//   I3  head_ is written only inside lock_: by the owner that pops or overflows, by a thief.
+//   I4  A slot is read, to take its value, only inside lock_.
+//   I5  Capacity is at most half of the position range, so full and empty differ.
+//
+// No operation of the owner is a read-modify-write, nor a fence. push_back is an acquire load of
+// head_ and a release store of tail_, outside of the lock: it touches no slot that a thief may
+// read (I2), and a stale head_ only makes the queue look fuller than it is. pop_front enters the
+// biased lock, which is two stores and a load for the owner. A thief pays for both with one heavy
+// fence, and takes half of the queue for it (P7).
+//
+// Rejected: one compare-exchange per pop, as in Go and Tokio (docs/adr/0002); a growable Chase-Lev
+// deque (reclamation costs a locked instruction an operation); a bounded MPMC ring (locked
+// instructions on both ends, and under load nobody contends).
+//
+// References: golang/go src/runtime/proc.go (runqput, runqgrab); Lerche, "Making the Tokio
+// scheduler 10x faster" (2019); tokio runtime/scheduler/multi_thread/queue.rs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "runtime/base/biased_lock.hpp"
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/cell.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/limits.hpp"
+
+namespace taskbench::rt::queue {
+
+/// What a steal brought.
+template <class T>
+struct Stolen {
+  T first{};                ///< to run at once; not in the thief's queue. Valid if count > 0.
+  std::uint32_t count = 0;  ///< how many were taken, `first` included
+};
+
+/// `T` is a small trivially copyable value, in production a pointer to a task.
+template <class T, class Limits = ProductionLimits>
+class LocalQueue {
+ public:
+  static constexpr std::uint32_t kCapacity = Limits::kLocalQueueCapacity;
+  static_assert((kCapacity & (kCapacity - 1)) == 0 && kCapacity >= 2 && kCapacity <= (1U << 30));
+
+  LocalQueue() = default;
+  LocalQueue(const LocalQueue&) = delete;
+  LocalQueue& operator=(const LocalQueue&) = delete;
+
+  /// Starts at `position` instead of 0, for tests of the wrap-around.
+  explicit LocalQueue(std::uint32_t position) : head_(position), tail_(position) {}
+
+  /// Appends `value`. When the ring is full, half of it and `value` go to `overflow`, a callable
+  /// taking std::span<const T> in queue order. Returns false exactly when that happened.
+  template <class Overflow>
+  bool push_back(T value, Overflow&& overflow) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    for (;;) {
+      // acquire: pairs with the release of head_ in steal_into, so that a slot is not written
+      // before the thief that emptied it has read it
+      const std::uint32_t head = head_.load(base::acquire);
+      if (tail - head < kCapacity) {
+        slot(tail).set(value);
+        // release: pairs with the acquire of tail_ in steal_into
+        tail_.store(tail + 1, base::release);
+        return true;
+      }
+      if (push_overflow(value, tail, overflow)) return false;
+    }
+  }
+
+  /// Slots that push_batch may fill now.
+  [[nodiscard]] std::uint32_t free_slots() const {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    // acquire: pairs with the release of head_ in steal_into, as in push_back
+    return kCapacity - (tail - head_.load(base::acquire));
+  }
+
+  /// Appends all of `values`, made visible by one store. Precondition: values.size() was at most
+  /// free_slots() and nothing was pushed since.
+  void push_batch(std::span<const T> values) {
+    // relaxed: only the owner, this thread, stores tail_
+    std::uint32_t tail = tail_.load(base::relaxed);
+    for (const T& value : values) slot(tail++).set(value);
+    // release: pairs with the acquire of tail_ in steal_into
+    tail_.store(tail, base::release);
+  }
+
+  /// Takes the oldest value. Returns false when there is none.
+  bool pop_front(T& out) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    // relaxed: only a first look; an empty queue stays empty until the owner pushes
+    if (head_.load(base::relaxed) == tail) return false;
+    lock_.owner_enter();
+    // relaxed: inside the lock (I3)
+    const std::uint32_t head = head_.load(base::relaxed);
+    const bool found = head != tail;
+    if (found) {
+      out = slot(head).get();
+      // release: pairs with the acquire of head_ in size()
+      head_.store(head + 1, base::release);
+    }
+    lock_.owner_leave();
+    return found;
+  }
+
+  /// The value that pop_front would return `ahead` calls from now, for prefetching only. Owner.
+  [[nodiscard]] bool peek(std::uint32_t ahead, T& out) const {
+    // relaxed: a hint; a value that a thief takes meanwhile is still an address to prefetch
+    const std::uint32_t head = head_.load(base::relaxed);
+    // relaxed: only the owner, this thread, stores tail_
+    if (tail_.load(base::relaxed) - head <= ahead) return false;
+    out = slots_[(head + ahead) & kMask].get();
+    return true;
+  }
+
+  /// Moves half of this queue, rounded up, to the empty end of `destination`, the calling thief's
+  /// own queue; the oldest of them is returned instead of queued. Takes nothing while another
+  /// thread is at work here or when `destination` is more than half full.
+  Stolen<T> steal_into(LocalQueue& destination) {
+    if (looks_empty() || destination.free_slots() < kCapacity / 2) return {};
+    if (!lock_.visitor_try_enter()) return {};
+    // relaxed: inside the lock (I3)
+    const std::uint32_t head = head_.load(base::relaxed);
+    // acquire: pairs with the release of tail_ in push_back, so that the slots are there
+    const std::uint32_t available = tail_.load(base::acquire) - head;
+    Stolen<T> stolen;
+    stolen.count = available - available / 2;
+    if (stolen.count > 0) {
+      stolen.first = slot(head).get();
+      destination.append_from(*this, head + 1, stolen.count - 1);
+      // release: pairs with the acquire of head_ in push_back: the slots have been read
+      head_.store(head + stolen.count, base::release);
+    }
+    lock_.visitor_leave();
+    return stolen;
+  }
+
+  [[nodiscard]] std::uint32_t size() const {
+    // acquire: pairs with the release of pops and steals. Head before tail: the difference can then
+    // be too large but never negative, and a queue that was never empty never looks empty.
+    const std::uint32_t head = head_.load(base::acquire);
+    // acquire: pairs with the release of tail_ in push_back
+    return tail_.load(base::acquire) - head;
+  }
+
+  [[nodiscard]] bool looks_empty() const { return size() == 0; }
+
+ private:
+  static constexpr std::uint32_t kMask = kCapacity - 1;
+
+  base::Cell<T>& slot(std::uint32_t position) { return slots_[position & kMask]; }
+
+  /// Owner of this queue: takes copies from a victim that it has locked. There is room.
+  void append_from(LocalQueue& victim, std::uint32_t first, std::uint32_t count) {
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
+    for (std::uint32_t i = 0; i < count; ++i) slot(tail + i).set(victim.slot(first + i).get());
+    // release: pairs with the acquire of tail_ in steal_into, now with this queue as the victim
+    tail_.store(tail + count, base::release);
+  }
+
+  /// P4. Returns false when a thief made room meanwhile.
+  template <class Overflow>
+  bool push_overflow(T value, std::uint32_t tail, Overflow& overflow) {
+    constexpr std::uint32_t kHalf = kCapacity / 2;
+    std::array<T, kHalf + 1> batch;
+    lock_.owner_enter();
+    // relaxed: inside the lock (I3)
+    const std::uint32_t head = head_.load(base::relaxed);
+    const bool full = tail - head == kCapacity;
+    if (full) {
+      for (std::uint32_t i = 0; i < kHalf; ++i) batch[i] = slot(head + i).get();
+      // release: pairs with the acquire of head_ in size()
+      head_.store(head + kHalf, base::release);
+    }
+    lock_.owner_leave();
+    if (!full) return false;
+    batch[kHalf] = value;
+    overflow(std::span<const T>(batch));
+    return true;
+  }
+
+  // What the owner writes all the time lies together, apart from the slots. Thieves write here
+  // only when they steal.
+  alignas(base::kFalseSharingBytes) base::BiasedLock lock_;
+  base::Atomic<std::uint32_t> head_{0};
+  base::Atomic<std::uint32_t> tail_{0};
+  alignas(base::kFalseSharingBytes) std::array<base::Cell<T>, kCapacity> slots_{};
+};
+
+}  // namespace taskbench::rt::queue

@@ -1,0 +1,152 @@
+// The runtime's façade: what a user includes.
+//
+//   rt::Runtime runtime = rt::Runtime::Builder{}.workers(4).build();
+//   int answer = runtime.block_on([]() -> rt::Task<int> {
+//     rt::JoinHandle<int> half = rt::spawn(compute());
+//     co_return co_await half + 21;
+//   }());
+//
+// A lambda coroutine's captures live in the lambda, not in the task: pass what the task needs as
+// parameters, as the coroutine copies those into its frame.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/scheduler/options.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/join_handle.hpp"
+#include "runtime/task/poll_fn.hpp"
+#include "runtime/task/task.hpp"
+#include "runtime/task/waker.hpp"
+#include "runtime/task/yield.hpp"
+#include "runtime/trace/counters.hpp"
+
+namespace taskbench::rt {
+
+/// Counters of a whole runtime, read while it runs: each is exact, together they are not a
+/// snapshot of one instant.
+struct RuntimeStats {
+  std::vector<WorkerCounters> workers;
+  WorkerCounters outside;  ///< what threads outside the pool did
+
+  [[nodiscard]] WorkerCounters total() const noexcept;
+};
+
+/// A way to a runtime's scheduler that can be copied and used from any thread, also after the
+/// runtime has ended: tasks spawned then are cancelled at once.
+class Handle {
+ public:
+  /// The runtime that the calling thread runs tasks of. Throws std::logic_error if there is none.
+  [[nodiscard]] static Handle current();
+
+  template <class T>
+  JoinHandle<T> spawn(Task<T> task) const {
+    task::Header* const header = std::move(task).release_for_spawn(scheduler_.get());
+    scheduler_->spawn(header);
+    return JoinHandle<T>(header);
+  }
+
+ private:
+  friend class Runtime;
+  explicit Handle(std::shared_ptr<task::Schedule> scheduler) : scheduler_(std::move(scheduler)) {}
+
+  std::shared_ptr<task::Schedule> scheduler_;
+};
+
+/// A set of workers and the tasks they run. Movable; its functions are for one thread at a time,
+/// but for block_on, spawn, handle and stats, which may be called from several.
+///
+/// The destructor shuts down: running polls are waited for, every other task is cancelled.
+class Runtime {
+ public:
+  class Builder;
+
+  Runtime(Runtime&&) noexcept;
+  Runtime& operator=(Runtime&&) noexcept;
+  ~Runtime();
+
+  /// Runs `task` on the calling thread until it ends; returns its value or throws its exception.
+  /// On current_thread this is also what runs all other tasks. Throws std::logic_error when the
+  /// thread runs tasks already.
+  template <class T>
+  T block_on(Task<T> task) {
+    // The root is finished when run_root returns, so that taking its output waits for nobody.
+    JoinHandle<T> root(run_root([&task](task::Schedule* schedule) {
+      return std::move(task).release_for_spawn(schedule);
+    }));
+    return std::move(root).operator co_await().await_resume();
+  }
+
+  template <class T>
+  JoinHandle<T> spawn(Task<T> task) {
+    return handle().spawn(std::move(task));
+  }
+
+  [[nodiscard]] Handle handle() const;
+  [[nodiscard]] RuntimeStats stats() const;
+  [[nodiscard]] unsigned worker_count() const noexcept;
+
+  /// Waits for the polls that run now, cancels every other task, and ends the workers. When it
+  /// returns every task has been destroyed. Called by a task of this runtime it only begins; so it
+  /// does on current_thread while another thread is in block_on, which then ends the tasks.
+  void shutdown();
+
+  /// The same, but returns false when workers are still in a poll after `limit`. May be called
+  /// again. If the runtime is destroyed then, the workers go on by themselves, and the last of
+  /// them cancels what is left.
+  bool shutdown_timeout(std::chrono::nanoseconds limit);
+
+ private:
+  friend class Builder;
+  struct Core;
+  explicit Runtime(std::unique_ptr<Core> core) noexcept;
+  task::Header* run_root(const std::function<task::Header*(task::Schedule*)>& release);
+
+  std::unique_ptr<Core> core_;
+};
+
+/// How a runtime is made. Each setter returns the builder.
+class Runtime::Builder {
+ public:
+  Builder& scheduler(SchedulerKind kind);
+  /// Workers of a pool; 0 (the default) is one per CPU that the process may use.
+  Builder& workers(unsigned count);
+  /// Polls between two looks at the injector (P6), > 0.
+  Builder& global_queue_interval(std::uint32_t polls);
+  Builder& lifo_slot(bool enabled);
+  /// Start of every random choice.
+  Builder& seed(std::uint64_t seed);
+  /// Threads are named "<name>-<worker>", cut to what the system takes.
+  Builder& thread_name(std::string name);
+  /// Called on each worker's thread before its first and after its last task. Must not throw.
+  Builder& on_thread_start(std::function<void(unsigned worker)> hook);
+  Builder& on_thread_stop(std::function<void(unsigned worker)> hook);
+
+  /// Throws std::invalid_argument for a setting that makes no sense, and std::system_error when
+  /// the system gives no more threads.
+  [[nodiscard]] Runtime build() const;
+
+ private:
+  RuntimeOptions options_;
+};
+
+namespace task {
+/// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
+[[nodiscard]] Schedule& current_scheduler();
+}  // namespace task
+
+/// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
+template <class T>
+JoinHandle<T> spawn(Task<T> task) {
+  task::Schedule& scheduler = task::current_scheduler();
+  task::Header* const header = std::move(task).release_for_spawn(&scheduler);
+  scheduler.spawn(header);
+  return JoinHandle<T>(header);
+}
+
+}  // namespace taskbench::rt

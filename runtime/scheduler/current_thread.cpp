@@ -1,0 +1,236 @@
+#include "runtime/scheduler/current_thread.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt::scheduler {
+
+CurrentThread::CurrentThread(RuntimeOptions options) : options_(std::move(options)), owned_(1) {}
+
+bool CurrentThread::on_driver() const noexcept {
+  const task::ThreadContext& context = task::thread_context();
+  return context.scheduler == this && context.worker == this;
+}
+
+void CurrentThread::push(task::Header* task) noexcept {
+  task->queue_next = nullptr;
+  if (last_ == nullptr) {
+    first_ = task;
+  } else {
+    last_->queue_next = task;
+  }
+  last_ = task;
+}
+
+task::Header* CurrentThread::pop() noexcept {
+  task::Header* const task = first_;
+  if (task == nullptr) return nullptr;
+  first_ = task->queue_next;
+  if (first_ == nullptr) last_ = nullptr;
+  return task;
+}
+
+void CurrentThread::schedule(task::Header* task) noexcept {
+  if (on_driver()) {
+    counters_.local_schedules.add();
+    push(task);
+    return;
+  }
+  // Until the task is queued it keeps the scheduler alive; from then on this does.
+  const std::shared_ptr<CurrentThread> keep = shared_from_this();
+  inbox_.push(task, queue::Admit::always, [this] {
+    outside_.remote_schedules.add();
+    if (driver_ != nullptr && driver_->parker_.unpark()) outside_.unparks.add();
+  });
+}
+
+void CurrentThread::spawn(task::Header* task) noexcept {
+  if (on_driver()) {
+    if (closing()) {
+      task::cancel(task);
+      return;
+    }
+    counters_.tasks_spawned.add();
+    counters_.local_schedules.add();
+    push(task);
+    return;
+  }
+  const bool admitted = inbox_.push(task, queue::Admit::if_open, [this] {
+    outside_.tasks_spawned.add();
+    outside_.remote_schedules.add();
+    if (driver_ != nullptr && driver_->parker_.unpark()) outside_.unparks.add();
+  });
+  if (!admitted) task::cancel(task);
+}
+
+void CurrentThread::adopt(task::Header* task) noexcept { owned_.insert(task, 0); }
+
+void CurrentThread::disown(task::Header* task) noexcept { owned_.remove(task); }
+
+void CurrentThread::take_inbox() noexcept {
+  std::array<task::Header*, 64> batch;
+  std::size_t taken = 0;
+  while ((taken = inbox_.pop_batch(batch)) != 0) {
+    counters_.injector_polls.add(taken);
+    for (std::size_t i = 0; i < taken; ++i) push(batch[i]);
+  }
+}
+
+bool CurrentThread::run_some() noexcept {
+  take_inbox();
+  for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
+    task::Header* const task = pop();
+    if (task == nullptr) return i != 0;
+    if (first_ != nullptr) __builtin_prefetch(first_, 1);
+    counters_.polls.add();
+    switch (task::poll(task)) {
+      case task::Polled::finished:
+        counters_.tasks_completed.add();
+        break;
+      case task::Polled::idle:
+        break;
+      case task::Polled::yielded:
+        counters_.yields.add();
+        push(task);
+        break;
+      case task::Polled::woken:
+        push(task);
+        break;
+    }
+  }
+  return true;
+}
+
+void CurrentThread::Root::schedule(task::Header*) noexcept {
+  const task::ThreadContext& context = task::thread_context();
+  if (context.scheduler == &scheduler_ && scheduler_.on_driver() && scheduler_.driver_ == this) {
+    woken_ = true;
+    return;
+  }
+  // The root, whose poll right is in these hands, keeps the scheduler alive until it is woken.
+  const std::shared_ptr<CurrentThread> keep = scheduler_.shared_from_this();
+  keep->wake_outside(*this);
+}
+
+void CurrentThread::wake_outside(Root& root) noexcept {
+  inbox_.locked([&root] {
+    root.woken_outside_ = true;
+    root.parker_.unpark();
+  });
+}
+
+bool CurrentThread::Root::take_woken() noexcept {
+  if (std::exchange(woken_, false)) return true;
+  bool woken = false;
+  scheduler_.inbox_.locked([&] { woken = std::exchange(woken_outside_, false); });
+  return woken;
+}
+
+bool CurrentThread::Root::poll(task::Header* root) noexcept {
+  switch (task::poll(root)) {
+    case task::Polled::finished:
+      return true;
+    case task::Polled::idle:
+      break;
+    case task::Polled::yielded:
+    case task::Polled::woken:
+      woken_ = true;
+      break;
+  }
+  return false;
+}
+
+void CurrentThread::Root::run(task::Header* root) noexcept {
+  bool driving = scheduler_.try_drive(*this);
+  for (;;) {
+    // rt::spawn works in the root of either thread; only the driver may touch the queue.
+    const task::EnterContext enter(&scheduler_, driving ? &scheduler_ : nullptr);
+    if (take_woken() && poll(root)) break;
+    if (driving) {
+      if (scheduler_.closing()) {
+        static_cast<void>(scheduler_.cancel_some());
+      } else if (scheduler_.run_some()) {
+        continue;
+      }
+    }
+    if (woken_) continue;
+    if (!driving) {
+      driving = scheduler_.try_drive(*this);
+      if (driving) continue;
+    }
+    if (driving) scheduler_.counters_.parks.add();
+    parker_.park();
+  }
+  scheduler_.leave(*this, driving);
+}
+
+bool CurrentThread::try_drive(Root& root) noexcept {
+  bool driving = false;
+  inbox_.locked([&] {
+    const auto place = std::find(waiting_.begin(), waiting_.end(), &root);
+    driving = driver_ == nullptr;
+    if (driving) {
+      driver_ = &root;
+      if (place != waiting_.end()) waiting_.erase(place);
+    } else if (place == waiting_.end()) {
+      waiting_.push_back(&root);
+    }
+  });
+  return driving;
+}
+
+void CurrentThread::leave(Root& root, bool was_driver) noexcept {
+  bool cancelled = false;
+  bool left = false;
+  while (!left) {
+    if (was_driver && closing()) {
+      cancel_all();
+      cancelled = true;
+    }
+    inbox_.locked([&] {
+      // A shutdown that came just now has left the cancelling to this thread.
+      if (was_driver && closing() && !cancelled) return;
+      left = true;
+      std::erase(waiting_, &root);
+      if (!was_driver) return;
+      driver_ = nullptr;
+      for (Root* next : waiting_) next->parker_.unpark();
+    });
+  }
+}
+
+void CurrentThread::shut_down() noexcept {
+  inbox_.close();
+  bool driven = false;
+  inbox_.locked([&] {
+    // relaxed: read by the driver, who is woken below, and under this mutex
+    closing_.store(true, base::relaxed);
+    driven = driver_ != nullptr;
+    if (driven) driver_->parker_.unpark();
+  });
+  if (!driven) cancel_all();
+}
+
+bool CurrentThread::cancel_some() noexcept {
+  // Destructors of tasks may spawn (refused) and wake (queued in the inbox) on this thread.
+  const task::EnterContext enter(this, nullptr);
+  for (task::Header* task = owned_.claim_all(); task != nullptr;) {
+    task::Header* const next = task->queue_next;
+    task::cancel(task);
+    task = next;
+  }
+  take_inbox();
+  while (task::Header* task = pop()) task::cancel(task);
+  return owned_.empty() && inbox_.looks_empty();
+}
+
+void CurrentThread::cancel_all() noexcept {
+  // What is still owned is on its way to the inbox, in the hands of a thread that woke it.
+  while (!cancel_some()) base::yield_thread();
+}
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,106 @@
+// The single-threaded scheduler (V6): one queue, and the processor that drains it.
+//
+// Tasks run only inside block_on, on the thread that called it: the driver. When several threads
+// are in block_on one of them drives; the others poll only their own root, and one of them takes
+// over when the driver leaves.
+//
+// Everything is run in the order in which it was queued, and nothing is random: the same program
+// gives the same schedule. Fairness (S4): the inbox and the root get their turn every
+// `injector_interval` polls.
+//
+// Threads: schedule, spawn, close: any. The rest: the driver.
+//
+// Invariants
+//   C1  first_, last_, counters_ (but for what the inbox's lock guards) belong to the driver.
+//   C2  driver_ and waiting_ are guarded by the inbox's mutex; a parker in them is unparked only
+//       under that mutex, so that a thread that leaves block_on can take its parker with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/park/parker.hpp"
+#include "runtime/queue/injector.hpp"
+#include "runtime/scheduler/options.hpp"
+#include "runtime/task/owned_tasks.hpp"
+#include "runtime/task/schedule.hpp"
+#include "runtime/trace/counters.hpp"
+
+namespace taskbench::rt::scheduler {
+
+class CurrentThread final : public task::Schedule,
+                            public std::enable_shared_from_this<CurrentThread> {
+ public:
+  explicit CurrentThread(RuntimeOptions options);
+
+  void schedule(task::Header* task) noexcept override;
+  void spawn(task::Header* task) noexcept override;
+  void adopt(task::Header* task) noexcept override;
+  void disown(task::Header* task) noexcept override;
+  std::shared_ptr<task::Schedule> shared() noexcept override { return shared_from_this(); }
+
+  /// Refuses later spawns and cancels every task. While a thread is in block_on that thread does
+  /// the cancelling, and this returns at once.
+  void shut_down() noexcept;
+
+  [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
+  [[nodiscard]] WorkerCounters outside_counters() const noexcept { return outside_.snapshot(); }
+
+  /// One thread's call of block_on: the schedule of its root task.
+  class Root final : public task::Schedule {
+   public:
+    explicit Root(CurrentThread& scheduler) noexcept : scheduler_(scheduler) {}
+
+    void schedule(task::Header* root) noexcept override;
+    void spawn(task::Header*) noexcept override {}
+    void adopt(task::Header*) noexcept override {}
+    void disown(task::Header*) noexcept override {}
+
+    /// Polls `root`, which was released for this schedule, to its end.
+    void run(task::Header* root) noexcept;
+
+   private:
+    friend class CurrentThread;
+    bool take_woken() noexcept;
+    /// True: the root has finished.
+    bool poll(task::Header* root) noexcept;
+
+    CurrentThread& scheduler_;
+    park::Parker parker_;
+    bool woken_ = true;          // the poll right is here; this thread only
+    bool woken_outside_ = false; // the same, given by another thread; guarded by the inbox's mutex
+  };
+
+ private:
+  [[nodiscard]] bool on_driver() const noexcept;
+  void push(task::Header* task) noexcept;
+  task::Header* pop() noexcept;
+  void take_inbox() noexcept;
+  /// Cancels what can be cancelled now. False: some task is in other hands, or being polled.
+  bool cancel_some() noexcept;
+  void cancel_all() noexcept;
+  [[nodiscard]] bool closing() const noexcept {
+    return closing_.load(base::relaxed);  // relaxed: the driver looks often; the inbox hands over
+  }
+  /// Runs up to one interval of tasks. False: there was none.
+  bool run_some() noexcept;
+  bool try_drive(Root& root) noexcept;
+  void leave(Root& root, bool was_driver) noexcept;
+  void wake_outside(Root& root) noexcept;
+
+  const RuntimeOptions options_;
+  task::Header* first_ = nullptr;
+  task::Header* last_ = nullptr;
+  trace::CounterBlock counters_;
+
+  queue::Injector<task::Header> inbox_;
+  Root* driver_ = nullptr;
+  std::vector<Root*> waiting_;
+  trace::CounterBlock outside_;  // written under the inbox's lock
+  base::Atomic<bool> closing_{false};
+
+  task::OwnedTasks owned_;
+};
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,26 @@
+// What a runtime can be asked to be.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace taskbench::rt {
+
+enum class SchedulerKind : std::uint8_t {
+  work_stealing,   ///< a pool of workers that steal from each other
+  current_thread,  ///< one queue, drained by the thread that calls block_on
+};
+
+struct RuntimeOptions {
+  SchedulerKind scheduler = SchedulerKind::work_stealing;
+  unsigned workers = 0;                 ///< 0: one per CPU that the process may use
+  std::uint32_t injector_interval = 61; ///< polls between two looks at the injector
+  bool lifo_slot = true;
+  std::uint64_t seed = 0;
+  std::string thread_name = "taskbench-worker";
+  std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
+  std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
+};
+
+}  // namespace taskbench::rt

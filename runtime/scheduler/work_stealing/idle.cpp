@@ -1,0 +1,37 @@
+#include "runtime/scheduler/work_stealing/idle.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+Idle::Idle(std::uint32_t worker_count)
+    : state_(worker_count * kOneAwake), worker_count_(worker_count) {
+  sleepers_.reserve(worker_count);
+}
+
+bool Idle::park(std::uint32_t index, bool was_searching) {
+  std::uint64_t after = 0;
+  {
+    base::LockGuard lock(mutex_);
+    const std::uint64_t leaving = kOneAwake + (was_searching ? kOneSearching : 0);
+    // seq_cst: (R) of the story at the top, with the fence below
+    after = state_.fetch_sub(leaving, base::seq_cst) - leaving;
+    sleepers_.push_back(index);
+  }
+  if (searching(after) != 0) return false;
+  leaver_fence(awake(after));
+  return true;
+}
+
+std::uint32_t Idle::take_sleeper() {
+  base::LockGuard lock(mutex_);
+  // relaxed: under mutex_ the number of awake workers stands still; the searching count is a
+  // throttle here, and whoever lowers it looks at the queues afterwards
+  if (!needs_wake(state_.load(base::relaxed)) || sleepers_.empty()) return kNobody;
+  // relaxed: as above (L3)
+  state_.fetch_add(kOneAwake + kOneSearching, base::relaxed);
+  // The one that slept last: its caches are the warmest.
+  const std::uint32_t index = sleepers_.back();
+  sleepers_.pop_back();
+  return index;
+}
+
+}  // namespace taskbench::rt::work_stealing

@@ -1,0 +1,129 @@
+// Which workers sleep, how many search, and whom to wake (P10, P11).
+//
+// The word `state_` counts the workers that are searching and those that are awake. A push that
+// finds nobody searching and somebody asleep wakes one worker, which starts out searching; the
+// searcher that finds work stops searching and looks whether there is more: then it wakes the
+// next. So a burst of pushes costs one wake-up and the pool ramps up smoothly.
+//
+// No wake-up is lost: the story of two threads
+//   pusher:   publish the task;    fence;  read state_
+//   leaver:   leave state_ (R);    fence;  read all queues
+// One of the two fences comes first. If the pusher's, the leaver sees the task. If the leaver's,
+// the pusher sees that the leaver sleeps or no longer searches. A leaver looks whenever nobody is
+// searching after (R); if somebody is, that searcher's own (R) comes later and it looks.
+//
+// Which fence: workers push often, so their fence is light and a leaver's is heavy; threads outside
+// the pool pass a full fence, with which a full fence of the leaver is enough. So a leaver needs
+// the heavy one only while other workers are awake: a worker that sleeps pushes nothing, and what
+// it pushed before is visible since its own (R). And a searcher that stops while nobody sleeps
+// need not look at all: nobody could be woken, and who falls asleep later looks itself.
+//
+// Threads: any. sleepers_ is guarded by mutex_; state_ is changed under mutex_ where the number of
+// awake workers changes, so that the two agree.
+//
+// Invariants
+//   L1  searching <= awake <= worker count.
+//   L2  A worker is in sleepers_ exactly when it is not counted as awake.
+//   L3  A worker taken from sleepers_ is counted as awake and searching by whoever took it.
+//
+// References: golang/go src/runtime/proc.go, "Worker thread parking/unparking"; tokio
+// runtime/scheduler/multi_thread/idle.rs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+class Idle {
+ public:
+  explicit Idle(std::uint32_t worker_count);
+
+  /// No worker. A plain number because std::optional's two halves are stored apart and read as
+  /// one word, which waits until the store buffer is empty: 20 ns on every push.
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
+
+  /// Who published a task.
+  enum class Pusher : std::uint8_t { worker, outside };
+
+  /// A task was just published: whom to wake, or kNobody. Includes the pusher's fence.
+  [[nodiscard]] std::uint32_t worker_to_notify(Pusher pusher) {
+    // seq_cst: the pusher's half of the story at the top
+    if (pusher == Pusher::worker) {
+      base::light_fence();
+    } else {
+      base::full_fence();
+    }
+    // relaxed: ordered by the fence
+    if (!needs_wake(state_.load(base::relaxed))) return kNobody;
+    return take_sleeper();
+  }
+
+  /// P10: true, and the caller counts as searching, unless half of the workers search already.
+  /// The bound may be passed by workers that ask at the same moment; it is only a throttle.
+  [[nodiscard]] bool try_start_searching() {
+    // relaxed: a throttle; no data depends on it
+    const std::uint64_t seen = state_.load(base::relaxed);
+    if (2 * searching(seen) >= worker_count_) return false;
+    // relaxed: counted for the throttle and for needs_wake; a pusher that skips its wake-up
+    // because of this count relies on the fence in stop_searching and park, not on this
+    state_.fetch_add(kOneSearching, base::relaxed);
+    return true;
+  }
+
+  /// The caller found work. True: it was the last one searching, somebody sleeps, and the caller
+  /// must look whether there is more (the fence is included).
+  [[nodiscard]] bool stop_searching() {
+    // seq_cst: (R) of the story at the top, with the fence below; acquires what workers that went
+    // to sleep before had pushed
+    const std::uint64_t before = state_.fetch_sub(kOneSearching, base::seq_cst);
+    if (searching(before) != 1 || awake(before) == worker_count_) return false;
+    leaver_fence(awake(before) - 1);
+    return true;
+  }
+
+  /// The caller, worker `index`, goes to sleep. True: nobody is searching now and the caller must
+  /// look at all queues once more before it really sleeps (the fence is included).
+  [[nodiscard]] bool park(std::uint32_t index, bool was_searching);
+
+  /// The story's last resort: `index` has seen work after park(). Wakes somebody for it.
+  [[nodiscard]] std::uint32_t worker_to_notify_again() {
+    // relaxed: the caller has fenced
+    if (!needs_wake(state_.load(base::relaxed))) return kNobody;
+    return take_sleeper();
+  }
+
+ private:
+  static constexpr std::uint64_t kOneSearching = 1;
+  static constexpr std::uint64_t kOneAwake = std::uint64_t{1} << 32;
+
+  static constexpr std::uint32_t searching(std::uint64_t state) {
+    return static_cast<std::uint32_t>(state);
+  }
+  static constexpr std::uint32_t awake(std::uint64_t state) {
+    return static_cast<std::uint32_t>(state >> 32);
+  }
+  [[nodiscard]] bool needs_wake(std::uint64_t state) const {
+    return searching(state) == 0 && awake(state) < worker_count_;
+  }
+  /// `others_awake`: workers that may be pushing behind light fences.
+  static void leaver_fence(std::uint32_t others_awake) {
+    // seq_cst: the leaver's half of the story at the top
+    if (others_awake == 0) {
+      base::full_fence();
+    } else {
+      base::heavy_fence();
+    }
+  }
+  std::uint32_t take_sleeper();
+
+  alignas(base::kFalseSharingBytes) base::Atomic<std::uint64_t> state_;
+  const std::uint32_t worker_count_;
+  alignas(base::kFalseSharingBytes) base::Mutex mutex_;
+  std::vector<std::uint32_t> sleepers_;
+};
+
+}  // namespace taskbench::rt::work_stealing

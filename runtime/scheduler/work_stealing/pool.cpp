@@ -1,0 +1,200 @@
+#include "runtime/scheduler/work_stealing/pool.hpp"
+
+#include <pthread.h>
+
+#include <array>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+Pool::Pool(RuntimeOptions options)
+    : idle(options.workers), options_(std::move(options)), owned_(options_.workers) {
+  static_cast<void>(base::prepare_asymmetric_fences());
+  workers_.reserve(options_.workers);
+  for (std::uint32_t i = 0; i < options_.workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i));
+  }
+}
+
+Pool::~Pool() = default;
+
+void Pool::start() {
+  threads_.reserve(options_.workers);
+  {
+    base::LockGuard lock(exit_mutex_);
+    running_ = options_.workers;
+  }
+  for (std::uint32_t i = 0; i < options_.workers; ++i) {
+    try {
+      threads_.emplace_back([self = shared_from_this(), i] { self->thread_main(i); });
+    } catch (...) {
+      close();
+      {
+        base::LockGuard lock(exit_mutex_);
+        running_ -= options_.workers - i;
+      }
+      for (base::Thread& thread : threads_) thread.join();
+      threads_.clear();
+      drain();  // what the threads' hooks have spawned
+      throw;
+    }
+  }
+}
+
+Worker* Pool::local_worker() const noexcept {
+  const task::ThreadContext& context = task::thread_context();
+  return context.scheduler == this ? static_cast<Worker*>(context.worker) : nullptr;
+}
+
+void Pool::schedule(task::Header* task) noexcept {
+  if (Worker* worker = local_worker()) {
+    worker->schedule_local(task);
+    return;
+  }
+  // Until the task is queued it keeps the pool alive; from then on this does.
+  const std::shared_ptr<Pool> keep = shared_from_this();
+  injector.push(task, queue::Admit::always, [this] { outside_.remote_schedules.add(); });
+  notify_from_outside();
+}
+
+void Pool::spawn(task::Header* task) noexcept {
+  if (Worker* worker = local_worker()) {
+    worker->counters.tasks_spawned.add();
+    worker->schedule_local(task);
+    return;
+  }
+  const bool admitted = injector.push(task, queue::Admit::if_open, [this] {
+    outside_.tasks_spawned.add();
+    outside_.remote_schedules.add();
+  });
+  if (admitted) {
+    notify_from_outside();
+  } else {
+    task::cancel(task);
+  }
+}
+
+void Pool::adopt(task::Header* task) noexcept {
+  const Worker* worker = local_worker();
+  owned_.insert(task, worker != nullptr ? worker->index() : 0);
+}
+
+void Pool::disown(task::Header* task) noexcept { owned_.remove(task); }
+
+void Pool::notify_from(Worker& worker) noexcept {
+  const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);
+  if (index == Idle::kNobody) return;
+  workers_[index]->parker.unpark();
+  worker.counters.unparks.add();
+}
+
+void Pool::notify_from_outside() noexcept {
+  const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);
+  if (index == Idle::kNobody) return;
+  workers_[index]->parker.unpark();
+  injector.locked([this] { outside_.unparks.add(); });
+}
+
+bool Pool::work_is_visible() const noexcept {
+  if (!injector.looks_empty()) return true;
+  for (const auto& worker : workers_) {
+    if (!worker->queue.looks_empty()) return true;
+  }
+  return false;
+}
+
+void Pool::notify_if_work_is_visible(trace::CounterBlock& counters) noexcept {
+  if (!work_is_visible()) return;
+  const std::uint32_t index = idle.worker_to_notify_again();
+  if (index == Idle::kNobody) return;
+  workers_[index]->parker.unpark();
+  counters.unparks.add();
+}
+
+void Pool::close() noexcept {
+  injector.close();
+  // relaxed: the tokens given below hand it over to workers that sleep; the others look often
+  closed_.store(true, base::relaxed);
+  unpark_all();
+}
+
+void Pool::unpark_all() noexcept {
+  for (const auto& worker : workers_) worker->parker.unpark();
+}
+
+void Pool::thread_main(std::uint32_t index) noexcept {
+  // 15 characters and the terminator are what Linux takes.
+  std::string name = options_.thread_name;
+  const std::string suffix = "-" + std::to_string(index);
+  name.resize(std::min(name.size(), 15 - std::min<std::size_t>(suffix.size(), 15)));
+  pthread_setname_np(pthread_self(), (name + suffix).c_str());
+
+  Worker& worker = *workers_[index];
+  {
+    const task::EnterContext enter(this, &worker);
+    if (options_.on_thread_start) options_.on_thread_start(index);
+    worker.run();
+    if (options_.on_thread_stop) options_.on_thread_stop(index);
+  }
+  bool last = false;
+  {
+    base::LockGuard lock(exit_mutex_);
+    last = running_ == 1;
+    if (!last) --running_;
+  }
+  if (last) {
+    drain();
+    base::LockGuard lock(exit_mutex_);
+    running_ = 0;
+  }
+  exit_changed_.notify_all();
+}
+
+void Pool::drain() noexcept {
+  // Destructors of tasks may spawn (refused) and wake (queued in the injector) on this thread.
+  const task::EnterContext enter(this, nullptr);
+  const auto cancel = [](task::Header* task) { task::cancel(task); };
+  for (;;) {
+    for (task::Header* task = owned_.claim_all(); task != nullptr;) {
+      task::Header* const next = task->queue_next;
+      cancel(task);
+      task = next;
+    }
+    for (const auto& worker : workers_) worker->drain(cancel);
+    std::array<task::Header*, 64> batch;
+    std::size_t taken = 0;
+    while ((taken = injector.pop_batch(batch)) != 0) {
+      for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);
+    }
+    // What is still owned is on its way to the injector, in the hands of a thread that woke it.
+    if (owned_.empty() && injector.looks_empty()) return;
+    base::yield_thread();
+  }
+}
+
+bool Pool::join(std::chrono::steady_clock::time_point deadline) noexcept {
+  if (local_worker() != nullptr) return false;
+  {
+    base::UniqueLock lock(exit_mutex_);
+    const auto gone = [this] { return running_ == 0; };
+    if (deadline == std::chrono::steady_clock::time_point::max()) {
+      exit_changed_.wait(lock, gone);
+    } else if (!exit_changed_.wait_until(lock, deadline, gone)) {
+      return false;
+    }
+  }
+  for (base::Thread& thread : threads_) thread.join();
+  threads_.clear();
+  return true;
+}
+
+void Pool::detach() noexcept {
+  for (base::Thread& thread : threads_) thread.detach();
+  threads_.clear();
+}
+
+}  // namespace taskbench::rt::work_stealing

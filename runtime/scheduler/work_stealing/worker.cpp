@@ -1,0 +1,258 @@
+#include "runtime/scheduler/work_stealing/worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+#include "runtime/scheduler/work_stealing/pool.hpp"
+
+namespace taskbench::rt::work_stealing {
+namespace {
+
+/// How often in a row the LIFO slot may be served while others wait (S4). Long enough to keep a
+/// chain of messages in the cache, short against the queue that waits.
+constexpr std::uint32_t kLifoPolls = 32;
+
+/// How long a worker searches before it sleeps: about what going to sleep and being woken costs,
+/// so that searching in vain at most doubles that cost.
+constexpr std::chrono::nanoseconds kSearchTime{20'000};
+constexpr int kPausesPerLook = 4;
+
+/// How many rounds a worker may be ahead of another before it takes over half of its queue (S4).
+/// Workers that are equally loaded drift apart by one or two.
+constexpr std::int32_t kMaxLead = 8;
+
+/// At most this many tasks are taken from the injector under one lock.
+constexpr std::size_t kInjectorBatch = 128;
+
+}  // namespace
+
+Worker::Worker(Pool& pool, std::uint32_t index)
+    : pool_(pool),
+      index_(index),
+      lifo_enabled_(pool.options().lifo_slot),
+      random_(pool.options().seed + index) {}
+
+void Worker::run() {
+  context_ = &task::thread_context();
+  loop();
+  left_over_ = std::exchange(context_->next, nullptr);
+}
+
+void Worker::loop() {
+  while (!pool_.closed()) {
+    if (task::Header* task = next_task()) {
+      run_task(task);
+    } else if (task::Header* found = search()) {
+      run_task(found);
+    } else if (!pool_.closed()) {
+      park();
+    }
+  }
+}
+
+task::Header* Worker::next_task() {
+  if (++tick_ >= pool_.options().injector_interval) {
+    tick_ = 0;
+    balance();
+    if (task::Header* task = take_from_injector()) return task;
+  }
+  task::Header* task = nullptr;
+  if (!queue.pop_front(task)) return nullptr;
+  count_turn();
+  task::Header* following = nullptr;
+  if (queue.peek(1, following)) {
+    // The header's line and the frame's first: what the poll will touch.
+    __builtin_prefetch(following, 1);
+    __builtin_prefetch(reinterpret_cast<std::byte*>(following) + base::kCacheLineBytes);
+  }
+  return task;
+}
+
+task::Header* Worker::take_from_injector() {
+  const std::size_t size = pool_.injector.size();
+  if (size == 0) return nullptr;
+  // A fair share, so that one worker does not take what the others are being woken for.
+  const std::size_t share = size / pool_.worker_count() + 1;
+  const std::size_t room = std::size_t{queue.free_slots()} + 1;
+  std::array<task::Header*, kInjectorBatch> batch;
+  const std::size_t wanted = std::min({share, room, kInjectorBatch});
+  const std::size_t taken = pool_.injector.pop_batch({batch.data(), wanted});
+  if (taken == 0) return nullptr;
+  counters.injector_polls.add(taken);
+  if (taken > 1) {
+    queue.push_batch({batch.data() + 1, taken - 1});
+    // On their way from there to here a worker that was falling asleep may have missed them. A
+    // searcher looks again when it stops searching.
+    if (!searching_) pool_.notify_from(*this);
+  }
+  return batch[0];
+}
+
+void Worker::run_task(task::Header* task) {
+  if (searching_) stop_searching();
+  while (poll(task)) {
+    if (++tick_ < pool_.options().injector_interval) {
+      ++round_;
+      continue;
+    }
+    publish_round(round_);
+    push(task);
+    return;
+  }
+  for (std::uint32_t in_a_row = 0; context_->next != nullptr; ++in_a_row) {
+    task = std::exchange(context_->next, nullptr);
+    if (in_a_row == kLifoPolls) {
+      const bool others_wait = !queue.looks_empty();
+      push(task);
+      // An empty queue needs no notification: this worker takes the task at once.
+      if (others_wait) pool_.notify_from(*this);
+      return;
+    }
+    counters.lifo_hits.add();
+    ++tick_;
+    if (poll(task)) {
+      push(task);
+      return;
+    }
+  }
+}
+
+bool Worker::poll(task::Header* task) {
+  counters.polls.add();
+  switch (task::poll(task)) {
+    case task::Polled::finished:
+      counters.tasks_completed.add();
+      return false;
+    case task::Polled::idle:
+      return false;
+    case task::Polled::yielded:
+      counters.yields.add();
+      break;
+    case task::Polled::woken:
+      break;
+  }
+  // Alone here: nobody to let pass, and nothing in the queue for a thief to chase.
+  if (context_->next == nullptr && queue.looks_empty()) return true;
+  push(task);
+  // Without a task in the LIFO slot no notification is needed: this worker comes to the queue next,
+  // which holds as many tasks as when this one was taken from it, and a worker falls asleep only
+  // after it saw this queue empty. See docs/design/scheduler.md.
+  if (context_->next != nullptr) pool_.notify_from(*this);
+  return false;
+}
+
+void Worker::push(task::Header* task) {
+  const auto overflow = [this](std::span<task::Header* const> batch) {
+    pool_.injector.push_batch(batch);
+    counters.overflows.add();
+    counters.remote_schedules.add(batch.size());
+  };
+  queue.push_back(task, overflow);
+}
+
+void Worker::schedule_local(task::Header* task) {
+  counters.local_schedules.add();
+  if (lifo_enabled_) {
+    // P8: the newest goes first; the one it displaces goes to the back of the queue.
+    std::swap(task, context_->next);
+    if (task == nullptr) return;
+  }
+  push(task);
+  pool_.notify_from(*this);
+}
+
+task::Header* Worker::search() {
+  if (!searching_) {
+    if (!pool_.idle.try_start_searching()) return nullptr;
+    searching_ = true;
+    counters.searches.add();
+  }
+  const auto give_up = std::chrono::steady_clock::now() + kSearchTime;
+  do {
+    if (task::Header* task = take_from_injector()) {
+      // Its round may be one of long ago; the others would think it lags behind.
+      if (pool_.worker_count() > 1) {
+        // relaxed: a count to compare, as in balance()
+        publish_round(pool_.worker(random_other()).published_round.load(base::relaxed));
+      }
+      return task;
+    }
+    if (task::Header* task = steal()) return task;
+    if (pool_.closed()) return nullptr;
+    for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
+  } while (std::chrono::steady_clock::now() < give_up);
+  return nullptr;
+}
+
+task::Header* Worker::steal() {
+  const std::uint32_t count = pool_.worker_count();
+  const std::uint32_t start = random_.below(count);  // P9
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t victim = start + i < count ? start + i : start + i - count;
+    if (victim == index_) continue;
+    if (task::Header* task = steal_from(pool_.worker(victim))) {
+      // What was stolen has had as many rounds as the victim.
+      // relaxed: a count to compare, as in balance()
+      publish_round(pool_.worker(victim).published_round.load(base::relaxed));
+      return task;
+    }
+  }
+  return nullptr;
+}
+
+task::Header* Worker::steal_from(Worker& victim) {
+  const auto stolen = victim.queue.steal_into(queue);
+  if (stolen.count == 0) return nullptr;
+  counters.steal_operations.add();
+  counters.stolen_tasks.add(stolen.count);
+  return stolen.first;
+}
+
+void Worker::balance() {
+  if (pool_.worker_count() == 1) return;
+  Worker& other = pool_.worker(random_other());
+  // relaxed: a count to compare; nothing is read on the strength of it
+  const std::uint32_t others_round = other.published_round.load(base::relaxed);
+  const auto lead = static_cast<std::int32_t>(round_ - others_round);
+  if (lead <= kMaxLead || other.queue.size() < 2) return;
+  if (task::Header* task = steal_from(other)) {
+    push(task);
+    // As in take_from_injector.
+    pool_.notify_from(*this);
+  }
+}
+
+void Worker::count_turn() {
+  if (--turns_left_ != 0) return;
+  turns_left_ = queue.size() + 1;
+  publish_round(round_ + 1);
+}
+
+void Worker::publish_round(std::uint32_t round) {
+  round_ = round;
+  // relaxed: a count to compare, as in balance()
+  published_round.store(round, base::relaxed);
+}
+
+std::uint32_t Worker::random_other() {
+  const std::uint32_t other = random_.below(pool_.worker_count() - 1);
+  return other < index_ ? other : other + 1;
+}
+
+void Worker::stop_searching() {
+  searching_ = false;
+  if (pool_.idle.stop_searching()) pool_.notify_if_work_is_visible(counters);
+}
+
+void Worker::park() {
+  const bool was_searching = std::exchange(searching_, false);
+  if (pool_.idle.park(index_, was_searching)) pool_.notify_if_work_is_visible(counters);
+  counters.parks.add();
+  parker.park();
+  // L3: whoever woke this worker has counted it as searching.
+  searching_ = true;
+}
+
+}  // namespace taskbench::rt::work_stealing

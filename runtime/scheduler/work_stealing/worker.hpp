@@ -1,0 +1,91 @@
+// One worker (the "processor" of the documents): a queue, a LIFO slot, and the loop over them.
+//
+// Threads: everything but `queue` (thieves), `parker` (notifiers) and `counters` (readers) belongs
+// to the thread that runs the worker.
+//
+// Where a worker looks for a task, in this order:
+//   1. every `injector_interval` polls: the injector (P6)
+//   2. its LIFO slot (P8), at most kLifoPolls times in a row (S4)
+//   3. its queue
+//   4. searching (P10): the injector, then the others' queues from a random one on (P9); for a
+//      short while again and again, then it sleeps
+//
+// Fairness (S4): the LIFO slot's budget, the injector interval and the first-in-first-out queue
+// bound what a runnable task waits for by the polls of the tasks before it. Between workers: each
+// counts its rounds (a round is over when all that were queued at its begin had their turn) and
+// publishes the count. A worker that is kMaxLead rounds ahead of another, at the look that it
+// takes every `injector_interval` polls, steals half of that one's queue although it has work.
+// So a task does not fall behind because it happened to share its worker with many or slow ones.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "runtime/base/random.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/queue/local_queue.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/harness.hpp"
+#include "runtime/trace/counters.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+class Pool;
+
+class Worker {
+ public:
+  Worker(Pool& pool, std::uint32_t index);
+
+  /// Runs tasks until the pool shuts down, on the thread whose context names this worker.
+  void run();
+
+  /// A task made runnable by the task that this worker is polling.
+  void schedule_local(task::Header* task);
+
+  /// Takes everything queued here. For shutdown, when the worker's thread has left run().
+  template <class Sink>
+  void drain(Sink&& sink) {
+    if (left_over_ != nullptr) sink(std::exchange(left_over_, nullptr));
+    task::Header* task = nullptr;
+    while (queue.pop_front(task)) sink(task);
+  }
+
+  [[nodiscard]] std::uint32_t index() const { return index_; }
+
+  queue::LocalQueue<task::Header*> queue;
+  park::Parker parker;
+  trace::CounterBlock counters;
+  /// Rounds done, for the others to compare with theirs. Written once a round.
+  alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> published_round{0};
+
+ private:
+  void loop();
+  task::Header* next_task();
+  task::Header* take_from_injector();
+  task::Header* search();
+  task::Header* steal();
+  task::Header* steal_from(Worker& victim);
+  void balance();
+  void count_turn();
+  void publish_round(std::uint32_t round);
+  std::uint32_t random_other();
+  void run_task(task::Header* task);
+  /// True: the task yielded and there is nobody to let pass: it is the next to run.
+  bool poll(task::Header* task);
+  void push(task::Header* task);
+  void stop_searching();
+  void park();
+
+  Pool& pool_;
+  const std::uint32_t index_;
+  const bool lifo_enabled_;
+  bool searching_ = false;
+  std::uint32_t tick_ = 0;       // polls since the last look at the injector
+  std::uint32_t round_ = 0;
+  std::uint32_t turns_left_ = 1;  // of the current round
+  task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
+  task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
+  base::FastRandom random_;
+};
+
+}  // namespace taskbench::rt::work_stealing

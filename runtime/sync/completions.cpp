@@ -1,0 +1,69 @@
+#include "runtime/sync/completions.hpp"
+
+#include "runtime/base/assert.hpp"
+
+namespace taskbench::rt::sync::detail {
+
+Completions::~Completions() {
+  TASKBENCH_ASSERT(waiter_ == nullptr, "a JoinSet must outlive the task that waits on it");
+}
+
+void Completions::report(Member* member) noexcept {
+  task::Header* waiter = nullptr;
+  {
+    base::LockGuard lock(mutex_);
+    // Abandoned: the member is freed. Not counted: it could not be spawned (D2).
+    if (abandoned_ || !member->counted) return;
+    (last_ == nullptr ? first_ : last_->next_done) = member;
+    last_ = member;
+    waiter = std::exchange(waiter_, nullptr);
+  }
+  if (waiter != nullptr) task::wake(waiter);
+}
+
+Completions::Member* Completions::front() noexcept {
+  base::LockGuard lock(mutex_);
+  return first_;
+}
+
+void Completions::pop_front() noexcept {
+  base::LockGuard lock(mutex_);
+  first_ = first_->next_done;
+  if (first_ == nullptr) last_ = nullptr;
+}
+
+void Completions::abandon() noexcept {
+  base::LockGuard lock(mutex_);
+  abandoned_ = true;
+  first_ = last_ = nullptr;
+}
+
+bool Completions::NextDone::poll_done(task::Leaf* leaf, task::Header* task) noexcept {
+  NextDone& self = *static_cast<NextDone*>(leaf);
+  Completions& completions = self.completions_;
+  task::Header* stale = nullptr;
+  {
+    base::LockGuard lock(completions.mutex_);
+    self.done_ = completions.first_;
+    if (self.done_ == nullptr) {
+      if (completions.waiter_ == nullptr) completions.waiter_ = task::reference_in_poll(task);
+      TASKBENCH_ASSERT(completions.waiter_ == task, "one task at a time waits on a JoinSet");
+      self.waits_ = true;
+      return false;
+    }
+    if (std::exchange(self.waits_, false)) stale = std::exchange(completions.waiter_, nullptr);
+  }
+  if (stale != nullptr) task::drop_reference(stale);
+  return true;
+}
+
+void Completions::NextDone::give_up() noexcept {
+  task::Header* own = nullptr;
+  {
+    base::LockGuard lock(completions_.mutex_);
+    own = std::exchange(completions_.waiter_, nullptr);
+  }
+  if (own != nullptr) task::drop_reference(own);
+}
+
+}  // namespace taskbench::rt::sync::detail

@@ -1,0 +1,224 @@
+// Channels for many messages, from any number of senders to one receiver.
+//
+//   auto [sender, receiver] = mpsc::channel<int>(16);        // at most 16 messages wait
+//   auto [sender, receiver] = mpsc::unbounded_channel<int>();
+//
+// (In a coroutine name the pair instead: g++ 12 is not at ease with structured bindings there.)
+//
+// Threads: a sender belongs to one thread at a time, but send() and try_send() of one sender may
+// overlap; copies are cheap and independent. The receiver belongs to one task or thread at a time.
+// Ends may be used, moved and dropped on any thread, inside and outside of any runtime; only the
+// functions that are awaited need a task. An end must outlive what was awaited on it.
+//
+// Order: messages of one sender arrive in the order in which its sends ended; a waiting send keeps
+// its place in a queue (fair). The invariants are in mpsc_channel.hpp.
+//
+// Close: dropping the last sender lets the receiver take what is queued, then gives nullopt.
+// Closing or dropping the receiver makes sends fail; dropping it destroys what is queued.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/sync/mpsc_channel.hpp"
+
+namespace taskbench::rt::sync::mpsc {
+
+namespace detail {
+
+template <class T>
+struct Message : Link {
+  explicit Message(T&& moved) : value(std::move(moved)) {}
+  T value;
+
+  static void destroy(Link* link) { delete static_cast<Message*>(link); }
+
+  static std::optional<T> take(Link* link) {
+    if (link == nullptr) return std::nullopt;
+    const std::unique_ptr<Message> message(static_cast<Message*>(link));
+    return std::optional<T>(std::move(message->value));
+  }
+};
+
+/// The part that both kinds of senders have in common: counts itself as one.
+class SenderBase {
+ public:
+  /// Takes over a sender that the channel has counted.
+  explicit SenderBase(std::shared_ptr<Channel> channel) noexcept : channel_(std::move(channel)) {}
+  SenderBase(const SenderBase& other) noexcept : channel_(other.channel_) {
+    if (channel_ != nullptr) channel_->add_sender();
+  }
+  SenderBase(SenderBase&& other) noexcept = default;
+  SenderBase& operator=(SenderBase other) noexcept {
+    std::swap(channel_, other.channel_);
+    return *this;
+  }
+  ~SenderBase() {
+    if (channel_ != nullptr) channel_->drop_sender();
+  }
+
+  /// The receiver is closed or gone: a message would reach nobody.
+  [[nodiscard]] bool is_closed() const noexcept { return channel().is_closed(); }
+
+ protected:
+  [[nodiscard]] Channel& channel() const noexcept {
+    TASKBENCH_ASSERT(channel_ != nullptr, "the sender was moved from");
+    return *channel_;
+  }
+
+ private:
+  std::shared_ptr<Channel> channel_;
+};
+
+}  // namespace detail
+
+/// Of a bounded channel.
+template <class T>
+class Sender : public detail::SenderBase {
+  using Message = detail::Message<T>;
+
+ public:
+  using SenderBase::SenderBase;
+
+  class [[nodiscard]] Sending : public detail::Channel::Send {
+   public:
+    ~Sending() { Message::destroy(unsent()); }
+
+   private:
+    friend class Sender;
+    Sending(detail::Channel& channel, Message* message) noexcept : Send(channel, message) {}
+  };
+
+  /// co_await waits for room; true: the message is in the channel. False: the receiver is gone, and
+  /// so is the message. Cancellation-safe: a send that is given up destroys the message unsent and
+  /// takes no room. Throws what moving a T throws.
+  [[nodiscard]] Sending send(T value) const {
+    return Sending(channel(), new Message(std::move(value)));
+  }
+
+  /// Does not wait. On `full` the value is left as it was; on `closed` it may be moved from.
+  TrySend try_send(T&& value) const {
+    const TrySend reserved = channel().try_reserve();
+    if (reserved != TrySend::sent) return reserved;
+    Slot slot{&channel()};
+    auto message = std::make_unique<Message>(std::move(value));
+    slot.channel = nullptr;
+    if (!channel().push(message.get())) return TrySend::closed;
+    message.release();
+    return TrySend::sent;
+  }
+
+  /// Messages that could be sent at this moment without waiting.
+  [[nodiscard]] std::size_t room() const noexcept { return channel().room(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return channel().capacity(); }
+
+ private:
+  /// A reserved slot; goes back when making the message throws.
+  struct Slot {
+    detail::Channel* channel;
+    ~Slot() {
+      if (channel != nullptr) channel->give_back_slot();
+    }
+  };
+};
+
+/// Of an unbounded channel.
+template <class T>
+class UnboundedSender : public detail::SenderBase {
+ public:
+  using SenderBase::SenderBase;
+
+  /// Never waits. False: the receiver is gone, and so is the message.
+  bool send(T value) const {
+    auto message = std::make_unique<detail::Message<T>>(std::move(value));
+    if (!channel().push(message.get())) return false;
+    message.release();
+    return true;
+  }
+};
+
+/// Of either kind of channel.
+template <class T>
+class Receiver {
+  using Message = detail::Message<T>;
+
+ public:
+  explicit Receiver(std::shared_ptr<detail::Channel> channel) noexcept
+      : channel_(std::move(channel)) {}
+  Receiver(Receiver&& other) noexcept = default;
+  Receiver& operator=(Receiver&& other) noexcept {
+    if (this != &other) {
+      drop();
+      channel_ = std::move(other.channel_);
+    }
+    return *this;
+  }
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+  ~Receiver() { drop(); }
+
+  class [[nodiscard]] Receiving : public detail::Channel::Recv {
+   public:
+    ~Receiving() { Message::destroy(take()); }
+    std::optional<T> await_resume() { return Message::take(take()); }
+
+   private:
+    friend class Receiver;
+    explicit Receiving(detail::Channel& channel) noexcept : Recv(channel) {}
+  };
+
+  /// co_await waits for the next message; nullopt: none will come, as all senders are gone or this
+  /// end was closed. Cancellation-safe: a receive that is given up takes no message.
+  [[nodiscard]] Receiving recv() { return Receiving(channel()); }
+
+  /// The next message, if it is there.
+  [[nodiscard]] std::optional<T> try_recv() { return Message::take(channel().try_pop()); }
+
+  /// No message is there, and none will come.
+  [[nodiscard]] bool is_drained() const noexcept { return channel().is_drained(); }
+  /// Messages that are there at this moment.
+  [[nodiscard]] std::size_t size() const noexcept { return channel().size(); }
+
+  /// Makes sends fail from here on, those that wait included. What is queued can still be received.
+  void close() noexcept { channel().close(); }
+
+ private:
+  [[nodiscard]] detail::Channel& channel() const noexcept {
+    TASKBENCH_ASSERT(channel_ != nullptr, "the receiver was moved from");
+    return *channel_;
+  }
+
+  void drop() noexcept {
+    const std::shared_ptr<detail::Channel> channel = std::exchange(channel_, nullptr);
+    if (channel == nullptr) return;
+    channel->close();
+    for (detail::Link* link = channel->take_all(); link != nullptr;) {
+      detail::Link* const next = link->next;
+      Message::destroy(link);
+      link = next;
+    }
+  }
+
+  std::shared_ptr<detail::Channel> channel_;
+};
+
+/// A new channel in which at most `capacity` > 0 messages wait. Throws std::bad_alloc.
+template <class T>
+[[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
+  TASKBENCH_ASSERT(capacity > 0 && capacity < detail::Channel::kUnbounded,
+                   "a bounded channel holds at least one message");
+  auto shared = std::make_shared<detail::Channel>(capacity);
+  return {Sender<T>(shared), Receiver<T>(shared)};
+}
+
+/// A new channel without a bound. Throws std::bad_alloc.
+template <class T>
+[[nodiscard]] std::pair<UnboundedSender<T>, Receiver<T>> unbounded_channel() {
+  auto shared = std::make_shared<detail::Channel>(detail::Channel::kUnbounded);
+  return {UnboundedSender<T>(shared), Receiver<T>(shared)};
+}
+
+}  // namespace taskbench::rt::sync::mpsc

@@ -1,0 +1,174 @@
+// What the ends of an mpsc channel share, without the type of the messages.
+//
+// Threads: the functions of senders from any thread, those of the receiver by one task or thread
+// at a time. Send and Recv lie in the frames of the tasks that await them.
+//
+// A message is a node that its sender allocates and its receiver frees, so that no user code (a
+// move constructor, a destructor) ever runs under the mutex, and linking it cannot fail.
+//
+// A slot of a bounded channel is free (counted in room_), reserved (by a Send that was granted it,
+// or by a try_send under way), or taken by a queued message.
+//
+// Invariants
+//   M1  Everything here is guarded by mutex_, but for capacity_, which is constant.
+//   M2  room_ is greater than zero only while senders_waiting_ is empty: a slot that becomes free
+//       goes to the sender that waits longest.
+//   M3  free + reserved + taken slots = capacity_, until the channel is closed.
+//   M4  Once closed_ is set no message is linked any more.
+//   M5  receiver_ owns a counted reference to the task that waits in Recv. Whoever links a message
+//       or drops the last sender takes it out and wakes the task.
+//   M6  A message is taken out of the queue only for a receiver that returns it in the same step:
+//       a receive that is given up leaves the queue as it was.
+//
+// Rejected: a lock-free linked list of blocks, as Tokio has (several times the code; take it when a
+// profile asks for it); a ring of T for bounded channels (memory for the capacity from the start,
+// and moves of T under the mutex).
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/sync/wait_list.hpp"
+#include "runtime/task/leaf.hpp"
+
+namespace taskbench::rt::sync::mpsc {
+
+/// What became of an attempt to send without waiting.
+enum class TrySend : std::uint8_t { sent, full, closed };
+
+namespace detail {
+
+/// The link of a message; the typed message derives from it.
+struct Link {
+  Link* next = nullptr;
+};
+
+class Channel {
+ public:
+  static constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
+
+  class Send;
+  class Recv;
+
+  explicit Channel(std::size_t capacity) noexcept : capacity_(capacity), room_(capacity) {}
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // For senders.
+  void add_sender() noexcept;
+  void drop_sender() noexcept;
+  /// Reserves a slot. `sent` stands for success.
+  [[nodiscard]] TrySend try_reserve() noexcept;
+  void give_back_slot() noexcept;
+  /// Links a message into a slot that the caller has reserved, or, for an unbounded channel, that
+  /// needs none. False: closed; the message is still the caller's.
+  [[nodiscard]] bool push(Link* message) noexcept;
+  [[nodiscard]] bool is_closed() const noexcept;
+  /// Free slots at this moment.
+  [[nodiscard]] std::size_t room() const noexcept;
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  // For the receiver.
+  /// The oldest message, or nullptr.
+  [[nodiscard]] Link* try_pop() noexcept;
+  /// No message is there, and none will come.
+  [[nodiscard]] bool is_drained() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Refuses messages from here on; those who wait to send learn it.
+  void close() noexcept;
+  /// All messages, linked, in order; for the end of the receiver, after close().
+  [[nodiscard]] Link* take_all() noexcept;
+
+ private:
+  // All with mutex_ held. What they return is to be woken without it.
+  [[nodiscard]] task::Header* link(Link* message) noexcept;
+  [[nodiscard]] Link* unlink_first(task::Header*& sender) noexcept;
+  [[nodiscard]] task::Header* free_slot() noexcept;
+  [[nodiscard]] bool drained() const noexcept {
+    return first_ == nullptr && (closed_ || sender_count_ == 0);
+  }
+
+  const std::size_t capacity_;
+  mutable base::Mutex mutex_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+  std::size_t sender_count_ = 1;
+  bool closed_ = false;
+  Link* first_ = nullptr;
+  Link* last_ = nullptr;
+  task::Header* receiver_ = nullptr;
+  sync::detail::WaitList senders_waiting_;
+};
+
+/// Waits for a slot, then links the message in the same step: once a sender has the slot, nothing
+/// can come between. A slot that was granted to a Send that is given up goes to the next.
+class Channel::Send : private task::Leaf, private sync::detail::Waiter {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_on(*this, coroutine);
+  }
+  /// False: the channel is closed, the message was not sent.
+  bool await_resume() const noexcept { return message_ == nullptr; }
+
+ protected:
+  Send(Channel& channel, Link* message) noexcept
+      : Leaf(&Send::poll_slot), channel_(channel), message_(message) {}
+  ~Send() {
+    if (waits_) give_up();
+  }
+  Send(const Send&) = delete;
+  Send& operator=(const Send&) = delete;
+
+  /// Null once the channel has it; otherwise for the typed awaiter to destroy.
+  [[nodiscard]] Link* unsent() const noexcept { return message_; }
+
+ private:
+  static bool poll_slot(task::Leaf* leaf, task::Header* task) noexcept;
+  void give_up() noexcept;
+
+  Channel& channel_;
+  Link* message_;
+  bool waits_ = false;  // was queued, and has not seen what became of it; its own task only
+};
+
+/// Waits for a message or the end of the channel.
+class Channel::Recv : private task::Leaf {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_on(*this, coroutine);
+  }
+
+ protected:
+  explicit Recv(Channel& channel) noexcept : Leaf(&Recv::poll_message), channel_(channel) {}
+  ~Recv() {
+    if (waits_) give_up();
+  }
+  Recv(const Recv&) = delete;
+  Recv& operator=(const Recv&) = delete;
+
+  /// The message that ended the wait, or null; now the caller's.
+  [[nodiscard]] Link* take() noexcept {
+    Link* const message = message_;
+    message_ = nullptr;
+    return message;
+  }
+
+ private:
+  static bool poll_message(task::Leaf* leaf, task::Header* task) noexcept;
+  void give_up() noexcept;
+
+  Channel& channel_;
+  Link* message_ = nullptr;
+  bool waits_ = false;  // left a reference in receiver_, which may have been taken since
+};
+
+}  // namespace detail
+}  // namespace taskbench::rt::sync::mpsc

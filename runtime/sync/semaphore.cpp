@@ -1,0 +1,146 @@
+#include "runtime/sync/semaphore.hpp"
+
+#include "runtime/base/assert.hpp"
+
+namespace taskbench::rt::sync {
+
+using Place = detail::Waiter::Place;
+
+Semaphore::Semaphore(std::size_t permits) noexcept : available_(permits) {
+  TASKBENCH_ASSERT(permits <= kMaxPermits, "a semaphore holds at most kMaxPermits");
+}
+
+/// With mutex_ held. Nobody overtakes those who wait; wanting nothing is no overtaking.
+bool Semaphore::take_now(std::size_t count) noexcept {
+  if (closed_ || count > available_ || (count != 0 && !waiting_.empty())) return false;
+  available_ -= count;
+  return true;
+}
+
+/// With mutex_ held: hands out permits until S2 holds. True: the batch is full before that; the
+/// caller wakes it and comes again.
+bool Semaphore::grant_ready(detail::WakeBatch& batch) noexcept {
+  while (!closed_ && !waiting_.empty()) {
+    const std::size_t wanted = static_cast<Acquire&>(waiting_.front()).count_;
+    if (wanted > available_) return false;
+    if (batch.full()) return true;
+    available_ -= wanted;
+    batch.add(waiting_.grant_front());
+  }
+  return false;
+}
+
+std::optional<Semaphore::Permit> Semaphore::try_acquire(std::size_t count) noexcept {
+  base::LockGuard lock(mutex_);
+  if (!take_now(count)) return std::nullopt;
+  return Permit(*this, count);
+}
+
+void Semaphore::add_permits(std::size_t count) noexcept {
+  detail::WakeBatch batch;
+  bool more = false;
+  do {
+    {
+      base::LockGuard lock(mutex_);
+      TASKBENCH_ASSERT(count <= kMaxPermits - available_, "a semaphore holds at most kMaxPermits");
+      available_ += std::exchange(count, 0);
+      more = grant_ready(batch);
+    }
+    // Unless there is more, one of these may already be destroying the semaphore.
+    batch.wake_all();
+  } while (more);
+}
+
+void Semaphore::close() noexcept {
+  detail::WakeBatch batch;
+  bool more = false;
+  do {
+    {
+      base::LockGuard lock(mutex_);
+      closed_ = true;
+      while (!waiting_.empty() && !batch.full()) batch.add(waiting_.dismiss_front());
+      more = !waiting_.empty();
+    }
+    batch.wake_all();
+  } while (more);
+}
+
+bool Semaphore::is_closed() const noexcept {
+  base::LockGuard lock(mutex_);
+  return closed_;
+}
+
+std::size_t Semaphore::available_permits() const noexcept {
+  base::LockGuard lock(mutex_);
+  return available_;
+}
+
+void Semaphore::Permit::release() noexcept {
+  Semaphore* const semaphore = std::exchange(semaphore_, nullptr);
+  const std::size_t count = std::exchange(count_, 0);
+  if (semaphore != nullptr && count != 0) semaphore->add_permits(count);
+}
+
+void Semaphore::Permit::merge(Permit other) noexcept {
+  TASKBENCH_ASSERT(other.semaphore_ == semaphore_ && semaphore_ != nullptr,
+                   "only permits of the same semaphore are merged");
+  count_ += other.count_;
+  other.forget();
+}
+
+std::optional<Semaphore::Permit> Semaphore::Permit::split(std::size_t count) noexcept {
+  if (semaphore_ == nullptr || count > count_) return std::nullopt;
+  count_ -= count;
+  return Permit(*semaphore_, count);
+}
+
+bool Semaphore::Acquire::poll_permits(task::Leaf* leaf, task::Header* task) noexcept {
+  Acquire& self = *static_cast<Acquire*>(leaf);
+  base::LockGuard lock(self.semaphore_.mutex_);
+  switch (self.place()) {
+    case Place::queued:
+      return false;
+    case Place::granted:
+    case Place::dismissed:
+      self.waits_ = false;
+      return true;
+    case Place::outside:
+      break;
+  }
+  if (self.semaphore_.closed_) {
+    self.settle(Place::dismissed);
+    return true;
+  }
+  if (self.semaphore_.take_now(self.count_)) {
+    self.settle(Place::granted);
+    return true;
+  }
+  self.semaphore_.waiting_.push_back(self, task);
+  self.waits_ = true;
+  return false;
+}
+
+std::optional<Semaphore::Permit> Semaphore::Acquire::await_resume() noexcept {
+  const bool granted = place() == Place::granted;
+  settle(Place::outside);
+  if (!granted) return std::nullopt;
+  return Permit(semaphore_, count_);
+}
+
+void Semaphore::Acquire::give_up() noexcept {
+  task::Header* own = nullptr;
+  detail::WakeBatch batch;
+  bool more = false;
+  {
+    base::LockGuard lock(semaphore_.mutex_);
+    if (place() == Place::queued) own = detail::WaitList::withdraw(*this);
+    if (place() == Place::granted) semaphore_.available_ += count_;
+    // Also if this one had no grant: the next may want less than this one did (S2).
+    more = semaphore_.grant_ready(batch);
+  }
+  if (own != nullptr) task::drop_reference(own);
+  batch.wake_all();
+  if (more) semaphore_.add_permits(0);
+}
+
+}  // namespace taskbench::rt::sync

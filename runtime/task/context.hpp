@@ -1,0 +1,36 @@
+// Which runtime and which task the calling thread is in.
+#pragma once
+
+#include "runtime/task/schedule.hpp"
+
+namespace taskbench::rt::task {
+
+/// One per thread. `scheduler` is where rt::spawn goes; null outside of every runtime.
+struct ThreadContext {
+  Schedule* scheduler;
+  void* worker;  ///< scheduler's own; null on a thread that only entered block_on
+  /// The worker's LIFO slot (P8): the task to run next. While a task is here no other thread can
+  /// reach it, unless handles or wakers of it exist.
+  Header* next;
+};
+
+/// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than
+/// the one it was suspended on, and a compiler may keep the address of a thread-local variable
+/// across the suspension.
+[[nodiscard]] ThreadContext& thread_context() noexcept;
+
+/// Sets the context for a scope.
+class EnterContext {
+ public:
+  EnterContext(Schedule* scheduler, void* worker) noexcept : previous_(thread_context()) {
+    thread_context() = {scheduler, worker, nullptr};
+  }
+  ~EnterContext() { thread_context() = previous_; }
+  EnterContext(const EnterContext&) = delete;
+  EnterContext& operator=(const EnterContext&) = delete;
+
+ private:
+  ThreadContext previous_;
+};
+
+}  // namespace taskbench::rt::task

@@ -1,0 +1,190 @@
+#include "runtime/task/harness.hpp"
+
+#include <new>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/frame_cache.hpp"
+#include "runtime/task/leaf.hpp"
+
+namespace taskbench::rt::task {
+namespace {
+
+/// The coroutine is at its end or destroyed, the outcome is stored.
+void finish(Header* task) noexcept {
+  if ((task->flags & Header::kFrameGone) == 0) destroy_coroutine(task);
+  if ((task->flags & Header::kOwned) != 0) task->scheduler->disown(task);
+  if (task->pending_references == 0 && task->state.has_sole_owner()) {
+    destroy_stored_output(task);
+    free_task(task);
+    return;
+  }
+  const State::Completed completed = task->state.complete(task->pending_references);
+  if (completed.owns_output) {
+    destroy_stored_output(task);
+  } else if (completed.has_waker) {
+    wake(trailer_of(task).join_waker);
+  }
+  if (task->state.release_active()) free_task(task);
+}
+
+/// True: the coroutine may be resumed, at the address returned in `coroutine`.
+bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
+  if ((task->resume & kLeafTag) == 0) {
+    coroutine = reinterpret_cast<void*>(task->resume);
+    return true;
+  }
+  Leaf* const leaf = reinterpret_cast<Leaf*>(task->resume & ~kLeafTag);
+  if (!leaf->poll(leaf, task)) return false;
+  coroutine = leaf->waiting.address();
+  return true;
+}
+
+}  // namespace
+
+void* allocate_frame(std::size_t frame_bytes, const VTable* vtable) {
+  const std::size_t bytes = vtable->prefix + sizeof(Header) + frame_bytes;
+  const auto units =
+      static_cast<std::uint32_t>((bytes + base::kCacheLineBytes - 1) / base::kCacheLineBytes);
+  auto* block = static_cast<std::byte*>(allocate_block(units));
+  auto* header = new (block + vtable->prefix) Header;
+  header->vtable = vtable;
+  header->block_units = units;
+  header->resume = reinterpret_cast<std::uintptr_t>(frame_of(header));
+  return frame_of(header);
+}
+
+void destroy_coroutine(Header* header) noexcept {
+  header->flags |= Header::kFrameGone;
+  const auto coroutine = std::coroutine_handle<>::from_address(frame_of(header));
+  try {
+    coroutine.destroy();
+    // A local's destructor threw: the coroutine caught that as its own, stored it as the output
+    // and stands at its end, with its parameters still alive.
+    if ((header->flags & Header::kAtFinal) != 0) coroutine.destroy();
+  } catch (...) {
+    if (header->outcome == Outcome::exception) return;
+    destroy_stored_output(header);
+    new (trailer_of(header).failure()) std::exception_ptr(std::current_exception());
+    header->outcome = Outcome::exception;
+  }
+}
+
+void free_task(Header* task) noexcept {
+  const std::uint32_t units = task->block_units;
+  deallocate_block(reinterpret_cast<std::byte*>(task) - task->vtable->prefix, units);
+}
+
+Polled poll(Header* task) noexcept {
+  if (task->state.start_poll() == State::Start::cancel) {
+    cancel(task);
+    return Polled::finished;
+  }
+  task->disposition = Disposition::pending;
+  void* coroutine = nullptr;
+  if (leaf_is_ready(task, coroutine)) {
+    task->resume = 0;
+    std::coroutine_handle<>::from_address(coroutine).resume();
+  }
+  switch (task->disposition) {
+    case Disposition::finished:
+      finish(task);
+      return Polled::finished;
+    case Disposition::yielded:
+      return Polled::yielded;
+    case Disposition::pending:
+      break;
+  }
+  TASKBENCH_ASSERT(task->resume != 0, "a task awaited something that is not made for tasks");
+  if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
+  const std::uint32_t references = task->pending_references;
+  task->pending_references = 0;
+  switch (task->state.suspend(references)) {
+    case State::Suspend::idle:
+      return Polled::idle;
+    case State::Suspend::again:
+      return Polled::woken;
+    case State::Suspend::cancel:
+      break;
+  }
+  cancel(task);
+  return Polled::finished;
+}
+
+void cancel(Header* task) noexcept {
+  task->outcome = Outcome::cancelled;
+  finish(task);
+}
+
+bool claim_for_shutdown(Header* task) noexcept {
+  return task->state.abort() == State::Wake::schedule;
+}
+
+void wake_by_ref(Header* task) noexcept {
+  if (task->state.wake_by_ref() == State::Wake::schedule) task->scheduler->schedule(task);
+}
+
+void wake(Header* task) noexcept {
+  switch (task->state.wake()) {
+    case State::Wake::nothing:
+      break;
+    case State::Wake::schedule:
+      task->scheduler->schedule(task);
+      break;
+    case State::Wake::free:
+      free_task(task);
+      break;
+  }
+}
+
+void abort(Header* task) noexcept {
+  if (task->state.abort() == State::Wake::schedule) task->scheduler->schedule(task);
+}
+
+void add_reference(Header* task) noexcept { task->state.add_reference(); }
+
+void drop_reference(Header* task) noexcept {
+  if (task->state.drop_reference()) free_task(task);
+}
+
+Waker waker_from_reference(Header* task) noexcept {
+  static constexpr WakerVTable kTaskWaker{
+      [](void* data) noexcept -> void* {
+        add_reference(static_cast<Header*>(data));
+        return data;
+      },
+      [](void* data) noexcept { wake(static_cast<Header*>(data)); },
+      [](void* data) noexcept { wake_by_ref(static_cast<Header*>(data)); },
+      [](void* data) noexcept { drop_reference(static_cast<Header*>(data)); }};
+  return Waker(task, &kTaskWaker);
+}
+
+bool join_poll(Header* task, Header* waiter) noexcept {
+  if (task->state.is_complete()) return true;
+  Trailer& trailer = trailer_of(task);
+  if (task->state.has_join_waker()) {
+    if (trailer.join_waker == waiter) return false;
+    if (!task->state.unset_join_waker()) return true;
+    drop_reference(trailer.join_waker);
+  }
+  trailer.join_waker = reference_in_poll(waiter);
+  if (task->state.set_join_waker()) return false;
+  drop_reference(waiter);
+  return true;
+}
+
+void join_drop(Header* task) noexcept {
+  // The usual case of a task that is spawned and left alone: it has not gone anywhere yet.
+  if (thread_context().next == task && task->state.drop_join_unshared()) return;
+  // Read before the interest is dropped: from then on the task may be freed at any moment.
+  Header* const waker = task->state.has_join_waker() ? trailer_of(task).join_waker : nullptr;
+  const State::JoinDrop dropped = task->state.drop_join();
+  if (!dropped.complete) {
+    if (dropped.has_waker) drop_reference(waker);
+    return;
+  }
+  destroy_stored_output(task);
+  if (task->state.drop_complete_join()) free_task(task);
+}
+
+}  // namespace taskbench::rt::task

@@ -1,0 +1,59 @@
+// What is done with a task through its header, whatever its coroutine and output are.
+//
+// Threads: poll, cancel and finish are for the holder of the poll right; the others for whoever
+// holds a reference, on any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/task/header.hpp"
+#include "runtime/task/waker.hpp"
+
+namespace taskbench::rt::task {
+
+/// What the scheduler has to do after a poll.
+enum class Polled : std::uint8_t {
+  finished,  ///< ended, cancelled included; the header must not be touched any more
+  idle,      ///< waits for a wake; the header must not be touched any more
+  yielded,   ///< the poll right is the caller's: to the back of the queue, without notification
+  woken,     ///< the poll right is the caller's: woken during its poll; to the back of the queue
+};
+
+/// Polls a task once. Never throws: exceptions of the task go to its output.
+Polled poll(Header* task) noexcept;
+
+/// Ends a task without polling it: destroys the coroutine, stores the outcome "cancelled".
+void cancel(Header* task) noexcept;
+
+/// Shutdown found the task in the list of owned tasks: takes the poll right if it is free, or
+/// else marks the task so that whoever holds the right ends it. True: the caller must cancel().
+[[nodiscard]] bool claim_for_shutdown(Header* task) noexcept;
+
+void wake_by_ref(Header* task) noexcept;
+/// Wakes and gives up one reference.
+void wake(Header* task) noexcept;
+void abort(Header* task) noexcept;
+void add_reference(Header* task) noexcept;
+void drop_reference(Header* task) noexcept;
+
+/// A reference to the task that this thread is polling, for a leaf that will wake it: counted
+/// together with the end of the poll, so that it costs nothing now. Caller holds the poll right.
+inline Header* reference_in_poll(Header* task) noexcept {
+  if (task->pending_references == UINT8_MAX) {
+    task->state.add_reference();
+  } else {
+    ++task->pending_references;
+  }
+  return task;
+}
+
+/// A Waker of the task, from a reference that the caller gives up.
+[[nodiscard]] Waker waker_from_reference(Header* task) noexcept;
+
+/// JoinHandle's parts.
+/// Registers `waiter`, the task being polled, to be woken when `task` completes. True: it is
+/// complete already.
+[[nodiscard]] bool join_poll(Header* task, Header* waiter) noexcept;
+void join_drop(Header* task) noexcept;
+
+}  // namespace taskbench::rt::task

@@ -1,0 +1,127 @@
+// Where everything of a task lies: one allocation (P12).
+//
+//   | output, Trailer (cold) | Header (hot, 48 bytes) | coroutine frame (the future) ...
+//   ^ block, 64-aligned      ^ 64-aligned             ^ Header + 48
+//
+// The frame begins with its two function pointers, so the header and what resuming needs fill
+// exactly one cache line. The trailer and the output lie on the lines before it and are touched
+// only by a task that suspends, is awaited, returns a value or fails: a small detached task never
+// reads or writes them.
+//
+// The coroutine is destroyed when the task completes; the block lives on until the last handle or
+// waker lets go (state.hpp). Header and trailer therefore lie outside the frame, whose storage a
+// compiler may treat as dead from its destruction on.
+//
+// Who may touch what
+//   state        everybody, through its transitions
+//   queue_next   whoever has the poll right (the queue that the task is in)
+//   resume, disposition, pending_references, flags, outcome: the holder of the poll right
+//   scheduler, vtable, block_units: constant once the task is spawned
+//   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp
+//   Trailer::failure, output: written by the holder of the poll right before COMPLETE
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/task/schedule.hpp"
+#include "runtime/task/state.hpp"
+
+namespace taskbench::rt::task {
+
+struct Header;
+struct Leaf;
+
+/// How a poll ended.
+enum class Disposition : std::uint8_t {
+  pending,   ///< suspended at a leaf that will wake it
+  yielded,   ///< wants to go to the back of the queue
+  finished,  ///< reached its end; the output is stored
+};
+
+/// What the output is.
+enum class Outcome : std::uint8_t { none, value, exception, cancelled };
+
+/// What depends on the type of the output.
+struct VTable {
+  void (*destroy_value)(Header*) noexcept;  ///< ends the lifetime of a stored value
+  std::size_t prefix;                       ///< bytes of the block before the header
+};
+
+struct Header {
+  State state;
+  Header* queue_next = nullptr;
+  /// The innermost suspended coroutine; or, with the lowest bit set, the Leaf to poll before it.
+  std::uintptr_t resume = 0;
+  const VTable* vtable = nullptr;
+  Schedule* scheduler = nullptr;
+  std::uint32_t block_units = 0;  ///< size of the block, in cache lines
+  Outcome outcome = Outcome::none;
+  Disposition disposition = Disposition::pending;
+  std::uint8_t flags = 0;
+  std::uint8_t pending_references = 0;  ///< wakers made during this poll, not in the state yet
+
+  static constexpr std::uint8_t kSpawned = 1;     ///< the block is reference counted
+  static constexpr std::uint8_t kOwned = 2;       ///< linked in an OwnedTasks
+  static constexpr std::uint8_t kFrameGone = 4;   ///< the coroutine is being or was destroyed
+  static constexpr std::uint8_t kAtFinal = 8;     ///< it reached its end while being destroyed
+};
+static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");
+
+/// The cold part, directly before the header.
+struct Trailer {
+  Header* previous;  ///< in OwnedTasks
+  Header* next;
+  std::uint64_t shard;           ///< which OwnedTasks shard
+  Header* join_waker;            ///< the task that awaits the JoinHandle; a counted reference
+  std::exception_ptr* failure() { return reinterpret_cast<std::exception_ptr*>(&failure_); }
+
+ private:
+  alignas(std::exception_ptr) std::byte failure_[sizeof(std::exception_ptr)];
+};
+static_assert(sizeof(Trailer) == 40);
+
+/// Bytes before the header for an output of this size and alignment.
+constexpr std::size_t prefix_bytes(std::size_t output_bytes, std::size_t output_align) {
+  const std::size_t align = output_align > 8 ? output_align : 8;
+  const std::size_t output = (output_bytes + align - 1) / align * align;
+  const std::size_t slack = align > 8 ? align : 0;
+  return (sizeof(Trailer) + output + slack + base::kCacheLineBytes - 1) / base::kCacheLineBytes *
+         base::kCacheLineBytes;
+}
+
+inline Trailer& trailer_of(Header* header) {
+  return *reinterpret_cast<Trailer*>(reinterpret_cast<std::byte*>(header) - sizeof(Trailer));
+}
+
+/// Storage of an output of type T; below the trailer, at the block's begin.
+template <class T>
+T* output_of(Header* header) {
+  static_assert(alignof(T) <= base::kCacheLineBytes, "over-aligned results are not supported");
+  return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(header) -
+                              prefix_bytes(sizeof(T), alignof(T)));
+}
+
+inline void* frame_of(Header* header) {
+  return reinterpret_cast<std::byte*>(header) + sizeof(Header);
+}
+inline Header* header_of(void* frame) {
+  return reinterpret_cast<Header*>(static_cast<std::byte*>(frame) - sizeof(Header));
+}
+
+/// Allocates a block for a frame of `frame_bytes` and constructs the header. Throws bad_alloc.
+[[nodiscard]] void* allocate_frame(std::size_t frame_bytes, const VTable* vtable);
+
+/// Destroys the coroutine, with its parameters and what it still holds; the block stays. What a
+/// destructor throws becomes the output, unless that is an exception already.
+void destroy_coroutine(Header* header) noexcept;
+
+/// Ends the lifetime of the output, if one is stored.
+void destroy_stored_output(Header* header) noexcept;
+
+/// Frees the block of a task whose coroutine and output are gone.
+void free_task(Header* header) noexcept;
+
+}  // namespace taskbench::rt::task

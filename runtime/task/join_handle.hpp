@@ -1,0 +1,119 @@
+// The owner's end of a spawned task: awaits, aborts or detaches it.
+//
+// A JoinHandle belongs to one thread at a time; an AbortHandle is copied freely and may be used
+// from any thread. Both may outlive the runtime.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include "runtime/task/task.hpp"
+
+namespace taskbench::rt {
+
+/// What awaiting a task throws when it was aborted, or cancelled by the end of its runtime.
+class JoinError : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override {
+    return "the task was cancelled before it finished";
+  }
+};
+
+/// Asks for the end of one task. Counted reference; does not keep the output alive.
+class AbortHandle {
+ public:
+  /// For the runtime: takes over one reference.
+  explicit AbortHandle(task::Header* header) noexcept : header_(header) {}
+  AbortHandle(const AbortHandle& other) noexcept : header_(other.header_) {
+    if (header_ != nullptr) task::add_reference(header_);
+  }
+  AbortHandle(AbortHandle&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  AbortHandle& operator=(AbortHandle other) noexcept {
+    std::swap(header_, other.header_);
+    return *this;
+  }
+  ~AbortHandle() {
+    if (header_ != nullptr) task::drop_reference(header_);
+  }
+
+  /// The task ends at its next suspension, or at once if it is waiting; a task that is finishing
+  /// at this moment may still finish. Nothing happens to a task that has finished.
+  void abort() const noexcept {
+    if (header_ != nullptr) task::abort(header_);
+  }
+  [[nodiscard]] bool is_finished() const noexcept {
+    return header_ == nullptr || header_->state.is_complete();
+  }
+
+ private:
+  task::Header* header_;
+};
+
+/// Dropping the handle detaches the task.
+template <class T>
+class [[nodiscard]] JoinHandle {
+ public:
+  /// For the runtime: takes over the join interest of a task whose output is a T.
+  explicit JoinHandle(task::Header* header) noexcept : header_(header) {}
+  JoinHandle(JoinHandle&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  JoinHandle& operator=(JoinHandle&& other) noexcept {
+    if (this != &other) {
+      detach();
+      header_ = std::exchange(other.header_, nullptr);
+    }
+    return *this;
+  }
+  JoinHandle(const JoinHandle&) = delete;
+  JoinHandle& operator=(const JoinHandle&) = delete;
+  ~JoinHandle() { detach(); }
+
+  /// As AbortHandle::abort.
+  void abort() const noexcept {
+    if (header_ != nullptr) task::abort(header_);
+  }
+  [[nodiscard]] AbortHandle abort_handle() const noexcept {
+    if (header_ != nullptr) task::add_reference(header_);
+    return AbortHandle(header_);
+  }
+  [[nodiscard]] bool is_finished() const noexcept {
+    return header_ == nullptr || header_->state.is_complete();
+  }
+  /// Lets the task go on without an owner; its output will be destroyed.
+  void detach() noexcept {
+    if (header_ != nullptr) task::join_drop(std::exchange(header_, nullptr));
+  }
+
+  class Awaiter : private task::Leaf {
+   public:
+    explicit Awaiter(JoinHandle& handle) noexcept : Leaf(&Awaiter::poll_join), handle_(handle) {
+      TASKBENCH_ASSERT(handle.header_ != nullptr, "a JoinHandle is awaited once");
+    }
+    bool await_ready() const noexcept { return handle_.header_->state.is_complete(); }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+      return task::suspend_on(*this, coroutine);
+    }
+    T await_resume() {
+      // Consumes the handle's end whether this returns or throws.
+      JoinHandle finished(std::exchange(handle_.header_, nullptr));
+      return task::take_output<T>(finished.header_);
+    }
+
+   private:
+    static bool poll_join(task::Leaf* leaf, task::Header* waiter) {
+      return task::join_poll(static_cast<Awaiter*>(leaf)->handle_.header_, waiter);
+    }
+    JoinHandle& handle_;
+  };
+
+  /// Waits for the end of the task: its value, its exception, or JoinError. Cancellation-safe:
+  /// an await that is given up leaves the handle as it was. The handle must stay where it is
+  /// meanwhile; it is empty afterwards.
+  Awaiter operator co_await() & noexcept { return Awaiter(*this); }
+  Awaiter operator co_await() && noexcept { return Awaiter(*this); }
+
+ private:
+  task::Header* header_;
+};
+
+}  // namespace taskbench::rt

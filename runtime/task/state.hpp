@@ -1,0 +1,273 @@
+// The state of a task: one 64-bit word, every transition of it here.
+//
+//                     spawn
+//                       v
+//     +---------> ACTIVE (queued or being polled) -------------> COMPLETE
+//     |             |        ^                     finished,
+//     | wake:       | suspend|  wake: sets WOKEN   cancelled
+//     | takes the   v        |  (poll once more)
+//     +---------- idle ------+
+//
+// ACTIVE is the poll right. Exactly one party has it: the queue that the task is in, the worker
+// that polls it, or whoever moves it from one to the other. It is moved, never copied: only the
+// wake that takes an idle task to ACTIVE may queue it, so a task is in at most one queue. Being
+// queued and being polled are one state on purpose: a poll begins with a load, and a task that
+// yields goes back to the queue with no transition at all.
+//
+// Bits
+//   ACTIVE         somebody has the poll right
+//   WOKEN          a wake came while the task was ACTIVE; its poller must poll once more
+//   COMPLETE       the coroutine is gone; the output, if any, can be taken
+//   CANCELLED      abort or shutdown asked for the end; the holder of the poll right obeys
+//   JOIN_INTEREST  a JoinHandle exists
+//   JOIN_WAKER     the JoinHandle left a waker in the trailer
+//   references     above: one each for wakers and abort handles
+//
+// Who owns the memory: the scheduler holds one reference that is not counted (P13): it lasts until
+// the task is COMPLETE and its last ACTIVE holder let go. So waking, queueing and polling change no
+// count. JOIN_INTEREST is the JoinHandle's reference. The memory is freed by whoever finds
+// COMPLETE, not ACTIVE, no JOIN_INTEREST and no references.
+//
+// Sole owner: if the word shows ACTIVE and neither JOIN_INTEREST nor references, nobody but the
+// holder of the poll right can reach the task (but through OwnedTasks, under its lock). Then the
+// holder needs no read-modify-write to end it.
+//
+// Output: written before COMPLETE by the holder of the poll right. If JOIN_INTEREST stood when
+// COMPLETE was set, the output is the JoinHandle's to take or destroy; otherwise the completer's.
+// Join waker: written by the JoinHandle while JOIN_WAKER is clear and the task is not COMPLETE; if
+// JOIN_WAKER stood when COMPLETE was set, it is the completer's to wake.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::task {
+
+class State {
+ public:
+  /// Why a wake returns what it returns.
+  enum class Wake : std::uint8_t {
+    nothing,   ///< complete, or its poller will see WOKEN
+    schedule,  ///< the caller now has the poll right and must queue the task
+    free,      ///< the caller's was the last reference: free the memory
+  };
+  enum class Suspend : std::uint8_t {
+    idle,    ///< the poll right is given back; the task must not be touched any more
+    again,   ///< woken meanwhile: still ours, queue it
+    cancel,  ///< cancelled meanwhile: still ours, end it
+  };
+  enum class Start : std::uint8_t { poll, cancel };
+
+  /// What the completer must do, by what stood when COMPLETE was set.
+  struct Completed {
+    bool owns_output;  ///< no JoinHandle: destroy the output
+    bool has_waker;    ///< wake the join waker
+  };
+
+  /// Before the task is shared: the poll right is the spawner's, the handle exists.
+  void init_spawned() noexcept {
+    word_.store(kActive | kJoinInterest, base::relaxed);  // relaxed: not shared yet
+  }
+
+  /// The holder of the poll right is about to poll.
+  [[nodiscard]] Start start_poll() noexcept {
+    // acquire: pairs with the release of wakes that set WOKEN, and of abort
+    const std::uint64_t seen = word_.load(base::acquire);
+    if ((seen & (kWoken | kCancelled)) == 0) return Start::poll;
+    if ((seen & kCancelled) != 0) return Start::cancel;
+    // acquire: pairs with the release of the wakes that this poll now answers
+    word_.fetch_and(~kWoken, base::acquire);
+    return Start::poll;
+  }
+
+  /// After a poll that did not finish. `new_references` were handed out by the poller and not
+  /// counted yet.
+  [[nodiscard]] Suspend suspend(std::uint32_t new_references) noexcept {
+    // relaxed: only a first guess for the compare-exchange
+    std::uint64_t seen = word_.load(base::relaxed);
+    for (;;) {
+      const bool keep = (seen & (kWoken | kCancelled)) != 0;
+      const std::uint64_t desired =
+          (seen & ~(keep ? kWoken : kActive)) + new_references * kReference;
+      // acq_rel: pairs with the wake that takes the poll right next, and with the wakes and
+      // aborts that this poll must see. relaxed: on failure only the value is taken
+      if (word_.compare_exchange_weak(seen, desired, base::acq_rel, base::relaxed)) {
+        if (!keep) return Suspend::idle;
+        return (seen & kCancelled) != 0 ? Suspend::cancel : Suspend::again;
+      }
+    }
+  }
+
+  /// A wake that keeps the caller's reference.
+  [[nodiscard]] Wake wake_by_ref() noexcept { return wake_and_drop(0); }
+
+  /// A wake that gives up the caller's reference, in the same step.
+  [[nodiscard]] Wake wake() noexcept { return wake_and_drop(kReference); }
+
+  /// Asks for the end of the task.
+  [[nodiscard]] Wake abort() noexcept {
+    // relaxed: only a first guess for the compare-exchange
+    std::uint64_t seen = word_.load(base::relaxed);
+    for (;;) {
+      if ((seen & (kComplete | kCancelled)) != 0) return Wake::nothing;
+      // acq_rel: pairs with start_poll and suspend of the holder of the poll right, or with the
+      // suspend that gave the right back. relaxed: on failure only the value is taken
+      if (word_.compare_exchange_weak(seen, seen | kActive | kCancelled, base::acq_rel,
+                                      base::relaxed)) {
+        return (seen & kActive) != 0 ? Wake::nothing : Wake::schedule;
+      }
+    }
+  }
+
+  /// Only the holder of the poll right can reach the task (see the top).
+  [[nodiscard]] bool has_sole_owner() const noexcept {
+    // acquire: pairs with the release of whoever dropped the last reference or the handle
+    return (word_.load(base::acquire) & (kReferenceMask | kJoinInterest)) == 0;
+  }
+
+  /// The holder of the poll right has destroyed the coroutine and stored the output.
+  [[nodiscard]] Completed complete(std::uint32_t new_references) noexcept {
+    // acq_rel: pairs with the JoinHandle's acquire of COMPLETE (output), and with the release of
+    // JOIN_WAKER (waker). The bit is not set before, so adding it is setting it.
+    const std::uint64_t seen =
+        word_.fetch_add(kComplete + new_references * kReference, base::acq_rel);
+    return {(seen & kJoinInterest) == 0, (seen & kJoinWaker) != 0};
+  }
+
+  /// The last act of the completer. True: free the memory.
+  [[nodiscard]] bool release_active() noexcept {
+    // acq_rel: pairs with the release of every other party that let go, so that all their uses
+    // of the memory lie before its end
+    const std::uint64_t seen = word_.fetch_and(~kActive, base::acq_rel);
+    return (seen & (kReferenceMask | kJoinInterest)) == 0;
+  }
+
+  [[nodiscard]] bool is_complete() const noexcept {
+    // acquire: pairs with the release of complete(): the output may be read
+    return (word_.load(base::acquire) & kComplete) != 0;
+  }
+
+  /// The JoinHandle stored a waker in the trailer. False: complete meanwhile, the waker is still
+  /// the handle's.
+  [[nodiscard]] bool set_join_waker() noexcept {
+    // acquire: pairs with the release of complete(), for the failing return
+    std::uint64_t seen = word_.load(base::acquire);
+    for (;;) {
+      if ((seen & kComplete) != 0) return false;
+      // release: pairs with the acquire in complete(), which then reads the waker;
+      // acquire: pairs with the release of complete() on failure
+      if (word_.compare_exchange_weak(seen, seen | kJoinWaker, base::acq_rel, base::acquire)) {
+        return true;
+      }
+    }
+  }
+
+  /// The JoinHandle wants its waker back. False: complete meanwhile, the waker is the completer's.
+  [[nodiscard]] bool unset_join_waker() noexcept {
+    // acquire: pairs with the release of complete(), for the failing return
+    std::uint64_t seen = word_.load(base::acquire);
+    for (;;) {
+      if ((seen & kComplete) != 0) return false;
+      // acq_rel: pairs with complete(), which must see either the bit or its absence;
+      // acquire: pairs with the release of complete() on failure
+      if (word_.compare_exchange_weak(seen, seen & ~kJoinWaker, base::acq_rel, base::acquire)) {
+        return true;
+      }
+    }
+  }
+  [[nodiscard]] bool has_join_waker() const noexcept {
+    // relaxed: asked by the JoinHandle, which alone sets and clears the bit
+    return (word_.load(base::relaxed) & kJoinWaker) != 0;
+  }
+
+  struct JoinDrop {
+    bool complete;  ///< the output is the handle's: destroy it, then call drop_complete_join
+    bool has_waker; ///< the waker is the handle's again: destroy it
+  };
+
+  /// The JoinHandle goes. If the task is not complete the interest is dropped here.
+  [[nodiscard]] JoinDrop drop_join() noexcept {
+    // acquire: pairs with the release of complete(), for the complete return
+    std::uint64_t seen = word_.load(base::acquire);
+    for (;;) {
+      if ((seen & kComplete) != 0) return {true, false};
+      // acq_rel: pairs with complete(), which then owns the output, and with has_sole_owner();
+      // acquire: pairs with the release of complete() on failure
+      if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::acq_rel,
+                                      base::acquire)) {
+        return {false, (seen & kJoinWaker) != 0};
+      }
+    }
+  }
+
+  /// The same for a task that no other thread can reach through a queue. False: handles or wakers
+  /// of it exist, or it has begun; drop_join does it.
+  [[nodiscard]] bool drop_join_unshared() noexcept {
+    // relaxed: no other thread can reach the task; whatever hands it on will publish it
+    if (word_.load(base::relaxed) != (kActive | kJoinInterest)) return false;
+    word_.store(kActive, base::relaxed);  // relaxed: as above
+    return true;
+  }
+
+  /// The handle of a complete task lets go of the memory. True: free it.
+  [[nodiscard]] bool drop_complete_join() noexcept {
+    // acq_rel: pairs with the release of every other party that let go
+    const std::uint64_t seen = word_.fetch_and(~kJoinInterest, base::acq_rel);
+    return (seen & (kReferenceMask | kActive)) == 0;
+  }
+
+  void add_reference() noexcept {
+    // relaxed: whoever adds one has one, so the memory cannot go away meanwhile
+    word_.fetch_add(kReference, base::relaxed);
+  }
+
+  /// True: the caller's was the last, free the memory.
+  [[nodiscard]] bool drop_reference() noexcept {
+    // acq_rel: pairs with the release of every other party that let go
+    const std::uint64_t seen = word_.fetch_sub(kReference, base::acq_rel);
+    return is_last(seen - kReference);
+  }
+
+ private:
+  static constexpr std::uint64_t kActive = 1U << 0;
+  static constexpr std::uint64_t kWoken = 1U << 1;
+  static constexpr std::uint64_t kComplete = 1U << 2;
+  static constexpr std::uint64_t kCancelled = 1U << 3;
+  static constexpr std::uint64_t kJoinInterest = 1U << 4;
+  static constexpr std::uint64_t kJoinWaker = 1U << 5;
+  static constexpr std::uint64_t kReference = 1U << 6;
+  static constexpr std::uint64_t kReferenceMask = ~(kReference - 1);
+
+  static constexpr bool is_last(std::uint64_t word) {
+    return (word & (kReferenceMask | kJoinInterest | kActive | kComplete)) == kComplete;
+  }
+
+  Wake wake_and_drop(std::uint64_t reference) noexcept {
+    // acquire: pairs with the release of complete() and of suspend(), for the complete return
+    std::uint64_t seen = word_.load(base::acquire);
+    for (;;) {
+      std::uint64_t desired = 0;
+      Wake outcome = Wake::nothing;
+      if ((seen & kComplete) != 0) {
+        if (reference == 0) return Wake::nothing;
+        desired = seen - reference;
+        if (is_last(desired)) outcome = Wake::free;
+      } else if ((seen & kActive) != 0) {
+        // Also when WOKEN stands already: the compare-exchange is what lets the next poll see
+        // what the waker wrote before.
+        desired = (seen | kWoken) - reference;
+      } else {
+        desired = (seen | kActive) - reference;
+        outcome = Wake::schedule;
+      }
+      // acq_rel: pairs with start_poll and suspend, so that the next poll sees what was written
+      // before the wake; acquire: pairs with complete() on failure
+      if (word_.compare_exchange_weak(seen, desired, base::acq_rel, base::acquire)) return outcome;
+    }
+  }
+
+  base::Atomic<std::uint64_t> word_{0};
+};
+
+}  // namespace taskbench::rt::task

@@ -1,0 +1,234 @@
+// rt::Task<T>: the coroutine that is awaited or spawned.
+//
+// A Task is lazy: nothing of it runs before it is awaited or spawned. It is moved, never copied,
+// and destroying it before its end destroys the coroutine with all that it holds.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/task/leaf.hpp"
+
+namespace taskbench::rt {
+
+template <class T = void>
+class Task;
+
+namespace task {
+
+/// What all promises share: which task the coroutine belongs to, and who awaits it.
+class PromiseBase {
+ public:
+  /// The task that this coroutine runs in. Valid while it runs.
+  [[nodiscard]] Header* context() const noexcept { return context_; }
+
+  void set_awaited(Header* context, std::coroutine_handle<> continuation) noexcept {
+    context_ = context;
+    continuation_ = continuation;
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  struct FinalAwaiter {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+      PromiseBase& promise = ended.promise();
+      Header* const own = header_of(ended.address());
+      if ((own->flags & Header::kFrameGone) != 0) [[unlikely]] {
+        // A destructor threw while the coroutine was being destroyed: nobody waits for it.
+        own->flags |= Header::kAtFinal;
+        return std::noop_coroutine();
+      }
+      if (promise.continuation_) return promise.continuation_;
+      promise.context_->disposition = Disposition::finished;
+      return std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+  };
+  FinalAwaiter final_suspend() const noexcept { return {}; }
+
+ protected:
+  /// The compiler must not know that this address is the frame's: it could otherwise place the
+  /// frame in the caller's, where there is no header before it.
+  static void* opaque(void* frame) noexcept {
+    asm volatile("" : "+r"(frame));
+    return frame;
+  }
+
+  static void store_exception(Header* own) noexcept;
+
+ private:
+  Header* context_ = nullptr;  // set before the first resume
+  std::coroutine_handle<> continuation_;
+};
+
+template <class T>
+struct OutputTraits {
+  static_assert(!std::is_reference_v<T>, "return a pointer or std::reference_wrapper instead");
+  static constexpr VTable kVTable{
+      [](Header* header) noexcept { std::destroy_at(output_of<T>(header)); },
+      prefix_bytes(sizeof(T), alignof(T))};
+};
+template <>
+struct OutputTraits<void> {
+  static constexpr VTable kVTable{[](Header*) noexcept {}, prefix_bytes(0, 1)};
+};
+
+template <class T>
+class Promise;
+
+template <class T>
+class PromiseCommon : public PromiseBase {
+ public:
+  Task<T> get_return_object() noexcept;
+
+  void unhandled_exception() noexcept { store_exception(own_header()); }
+
+  static void* operator new(std::size_t bytes) {
+    return allocate_frame(bytes, &OutputTraits<T>::kVTable);
+  }
+  // The block is freed through its header: it may outlive the coroutine.
+  static void operator delete(void*, std::size_t) noexcept {}
+
+ protected:
+  Header* own_header() noexcept {
+    return header_of(std::coroutine_handle<Promise<T>>::from_promise(
+                         static_cast<Promise<T>&>(*this)).address());
+  }
+};
+
+template <class T>
+class Promise : public PromiseCommon<T> {
+ public:
+  template <class U = T>
+    requires std::is_constructible_v<T, U>
+  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
+    Header* const own = this->own_header();
+    std::construct_at(output_of<T>(own), std::forward<U>(value));
+    own->outcome = Outcome::value;
+  }
+};
+
+template <>
+class Promise<void> : public PromiseCommon<void> {
+ public:
+  void return_void() noexcept { own_header()->outcome = Outcome::value; }
+};
+
+/// Destroys a coroutine that was awaited or never started, and its block. What its destructors
+/// throw is lost, as the exception of a detached task is, unless the task that it was a part of,
+/// `context`, is being destroyed too: then that gets it.
+void end_unspawned(Header* own, Header* context) noexcept;
+
+/// Moves the output out of a finished coroutine, or throws its exception.
+template <class T>
+T take_output(Header* header);
+
+[[noreturn]] void rethrow_failure(Header* header);
+
+/// What happens when a Task is awaited inside another: it runs as a part of that task.
+template <class T>
+class TaskAwaiter {
+ public:
+  explicit TaskAwaiter(std::coroutine_handle<Promise<T>> awaited) noexcept : awaited_(awaited) {}
+
+  bool await_ready() const noexcept { return false; }
+  template <class Awaiting>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
+    static_assert(requires { awaiting.promise().context(); },
+                  "only a coroutine that returns rt::Task may await an rt::Task");
+    awaited_.promise().set_awaited(awaiting.promise().context(), awaiting);
+    return awaited_;
+  }
+  T await_resume() { return take_output<T>(header_of(awaited_.address())); }
+
+ private:
+  std::coroutine_handle<Promise<T>> awaited_;
+};
+
+}  // namespace task
+
+template <class T>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = task::Promise<T>;
+  using value_type = T;
+
+  Task(Task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      destroy();
+      frame_ = std::exchange(other.frame_, nullptr);
+    }
+    return *this;
+  }
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() { destroy(); }
+
+  /// Runs the coroutine as a part of the awaiting task. Returns its value or throws its exception.
+  /// The Task must stay alive meanwhile, as a temporary in the co_await expression does.
+  task::TaskAwaiter<T> operator co_await() && noexcept {
+    TASKBENCH_ASSERT(frame_ != nullptr, "a Task that was moved from cannot be awaited");
+    return task::TaskAwaiter<T>(handle());
+  }
+
+  /// For the runtime: gives the coroutine up, as a header that is ready to be spawned.
+  [[nodiscard]] task::Header* release_for_spawn(task::Schedule* scheduler) && noexcept {
+    TASKBENCH_ASSERT(frame_ != nullptr, "a Task that was moved from cannot be spawned");
+    const auto coroutine = handle();
+    frame_ = nullptr;
+    task::Header* const header = task::header_of(coroutine.address());
+    coroutine.promise().set_awaited(header, {});
+    header->flags = task::Header::kSpawned;
+    header->scheduler = scheduler;
+    task::resume_directly(header, coroutine);
+    header->state.init_spawned();
+    return header;
+  }
+
+ private:
+  friend class task::PromiseCommon<T>;
+  explicit Task(void* frame) noexcept : frame_(frame) {}
+
+  [[nodiscard]] std::coroutine_handle<promise_type> handle() const noexcept {
+    return std::coroutine_handle<promise_type>::from_address(frame_);
+  }
+  void destroy() noexcept {
+    if (frame_ == nullptr) return;
+    task::Header* const context = handle().promise().context();
+    task::end_unspawned(task::header_of(std::exchange(frame_, nullptr)), context);
+  }
+
+  void* frame_;
+};
+
+namespace task {
+
+template <class T>
+Task<T> PromiseCommon<T>::get_return_object() noexcept {
+  void* const frame =
+      std::coroutine_handle<Promise<T>>::from_promise(static_cast<Promise<T>&>(*this)).address();
+  TASKBENCH_ASSERT(header_of(frame)->resume == reinterpret_cast<std::uintptr_t>(frame),
+                   "g++ 12 misplaced a promise: it does so in a coroutine without local variables "
+                   "that has co_await in the condition of an if, while or switch; declare a "
+                   "variable for the awaited value");
+  return Task<T>(opaque(frame));
+}
+
+template <class T>
+T take_output(Header* header) {
+  if (header->outcome != Outcome::value) rethrow_failure(header);
+  if constexpr (!std::is_void_v<T>) {
+    // The value stays, moved from, for whoever ends the header.
+    return std::move(*output_of<T>(header));
+  }
+}
+
+}  // namespace task
+}  // namespace taskbench::rt

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""The files that `taskbench run` writes: whole or not at all, and refused in time."""
+
+import os
+import resource
+import shutil
+import subprocess
+
+from taskbench_command import BINARY, CommandTest, become_nobody, main
+
+
+def can_mount():
+    """Whether a mount namespace of our own, and a tmpfs in it, are to be had."""
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        return False
+    command = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+class Written(CommandTest):
+    def test_json_is_google_benchmark_json_with_one_key_of_ours(self):
+        self.taskbench("run", *self.small(), "--json", "r.json")
+        result = self.load("r.json")
+        self.assertEqual(set(result), {"context", "benchmarks", "taskbench"})
+        self.assertEqual(result["context"]["json_schema_version"], 1)
+        self.assertFalse(result["taskbench"]["partial"])
+        names = {row["run_name"].split("/")[0] for row in result["benchmarks"]}
+        self.assertEqual(names, set(self.workload_names()))
+        environment = result["taskbench"]["environment"]
+        for key in ("kernel", "compiler", "build_type", "git_commit", "hypervisor", "cpu_model"):
+            self.assertIn(key, environment)
+        self.assertIn("--json", result["taskbench"]["settings"]["command_line"])
+
+    def test_flat_json_has_one_row_a_case(self):
+        self.taskbench("run", *self.small(), "--json-flat", "flat.json")
+        names = [row["name"] for row in self.load("flat.json")["benchmarks"]]
+        self.assertEqual(len(names), len(self.workload_names()))
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_both_files_and_a_note_of_each(self):
+        result = self.taskbench(
+            "run", *self.small("chained_spawn"), "--json", "a.json", "--json-flat", "b.json"
+        )
+        self.assertIn("taskbench: note: wrote a.json\n", result.stderr)
+        self.assertIn("taskbench: note: wrote b.json\n", result.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["a.json", "b.json"])
+
+    def test_an_older_file_is_replaced(self):
+        (self.folder / "r.json").write_text("old")
+        self.taskbench("run", *self.small("chained_spawn"), "--json", "r.json", "--quiet")
+        self.assertIn("benchmarks", self.load("r.json"))
+
+
+class Refused(CommandTest):
+    def test_no_such_folder(self):
+        self.refused("run", "--json", "no/such/r.json", says='there is no folder "no/such"')
+        self.refused("run", "--json-flat", "no/such/r.json", says='there is no folder "no/such"')
+
+    def test_a_folder_in_place_of_the_file(self):
+        (self.folder / "results").mkdir()
+        self.refused("run", "--json", "results", says="it is a folder")
+
+    def test_denied_permission(self):
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o755)
+        (closed / "r.json").write_text("old")
+        closed.chmod(0o555)
+        self.folder.chmod(0o755)
+        for name in ("closed/r.json", "closed/new.json"):
+            self.refused(
+                "run", "--json", name, says="permission denied", binary=binary,
+                preexec_fn=become_nobody,
+            )
+        self.assertEqual((closed / "r.json").read_text(), "old")
+        closed.chmod(0o755)
+
+    def test_full_disk(self):
+        arguments = ["run", "--json", "disk/r.json", "--repetitions", "100"]
+        (self.folder / "disk").mkdir()
+        if can_mount():
+            script = 'mount -t tmpfs -o size=64k none disk && exec "$0" "$@"'
+            self.refused(
+                "--mount", "sh", "-c", script, BINARY, *arguments, binary="unshare",
+                says="no space is left",
+            )
+        else:
+            # A limit on the size of files is met at the same place, and needs no privilege.
+            self.refused(
+                *arguments, says="the limit for file sizes",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+            )
+        self.assertEqual(list((self.folder / "disk").iterdir()), [])
+
+
+class Failed(CommandTest):
+    """What only shows once it is written: the result must not be lost with the file."""
+
+    def test_device_without_space(self):
+        result = self.taskbench(
+            "run", *self.small(), "--json", "/dev/full", "--json-flat", "flat.json", status=2
+        )
+        self.assertIn('taskbench: error: cannot write "/dev/full": ', result.stderr)
+        for name in self.workload_names():
+            self.assertIn(name, result.stdout)
+        self.assertIn("benchmarks", self.load("flat.json"))
+
+    def test_folder_removed_during_the_run(self):
+        folder = self.folder / "results"
+        folder.mkdir()
+        arguments = self.small("chained_spawn", min_time="1s", repetitions=1) + ["--workers", "4"]
+        with subprocess.Popen(
+            [BINARY, "run", *arguments, "--json", "results/r.json"], cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        ) as process:
+            self.addCleanup(process.kill)
+            # The check leaves nothing behind, so that the folder can go once it has been made.
+            while process.poll() is None and not self.measuring(process.pid):
+                pass
+            folder.rmdir()
+            stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, stderr)
+        self.assertIn("there is no folder", stderr)
+        self.assertIn("chained_spawn", stdout)
+
+    @staticmethod
+    def measuring(pid):
+        """Once the workers run, there is more than one thread."""
+        try:
+            return len(os.listdir(f"/proc/{pid}/task")) > 2
+        except FileNotFoundError:
+            return True
+
+
+class FailedWorkload(CommandTest):
+    def test_others_are_reported_and_the_exit_status_is_5(self):
+        """A scheduler that gets no threads fails; the one that needs none does not."""
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        self.folder.chmod(0o777)
+
+        def without_threads():
+            become_nobody()
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        result = self.taskbench(
+            "run", *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread",
+            "--json", "r.json", binary=binary, preexec_fn=without_threads, status=5,
+            # Where the command is built to look for leaks, that takes a thread too.
+            env={"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"},
+        )
+        error = next(line for line in result.stderr.splitlines() if "error:" in line)
+        self.assertIn("chained_spawn/work_stealing/", error)
+        self.assertIn("current_thread", result.stdout)
+        written = self.load("r.json")
+        measured = {row["run_name"].split("/")[1] for row in written["benchmarks"]}
+        self.assertEqual(measured, {"current_thread"})
+        failed = {case["scheduler"]: case["failed"] for case in written["taskbench"]["cases"]}
+        self.assertEqual(failed, {"work_stealing": True, "current_thread": False})
+
+
+if __name__ == "__main__":
+    main()

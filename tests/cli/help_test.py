@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""`--help`, `--version`, and the manual page that must say the same."""
+
+import re
+from pathlib import Path
+
+from taskbench_command import CommandTest, main
+
+COMMANDS = ("run", "list", "completion")
+MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
+
+
+class HelpTexts(CommandTest):
+    def help_texts(self):
+        yield self.taskbench("--help").stdout
+        for command in COMMANDS:
+            yield self.taskbench(command, "--help").stdout
+
+
+class Help(HelpTexts):
+    def test_every_command_is_listed_with_a_summary(self):
+        text = self.taskbench("--help").stdout
+        for command in COMMANDS:
+            self.assertRegex(text, rf"(?m)^  {command} +[A-Z].*\.$")
+
+    def test_every_command_has_description_usage_options_and_examples(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                text = self.taskbench(command, "--help").stdout
+                self.assertRegex(text.splitlines()[0], r"^[A-Z].*\.$")
+                self.assertIn(f"\nUsage: taskbench {command} ", text)
+                self.assertIn("\nOptions:\n", text)
+                self.assertIn("\nExamples:\n", text)
+
+    def test_options_of_run_are_grouped_and_have_defaults(self):
+        text = self.taskbench("run", "--help").stdout
+        for group in ("What to measure:", "How to measure:", "Output:"):
+            self.assertIn(f"\n\n{group}\n", text)
+        for option, default in (
+            ("--scheduler", "work_stealing"),
+            ("--workers", "the CPUs that this process may use"),
+            ("--repetitions", "9"),
+            ("--min-time", "0.1s"),
+            ("--seed", "1"),
+            ("--format", "table"),
+        ):
+            entry = re.search(rf"(?m)^  {option} .*\n(?: {{10,}}.*\n)*", text).group()
+            self.assertIn(f"[default: {default}]", entry)
+
+    def test_lines_fit_100_columns(self):
+        for text in self.help_texts():
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_short_option_too(self):
+        long_form = self.taskbench("run", "--help").stdout
+        self.assertEqual(self.taskbench("run", "-h").stdout, long_form)
+
+
+class Version(CommandTest):
+    def test_says_version_commit_compiler_and_build_type(self):
+        self.assertRegex(
+            self.taskbench("--version").stdout,
+            r"\Ataskbench \d+\.\d+\.\d+\n"
+            r"git commit: ([0-9a-f]{40}(-dirty)?|unknown)\n"
+            r"compiler: \S.*\n"
+            r"build type: \S+\n\Z",
+        )
+
+
+class Manual(HelpTexts):
+    """docs/man/taskbench.1"""
+
+    def test_names_every_option_of_help_and_no_other(self):
+        offered = set()
+        for text in self.help_texts():
+            listed = re.findall(r"(?m)^  (-\S+)", text)
+            offered.update(name for names in listed for name in names.split(","))
+        page = MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
+        described = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", page))
+        self.assertIn("--min-time", offered)
+        self.assertEqual(described, offered)
+
+    def test_names_every_command_format_and_exit_status(self):
+        page = MANUAL.read_text(encoding="utf-8")
+        for command in COMMANDS:
+            self.assertRegex(page, rf"(?m)^\.TP\n\.B {command}$")
+        formats = re.search(r"What is printed: (.*?)\.", self.taskbench("run", "--help").stdout)
+        for name in formats.group(1).split(", "):
+            self.assertRegex(page, rf"(?m)^(\.BR? )?{name}\b")
+        for status in (0, 2, 5, 130):
+            self.assertRegex(page, rf"(?m)^\.TP\n\.B {status}$")
+
+    def test_lines_begin_with_no_stray_control_character(self):
+        """A line of text that begins with a dot or an apostrophe would be lost."""
+        known = r"^\.(\\\"|(TH|SH|SS|TP|PP|RS|RE|B|I|BR|RB|RI|IR|BI|br)\b)"
+        for line in MANUAL.read_text(encoding="utf-8").splitlines():
+            if line.startswith((".", "'")):
+                self.assertRegex(line, known)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""^C and SIGTERM: what is complete is kept, a second one kills."""
+
+import re
+import signal
+
+from taskbench_command import CommandTest, main
+from terminal_session import TerminalSession
+
+
+def repetitions_done(text):
+    """Out of the newest progress line."""
+    found = re.findall(r"(\d+)/\d+ repetitions", text)
+    return int(found[-1]) if found else -1
+
+
+class Interrupted(CommandTest):
+    def start(self, *arguments):
+        session = TerminalSession(["run", *arguments], cwd=self.folder)
+        self.addCleanup(session.close)
+        return session
+
+    def assert_partial_result(self, session):
+        self.assertEqual(session.finish(), 130, session.text)
+        self.assertIn("taskbench: note: interrupted; the results are partial", session.text)
+        result = self.load("r.json")
+        self.assertTrue(result["taskbench"]["partial"])
+        rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
+        self.assertGreater(len(rows), 0)
+        self.assertLess(len(rows), 10000)
+        self.assertIn("yield_many", session.text[session.text.rindex("\r\x1b[K") :])
+        self.assertRegex(session.text, "(?i)partial")
+
+    def test_control_c_writes_what_is_complete_and_exits_130(self):
+        session = self.start(*self.endless(), "--json", "r.json")
+        session.read_until(lambda text: repetitions_done(text) > 0)
+        session.press(b"\x03")
+        self.assert_partial_result(session)
+
+    def test_sigterm_does_the_same(self):
+        session = self.start(*self.endless(), "--json", "r.json")
+        session.read_until(lambda text: repetitions_done(text) > 0)
+        session.process.send_signal(signal.SIGTERM)
+        self.assert_partial_result(session)
+
+    def test_before_the_first_repetition_is_complete(self):
+        arguments = self.small("chained_spawn", min_time="1h", repetitions=1)
+        session = self.start(*arguments, "--json", "r.json")
+        session.read_until(lambda text: repetitions_done(text) == 0)
+        session.press(b"\x03")
+        self.assertEqual(session.finish(), 130, session.text)
+        result = self.load("r.json")
+        self.assertTrue(result["taskbench"]["partial"])
+        self.assertEqual(result["benchmarks"], [])
+
+    def test_second_signal_kills_at_once(self):
+        for second in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(second):
+                # One iteration takes hours, and only between iterations does a run stop.
+                session = self.start(
+                    "yield_many", "--workers", "1", "--param", "tasks=1", "yields=1000000000",
+                    "--json", "r.json",
+                )
+                session.read_until(lambda text: repetitions_done(text) == 0)
+                session.process.send_signal(signal.SIGINT)
+                session.read_until(lambda _: not self.is_caught(session.process.pid))
+                session.process.send_signal(second)
+                self.assertEqual(session.finish(), -second)
+                self.assertFalse((self.folder / "r.json").exists())
+
+    @staticmethod
+    def is_caught(pid):
+        """Whether SIGINT still has a handler: the first one takes it away."""
+        with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+            caught = next(line for line in status if line.startswith("SigCgt:"))
+        return bool(int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""`taskbench list`: what can be measured."""
+
+import json
+
+from taskbench_command import CommandTest, main
+
+WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many"]
+
+
+class List(CommandTest):
+    def test_workloads(self):
+        rows = self.listed("workloads")
+        self.assertEqual([row["name"] for row in rows], WORKLOADS)
+        text = self.taskbench("list", "workloads").stdout
+        for row in rows:
+            line = next(line for line in text.splitlines() if line.startswith(row["name"]))
+            self.assertIn(row["summary"], line)
+            for parameter in row["parameters"]:
+                self.assertIn(f"{parameter['name']}={parameter['default']}", line)
+
+    def test_schedulers(self):
+        rows = self.listed("schedulers")
+        single = {row["name"]: row["single_worker"] for row in rows}
+        self.assertIs(single["work_stealing"], False)
+        self.assertIs(single["current_thread"], True)
+        text = self.taskbench("list", "schedulers").stdout
+        for row in rows:
+            self.assertIn(row["name"], text)
+            self.assertIn(row["summary"], text)
+
+    def test_parameters_with_defaults_and_ranges(self):
+        rows = self.listed("parameters")
+        self.assertTrue(set(row["workload"] for row in rows) <= set(WORKLOADS))
+        text = self.taskbench("list", "parameters").stdout
+        for row in rows:
+            self.assertLessEqual(row["min"], row["default"])
+            self.assertLessEqual(row["default"], row["max"])
+            target = f"{row['workload']}.{row['name']}"
+            line = next(line for line in text.splitlines() if line.startswith(target + " "))
+            words = line.split()
+            self.assertEqual(words[1:3], [str(row["default"]), f"{row['min']}..{row['max']}"])
+            self.assertTrue(line.endswith(row["description"]))
+
+    def test_documented_constants_are_the_defaults(self):
+        defaults = {
+            (row["workload"], row["name"]): row["default"] for row in self.listed("parameters")
+        }
+        self.assertEqual(sorted(defaults.values()), [200, 1000, 1000, 1000, 10000, 10000])
+        self.assertEqual(defaults["spawn_many", "tasks"], 10000)
+        self.assertEqual(defaults["yield_many", "yields"], 1000)
+
+    def test_without_a_topic_everything(self):
+        text = self.taskbench("list").stdout
+        for title in ("WORKLOAD", "SCHEDULER", "PARAMETER"):
+            self.assertIn(title, text)
+        everything = json.loads(self.taskbench("list", "--format", "json").stdout)
+        self.assertEqual(set(everything), {"workloads", "schedulers", "parameters"})
+
+    def test_lines_have_no_blanks_at_their_end(self):
+        for line in self.taskbench("list").stdout.splitlines():
+            self.assertEqual(line, line.rstrip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""`taskbench run`: what is measured, and in which forms the result is printed."""
+
+import csv
+import io
+import os
+import re
+
+from taskbench_command import CommandTest, main
+
+
+class Selection(CommandTest):
+    """Which cases are run."""
+
+    def names(self, *arguments, **options):
+        self.taskbench("run", *arguments, "--json", "r.json", "--quiet", **options)
+        return [case["name"] for case in self.load("r.json")["taskbench"]["cases"]]
+
+    def base_names(self, *arguments, **options):
+        return ["/".join(n.split("/")[:3]) for n in self.names(*arguments, **options)]
+
+    def test_default_is_every_workload_on_work_stealing_with_a_worker_for_each_usable_cpu(self):
+        cpus = len(os.sched_getaffinity(0))
+        expected = [f"{name}/work_stealing/workers:{cpus}" for name in self.workload_names()]
+        self.assertEqual(self.base_names(*self.small()), expected)
+
+    def test_default_worker_count_follows_the_affinity_mask(self):
+        one = {min(os.sched_getaffinity(0))}
+        names = self.base_names(
+            *self.small("chained_spawn"), preexec_fn=lambda: os.sched_setaffinity(0, one)
+        )
+        self.assertEqual(names, ["chained_spawn/work_stealing/workers:1"])
+
+    def test_default_repetitions_are_9_of_a_tenth_of_a_second(self):
+        self.taskbench("run", "chained_spawn", "--json", "r.json", "--quiet")
+        result = self.load("r.json")
+        self.assertEqual(result["taskbench"]["settings"]["repetitions"], 9)
+        self.assertEqual(result["taskbench"]["settings"]["min_time_s"], 0.1)
+        rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
+        self.assertEqual(len(rows), 9)
+
+    def test_all_combinations_of_workloads_schedulers_and_workers(self):
+        names = self.base_names(
+            *self.small("ping_pong", "spawn_many"), "--workers", "1,3", "--scheduler",
+            "work_stealing",
+        )
+        self.assertEqual(
+            names,
+            [
+                "ping_pong/work_stealing/workers:1",
+                "ping_pong/work_stealing/workers:3",
+                "spawn_many/work_stealing/workers:1",
+                "spawn_many/work_stealing/workers:3",
+            ],
+        )
+
+    def test_single_worker_scheduler_gets_one_worker_when_none_is_asked_for(self):
+        names = self.base_names(
+            *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread"
+        )
+        self.assertIn("chained_spawn/current_thread/workers:1", names)
+        self.assertEqual(len(names), 2)
+
+    def test_filter_keeps_the_cases_that_match(self):
+        names = self.base_names(*self.small(), "--workers", "1,2", "--filter", "^ping.*:2(/|$)")
+        self.assertEqual(names, ["ping_pong/work_stealing/workers:2"])
+
+    def test_plain_parameter_reaches_every_workload_that_has_it_and_scoped_one_wins(self):
+        names = self.names(
+            "spawn_many", "spawn_local", "chained_spawn", "--workers", "1", "--min-time", "1ms",
+            "--repetitions", "1", "--param", "tasks=20", "spawn_local.tasks=30",
+            "chained_spawn.length=5",
+        )
+        self.assertEqual(
+            names,
+            [
+                "spawn_many/work_stealing/workers:1/tasks:20",
+                "spawn_local/work_stealing/workers:1/tasks:30",
+                "chained_spawn/work_stealing/workers:1/length:5",
+            ],
+        )
+
+    def test_option_equals_value_and_options_before_workloads(self):
+        names = self.base_names(
+            "--workers=1", "--min-time=1ms", "--repetitions=1", "--param=length=5", "chained_spawn"
+        )
+        self.assertEqual(names, ["chained_spawn/work_stealing/workers:1"])
+
+    def test_pin_and_seed_are_accepted_and_recorded(self):
+        self.taskbench(
+            "run", *self.small("spawn_local"), "--workers", "1", "--pin", "--seed", "77",
+            "--json", "r.json", "--quiet",
+        )
+        settings = self.load("r.json")["taskbench"]["settings"]
+        self.assertEqual((settings["seed"], settings["pinned"]), (77, True))
+
+    def test_time_budget_decides_how_long_a_repetition_takes(self):
+        self.taskbench(
+            "run", "chained_spawn", "--workers", "1", "--repetitions", "5", "--time-budget",
+            "500ms", "--json", "r.json", "--quiet",
+        )
+        result = self.load("r.json")
+        self.assertEqual(result["taskbench"]["settings"]["time_budget_s"], 0.5)
+        rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
+        self.assertEqual(len(rows), 5)
+        # 100 ms would be a fifth of the budget; warming up takes its part.
+        self.assertLess(result["taskbench"]["settings"]["min_time_s"], 0.1)
+        self.assertGreater(result["taskbench"]["settings"]["min_time_s"], 0)
+
+    def test_durations_take_units(self):
+        for text, seconds in (("0.002", 0.002), ("2ms", 0.002), ("2000us", 0.002)):
+            with self.subTest(text):
+                arguments = self.small("chained_spawn", min_time=text, repetitions=1)
+                self.taskbench("run", *arguments, "--json", "r.json", "--quiet")
+                settings = self.load("r.json")["taskbench"]["settings"]
+                self.assertAlmostEqual(settings["min_time_s"], seconds)
+
+    def test_speed_comparison_call(self):
+        self.taskbench(
+            "run", "chained_spawn", "--workers", "2", "--repetitions", "5", "--min-time", "0.1",
+            "--json", "r.json", "--quiet",
+        )
+        rows = [r for r in self.load("r.json")["benchmarks"] if r.get("run_type") == "iteration"]
+        self.assertEqual(len(rows), 5)
+        for row in rows:
+            self.assertEqual(row["time_unit"], "ns")
+            self.assertGreater(row["real_time"], 0)
+
+
+class Formats(CommandTest):
+    """What stands on standard output."""
+
+    def test_table_names_every_workload(self):
+        text = self.taskbench("run", *self.small()).stdout
+        for name in self.workload_names():
+            self.assertIn(name, text)
+        self.assertNotIn("\x1b", text)
+
+    def test_libtest_prints_one_line_a_case(self):
+        text = self.taskbench("run", *self.small(), "--format", "libtest").stdout
+        lines = [line for line in text.splitlines() if line.startswith("test ")]
+        self.assertEqual(len(lines), len(self.workload_names()))
+        for line in lines:
+            self.assertRegex(line, r"^test \S+ +\.\.\. bench: +[\d,.]+ ns/iter \(\+/- [\d,.]+\)$")
+
+    def test_csv_has_a_header_and_a_row_a_repetition(self):
+        text = self.taskbench("run", *self.small(), "--format", "csv").stdout
+        rows = list(csv.DictReader(io.StringIO(text), strict=True))
+        self.assertEqual(len(rows), 2 * len(self.workload_names()))
+        for row in rows:
+            self.assertNotIn(None, row, "a row is longer than the header")
+            self.assertNotIn(None, row.values(), "a row is shorter than the header")
+            self.assertGreater(float(row["real_ns"]), 0)
+
+    def test_markdown_is_a_table(self):
+        text = self.taskbench("run", *self.small(), "--format", "markdown").stdout
+        table = [line for line in text.splitlines() if line.startswith("|")]
+        self.assertEqual(len(table), 2 + len(self.workload_names()))
+        self.assertRegex(table[1], r"^\|(:?-+:?\|)+$")
+        unescaped = [re.sub(r"\\.", "", line).count("|") for line in table]
+        self.assertEqual(len(set(unescaped)), 1, "every row has as many cells")
+
+    def test_quiet_prints_nothing_at_all(self):
+        result = self.taskbench("run", *self.small(), "--quiet", "--json", "r.json")
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+
+    def test_result_on_a_full_standard_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = self.taskbench(
+                "run", *self.small("chained_spawn"), "--json", "r.json", stdout=full, status=2
+            )
+        self.assertIn("cannot write to standard output", result.stderr)
+        self.assertFalse(self.load("r.json")["taskbench"]["partial"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""A command on a pseudo-terminal: what a user sees, key presses included."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+
+from taskbench_command import BINARY, environment, signals_at_default
+
+PATIENCE_S = 60
+
+
+class TerminalSession:
+    """Both output streams, or only one of them, are a terminal; the other goes to a pipe."""
+
+    def __init__(self, arguments, *, columns=100, stdout=True, stderr=True, env=None, cwd=None):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [BINARY, *arguments],
+            stdin=slave,
+            stdout=slave if stdout else subprocess.DEVNULL,
+            stderr=slave if stderr else subprocess.DEVNULL,
+            env=environment(**{"TERM": "xterm", **(env or {})}),
+            cwd=cwd,
+            preexec_fn=self._own_terminal,
+            close_fds=True,
+        )
+        os.close(slave)
+        self.text = ""
+        self._bytes = b""
+
+    @staticmethod
+    def _own_terminal():
+        signals_at_default()
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def _read(self, timeout_s):
+        """More of the output; False at its end."""
+        ready, _, _ = select.select([self.master], [], [], timeout_s)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:  # EIO: nobody has the other side open any more
+            return False
+        self._bytes += data
+        self.text = self._bytes.decode("utf-8", "replace")
+        return bool(data)
+
+    def read_until(self, found):
+        """Reads until found(text) is true. Fails when the output ends or time runs out first."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not found(self.text):
+            if not self._read(0.1) or time.monotonic() > deadline:
+                raise AssertionError(f"not seen in: {self.text!r}")
+
+    def press(self, keys):
+        os.write(self.master, keys)
+
+    def finish(self):
+        """Reads to the end; returns the exit status."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._read(0.1) and time.monotonic() < deadline:
+            pass
+        return self.process.wait(timeout=PATIENCE_S)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)

@@ -1,0 +1,81 @@
+# Proves that other projects can use taskbench, as users would: in an empty directory of its own.
+#
+#   find_package          an installed copy, from a prefix that is no system directory
+#   add_subdirectory      the sources: the runtime alone, and no option has to be set
+#   missing_dependencies  configuring without them names all of them, with their packages
+
+set(work "${BUILD_DIR}/tests/package-${KIND}")
+file(REMOVE_RECURSE "${work}")
+file(MAKE_DIRECTORY "${work}")
+
+# run(<command>...): runs it, and fails with all that it printed when it fails.
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\nended with ${result} and printed:\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+set(configure "${CMAKE_COMMAND}" -G "${GENERATOR}"
+  "-DCMAKE_BUILD_TYPE=${CONFIG}"
+  "-DCMAKE_CXX_COMPILER=${COMPILER}"
+  "-DCMAKE_CXX_FLAGS=${FLAGS}"
+)
+
+function(build_and_run_consumer)
+  run(${configure} -S "${SOURCE_DIR}/tests/package/consumer" -B "${work}/build" ${ARGV})
+  run("${CMAKE_COMMAND}" --build "${work}/build" --config "${CONFIG}")
+  run("${work}/build/consumer")
+  if(NOT out STREQUAL "42\n")
+    message(FATAL_ERROR "the consumer printed '${out}' instead of 42")
+  endif()
+endfunction()
+
+if(KIND STREQUAL "find_package")
+  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${work}/prefix")
+  if(NOT EXISTS "${work}/prefix/include/taskbench/runtime/runtime.hpp")
+    message(FATAL_ERROR "the headers were not installed below include/taskbench/")
+  endif()
+  run("${work}/prefix/bin/taskbench" --version)
+  # The version is asked for as a user would; and the package must be the one just installed.
+  build_and_run_consumer("-DCMAKE_PREFIX_PATH=${work}/prefix")
+  file(STRINGS "${work}/build/CMakeCache.txt" found REGEX "^taskbench_DIR:")
+  if(NOT found MATCHES "package-find_package/prefix")
+    message(FATAL_ERROR "another installed copy was found: ${found}")
+  endif()
+
+elseif(KIND STREQUAL "add_subdirectory")
+  # None of the libraries of the command and the tests may be asked for.
+  set(disabled)
+  foreach(package IN ITEMS benchmark CLI11 fmt nlohmann_json GTest)
+    list(APPEND disabled "-DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON")
+  endforeach()
+  build_and_run_consumer("-DTASKBENCH_SOURCE_DIR=${SOURCE_DIR}" ${disabled})
+
+elseif(KIND STREQUAL "missing_dependencies")
+  execute_process(
+    COMMAND ${configure} -S "${SOURCE_DIR}" -B "${work}/build"
+      -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
+      -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON
+    RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out
+  )
+  if(result EQUAL 0)
+    message(FATAL_ERROR "configuring without two libraries succeeded")
+  endif()
+  foreach(expected IN ITEMS
+      "not found: benchmark GTest"
+      "apt install libbenchmark-dev libgtest-dev"
+      "dnf install google-benchmark-devel gtest-devel"
+      "pacman -S benchmark gtest"
+      "brew install google-benchmark googletest")
+    string(FIND "${out}" "${expected}" position)
+    if(position EQUAL -1)
+      message(FATAL_ERROR "the message lacks '${expected}':\n${out}")
+    endif()
+  endforeach()
+
+else()
+  message(FATAL_ERROR "no such kind: ${KIND}")
+endif()

@@ -1,0 +1,94 @@
+#include "reports/render/columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace taskbench::reports::render {
+namespace {
+
+using Lines = std::vector<std::string>;
+using Sizes = std::vector<std::size_t>;
+
+TEST(DisplayWidth, counts_columns_and_not_bytes) {
+  EXPECT_EQ(display_width(""), 0U);
+  EXPECT_EQ(display_width("median"), 6U);
+  EXPECT_EQ(display_width("µs"), 2U);
+  EXPECT_EQ(display_width("± MAD"), 5U);
+  EXPECT_EQ(display_width("work_stealing ×2"), 16U);
+  EXPECT_EQ(display_width("–"), 1U);
+  EXPECT_EQ(display_width("───"), 3U);
+}
+
+TEST(DisplayWidth, east_asian_characters_and_emoji_take_two_columns) {
+  EXPECT_EQ(display_width("東京"), 4U);
+  EXPECT_EQ(display_width("서울"), 4U);
+  EXPECT_EQ(display_width("🚀"), 2U);
+}
+
+TEST(DisplayWidth, combining_marks_take_none) {
+  EXPECT_EQ(display_width("e\xCC\x81"), 1U);  // e and U+0301
+}
+
+TEST(DisplayWidth, bytes_that_are_not_utf8_take_one_each) {
+  EXPECT_EQ(display_width("a\xFFz"), 3U);
+  EXPECT_EQ(display_width("\xC3"), 1U);      // cut off
+  EXPECT_EQ(display_width("\xC3("), 2U);     // not continued
+  EXPECT_EQ(display_width("\xC0\x80"), 2U);  // overlong
+  EXPECT_EQ(display_width("\xE2\x82"), 2U);  // cut off after two of three
+}
+
+TEST(Printable, control_characters_and_broken_bytes_become_replacement_characters) {
+  EXPECT_EQ(printable("a\x1b[31mb"), "a\xEF\xBF\xBD[31mb");
+  EXPECT_EQ(printable("bell\a tab\t"), "bell\xEF\xBF\xBD tab\xEF\xBF\xBD");
+  EXPECT_EQ(printable("\xFFz"), "\xEF\xBF\xBDz");
+  EXPECT_EQ(printable("two\nlines, µs"), "two\nlines, µs");
+}
+
+TEST(Pad, goes_by_columns) {
+  EXPECT_EQ(pad_left("µs", 5), "   µs");
+  EXPECT_EQ(pad_right("µs", 5), "µs   ");
+}
+
+TEST(Pad, leaves_text_that_is_too_wide) {
+  EXPECT_EQ(pad_left("median", 3), "median");
+  EXPECT_EQ(pad_right("median", 3), "median");
+}
+
+TEST(Wrap, breaks_at_spaces) {
+  EXPECT_EQ(wrap("the quick brown fox", 10), (Lines{"the quick", "brown fox"}));
+  EXPECT_EQ(wrap("the quick brown fox", 9), (Lines{"the quick", "brown fox"}));
+  EXPECT_EQ(wrap("the quick", 100), Lines{"the quick"});
+}
+
+TEST(Wrap, longer_word_has_a_line_of_its_own) {
+  EXPECT_EQ(wrap("a /very/long/path b", 6), (Lines{"a", "/very/long/path", "b"}));
+}
+
+TEST(Wrap, indents_every_line_but_the_first_and_keeps_line_breaks) {
+  EXPECT_EQ(wrap("one two\nthree", 5, "  "), (Lines{"one", "  two", "  three"}));
+  EXPECT_EQ(wrap("", 5), Lines{""});
+}
+
+TEST(Wrap, goes_by_columns) { EXPECT_EQ(wrap("±±± ±±±", 7), Lines{"±±± ±±±"}); }
+
+TEST(Distribute, one_block_when_everything_fits) {
+  EXPECT_EQ(distribute(Sizes{5, 5, 5}, Sizes{2, 1}, 10, 2, 31), (Sizes{3}));
+}
+
+TEST(Distribute, breaks_between_groups_first) {
+  EXPECT_EQ(distribute(Sizes{5, 5, 5, 5}, Sizes{2, 2}, 10, 2, 31), (Sizes{2, 2}));
+}
+
+TEST(Distribute, splits_a_group_that_does_not_fit_into_a_block) {
+  EXPECT_EQ(distribute(Sizes{5, 5, 5, 5}, Sizes{3, 1}, 10, 2, 24), (Sizes{2, 2}));
+}
+
+TEST(Distribute, every_block_has_a_column_however_narrow) {
+  EXPECT_EQ(distribute(Sizes{50, 50}, Sizes{1, 1}, 10, 2, 20), (Sizes{1, 1}));
+  EXPECT_EQ(distribute(Sizes{50, 50}, Sizes{2}, 10, 2, 0), (Sizes{1, 1}));
+}
+
+}  // namespace
+}  // namespace taskbench::reports::render

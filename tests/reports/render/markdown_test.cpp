@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "reports/render/render.hpp"
+#include "tests/reports/sample_runs.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Bars that separate cells, not those that are escaped.
+std::size_t cells_of(const std::string& line) {
+  std::size_t bars = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1U : 0U;
+  }
+  return bars - 1;
+}
+
+TEST(Markdown, has_the_columns_of_the_table_with_units_and_numbers_to_the_right) {
+  const std::string expected =
+      "| workload | scheduler | workers | median, µs | ± MAD, µs | ± MAD, % | per op, ns | CPU, µs "
+      "| switches/iter | steals/iter | parks/iter | wake-ups/iter | overflows/iter |\n"
+      "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+      "| chained_spawn | work_stealing | 2 | 60.12 | 0.48 | 0.8 | 60.12 | 61.33 | 2.02 | 0.31 | "
+      "0.98 | 1.00 | 0 |\n";
+  EXPECT_EQ(markdown(samples::complete_run()).substr(0, expected.size()), expected);
+}
+
+TEST(Markdown, every_line_of_the_table_has_as_many_cells_as_the_header) {
+  for (const samples::NamedRun& sample : samples::all()) {
+    std::istringstream stream(markdown(sample.make()));
+    std::size_t cells = 0;
+    for (std::string line; std::getline(stream, line) && line.starts_with('|');) {
+      cells = cells == 0 ? cells_of(line) : cells;
+      EXPECT_EQ(cells_of(line), cells) << sample.name << ": " << line;
+    }
+  }
+}
+
+TEST(Markdown, text_from_outside_cannot_break_it) {
+  const std::string text = markdown(samples::hostile_run());
+  EXPECT_TRUE(contains(text, "said \"no\", then<br>stopped \\| "));
+  model::Run run = samples::complete_run();
+  run.cases[0].workload = "a|b<c>*d*`e`";
+  EXPECT_TRUE(contains(markdown(run), "| a\\|b&lt;c>\\*d\\*\\`e\\` |"));
+}
+
+TEST(Markdown, failed_partial_and_unmeasured_are_named) {
+  EXPECT_TRUE(contains(markdown(samples::failed_run()),
+                       "\n\n**Failed** ping_pong/work_stealing/workers:2: 999 of"));
+  EXPECT_TRUE(contains(markdown(samples::partial_run()), "\n\n**Partial**: interrupted"));
+  EXPECT_TRUE(contains(markdown(samples::partial_run()), "\n\n**Not measured** yield_many/"));
+}
+
+TEST(Markdown, explains_itself_and_names_the_machine) {
+  const std::string text = markdown(samples::complete_run());
+  EXPECT_TRUE(contains(text, "\n\nEach figure is the median of 9 repetitions;"));
+  EXPECT_TRUE(contains(text, "\n\nOn Intel(R) Xeon(R) Processor @ 2.00GHz, 2 CPUs"));
+}
+
+TEST(Markdown, of_nothing_says_so) {
+  EXPECT_TRUE(markdown(samples::empty_run()).starts_with("Nothing was measured.\n"));
+}
+
+}  // namespace
+}  // namespace taskbench::reports::render

@@ -1,0 +1,90 @@
+// The lock that one thread owns: never two threads inside, and nobody waits for ever.
+#include "runtime/base/biased_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace taskbench::rt::base {
+namespace {
+
+/// With light fences where the system has them, and with full ones.
+class BiasedLockTest : public testing::Test {
+ protected:
+  BiasedLockTest() { static_cast<void>(prepare_asymmetric_fences()); }
+  BiasedLock lock_;
+};
+
+TEST_F(BiasedLockTest, the_owner_enters_again_and_again) {
+  for (int i = 0; i < 1000; ++i) {
+    lock_.owner_enter();
+    lock_.owner_leave();
+  }
+  EXPECT_TRUE(lock_.visitor_try_enter());
+  lock_.visitor_leave();
+}
+
+TEST_F(BiasedLockTest, a_visitor_keeps_others_out) {
+  ASSERT_TRUE(lock_.visitor_try_enter());
+  EXPECT_FALSE(lock_.visitor_try_enter());
+  lock_.visitor_leave();
+  EXPECT_TRUE(lock_.visitor_try_enter());
+  lock_.visitor_leave();
+}
+
+TEST_F(BiasedLockTest, a_visitor_gives_up_while_the_owner_is_inside) {
+  lock_.owner_enter();
+  EXPECT_FALSE(lock_.visitor_try_enter());
+  lock_.owner_leave();
+  EXPECT_TRUE(lock_.visitor_try_enter());
+  lock_.visitor_leave();
+}
+
+TEST_F(BiasedLockTest, the_owner_waits_while_a_visitor_is_inside) {
+  ASSERT_TRUE(lock_.visitor_try_enter());
+  std::atomic<bool> inside{false};
+  std::thread owner([&] {
+    lock_.owner_enter();
+    inside.store(true);
+    lock_.owner_leave();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(inside.load());
+  lock_.visitor_leave();
+  owner.join();
+  EXPECT_TRUE(inside.load());
+}
+
+TEST_F(BiasedLockTest, never_two_inside) {
+  constexpr long kOwnerRounds = 300'000;
+  long sections = 0;  // guarded by the lock only
+  std::atomic<bool> stop{false};
+  std::vector<long> visits(2);
+  std::vector<std::thread> visitors;
+  for (long& own : visits) {
+    visitors.emplace_back([&] {
+      while (!stop.load()) {
+        if (!lock_.visitor_try_enter()) {
+          std::this_thread::yield();
+          continue;
+        }
+        ++sections;
+        ++own;
+        lock_.visitor_leave();
+      }
+    });
+  }
+  for (long i = 0; i < kOwnerRounds; ++i) {
+    lock_.owner_enter();
+    ++sections;
+    lock_.owner_leave();
+  }
+  stop.store(true);
+  for (std::thread& visitor : visitors) visitor.join();
+  EXPECT_EQ(sections, kOwnerRounds + visits[0] + visits[1]);
+}
+
+}  // namespace
+}  // namespace taskbench::rt::base

@@ -1,0 +1,151 @@
+// S6: what is counted, that it adds up, and that it can be read while the workers run.
+#include "runtime/trace/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+
+#if defined(TASKBENCH_NO_COUNTERS)
+constexpr bool kCounted = false;
+#else
+constexpr bool kCounted = true;
+#endif
+
+std::uint64_t if_counted(std::uint64_t count) { return kCounted ? count : 0; }
+
+TEST(Counters, s6_a_block_counts_and_is_read) {
+  trace::CounterBlock block;
+  block.polls.add();
+  block.polls.add(4);
+  block.yields.add();
+  const WorkerCounters read = block.snapshot();
+  EXPECT_EQ(read.polls, if_counted(5));
+  EXPECT_EQ(read.yields, if_counted(1));
+  EXPECT_EQ(read.parks, 0U);
+}
+
+TEST(Counters, s6_each_field_is_summed_into_its_own) {
+  const WorkerCounters one{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  WorkerCounters sum = one;
+  sum += one;
+  const std::uint64_t fields[] = {sum.polls,         sum.local_schedules, sum.remote_schedules,
+                                  sum.lifo_hits,     sum.overflows,       sum.steal_operations,
+                                  sum.stolen_tasks,  sum.parks,           sum.unparks,
+                                  sum.searches,      sum.injector_polls,  sum.yields,
+                                  sum.tasks_spawned, sum.tasks_completed};
+  std::uint64_t expected = 0;
+  for (const std::uint64_t field : fields) EXPECT_EQ(field, expected += 2);
+}
+
+TEST(Counters, s6_workers_count_on_lines_of_their_own) {
+  EXPECT_GE(alignof(trace::CounterBlock), base::kFalseSharingBytes);
+}
+
+class CountersOf : public OnEveryScheduler {};
+
+Task<> yield_times(int times) {
+  for (int i = 0; i < times; ++i) co_await yield_now();
+}
+Task<> spawn_and_join(int count, int yields) {
+  std::vector<JoinHandle<void>> handles;
+  for (int i = 0; i < count; ++i) handles.push_back(spawn(yield_times(yields)));
+  for (JoinHandle<void>& handle : handles) co_await handle;
+}
+
+TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
+  Runtime runtime = build_runtime();
+  // Inside of a task, so that a pool counts them on its workers.
+  runtime.block_on([]() -> Task<> { co_await spawn(spawn_and_join(500, 3)); }());
+  runtime.shutdown();
+  const WorkerCounters total = runtime.stats().total();
+  EXPECT_EQ(total.tasks_spawned, if_counted(501));
+  EXPECT_EQ(total.tasks_completed, if_counted(501));
+  EXPECT_EQ(total.yields, if_counted(1500));
+  EXPECT_GE(total.polls, if_counted(501 + 1500));
+  EXPECT_GE(total.local_schedules + total.remote_schedules, if_counted(501));
+}
+
+TEST_P(CountersOf, s6_threads_outside_are_counted_apart) {
+  Runtime runtime = build_runtime();
+  for (int i = 0; i < 10; ++i) runtime.spawn(yield_times(0)).detach();
+  EXPECT_EQ(runtime.stats().outside.tasks_spawned, if_counted(10));
+  EXPECT_EQ(runtime.stats().outside.remote_schedules, if_counted(10));
+  EXPECT_EQ(runtime.stats().outside.polls, 0U);
+}
+
+TEST_P(CountersOf, s6_has_a_row_for_each_worker) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.stats().workers.size(), GetParam().workers);
+  EXPECT_EQ(runtime.worker_count(), GetParam().workers);
+}
+
+TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
+  Runtime runtime = build_runtime();
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {
+    WorkerCounters before;
+    while (!stop.load()) {
+      const WorkerCounters now = runtime.stats().total();
+      EXPECT_GE(now.polls, before.polls);
+      EXPECT_GE(now.tasks_spawned, before.tasks_spawned);
+      EXPECT_GE(now.tasks_completed, before.tasks_completed);
+      EXPECT_GE(now.local_schedules, before.local_schedules);
+      EXPECT_GE(now.yields, before.yields);
+      before = now;
+    }
+  });
+  for (int i = 0; i < 20; ++i) runtime.block_on(spawn_and_join(100, 10));
+  stop.store(true);
+  reader.join();
+}
+
+TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
+  Runtime runtime = build_runtime();
+  runtime.block_on(spawn_and_join(10, 1));
+  runtime.shutdown();
+  EXPECT_EQ(runtime.stats().total().tasks_completed, if_counted(10));
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);
+
+TEST(CountersOfAPool, s6_overflow_steals_parks_and_wake_ups_are_counted) {
+  Runtime runtime = build(kTwoWorkers);
+  std::atomic<bool> stolen{false};
+  // Fills a local queue from inside a poll that ends when the other worker has helped.
+  runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
+    co_await spawn([](std::atomic<bool>* helped) -> Task<> {
+      std::vector<JoinHandle<void>> handles;
+      for (int i = 0; i < 2000; ++i) {
+        handles.push_back(spawn([](std::atomic<bool>* set) -> Task<> {
+          set->store(true);
+          co_return;
+        }(helped)));
+      }
+      EXPECT_TRUE(block_worker_until(*helped));
+      for (JoinHandle<void>& handle : handles) co_await handle;
+    }(flag));
+  }(&stolen));
+  EXPECT_TRUE(eventually([&] {
+    const WorkerCounters total = runtime.stats().total();
+    return total.parks >= if_counted(2);
+  }));
+  const WorkerCounters total = runtime.stats().total();
+  EXPECT_GE(total.overflows, if_counted(1));
+  EXPECT_GE(total.injector_polls + total.stolen_tasks, if_counted(1));
+  EXPECT_GE(total.stolen_tasks, total.steal_operations);
+  EXPECT_GE(total.unparks, if_counted(1));
+  EXPECT_GE(total.lifo_hits, if_counted(1));
+  EXPECT_GE(total.local_schedules, if_counted(2000));
+}
+
+}  // namespace
+}  // namespace taskbench::rt

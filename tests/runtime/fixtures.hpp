@@ -1,0 +1,165 @@
+// What the tests of the runtime share: both schedulers as a parameter, objects that count how
+// many of them live, gates that tasks wait at, and waiting with a limit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+
+namespace taskbench::rt::testing {
+
+using namespace std::chrono_literals;
+
+/// A runtime to run a test on.
+struct Kind {
+  SchedulerKind scheduler;
+  unsigned workers;
+  const char* name;
+
+  [[nodiscard]] bool is_pool() const { return scheduler == SchedulerKind::work_stealing; }
+};
+
+inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+inline constexpr Kind kCurrentThread{SchedulerKind::current_thread, 1, "current_thread"};
+inline constexpr Kind kOneWorker{SchedulerKind::work_stealing, 1, "work_stealing_1"};
+inline constexpr Kind kTwoWorkers{SchedulerKind::work_stealing, 2, "work_stealing_2"};
+inline constexpr Kind kFourWorkers{SchedulerKind::work_stealing, 4, "work_stealing_4"};
+
+inline Runtime::Builder builder(const Kind& kind) {
+  return Runtime::Builder{}.scheduler(kind.scheduler).workers(kind.workers);
+}
+
+inline Runtime build(const Kind& kind) { return builder(kind).build(); }
+
+/// Base of test suites that run on every scheduler: see TASKBENCH_ON_EVERY_SCHEDULER.
+class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
+ protected:
+  static Runtime build_runtime() { return build(GetParam()); }
+};
+
+/// The same for those that run on every pool: see TASKBENCH_ON_EVERY_POOL.
+using OnEveryPool = OnEveryScheduler;
+
+#define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                            \
+  INSTANTIATE_TEST_SUITE_P(Schedulers, Suite,                                          \
+                           ::testing::Values(::taskbench::rt::testing::kCurrentThread, \
+                                             ::taskbench::rt::testing::kOneWorker,     \
+                                             ::taskbench::rt::testing::kTwoWorkers,    \
+                                             ::taskbench::rt::testing::kFourWorkers),  \
+                           [](const auto& instance) { return std::string(instance.param.name); })
+
+#define TASKBENCH_ON_EVERY_POOL(Suite)                                                \
+  INSTANTIATE_TEST_SUITE_P(Pools, Suite,                                              \
+                           ::testing::Values(::taskbench::rt::testing::kOneWorker,    \
+                                             ::taskbench::rt::testing::kTwoWorkers,   \
+                                             ::taskbench::rt::testing::kFourWorkers), \
+                           [](const auto& instance) { return std::string(instance.param.name); })
+
+/// Far longer than anything takes, also under a sanitizer on a loaded machine; a test that
+/// reaches it has hung.
+inline constexpr auto kPatience = 60s;
+
+/// Waits until `condition` holds. False: it did not in time.
+template <class Condition>
+[[nodiscard]] bool eventually(Condition condition, std::chrono::nanoseconds limit = kPatience) {
+  const auto give_up = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::sleep_for(50us);
+  }
+  return true;
+}
+
+/// How many Residents live. Must be zero again once everything that held one has ended; a second
+/// destruction would make it negative.
+class Census {
+ public:
+  [[nodiscard]] long living() const { return living_.load(); }
+  [[nodiscard]] long ever() const { return ever_.load(); }
+
+ private:
+  friend class Resident;
+  std::atomic<long> living_{0};
+  std::atomic<long> ever_{0};
+};
+
+/// Counts itself, copies and moved-from shells included.
+class Resident {
+ public:
+  explicit Resident(Census& census) : census_(&census) { enter(); }
+  Resident(const Resident& other) : census_(other.census_) { enter(); }
+  Resident(Resident&& other) noexcept : census_(other.census_) { enter(); }
+  Resident& operator=(const Resident&) = delete;
+  ~Resident() { census_->living_.fetch_sub(1); }
+
+ private:
+  void enter() {
+    census_->living_.fetch_add(1);
+    census_->ever_.fetch_add(1);
+  }
+  Census* census_;
+};
+
+/// Where tasks wait until somebody, on any thread, opens it. Outlives its waiters.
+class Gate {
+ public:
+  void open() {
+    std::vector<Waker> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+      waiting.swap(waiting_);
+    }
+    for (Waker& waker : waiting) std::move(waker).wake();
+  }
+
+  /// An awaitable that is ready once the gate is open.
+  [[nodiscard]] auto passed() {
+    return poll_fn([this](PollContext& context) -> std::optional<bool> {
+      const std::lock_guard lock(mutex_);
+      if (open_) return true;
+      waiting_.push_back(context.waker());
+      return std::nullopt;
+    });
+  }
+
+  /// Tasks that have begun to wait, as often as they were polled.
+  [[nodiscard]] std::size_t waiting() {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+
+  /// The wakers that were left here, still to be woken by the caller.
+  [[nodiscard]] std::vector<Waker> take_wakers() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(waiting_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  bool open_ = false;
+  std::vector<Waker> waiting_;
+};
+
+/// An awaitable that is never ready and that nothing wakes.
+[[nodiscard]] inline auto forever() {
+  return poll_fn([](PollContext&) -> std::optional<bool> { return std::nullopt; });
+}
+
+/// Occupies the worker until `flag` is set. False: it never was.
+inline bool block_worker_until(const std::atomic<bool>& flag) {
+  return eventually([&flag] { return flag.load(); });
+}
+
+}  // namespace taskbench::rt::testing

@@ -1,0 +1,175 @@
+// The memory of tasks: sizes, alignment, reuse, blocks that another thread frees, and threads
+// that end. (Under the sanitizers every block is the system's; then only the rest is checked.)
+#include "runtime/task/frame_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::task {
+namespace {
+
+#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
+constexpr bool kCached = false;
+#else
+constexpr bool kCached = true;
+#endif
+
+std::size_t bytes_of(std::uint32_t units) { return units * base::kCacheLineBytes; }
+
+/// A block that is written all over, so that overlaps show.
+struct Block {
+  void* memory;
+  std::uint32_t units;
+  unsigned char mark;
+
+  Block(std::uint32_t size, unsigned char fill)
+      : memory(allocate_block(size)), units(size), mark(fill) {
+    std::memset(memory, mark, bytes_of(units));
+  }
+  void check_and_free() const {
+    const auto* bytes = static_cast<const unsigned char*>(memory);
+    EXPECT_TRUE(std::all_of(bytes, bytes + bytes_of(units),
+                            [this](unsigned char byte) { return byte == mark; }));
+    deallocate_block(memory, units);
+  }
+};
+
+TEST(FrameCache, blocks_of_all_sizes_are_aligned_and_do_not_overlap) {
+  std::vector<Block> blocks;
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint32_t units = 2; units <= kMaxCachedUnits + 4; ++units) {
+      blocks.emplace_back(units, static_cast<unsigned char>(blocks.size() % 251));
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().memory) % base::kCacheLineBytes, 0U);
+    }
+  }
+  for (const Block& block : blocks) block.check_and_free();
+}
+
+TEST(FrameCache, gives_the_block_that_was_freed_last) {
+  if constexpr (kCached) {
+    void* const block = allocate_block(3);
+    deallocate_block(block, 3);
+    void* const again = allocate_block(3);
+    EXPECT_EQ(again, block);
+    deallocate_block(again, 3);
+  }
+}
+
+TEST(FrameCache, takes_no_more_from_the_system_for_what_is_freed_and_used_again) {
+  std::vector<Block> blocks;
+  const auto fill_and_free = [&] {
+    for (int i = 0; i < 10 * static_cast<int>(kMagazineBlocks); ++i) blocks.emplace_back(4, 7);
+    for (const Block& block : blocks) block.check_and_free();
+    blocks.clear();
+  };
+  fill_and_free();
+  const std::size_t reserved = reserved_block_bytes();
+  EXPECT_EQ(reserved > 0, kCached);
+  for (int round = 0; round < 10; ++round) fill_and_free();
+  EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+TEST(FrameCache, large_blocks_are_the_systems) {
+  const std::size_t reserved = reserved_block_bytes();
+  Block(kMaxCachedUnits + 1, 3).check_and_free();
+  Block(10'000, 3).check_and_free();
+  EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+/// `rounds` times: this thread allocates, another frees.
+void hand_over(int rounds) {
+  std::vector<Block> blocks;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < 3 * static_cast<int>(kMagazineBlocks); ++i) blocks.emplace_back(5, 9);
+    std::thread([&blocks] {
+      for (const Block& block : blocks) block.check_and_free();
+    }).join();
+    blocks.clear();
+  }
+}
+
+TEST(FrameCache, blocks_freed_by_another_thread_come_back) {
+  hand_over(2);
+  const std::size_t reserved = reserved_block_bytes();
+  hand_over(20);
+  EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+TEST(FrameCache, a_thread_that_ends_gives_back_what_it_cached) {
+  const auto use_a_little = [] {
+    std::thread([] {
+      for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
+        Block(units, 1).check_and_free();
+      }
+    }).join();
+  };
+  for (int i = 0; i < 3; ++i) use_a_little();
+  const std::size_t reserved = reserved_block_bytes();
+  for (int i = 0; i < 200; ++i) use_a_little();
+  EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+/// Frees at the thread's end, after the cache of the thread was given back.
+struct FreesLate {
+  std::vector<Block> blocks;
+  ~FreesLate() {
+    for (const Block& block : blocks) block.check_and_free();
+    Block(6, 2).check_and_free();
+  }
+};
+
+TEST(FrameCache, blocks_freed_while_a_thread_ends_come_back) {
+  const auto free_late = [] {
+    std::thread([] {
+      // Made before the cache knows the thread, so destroyed after it has let it go.
+      thread_local FreesLate late;
+      for (int i = 0; i < 10; ++i) late.blocks.emplace_back(6, 4);
+    }).join();
+  };
+  for (int i = 0; i < 20; ++i) free_late();
+  const std::size_t reserved = reserved_block_bytes();
+  for (int i = 0; i < 300; ++i) free_late();
+  EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+TEST(FrameCacheThreads, no_block_is_handed_out_twice) {
+  constexpr int kThreads = 3;
+  constexpr int kRounds = 300;
+  std::vector<std::vector<Block>> mailboxes(kThreads);
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (unsigned own = 0; own < kThreads; ++own) {
+    threads.emplace_back([&, own] {
+      std::vector<Block> received;
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<Block> made;
+        for (unsigned i = 0; i < 100; ++i) {
+          made.emplace_back(2 + (i + own) % 4, static_cast<unsigned char>(own * 80 + i % 80));
+        }
+        {
+          const std::lock_guard lock(mutex);
+          received.swap(mailboxes[own]);
+          std::vector<Block>& next = mailboxes[(own + 1) % kThreads];
+          next.insert(next.end(), made.begin(), made.end());
+        }
+        for (const Block& block : received) block.check_and_free();
+        received.clear();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<Block>& left : mailboxes) {
+    for (const Block& block : left) block.check_and_free();
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::rt::task

@@ -1,0 +1,73 @@
+// A task that the test polls by hand: no scheduler, no threads, every step where the test wants it.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "runtime/task/harness.hpp"
+#include "runtime/task/join_handle.hpp"
+#include "runtime/task/schedule.hpp"
+#include "runtime/task/task.hpp"
+
+namespace taskbench::rt::testing {
+
+/// Polls and drops are for the test's thread; wakes may come from any.
+template <class T = void>
+class HandPolled final : private task::Schedule {
+ public:
+  explicit HandPolled(Task<T> task)
+      : header_(std::move(task).release_for_spawn(this)), handle_(header_) {}
+  ~HandPolled() { drop(); }
+  HandPolled(const HandPolled&) = delete;
+  HandPolled& operator=(const HandPolled&) = delete;
+
+  /// Polls once, woken or not. True: the task has ended.
+  bool poll() {
+    if (finished_) return true;
+    // A poll that nobody asked for is a spurious wake.
+    if (!is_woken()) task::wake_by_ref(header_);
+    runnable_.store(false);
+    switch (task::poll(header_)) {
+      case task::Polled::finished:
+        finished_ = true;
+        break;
+      case task::Polled::idle:
+        break;
+      case task::Polled::yielded:
+      case task::Polled::woken:
+        runnable_.store(true);
+        break;
+    }
+    return finished_;
+  }
+
+  /// A wake came since the last poll; also before the first poll.
+  [[nodiscard]] bool is_woken() const { return runnable_.load(); }
+
+  /// What an abort does: ends the task where it stands.
+  void drop() {
+    if (!finished_ && (is_woken() || task::claim_for_shutdown(header_))) task::cancel(header_);
+    finished_ = true;
+  }
+
+  /// What the finished task returned, or throws what it threw.
+  T result() { return std::move(handle_).operator co_await().await_resume(); }
+
+  [[nodiscard]] JoinHandle<T>& handle() { return handle_; }
+
+ private:
+  void schedule(task::Header*) noexcept override { runnable_.store(true); }
+  void spawn(task::Header*) noexcept override {}
+  void adopt(task::Header*) noexcept override {}
+  void disown(task::Header*) noexcept override {}
+
+  std::atomic<bool> runnable_{true};  // the poll right is here
+  bool finished_ = false;
+  task::Header* header_;
+  JoinHandle<T> handle_;
+};
+
+template <class T>
+HandPolled(Task<T>) -> HandPolled<T>;
+
+}  // namespace taskbench::rt::testing

@@ -1,0 +1,159 @@
+// Whom a push wakes, how many may search, and who has to look again.
+#include "runtime/scheduler/work_stealing/idle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace taskbench::rt::work_stealing {
+namespace {
+
+constexpr std::uint32_t kNobody = Idle::kNobody;
+
+/// All of `count` workers asleep, in the order of their indices.
+struct Asleep : Idle {
+  explicit Asleep(std::uint32_t count) : Idle(count) {
+    for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(park(i, false));
+  }
+};
+
+/// The rules are the same for both; only the fences differ.
+class IdleBy : public testing::TestWithParam<Idle::Pusher> {
+ protected:
+  static std::uint32_t push(Idle& idle) { return idle.worker_to_notify(GetParam()); }
+};
+
+TEST_P(IdleBy, p11_wakes_nobody_while_all_are_awake) {
+  Idle idle(4);
+  EXPECT_EQ(push(idle), kNobody);
+  EXPECT_EQ(idle.worker_to_notify_again(), kNobody);
+}
+
+TEST_P(IdleBy, p11_wakes_one_sleeper_which_starts_out_searching) {
+  Asleep idle(4);
+  EXPECT_NE(push(idle), kNobody);
+  // That one is searching: the next pushes wake nobody.
+  EXPECT_EQ(push(idle), kNobody);
+  EXPECT_EQ(idle.worker_to_notify_again(), kNobody);
+}
+
+TEST_P(IdleBy, p11_wakes_nobody_while_another_worker_searches) {
+  Idle idle(4);
+  EXPECT_TRUE(idle.park(0, false));
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_EQ(push(idle), kNobody);
+  EXPECT_TRUE(idle.stop_searching());
+  EXPECT_EQ(push(idle), 0U);
+}
+
+TEST_P(IdleBy, p11_each_searcher_that_finds_work_lets_the_next_be_woken) {
+  constexpr std::uint32_t kWorkers = 8;
+  Asleep idle(kWorkers);
+  std::set<std::uint32_t> woken;
+  for (std::uint32_t i = 0; i < kWorkers; ++i) {
+    const std::uint32_t next = i == 0 ? push(idle) : idle.worker_to_notify_again();
+    ASSERT_NE(next, kNobody);
+    EXPECT_TRUE(woken.insert(next).second) << "a worker that was awake";
+    EXPECT_EQ(push(idle), kNobody) << "one at a time";
+    const bool somebody_sleeps = i + 1 < kWorkers;
+    EXPECT_EQ(idle.stop_searching(), somebody_sleeps) << "the last searcher looks for more";
+  }
+  EXPECT_EQ(push(idle), kNobody);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pushers, IdleBy,
+                         testing::Values(Idle::Pusher::worker, Idle::Pusher::outside));
+
+TEST(Idle, p11_only_the_last_searcher_has_to_look_for_more) {
+  Idle idle(8);
+  EXPECT_TRUE(idle.park(0, false));
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_FALSE(idle.stop_searching());
+  EXPECT_TRUE(idle.stop_searching());
+}
+
+TEST(Idle, p11_a_searcher_that_nobody_could_help_need_not_look) {
+  Idle idle(4);
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_FALSE(idle.stop_searching());
+}
+
+TEST(Idle, p11_a_sleeper_looks_again_unless_somebody_searches) {
+  Idle idle(8);
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_FALSE(idle.park(0, false)) << "the searcher will look";
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_FALSE(idle.park(1, true)) << "the other searcher will look";
+  EXPECT_TRUE(idle.park(2, true)) << "it was the last one";
+}
+
+TEST(Idle, wakes_the_one_that_slept_last) {
+  Asleep idle(3);
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::worker), 2U);
+  EXPECT_TRUE(idle.stop_searching());
+  EXPECT_EQ(idle.worker_to_notify(Idle::Pusher::worker), 1U);
+}
+
+TEST(Idle, a_worker_that_was_woken_can_sleep_again) {
+  Asleep idle(2);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint32_t woken = idle.worker_to_notify(Idle::Pusher::worker);
+    ASSERT_NE(woken, kNobody);
+    EXPECT_TRUE(idle.park(woken, true));
+  }
+}
+
+TEST(Idle, p10_at_most_half_of_the_workers_search) {
+  for (const std::uint32_t workers : {2U, 4U, 8U, 64U}) {
+    Idle idle(workers);
+    std::uint32_t searching = 0;
+    while (idle.try_start_searching()) ++searching;
+    EXPECT_EQ(searching, workers / 2);
+    static_cast<void>(idle.stop_searching());
+    EXPECT_TRUE(idle.try_start_searching());
+  }
+}
+
+TEST(Idle, p10_a_lone_worker_may_search) {
+  Idle idle(1);
+  EXPECT_TRUE(idle.try_start_searching());
+  EXPECT_FALSE(idle.try_start_searching());
+}
+
+TEST(IdleThreads, no_sleeper_is_woken_twice_and_none_is_lost) {
+  constexpr std::uint32_t kWorkers = 4;
+  Asleep idle(kWorkers);
+  std::vector<std::atomic<int>> awake(kWorkers);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop.load()) {
+        const std::uint32_t woken = idle.worker_to_notify(Idle::Pusher::outside);
+        if (woken == kNobody) continue;
+        EXPECT_EQ(awake[woken].fetch_add(1), 0);
+        awake[woken].fetch_sub(1);
+        static_cast<void>(idle.park(woken, true));
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  // All of them sleep again.
+  std::set<std::uint32_t> woken;
+  for (;;) {
+    const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);
+    if (index == kNobody) break;
+    woken.insert(index);
+    static_cast<void>(idle.stop_searching());
+  }
+  EXPECT_EQ(woken.size(), kWorkers);
+}
+
+}  // namespace
+}  // namespace taskbench::rt::work_stealing

@@ -1,0 +1,142 @@
+// The injection queue: order, batches, closing, and exact counts under threads.
+#include "runtime/queue/injector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace taskbench::rt::queue {
+namespace {
+
+struct Node {
+  int value = 0;
+  Node* queue_next = nullptr;
+};
+
+constexpr auto kNothing = [] {};
+
+class InjectorTest : public testing::Test {
+ protected:
+  InjectorTest() : nodes_(16) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].value = static_cast<int>(i);
+  }
+
+  bool push(std::size_t index, Admit admit = Admit::if_open) {
+    return injector_.push(&nodes_[index], admit, kNothing);
+  }
+  std::vector<int> pop(std::size_t at_most) {
+    std::vector<Node*> out(at_most);
+    const std::size_t taken = injector_.pop_batch(out);
+    std::vector<int> values;
+    for (std::size_t i = 0; i < taken; ++i) values.push_back(out[i]->value);
+    return values;
+  }
+
+  std::vector<Node> nodes_;
+  Injector<Node> injector_;
+};
+
+TEST_F(InjectorTest, p5_gives_back_in_order_what_was_pushed) {
+  EXPECT_TRUE(injector_.looks_empty());
+  EXPECT_TRUE(pop(4).empty());
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(push(i));
+  EXPECT_EQ(injector_.size(), 5U);
+  EXPECT_EQ(pop(2), (std::vector<int>{0, 1}));
+  EXPECT_TRUE(push(5));
+  EXPECT_EQ(pop(100), (std::vector<int>{2, 3, 4, 5}));
+  EXPECT_TRUE(injector_.looks_empty());
+  EXPECT_TRUE(push(6));
+  EXPECT_EQ(pop(1), std::vector<int>{6});
+}
+
+TEST_F(InjectorTest, p5_takes_a_batch_linked_first_in_order) {
+  push(0);
+  const std::array<Node*, 3> batch{&nodes_[1], &nodes_[2], &nodes_[3]};
+  injector_.push_batch(batch);
+  push(4);
+  injector_.push_batch({});
+  EXPECT_EQ(injector_.size(), 5U);
+  EXPECT_EQ(pop(100), (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(InjectorTest, batch_of_one_into_an_empty_queue) {
+  const std::array<Node*, 1> batch{&nodes_[7]};
+  injector_.push_batch(batch);
+  EXPECT_EQ(pop(100), std::vector<int>{7});
+}
+
+TEST_F(InjectorTest, once_closed_refuses_new_nodes_and_takes_old_ones) {
+  EXPECT_TRUE(push(0));
+  EXPECT_TRUE(injector_.close());
+  EXPECT_FALSE(injector_.close());
+  EXPECT_FALSE(push(1));
+  EXPECT_EQ(injector_.size(), 1U);
+  EXPECT_TRUE(push(2, Admit::always));
+  const std::array<Node*, 1> batch{&nodes_[3]};
+  injector_.push_batch(batch);
+  EXPECT_EQ(pop(100), (std::vector<int>{0, 2, 3}));
+}
+
+TEST_F(InjectorTest, runs_the_callers_section_only_for_what_it_took) {
+  int calls = 0;
+  const auto count = [&calls] { ++calls; };
+  EXPECT_TRUE(injector_.push(&nodes_[0], Admit::if_open, count));
+  injector_.close();
+  EXPECT_FALSE(injector_.push(&nodes_[1], Admit::if_open, count));
+  EXPECT_EQ(calls, 1);
+  injector_.locked(count);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(InjectorThreads, p5_count_in_is_count_out) {
+  constexpr std::size_t kPushers = 3;
+  constexpr std::size_t kEach = 20'000;
+  Injector<Node> injector;
+  std::vector<std::vector<Node>> nodes(kPushers, std::vector<Node>(kEach));
+  std::atomic<std::size_t> taken{0};
+  std::atomic<std::size_t> out_of_order{0};
+  std::vector<std::thread> threads;
+  for (std::size_t pusher = 0; pusher < kPushers; ++pusher) {
+    threads.emplace_back([&, pusher] {
+      for (std::size_t i = 0; i < kEach; ++i) {
+        Node& node = nodes[pusher][i];
+        node.value = static_cast<int>(pusher * kEach + i);
+        if (i % 3 == 0) {
+          Node* const one[] = {&node};
+          injector.push_batch(one);
+        } else {
+          injector.push(&node, Admit::if_open, kNothing);
+        }
+      }
+    });
+  }
+  for (int popper = 0; popper < 2; ++popper) {
+    threads.emplace_back([&] {
+      // One popper sees each pusher's nodes in the order in which they were pushed.
+      std::array<int, kPushers> last;
+      last.fill(-1);
+      std::array<Node*, 17> out;
+      while (taken.load() < kPushers * kEach) {
+        const std::size_t count = injector.pop_batch(out);
+        if (count == 0) std::this_thread::yield();
+        for (std::size_t i = 0; i < count; ++i) {
+          int& previous = last[static_cast<std::size_t>(out[i]->value) / kEach];
+          if (out[i]->value <= previous) out_of_order.fetch_add(1);
+          previous = out[i]->value;
+        }
+        taken.fetch_add(count);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken.load(), kPushers * kEach);
+  EXPECT_EQ(out_of_order.load(), 0U);
+  EXPECT_TRUE(injector.looks_empty());
+}
+
+}  // namespace
+}  // namespace taskbench::rt::queue

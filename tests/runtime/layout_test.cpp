@@ -1,0 +1,169 @@
+// P12: where the parts of a task lie, and that there is one allocation a task. This file replaces
+// the global allocation functions of the test program to count.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+
+/// Allocations from the system that a task costs once the caches are warm: under the sanitizers
+/// every block is one, otherwise there is none.
+#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
+constexpr std::size_t kPerBlock = 1;
+#else
+constexpr std::size_t kPerBlock = 0;
+#endif
+
+static_assert(sizeof(task::Header) + 2 * sizeof(void*) == base::kCacheLineBytes,
+              "the header and the frame's two function pointers fill a line");
+
+bool is_aligned(const void* address, std::size_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
+Task<> nothing() { co_return; }
+Task<int> number() { co_return 1; }
+Task<std::string> text() { co_return std::string(100, 'x'); }
+struct alignas(64) Line {
+  char bytes[64];
+};
+Task<Line> line() { co_return Line{}; }
+struct alignas(32) Half {
+  char bytes[96];
+};
+Task<Half> half() { co_return Half{}; }
+
+class OnThisThread final : public task::Schedule {
+ public:
+  void schedule(task::Header*) noexcept override {}
+  void spawn(task::Header*) noexcept override {}
+  void adopt(task::Header*) noexcept override {}
+  void disown(task::Header*) noexcept override {}
+};
+
+template <class T>
+void check_layout(Task<T> task) {
+  OnThisThread schedule;
+  task::Header* const header = std::move(task).release_for_spawn(&schedule);
+  EXPECT_TRUE(is_aligned(header, base::kCacheLineBytes));
+  const auto* frame = static_cast<const std::byte*>(task::frame_of(header));
+  EXPECT_EQ(frame, reinterpret_cast<std::byte*>(header) + sizeof(task::Header));
+  EXPECT_EQ(task::header_of(task::frame_of(header)), header);
+  const auto* trailer = reinterpret_cast<const std::byte*>(&task::trailer_of(header));
+  EXPECT_EQ(trailer + sizeof(task::Trailer), reinterpret_cast<std::byte*>(header));
+  if constexpr (!std::is_void_v<T>) {
+    T* const output = task::output_of<T>(header);
+    EXPECT_TRUE(is_aligned(output, alignof(T)));
+    EXPECT_LE(reinterpret_cast<const std::byte*>(output) + sizeof(T), trailer);
+  }
+  JoinHandle<T> handle(header);
+  EXPECT_EQ(task::poll(header), task::Polled::finished);
+  EXPECT_TRUE(handle.is_finished());
+}
+
+TEST(Layout, p12_header_shares_a_line_with_what_resuming_needs) {
+  check_layout(nothing());
+  check_layout(number());
+  check_layout(text());
+  check_layout(line());
+  check_layout(half());
+}
+
+TEST(Layout, p12_a_small_task_is_one_block_of_a_few_lines) {
+  OnThisThread schedule;
+  task::Header* const header = nothing().release_for_spawn(&schedule);
+  JoinHandle<void> handle(header);
+  // The cold line, the hot line, and what little the frame has beside its pointers.
+  EXPECT_LE(header->block_units, 3U);
+  EXPECT_EQ(task::poll(header), task::Polled::finished);
+}
+
+TEST(Layout, over_aligned_output_comes_back_whole) {
+  Runtime runtime = build(kCurrentThread);
+  EXPECT_TRUE(runtime.block_on([]() -> Task<bool> {
+    const Line out = co_await spawn(line());
+    co_return is_aligned(&out, alignof(Line));
+  }()));
+}
+
+template <class Function>
+std::size_t allocations_of(Function function) {
+  const std::size_t before = allocations.load();
+  function();
+  return allocations.load() - before;
+}
+
+TEST(Allocations, p12_a_task_is_one_allocation) {
+  OnThisThread schedule;
+  const auto run = [&schedule] {
+    task::Header* const header = text().release_for_spawn(&schedule);
+    task::join_drop(header);
+    EXPECT_EQ(task::poll(header), task::Polled::finished);
+  };
+  run();
+  const std::size_t strings = 1;  // the output's own characters
+  EXPECT_EQ(allocations_of(run), kPerBlock + strings);
+}
+
+Task<> spawn_and_join(int count) {
+  for (int i = 0; i < count; ++i) co_await spawn(number());
+}
+
+TEST(Allocations, p12_spawning_and_joining_allocates_a_block_a_task_and_nothing_else) {
+  constexpr std::size_t kTasks = 1000;
+  Runtime runtime = build(kCurrentThread);
+  runtime.block_on(spawn_and_join(kTasks));
+  const std::size_t count =
+      allocations_of([&] { runtime.block_on(spawn_and_join(static_cast<int>(kTasks))); });
+  // A handful for block_on itself.
+  EXPECT_LE(count, kTasks * kPerBlock + 8);
+  EXPECT_GE(count, kTasks * kPerBlock);
+}
+
+Task<> yield_often(int times) {
+  for (int i = 0; i < times; ++i) co_await yield_now();
+}
+
+TEST(Allocations, p12_polling_waking_and_queueing_allocate_nothing) {
+  Runtime runtime = build(kCurrentThread);
+  runtime.block_on(yield_often(10));
+  EXPECT_LE(allocations_of([&] { runtime.block_on(yield_often(10'000)); }), 8U);
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,395 @@
+// The ring of a worker, with integers: order, wrap-around, overflow, stealing, and exact counts
+// when several threads are at it. Every interleaving of the small cases is the models' matter.
+#include "runtime/queue/local_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace taskbench::rt::queue {
+namespace {
+
+struct SmallLimits {
+  static constexpr std::uint32_t kLocalQueueCapacity = 4;
+};
+
+using Queue = LocalQueue<int>;
+using SmallQueue = LocalQueue<int, SmallLimits>;
+constexpr int kCapacity = static_cast<int>(Queue::kCapacity);
+
+/// Takes what overflows.
+struct Sink {
+  std::vector<int>* values;
+  void operator()(std::span<const int> batch) const {
+    values->insert(values->end(), batch.begin(), batch.end());
+  }
+};
+
+template <class AnyQueue>
+std::vector<int> pop_all(AnyQueue& queue) {
+  std::vector<int> values;
+  for (int value = 0; queue.pop_front(value);) values.push_back(value);
+  return values;
+}
+
+std::vector<int> range(int first, int end) {
+  std::vector<int> values(static_cast<std::size_t>(end - first));
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+/// Pushes first..end-1; nothing may overflow.
+template <class AnyQueue>
+void push_range(AnyQueue& queue, int first, int end) {
+  for (int i = first; i < end; ++i) {
+    ASSERT_TRUE(queue.push_back(i, [](std::span<const int>) { FAIL() << "overflow"; }));
+  }
+}
+
+/// Positions from which the 32-bit counters wrap, or the sign bit changes, sooner or later.
+class LocalQueueAt : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  Queue queue_{GetParam()};
+  Queue other_{GetParam() * 7 + 3};
+};
+
+TEST_P(LocalQueueAt, is_empty_at_first) {
+  int value = 0;
+  EXPECT_FALSE(queue_.pop_front(value));
+  EXPECT_TRUE(queue_.looks_empty());
+  EXPECT_EQ(queue_.size(), 0U);
+  EXPECT_EQ(queue_.free_slots(), Queue::kCapacity);
+  EXPECT_EQ(queue_.steal_into(other_).count, 0U);
+}
+
+TEST_P(LocalQueueAt, p3_ring_gives_back_in_order_what_was_pushed) {
+  push_range(queue_, 0, kCapacity);
+  EXPECT_EQ(queue_.size(), Queue::kCapacity);
+  EXPECT_EQ(queue_.free_slots(), 0U);
+  EXPECT_EQ(pop_all(queue_), range(0, kCapacity));
+  EXPECT_TRUE(queue_.looks_empty());
+}
+
+TEST_P(LocalQueueAt, p3_positions_wrap_around) {
+  int value = 0;
+  for (int i = 0; i < 5 * kCapacity; ++i) {
+    push_range(queue_, i, i + 1);
+    if (i % 3 == 2) continue;
+    ASSERT_TRUE(queue_.pop_front(value));
+    if (queue_.size() > Queue::kCapacity / 2) pop_all(queue_);
+  }
+  pop_all(queue_);
+  push_range(queue_, 0, kCapacity);
+  EXPECT_EQ(pop_all(queue_), range(0, kCapacity));
+}
+
+TEST_P(LocalQueueAt, p4_full_queue_moves_half_of_itself_in_order) {
+  push_range(queue_, 0, kCapacity);
+  std::vector<int> overflow;
+  EXPECT_FALSE(queue_.push_back(kCapacity, Sink{&overflow}));
+  std::vector<int> expected = range(0, kCapacity / 2);
+  expected.push_back(kCapacity);
+  EXPECT_EQ(overflow, expected);
+  EXPECT_EQ(queue_.size(), Queue::kCapacity / 2);
+  EXPECT_EQ(pop_all(queue_), range(kCapacity / 2, kCapacity));
+}
+
+TEST_P(LocalQueueAt, p4_overflows_again_after_another_half) {
+  push_range(queue_, 0, kCapacity);
+  std::vector<int> overflow;
+  for (int round = 0; round < 10; ++round) {
+    EXPECT_FALSE(queue_.push_back(-1, Sink{&overflow}));
+    EXPECT_EQ(overflow.size(), static_cast<std::size_t>((round + 1) * (kCapacity / 2 + 1)));
+    push_range(queue_, 0, kCapacity / 2);
+  }
+}
+
+TEST_P(LocalQueueAt, p7_steal_takes_half_in_one_go) {
+  push_range(queue_, 0, 10);
+  const Stolen<int> stolen = queue_.steal_into(other_);
+  EXPECT_EQ(stolen.count, 5U);
+  EXPECT_EQ(stolen.first, 0);
+  EXPECT_EQ(pop_all(other_), range(1, 5));
+  EXPECT_EQ(pop_all(queue_), range(5, 10));
+}
+
+TEST_P(LocalQueueAt, p7_steal_rounds_up) {
+  push_range(queue_, 0, 7);
+  EXPECT_EQ(queue_.steal_into(other_).count, 4U);
+  EXPECT_EQ(queue_.size(), 3U);
+}
+
+TEST_P(LocalQueueAt, p7_steal_takes_the_only_one) {
+  push_range(queue_, 42, 43);
+  const Stolen<int> stolen = queue_.steal_into(other_);
+  EXPECT_EQ(stolen.count, 1U);
+  EXPECT_EQ(stolen.first, 42);
+  EXPECT_TRUE(other_.looks_empty());
+  EXPECT_TRUE(queue_.looks_empty());
+}
+
+TEST_P(LocalQueueAt, steals_half_of_a_full_queue_into_one_that_is_half_full) {
+  push_range(queue_, 0, kCapacity);
+  push_range(other_, 1000, 1000 + kCapacity / 2);
+  const Stolen<int> stolen = queue_.steal_into(other_);
+  EXPECT_EQ(stolen.count, Queue::kCapacity / 2);
+  EXPECT_EQ(other_.size(), Queue::kCapacity - 1);
+  std::vector<int> expected = range(1000, 1000 + kCapacity / 2);
+  const std::vector<int> taken = range(1, kCapacity / 2);
+  expected.insert(expected.end(), taken.begin(), taken.end());
+  EXPECT_EQ(pop_all(other_), expected);
+}
+
+TEST_P(LocalQueueAt, steals_nothing_into_a_queue_that_is_more_than_half_full) {
+  push_range(queue_, 0, kCapacity);
+  push_range(other_, 0, kCapacity / 2 + 1);
+  EXPECT_EQ(queue_.steal_into(other_).count, 0U);
+  EXPECT_EQ(queue_.size(), Queue::kCapacity);
+  EXPECT_EQ(other_.size(), Queue::kCapacity / 2 + 1);
+}
+
+TEST_P(LocalQueueAt, takes_a_batch_up_to_its_free_slots) {
+  push_range(queue_, 0, 100);
+  const std::vector<int> batch = range(100, kCapacity);
+  ASSERT_EQ(queue_.free_slots(), batch.size());
+  queue_.push_batch(batch);
+  EXPECT_EQ(queue_.free_slots(), 0U);
+  EXPECT_EQ(pop_all(queue_), range(0, kCapacity));
+  queue_.push_batch({});
+  EXPECT_TRUE(queue_.looks_empty());
+}
+
+TEST_P(LocalQueueAt, peeks_at_what_is_popped_next) {
+  int value = 0;
+  EXPECT_FALSE(queue_.peek(0, value));
+  push_range(queue_, 5, 8);
+  EXPECT_TRUE(queue_.peek(0, value));
+  EXPECT_EQ(value, 5);
+  EXPECT_TRUE(queue_.peek(2, value));
+  EXPECT_EQ(value, 7);
+  EXPECT_FALSE(queue_.peek(3, value));
+  EXPECT_EQ(queue_.size(), 3U);
+}
+
+constexpr std::uint32_t kPositions[] = {0,
+                                        1,
+                                        Queue::kCapacity - 1,
+                                        0x7fff'ffffU,
+                                        0x8000'0000U - Queue::kCapacity / 2,
+                                        0xffff'ffffU,
+                                        0U - Queue::kCapacity / 2,
+                                        0U - Queue::kCapacity - 1};
+INSTANTIATE_TEST_SUITE_P(Positions, LocalQueueAt, testing::ValuesIn(kPositions));
+
+TEST(LocalQueue, of_four_slots_keeps_the_same_rules) {
+  SmallQueue queue(0xffff'fffeU);
+  SmallQueue thief(3);
+  push_range(queue, 0, 4);
+  std::vector<int> overflow;
+  EXPECT_FALSE(queue.push_back(4, Sink{&overflow}));
+  EXPECT_EQ(overflow, (std::vector<int>{0, 1, 4}));
+  push_range(queue, 5, 7);
+  EXPECT_EQ(queue.steal_into(thief).count, 2U);
+  EXPECT_EQ(pop_all(thief), std::vector<int>{3});
+  EXPECT_EQ(pop_all(queue), (std::vector<int>{5, 6}));
+}
+
+/// A value whose copy can be made to take until the test says so: holds a thief in mid-steal.
+struct Slow {
+  int value = 0;
+  static inline std::atomic<bool> hold{false};
+  static inline std::atomic<bool> held{false};
+  static inline thread_local bool thief = false;
+
+  Slow() = default;
+  explicit Slow(int v) : value(v) {}
+  Slow(const Slow& other) noexcept : value(other.value) { wait(); }
+  Slow& operator=(const Slow& other) noexcept {
+    value = other.value;
+    wait();
+    return *this;
+  }
+
+ private:
+  static void wait() {
+    if (!thief || !hold.load()) return;
+    held.store(true);
+    while (hold.load()) std::this_thread::yield();
+  }
+};
+
+constexpr int kHeld = 100;
+
+/// A thief has claimed half of the kHeld values in queue_ and is still copying them.
+class WhileAThiefIsAtWork : public testing::Test {
+ protected:
+  WhileAThiefIsAtWork() {
+    push(0, kHeld);
+    Slow::held.store(false);
+    Slow::hold.store(true);
+    thief_ = std::thread([this] {
+      Slow::thief = true;
+      stolen_ = queue_.steal_into(loot_).count;
+    });
+    while (!Slow::held.load()) std::this_thread::yield();
+  }
+  ~WhileAThiefIsAtWork() override { release(); }
+
+  void push(int first, int end) {
+    for (int i = first; i < end; ++i) {
+      EXPECT_TRUE(queue_.push_back(Slow(i), [](std::span<const Slow>) { FAIL(); }));
+    }
+  }
+  /// Lets the thief finish.
+  void release() {
+    Slow::hold.store(false);
+    if (thief_.joinable()) thief_.join();
+  }
+
+  LocalQueue<Slow> queue_{0U - 50U};
+  LocalQueue<Slow> loot_;
+  LocalQueue<Slow> second_;
+  std::uint32_t stolen_ = 0;
+  std::thread thief_;
+};
+
+TEST_F(WhileAThiefIsAtWork, p3_the_owner_pushes_as_long_as_there_is_room) {
+  push(kHeld, kCapacity);
+  release();
+  EXPECT_EQ(stolen_, static_cast<std::uint32_t>(kHeld / 2));
+  EXPECT_EQ(loot_.size(), static_cast<std::uint32_t>(kHeld / 2 - 1));
+  Slow out;
+  for (int i = kHeld / 2; i < kCapacity; ++i) {
+    ASSERT_TRUE(queue_.pop_front(out));
+    ASSERT_EQ(out.value, i);
+  }
+  EXPECT_FALSE(queue_.pop_front(out));
+}
+
+TEST_F(WhileAThiefIsAtWork, the_owner_pops_none_of_what_the_thief_took) {
+  std::atomic<int> popped{-1};
+  // This thread hands its ownership to another for one pop.
+  std::thread owner([&] {
+    Slow out;
+    EXPECT_TRUE(queue_.pop_front(out));
+    popped.store(out.value);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  release();
+  owner.join();
+  EXPECT_EQ(popped.load(), kHeld / 2);
+}
+
+TEST_F(WhileAThiefIsAtWork, p4_the_owner_overflows_none_of_what_the_thief_took) {
+  push(kHeld, kCapacity);
+  std::vector<int> overflow;
+  std::thread owner([&] {
+    queue_.push_back(Slow(kCapacity), [&](std::span<const Slow> batch) {
+      for (const Slow& slow : batch) overflow.push_back(slow.value);
+    });
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  release();
+  owner.join();
+  EXPECT_EQ(stolen_ + overflow.size() + queue_.size(), static_cast<std::size_t>(kCapacity + 1));
+  for (const int value : overflow) EXPECT_GE(value, kHeld / 2);
+}
+
+TEST_F(WhileAThiefIsAtWork, a_second_thief_takes_nothing) {
+  EXPECT_EQ(queue_.steal_into(second_).count, 0U);
+  EXPECT_TRUE(second_.looks_empty());
+  release();
+  EXPECT_EQ(queue_.steal_into(second_).count, static_cast<std::uint32_t>(kHeld / 4));
+}
+
+TEST_F(WhileAThiefIsAtWork, a_third_cannot_rob_the_thief_of_what_it_has_not_published) {
+  EXPECT_EQ(loot_.steal_into(second_).count, 0U);
+  release();
+  EXPECT_GT(loot_.steal_into(second_).count, 0U);
+}
+
+/// What each thread took; the sum over all must be exactly what was pushed, each value once.
+class Ledger {
+ public:
+  explicit Ledger(int values) : seen_(static_cast<std::size_t>(values)) {}
+  void take(int value) { seen_[static_cast<std::size_t>(value)].fetch_add(1); }
+  void expect_each_once() const {
+    const auto wrong = std::count_if(seen_.begin(), seen_.end(),
+                                     [](const std::atomic<int>& times) { return times != 1; });
+    EXPECT_EQ(wrong, 0);
+  }
+
+ private:
+  std::vector<std::atomic<int>> seen_;
+};
+
+/// One owner that pushes in bursts and pops, `thieves` that steal, and one more that steals from
+/// the first thief's queue.
+template <class AnyQueue>
+void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
+  AnyQueue queue(position);
+  Ledger ledger(values);
+  std::atomic<bool> done{false};
+  std::vector<std::unique_ptr<AnyQueue>> loot;
+  for (int i = 0; i <= thieves; ++i) loot.push_back(std::make_unique<AnyQueue>(position + 1));
+  const auto rob = [&](AnyQueue& victim, AnyQueue& own) {
+    const bool last_round = done.load();
+    const Stolen<int> stolen = victim.steal_into(own);
+    if (stolen.count > 0) ledger.take(stolen.first);
+    for (int value = 0; own.pop_front(value);) ledger.take(value);
+    return stolen.count > 0 || !last_round;
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thieves; ++i) {
+    threads.emplace_back([&, i] {
+      while (rob(queue, *loot[static_cast<std::size_t>(i)])) std::this_thread::yield();
+    });
+  }
+  threads.emplace_back([&] {
+    while (rob(*loot.front(), *loot.back())) std::this_thread::yield();
+  });
+
+  const auto overflow = [&ledger](std::span<const int> batch) {
+    for (const int value : batch) ledger.take(value);
+  };
+  int popped = 0;
+  for (int i = 0; i < values; ++i) {
+    queue.push_back(i, overflow);
+    if (i % 7 == 0 && queue.pop_front(popped)) ledger.take(popped);
+    if (i % 1021 == 0) std::this_thread::yield();
+  }
+  while (queue.pop_front(popped)) ledger.take(popped);
+  done.store(true);
+  for (std::thread& thread : threads) thread.join();
+  // A thief that was robbed while it was at work may have left something.
+  for (const auto& own : loot) {
+    while (own->pop_front(popped)) ledger.take(popped);
+  }
+  ledger.expect_each_once();
+}
+
+constexpr int kValues = 200'000;
+
+/// With the fences that the pools use.
+class LocalQueueThreads : public testing::Test {
+ protected:
+  LocalQueueThreads() { static_cast<void>(base::prepare_asymmetric_fences()); }
+};
+
+TEST_F(LocalQueueThreads, p3_count_in_is_count_out_with_one_thief) {
+  count_in_is_count_out<Queue>(kValues, 1, 0U - 1000U);
+}
+TEST_F(LocalQueueThreads, p3_count_in_is_count_out_with_three_thieves) {
+  count_in_is_count_out<Queue>(kValues, 3, 0U - 1000U);
+}
+TEST_F(LocalQueueThreads, p4_count_in_is_count_out_when_a_small_queue_overflows) {
+  count_in_is_count_out<SmallQueue>(kValues, 2, 0U - 2U);
+}
+
+}  // namespace
+}  // namespace taskbench::rt::queue

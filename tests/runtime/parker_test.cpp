@@ -1,0 +1,119 @@
+// The parker's token: before, during and after sleeping, with a spin and with a limit.
+#include "runtime/park/parker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace taskbench::rt::park {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+TEST(Parker, a_token_given_before_is_taken_at_once) {
+  Parker parker;
+  EXPECT_FALSE(parker.unpark()) << "nobody slept: no system call";
+  parker.park();
+  EXPECT_FALSE(parker.unpark());
+  EXPECT_TRUE(parker.park_until(Clock::now()));
+}
+
+TEST(Parker, tokens_do_not_add_up) {
+  Parker parker;
+  parker.unpark();
+  parker.unpark();
+  parker.park();
+  EXPECT_FALSE(parker.park_until(Clock::now() + 1ms));
+}
+
+TEST(Parker, gives_up_at_the_deadline) {
+  Parker parker;
+  const auto begin = Clock::now();
+  EXPECT_FALSE(parker.park_until(begin + 20ms));
+  EXPECT_GE(Clock::now() - begin, 20ms);
+  EXPECT_FALSE(parker.park_until(begin)) << "a deadline in the past";
+  EXPECT_FALSE(parker.park_until(Clock::time_point::min()));
+}
+
+TEST(Parker, a_token_given_after_a_timeout_is_kept) {
+  Parker parker;
+  EXPECT_FALSE(parker.park_until(Clock::now() + 1ms));
+  EXPECT_FALSE(parker.unpark()) << "nobody sleeps any more";
+  EXPECT_TRUE(parker.park_until(Clock::now()));
+}
+
+TEST(Parker, waits_for_a_deadline_at_the_end_of_time) {
+  Parker parker;
+  std::thread giver([&] {
+    std::this_thread::sleep_for(5ms);
+    parker.unpark();
+  });
+  EXPECT_TRUE(parker.park_until(Clock::time_point::max()));
+  giver.join();
+}
+
+class ParkerSpin : public testing::TestWithParam<std::chrono::nanoseconds> {};
+
+TEST_P(ParkerSpin, every_token_wakes_and_brings_what_was_written_before) {
+  constexpr int kRounds = 2000;
+  Parker ping;
+  Parker pong;
+  int message = 0;  // handed over by the tokens only
+  std::thread other([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      ping.park(GetParam());
+      EXPECT_EQ(message, 2 * i + 1);
+      ++message;
+      pong.unpark();
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    ++message;
+    ping.unpark();
+    pong.park(GetParam());
+    EXPECT_EQ(message, 2 * i + 2);
+  }
+  other.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Times, ParkerSpin, testing::Values(0ns, 1ns, 20us, 1ms));
+
+TEST(Parker, unpark_tells_whether_the_owner_slept) {
+  Parker parker;
+  std::atomic<bool> slept{false};
+  std::thread owner([&] { parker.park(); });
+  // The owner sleeps sooner or later; a token that came too early ends the thread instead.
+  std::this_thread::sleep_for(50ms);
+  slept.store(parker.unpark());
+  owner.join();
+  EXPECT_TRUE(slept.load());
+}
+
+TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
+  for (int round = 0; round < 2000; ++round) {
+    auto parker = std::make_unique<Parker>();
+    std::thread giver([&] { parker->unpark(); });
+    parker->park(round % 2 == 0 ? 0ns : 10us);
+    giver.join();
+  }
+  // The same with the giver still in unpark(): the parker's last use is before the token.
+  for (int round = 0; round < 2000; ++round) {
+    std::atomic<Parker*> shared{nullptr};
+    std::thread owner([&] {
+      Parker parker;
+      shared.store(&parker);
+      parker.park();
+    });
+    Parker* parker = nullptr;
+    while ((parker = shared.load()) == nullptr) std::this_thread::yield();
+    parker->unpark();
+    owner.join();
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::rt::park

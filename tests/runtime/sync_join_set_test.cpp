@@ -1,0 +1,468 @@
+// JoinSet: members are joined as they finish, however they end, and aborted together.
+#include "runtime/sync/join_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/sync/notify.hpp"
+#include "runtime/sync/oneshot.hpp"
+#include "runtime/sync/semaphore.hpp"
+#include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/sync_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using sync::JoinResult;
+using sync::JoinSet;
+using testing::Counted;
+using testing::HandPolled;
+using testing::NothingLeaks;
+
+Task<int> number(int value) { co_return value; }
+Task<int> number_later(int value) {
+  for (int i = 0; i < value; ++i) co_await yield_now();
+  co_return value;
+}
+Task<int> wait_forever(Counted) {
+  co_await testing::forever();
+  co_return 0;
+}
+Task<int> fail() {
+  co_await yield_now();
+  throw std::runtime_error("a member failed");
+}
+Task<> nothing() { co_return; }
+
+/// Joins all; returns how often each value came.
+Task<std::vector<int>> join_all(JoinSet<int>& set, std::size_t values) {
+  std::vector<int> seen(values, 0);
+  while (auto result = co_await set.join_next()) {
+    EXPECT_TRUE(result->has_value());
+    ++seen[static_cast<std::size_t>(std::move(*result).get())];
+  }
+  co_return seen;
+}
+
+TEST(JoinSet, an_empty_set_has_nobody_to_join) {
+  JoinSet<int> set;
+  EXPECT_TRUE(set.empty());
+  EXPECT_EQ(set.size(), 0U);
+  EXPECT_FALSE(set.try_join_next());
+  set.abort_all();
+  set.detach_all();
+  HandPolled task(set.join_next());
+  EXPECT_TRUE(task.poll());
+  EXPECT_FALSE(task.result());
+}
+
+TEST(JoinSet, spawn_outside_of_a_runtime_is_refused_and_leaves_the_set_empty) {
+  const NothingLeaks check;
+  JoinSet<int> set;
+  EXPECT_THROW(set.spawn(wait_forever(Counted())), std::logic_error);
+  EXPECT_TRUE(set.empty());
+}
+
+TEST(JoinSet, members_that_the_end_of_their_runtime_cancelled_are_joined_as_cancelled) {
+  const NothingLeaks check;
+  JoinSet<int> set;
+  std::optional<Handle> handle;
+  {
+    Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+    handle.emplace(runtime.handle());
+    set.spawn_on(runtime, wait_forever(Counted()));
+  }
+  // This one is refused and destroyed at once.
+  set.spawn_on(*handle, wait_forever(Counted()));
+  EXPECT_EQ(set.size(), 2U);
+  for (int i = 0; i < 2; ++i) {
+    HandPolled task(set.join_next());
+    EXPECT_TRUE(task.poll());
+    const std::optional<JoinResult<int>> result = task.result();
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->is_cancelled());
+    EXPECT_TRUE(result->failure());
+  }
+  EXPECT_TRUE(set.empty());
+}
+
+TEST(JoinSet, a_wait_that_is_given_up_loses_no_member) {
+  const NothingLeaks check;
+  Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+  JoinSet<int> set;
+  set.spawn_on(runtime, number_later(3));
+  HandPolled first(set.join_next());
+  EXPECT_FALSE(first.poll());
+  first.drop();
+  HandPolled second(set.join_next());
+  EXPECT_FALSE(second.poll());
+  runtime.block_on(testing::let_others_wait());
+  EXPECT_FALSE(first.is_woken());
+  EXPECT_TRUE(second.is_woken());
+  second.drop();  // after it was woken
+  HandPolled third(set.join_next());
+  EXPECT_TRUE(third.poll());
+  EXPECT_EQ(third.result().value().has_value(), true);
+  EXPECT_TRUE(set.empty());
+}
+
+TEST(JoinSet, members_are_joined_in_the_order_in_which_they_finish) {
+  Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+  JoinSet<int> set;
+  for (const int value : {3, 0, 2, 1}) set.spawn_on(runtime, number_later(value));
+  runtime.block_on(testing::let_others_wait());
+  for (int expected = 0; expected < 4; ++expected) {
+    std::optional<JoinResult<int>> result = set.try_join_next();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(std::move(*result).get(), expected);
+  }
+  EXPECT_FALSE(set.try_join_next());
+}
+
+class JoinSetOn : public testing::OnEveryScheduler {};
+TASKBENCH_SYNC_ON_EVERY_SCHEDULER(JoinSetOn);
+
+Task<> join_twice_over() {
+  JoinSet<int> set;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 10; ++i) {
+      set.spawn(number_later(i));
+      EXPECT_EQ(set.size(), static_cast<std::size_t>(i) + 1);
+    }
+    const std::vector<int> seen = co_await join_all(set, 10);
+    EXPECT_EQ(seen, std::vector<int>(10, 1));
+    EXPECT_TRUE(set.empty());
+  }
+}
+
+TEST_P(JoinSetOn, every_member_is_joined_once_and_the_set_can_be_used_again) {
+  build_runtime().block_on(join_twice_over());
+}
+
+Task<> alternate() {
+  JoinSet<> set;
+  set.spawn(nothing());
+  set.spawn(nothing());
+  for (int i = 0; i < 16; ++i) {
+    const auto result = co_await set.join_next();
+    EXPECT_TRUE(result && result->has_value());
+    EXPECT_EQ(set.size(), 1U);
+    set.spawn(nothing());
+    EXPECT_EQ(set.size(), 2U);
+  }
+}
+
+TEST_P(JoinSetOn, spawns_and_joins_may_alternate) { build_runtime().block_on(alternate()); }
+
+Task<> join_failures() {
+  JoinSet<int> set;
+  set.spawn(fail());
+  set.spawn(number(7));
+  int values = 0;
+  int failures = 0;
+  while (auto result = co_await set.join_next()) {
+    if (result->has_value()) {
+      EXPECT_EQ(std::move(*result).get(), 7);
+      ++values;
+    } else {
+      EXPECT_FALSE(result->is_cancelled());
+      EXPECT_THROW(std::move(*result).get(), std::runtime_error);
+      ++failures;
+    }
+  }
+  EXPECT_EQ(values, 1);
+  EXPECT_EQ(failures, 1);
+}
+
+TEST_P(JoinSetOn, a_member_s_exception_is_its_result_and_harms_no_other) {
+  build_runtime().block_on(join_failures());
+}
+
+Task<> abort_every_other() {
+  JoinSet<int> set;
+  for (int i = 0; i < 16; ++i) {
+    if (i % 2 == 0) {
+      set.spawn(number_later(i));
+    } else {
+      const AbortHandle handle = set.spawn(wait_forever(Counted()));
+      if (i % 4 == 1) co_await yield_now();
+      handle.abort();
+    }
+  }
+  int finished = 0;
+  int cancelled = 0;
+  while (auto result = co_await set.join_next()) {
+    if (result->is_cancelled()) {
+      EXPECT_THROW(std::move(*result).get(), JoinError);
+      ++cancelled;
+    } else {
+      EXPECT_EQ(std::move(*result).get() % 2, 0);
+      ++finished;
+    }
+  }
+  EXPECT_EQ(finished, 8);
+  EXPECT_EQ(cancelled, 8);
+}
+
+TEST_P(JoinSetOn, members_aborted_one_by_one_are_joined_as_cancelled) {
+  const NothingLeaks check;
+  build_runtime().block_on(abort_every_other());
+}
+
+Task<> abort_all_of_ten() {
+  JoinSet<int> set;
+  for (int i = 0; i < 5; ++i) set.spawn(wait_forever(Counted()));
+  for (int i = 0; i < 5; ++i) set.spawn(number(i));
+  co_await testing::let_others_wait();
+  set.abort_all();
+  EXPECT_EQ(set.size(), 10U);
+  int joined = 0;
+  int cancelled = 0;
+  while (auto result = co_await set.join_next()) {
+    ++joined;
+    if (result->is_cancelled()) ++cancelled;
+  }
+  EXPECT_EQ(joined, 10);
+  EXPECT_GE(cancelled, 5);
+}
+
+TEST_P(JoinSetOn, abort_all_ends_every_member_and_all_are_still_joined) {
+  const NothingLeaks check;
+  build_runtime().block_on(abort_all_of_ten());
+}
+
+using Signal = sync::oneshot::Receiver<sync::oneshot::Unit>;
+
+Task<> hold_sender(sync::oneshot::Sender<sync::oneshot::Unit> held) {
+  co_await testing::forever();
+  held.send({});
+}
+
+/// Spawns members that never end and returns what tells that each was destroyed.
+std::vector<Signal> spawn_holders(JoinSet<>& set, int count) {
+  std::vector<Signal> ended;
+  for (int i = 0; i < count; ++i) {
+    auto ends = sync::oneshot::channel<sync::oneshot::Unit>();
+    ended.push_back(std::move(ends.second));
+    set.spawn(hold_sender(std::move(ends.first)));
+  }
+  return ended;
+}
+
+Task<> all_ended(std::vector<Signal>& ended) {
+  for (Signal& signal : ended) {
+    const auto sent = co_await signal;
+    EXPECT_FALSE(sent);
+  }
+}
+
+Task<> drop_set() {
+  std::vector<Signal> ended;
+  {
+    JoinSet<> set;
+    ended = spawn_holders(set, 16);
+  }
+  co_await all_ended(ended);
+  {
+    JoinSet<> set;
+    ended = spawn_holders(set, 16);
+    co_await testing::let_others_wait();
+  }
+  co_await all_ended(ended);
+}
+
+TEST_P(JoinSetOn, dropping_the_set_aborts_its_members) { build_runtime().block_on(drop_set()); }
+
+Task<> shut_down_set() {
+  JoinSet<> set;
+  std::vector<Signal> ended = spawn_holders(set, 16);
+  EXPECT_FALSE(set.try_join_next());
+  co_await set.shutdown();
+  EXPECT_TRUE(set.empty());
+  co_await all_ended(ended);
+}
+
+TEST_P(JoinSetOn, shutdown_waits_until_all_members_are_gone) {
+  build_runtime().block_on(shut_down_set());
+}
+
+Task<> detached_member(sync::Notify& go, sync::Semaphore& done) {
+  co_await go.notified();
+  done.add_permits(1);
+  go.notify_one();
+}
+
+Task<> detach_members(sync::Notify& go, sync::Semaphore& done) {
+  JoinSet<> set;
+  for (int i = 0; i < 10; ++i) set.spawn(detached_member(go, done));
+  set.detach_all();
+  EXPECT_TRUE(set.empty());
+  const auto none = co_await set.join_next();
+  EXPECT_FALSE(none);
+  set.spawn(nothing());  // of use again
+  const auto joined = co_await set.join_next();
+  EXPECT_TRUE(joined);
+  go.notify_one();
+  const auto all = co_await done.acquire(10);
+  EXPECT_TRUE(all);
+}
+
+TEST_P(JoinSetOn, detached_members_go_on) {
+  Runtime runtime = build_runtime();
+  sync::Notify go;
+  sync::Semaphore done(0);
+  runtime.block_on(detach_members(go, done));
+}
+
+Task<> move_sets() {
+  JoinSet<int> first;
+  first.spawn(number(0));
+  first.spawn(number(1));
+  JoinSet<int> second = std::move(first);
+  EXPECT_TRUE(first.empty());
+  first.spawn(number(2));
+  JoinSet<int> third;
+  third.spawn(wait_forever(Counted()));
+  third = std::move(second);  // aborts what it had
+  third.spawn(number(3));
+  const std::vector<int> seen = co_await join_all(third, 4);
+  EXPECT_EQ(seen, (std::vector<int>{1, 1, 0, 1}));
+  const std::vector<int> rest = co_await join_all(first, 4);
+  EXPECT_EQ(rest, (std::vector<int>{0, 0, 1, 0}));
+}
+
+TEST_P(JoinSetOn, a_set_can_be_moved) {
+  const NothingLeaks check;
+  build_runtime().block_on(move_sets());
+}
+
+Task<Counted> counted(int value) { co_return Counted(value); }
+
+Task<> values_are_owned_once() {
+  JoinSet<Counted> set;
+  for (int i = 0; i < 10; ++i) set.spawn(counted(i));
+  for (int i = 0; i < 5; ++i) {
+    auto result = co_await set.join_next();
+    EXPECT_TRUE(result && result->has_value());
+  }
+  // The other five are finished or not, and were never taken.
+}
+
+TEST_P(JoinSetOn, values_that_are_not_joined_are_destroyed) {
+  const NothingLeaks check;
+  build_runtime().block_on(values_are_owned_once());
+}
+
+Task<> poll_until_joined() {
+  JoinSet<int> set;
+  for (int i = 0; i < 1000; ++i) set.spawn(number(i));
+  int joined = 0;
+  while (!set.empty()) {
+    if (set.try_join_next()) {
+      ++joined;
+    } else {
+      co_await yield_now();
+    }
+  }
+  EXPECT_EQ(joined, 1000);
+}
+
+TEST_P(JoinSetOn, try_join_next_finds_every_member_in_the_end) {
+  build_runtime().block_on(poll_until_joined());
+}
+
+Task<> spawn_elsewhere(Runtime& other) {
+  JoinSet<int> set;
+  for (int i = 0; i < 100; ++i) {
+    if (i % 2 == 0) {
+      set.spawn_on(other, number(i));
+    } else {
+      set.spawn(number(i));
+    }
+  }
+  const std::vector<int> seen = co_await join_all(set, 100);
+  EXPECT_EQ(seen, std::vector<int>(100, 1));
+}
+
+TEST_P(JoinSetOn, members_may_run_on_several_runtimes) {
+  Runtime one = build_runtime();
+  Runtime other = Runtime::Builder{}.workers(2).build();
+  one.block_on(spawn_elsewhere(other));
+}
+
+Task<> hold_a_set(std::atomic<bool>& holds) {
+  JoinSet<int> set;
+  for (int i = 0; i < 8; ++i) set.spawn(wait_forever(Counted()));
+  holds.store(true);
+  const auto never = co_await set.join_next();
+  ADD_FAILURE() << "no member ends by itself";
+}
+
+Task<> abort_holder(std::atomic<bool>& holds) {
+  JoinHandle<void> holder = spawn(hold_a_set(holds));
+  while (!holds.load()) co_await yield_now();
+  co_await testing::let_others_wait();
+  holder.abort();
+  try {
+    co_await holder;
+    ADD_FAILURE() << "the holder was aborted";
+  } catch (const JoinError&) {
+  }
+}
+
+TEST_P(JoinSetOn, aborting_the_task_that_waits_on_a_set_aborts_the_members) {
+  const NothingLeaks check;
+  std::atomic<bool> holds{false};
+  build_runtime().block_on(abort_holder(holds));
+}
+
+TEST_P(JoinSetOn, the_end_of_the_runtime_ends_sets_that_are_waited_on) {
+  const NothingLeaks check;
+  std::atomic<bool> holds{false};
+  Runtime runtime = build_runtime();
+  runtime.spawn(hold_a_set(holds)).detach();
+  runtime.block_on(testing::let_others_wait());
+}
+
+Task<int> some_member(int kind) {
+  for (int i = 0; i < kind % 5; ++i) co_await yield_now();
+  if (kind % 7 == 3) throw std::runtime_error("one of many");
+  co_return kind;
+}
+
+Task<> storm(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (const testing::StressTime time; time.left();) {
+    JoinSet<int> set;
+    std::size_t joined = 0;
+    for (int i = 0; i < 32; ++i) {
+      const AbortHandle handle = set.spawn(some_member(static_cast<int>(random() % 100)));
+      if (random() % 4 == 0) handle.abort();
+      if (random() % 4 == 0 && set.try_join_next()) ++joined;
+      if (random() % 8 == 0) co_await yield_now();
+    }
+    if (random() % 4 == 0) set.abort_all();
+    const std::size_t rest = set.size();
+    EXPECT_EQ(joined + rest, 32U);
+    if (random() % 4 == 0) continue;  // dropped with what is left
+    std::size_t more = 0;
+    while (auto result = co_await set.join_next()) ++more;
+    EXPECT_EQ(more, rest);
+  }
+}
+
+TEST_P(JoinSetOn, storms_of_spawn_abort_and_join_lose_no_member) {
+  const NothingLeaks check;
+  build_runtime().block_on(storm(testing::test_seed()));
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,630 @@
+// mpsc: order, room, closing, giving up; the numbers are mpsc_channel.hpp's invariants.
+#include "runtime/sync/mpsc.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/sync/join_set.hpp"
+#include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/sync_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+namespace mpsc = sync::mpsc;
+using mpsc::TrySend;
+using testing::Counted;
+using testing::HandPolled;
+using testing::NothingLeaks;
+
+template <class T>
+Task<bool> send(mpsc::Sender<T> sender, T value) {
+  co_return co_await sender.send(std::move(value));
+}
+
+template <class T>
+Task<std::optional<T>> receive(mpsc::Receiver<T>& receiver) {
+  co_return co_await receiver.recv();
+}
+
+TrySend try_send(const mpsc::Sender<Counted>& sender, int number) {
+  return sender.try_send(Counted(number));
+}
+
+/// The number of what is there, -1 when nothing is.
+int next_number(mpsc::Receiver<Counted>& receiver) {
+  const std::optional<Counted> message = receiver.try_recv();
+  return message ? message->number() : -1;
+}
+
+TEST(Mpsc, messages_arrive_in_the_order_in_which_they_were_sent) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(16);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled sending(send(ends.first, Counted(2)));
+  EXPECT_TRUE(sending.poll());
+  EXPECT_TRUE(sending.result());
+  EXPECT_EQ(try_send(ends.first, 3), TrySend::sent);
+  EXPECT_EQ(ends.second.size(), 3U);
+  for (int i = 1; i <= 3; ++i) {
+    HandPolled receiving(receive(ends.second));
+    EXPECT_TRUE(receiving.poll());
+    EXPECT_EQ(receiving.result()->number(), i);
+  }
+  EXPECT_EQ(ends.second.size(), 0U);
+}
+
+TEST(Mpsc, recv_waits_and_a_message_wakes_it) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled task(receive(ends.second));
+  EXPECT_FALSE(task.poll());
+  EXPECT_FALSE(task.is_woken());
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_TRUE(task.is_woken());
+  EXPECT_TRUE(task.poll());
+  EXPECT_EQ(task.result(), 7);
+}
+
+TEST(Mpsc, send_waits_for_room_in_order) {
+  auto ends = mpsc::channel<int>(1);
+  EXPECT_EQ(ends.first.try_send(0), TrySend::sent);
+  HandPolled first(send(ends.first, 1));
+  HandPolled second(send(ends.first, 2));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
+  EXPECT_EQ(ends.second.try_recv(), 0);
+  EXPECT_TRUE(first.is_woken());
+  EXPECT_FALSE(second.is_woken());
+  EXPECT_EQ(ends.first.try_send(9), TrySend::full);  // the slot is the first one's (M2)
+  EXPECT_FALSE(second.poll());
+  EXPECT_TRUE(first.poll());
+  EXPECT_TRUE(first.result());
+  EXPECT_EQ(ends.second.try_recv(), 1);
+  EXPECT_TRUE(second.poll());
+  EXPECT_EQ(ends.second.try_recv(), 2);
+}
+
+TEST(Mpsc, room_is_counted) {
+  auto ends = mpsc::channel<int>(3);
+  EXPECT_EQ(ends.first.capacity(), 3U);
+  EXPECT_EQ(ends.first.room(), 3U);
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.first.try_send(3), TrySend::sent);
+  EXPECT_EQ(ends.first.try_send(4), TrySend::full);
+  EXPECT_EQ(ends.second.try_recv(), 1);
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.first.capacity(), 3U);
+}
+
+TEST(Mpsc, try_send_to_a_full_channel_leaves_the_value) {
+  auto ends = mpsc::channel<std::string>(1);
+  std::string value = "a value that is long enough to be moved";
+  EXPECT_EQ(ends.first.try_send("first"), TrySend::sent);
+  EXPECT_EQ(ends.first.try_send(std::move(value)), TrySend::full);
+  EXPECT_FALSE(value.empty());
+  EXPECT_TRUE(ends.second.try_recv());
+  EXPECT_EQ(ends.first.try_send(std::move(value)), TrySend::sent);
+}
+
+TEST(Mpsc, try_recv_takes_what_is_there) {
+  auto ends = mpsc::channel<int>(5);
+  EXPECT_EQ(ends.second.try_recv(), std::nullopt);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ends.first.try_send(int{i}), TrySend::sent);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ends.second.try_recv(), i);
+    EXPECT_EQ(ends.second.try_recv(), std::nullopt);
+    EXPECT_FALSE(ends.second.is_drained());
+  }
+}
+
+TEST(Mpsc, unbounded_send_never_waits) {
+  const NothingLeaks check;
+  auto ends = mpsc::unbounded_channel<Counted>();
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(ends.first.send(Counted(i)));
+  EXPECT_EQ(ends.second.size(), 1000U);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(next_number(ends.second), i);
+  EXPECT_EQ(next_number(ends.second), -1);
+}
+
+TEST(Mpsc, unbounded_send_wakes_the_receiver) {
+  auto ends = mpsc::unbounded_channel<int>();
+  HandPolled task(receive(ends.second));
+  EXPECT_FALSE(task.poll());
+  EXPECT_TRUE(ends.first.send(7));
+  EXPECT_TRUE(task.is_woken());
+  EXPECT_TRUE(task.poll());
+  EXPECT_EQ(task.result(), 7);
+}
+
+TEST(Mpsc, the_last_sender_to_go_wakes_the_receiver_with_nothing) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled task(receive(ends.second));
+  EXPECT_FALSE(task.poll());
+  {
+    const mpsc::Sender<int> last = ends.first;
+    { const auto dropped = std::move(ends.first); }
+    EXPECT_FALSE(task.is_woken());
+    EXPECT_FALSE(ends.second.is_drained());
+  }
+  EXPECT_TRUE(task.is_woken());
+  EXPECT_TRUE(ends.second.is_drained());
+  EXPECT_TRUE(task.poll());
+  EXPECT_EQ(task.result(), std::nullopt);
+}
+
+TEST(Mpsc, what_is_queued_is_received_after_the_senders_are_gone) {
+  auto ends = mpsc::unbounded_channel<int>();
+  EXPECT_TRUE(ends.first.send(1));
+  { const auto dropped = std::move(ends.first); }
+  EXPECT_FALSE(ends.second.is_drained());
+  HandPolled first(receive(ends.second));
+  HandPolled second(receive(ends.second));
+  EXPECT_TRUE(first.poll());
+  EXPECT_EQ(first.result(), 1);
+  EXPECT_TRUE(second.poll());
+  EXPECT_EQ(second.result(), std::nullopt);
+}
+
+TEST(Mpsc, senders_are_counted_through_copies_moves_and_assignments) {
+  auto ends = mpsc::channel<int>(1);
+  auto other = mpsc::channel<int>(1);
+  {
+    mpsc::Sender<int> copy = ends.first;
+    const mpsc::Sender<int> moved = std::move(copy);
+    mpsc::Sender<int> assigned = other.first;
+    assigned = moved;
+    ends.first = std::move(assigned);
+    other.first = ends.first;
+    EXPECT_TRUE(other.second.is_drained());
+    other.first = mpsc::Sender<int>(moved);
+  }
+  EXPECT_FALSE(ends.second.is_drained());
+  { const auto dropped = std::move(ends.first); }
+  EXPECT_FALSE(ends.second.is_drained());
+  { const auto dropped = std::move(other.first); }
+  EXPECT_TRUE(ends.second.is_drained());
+}
+
+TEST(Mpsc, dropping_the_receiver_destroys_what_is_queued_and_fails_sends) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled waits(send(ends.first, Counted(2)));
+  EXPECT_FALSE(waits.poll());
+  EXPECT_EQ(Counted::living(), 3);  // queued, waiting, and the moved-from parameter
+  EXPECT_FALSE(ends.first.is_closed());
+  { const auto dropped = std::move(ends.second); }
+  EXPECT_EQ(Counted::living(), 2);
+  EXPECT_TRUE(ends.first.is_closed());
+  EXPECT_TRUE(waits.is_woken());
+  EXPECT_TRUE(waits.poll());
+  EXPECT_FALSE(waits.result());
+  EXPECT_EQ(try_send(ends.first, 3), TrySend::closed);
+  HandPolled late(send(ends.first, Counted(4)));
+  EXPECT_TRUE(late.poll());
+  EXPECT_FALSE(late.result());
+}
+
+TEST(Mpsc, unbounded_send_fails_once_the_receiver_is_gone) {
+  const NothingLeaks check;
+  auto ends = mpsc::unbounded_channel<Counted>();
+  EXPECT_TRUE(ends.first.send(Counted(1)));
+  { const auto dropped = std::move(ends.second); }
+  EXPECT_EQ(Counted::living(), 0);
+  EXPECT_FALSE(ends.first.send(Counted(2)));
+  EXPECT_TRUE(ends.first.is_closed());
+}
+
+TEST(Mpsc, ends_may_go_in_either_order) {
+  const NothingLeaks check;
+  {
+    auto ends = mpsc::channel<Counted>(2);
+    EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+    const auto sender = std::move(ends.first);
+    const auto receiver = std::move(ends.second);
+  }
+  {
+    auto ends = mpsc::channel<Counted>(2);
+    EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+    const auto receiver = std::move(ends.second);
+    const auto sender = std::move(ends.first);
+  }
+}
+
+TEST(Mpsc, a_message_that_holds_a_sender_of_its_own_channel_leaks_nothing) {
+  struct Letter {
+    std::optional<mpsc::UnboundedSender<std::shared_ptr<Letter>>> reply;
+    Counted counted;
+  };
+  const NothingLeaks check;
+  auto ends = mpsc::unbounded_channel<std::shared_ptr<Letter>>();
+  auto letter = std::make_shared<Letter>();
+  letter->reply.emplace(ends.first);
+  EXPECT_TRUE(ends.first.send(std::move(letter)));
+}
+
+TEST(Mpsc, close_ends_sends_and_keeps_what_is_queued) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled waits(send(ends.first, Counted(2)));
+  EXPECT_FALSE(waits.poll());
+  ends.second.close();
+  EXPECT_TRUE(waits.is_woken());
+  EXPECT_TRUE(waits.poll());
+  EXPECT_FALSE(waits.result());
+  EXPECT_TRUE(ends.first.is_closed());
+  EXPECT_FALSE(ends.second.is_drained());
+  EXPECT_EQ(next_number(ends.second), 1);
+  EXPECT_TRUE(ends.second.is_drained());
+  HandPolled task(receive(ends.second));
+  EXPECT_TRUE(task.poll());
+  EXPECT_FALSE(task.result());
+}
+
+TEST(Mpsc, close_of_an_idle_channel_ends_it_although_senders_live) {
+  auto ends = mpsc::channel<int>(10);
+  ends.second.close();
+  HandPolled task(receive(ends.second));
+  EXPECT_TRUE(task.poll());
+  EXPECT_EQ(task.result(), std::nullopt);
+  EXPECT_EQ(ends.first.try_send(1), TrySend::closed);
+}
+
+TEST(Mpsc, M4_a_slot_granted_before_close_does_not_let_a_message_in_after_it) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled waits(send(ends.first, Counted(2)));
+  EXPECT_FALSE(waits.poll());
+  EXPECT_EQ(next_number(ends.second), 1);
+  EXPECT_TRUE(waits.is_woken());
+  ends.second.close();
+  EXPECT_TRUE(ends.second.is_drained());
+  EXPECT_TRUE(waits.poll());
+  EXPECT_FALSE(waits.result());
+  EXPECT_TRUE(ends.second.is_drained());
+}
+
+TEST(Mpsc, a_send_that_is_given_up_takes_no_room_and_sends_nothing) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled first(send(ends.first, Counted(2)));
+  HandPolled second(send(ends.first, Counted(3)));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
+  first.drop();
+  EXPECT_EQ(next_number(ends.second), 1);
+  EXPECT_TRUE(second.poll());
+  EXPECT_EQ(next_number(ends.second), 3);
+  EXPECT_EQ(ends.first.room(), 1U);
+}
+
+TEST(Mpsc, M2_a_slot_granted_to_a_send_that_is_given_up_goes_to_the_next) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
+  HandPolled first(send(ends.first, Counted(2)));
+  HandPolled second(send(ends.first, Counted(3)));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
+  EXPECT_EQ(next_number(ends.second), 1);
+  EXPECT_TRUE(first.is_woken());
+  EXPECT_FALSE(second.is_woken());
+  first.drop();
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
+  EXPECT_EQ(next_number(ends.second), 3);
+}
+
+TEST(Mpsc, M3_a_slot_granted_to_the_only_sender_and_given_up_is_free_again) {
+  auto ends = mpsc::channel<int>(1);
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  HandPolled waits(send(ends.first, 2));
+  EXPECT_FALSE(waits.poll());
+  EXPECT_EQ(ends.second.try_recv(), 1);
+  EXPECT_EQ(ends.first.room(), 0U);
+  waits.drop();
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.first.try_send(3), TrySend::sent);
+}
+
+TEST(Mpsc, M6_a_receive_that_is_given_up_after_its_wake_leaves_the_message) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  HandPolled first(receive(ends.second));
+  EXPECT_FALSE(first.poll());
+  EXPECT_EQ(try_send(ends.first, 7), TrySend::sent);
+  EXPECT_TRUE(first.is_woken());
+  first.drop();
+  HandPolled second(receive(ends.second));
+  EXPECT_TRUE(second.poll());
+  EXPECT_EQ(second.result()->number(), 7);
+}
+
+TEST(Mpsc, a_receive_may_be_given_up_and_begun_by_another_task) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled first(receive(ends.second));
+  EXPECT_FALSE(first.poll());
+  first.drop();
+  HandPolled second(receive(ends.second));
+  EXPECT_FALSE(second.poll());
+  EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
+  EXPECT_FALSE(first.is_woken());
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
+}
+
+TEST(Mpsc, spurious_polls_change_nothing) {
+  auto ends = mpsc::channel<int>(1);
+  HandPolled receiving(receive(ends.second));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(receiving.poll());
+  EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
+  EXPECT_TRUE(receiving.poll());
+  EXPECT_EQ(ends.first.try_send(2), TrySend::sent);
+  HandPolled sending(send(ends.first, 3));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(sending.poll());
+  EXPECT_EQ(ends.second.try_recv(), 2);
+  EXPECT_TRUE(sending.poll());
+  EXPECT_EQ(ends.second.try_recv(), 3);
+  EXPECT_EQ(ends.first.room(), 1U);
+}
+
+TEST(Mpsc, awaitables_that_are_never_awaited_do_nothing) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  { const auto unsent = ends.first.send(Counted(1)); }
+  { const auto unused = ends.second.recv(); }
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.second.size(), 0U);
+}
+
+TEST(Mpsc, close_wakes_more_senders_than_fit_one_batch) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Counted>(1);
+  EXPECT_EQ(try_send(ends.first, 0), TrySend::sent);
+  std::vector<std::unique_ptr<HandPolled<bool>>> tasks;
+  for (int i = 0; i < 100; ++i) {
+    tasks.push_back(std::make_unique<HandPolled<bool>>(send(ends.first, Counted(i))));
+    EXPECT_FALSE(tasks.back()->poll());
+  }
+  ends.second.close();
+  for (const auto& task : tasks) {
+    EXPECT_TRUE(task->is_woken());
+    EXPECT_TRUE(task->poll());
+    EXPECT_FALSE(task->result());
+  }
+}
+
+/// Throws when it is moved as often as it was told.
+struct Fragile {
+  explicit Fragile(int moves) : moves_left(moves) {}
+  Fragile(Fragile&& other) : moves_left(other.moves_left - 1) {
+    if (moves_left < 0) throw std::runtime_error("moved too often");
+  }
+  int moves_left;
+  Counted counted;
+};
+
+TEST(Mpsc, a_value_that_cannot_be_moved_takes_no_room) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Fragile>(1);
+  EXPECT_THROW(ends.first.try_send(Fragile(0)), std::runtime_error);
+  EXPECT_EQ(ends.first.room(), 1U);
+  EXPECT_EQ(ends.first.try_send(Fragile(1)), TrySend::sent);
+  EXPECT_THROW(static_cast<void>(ends.second.try_recv()), std::runtime_error);
+  EXPECT_EQ(ends.first.room(), 1U);
+}
+
+TEST(MpscDeathTest, a_bounded_channel_without_room_is_a_programming_error) {
+  EXPECT_DEATH(static_cast<void>(mpsc::channel<int>(0)), "at least one");
+}
+
+TEST(MpscDeathTest, two_receives_at_a_time_are_a_programming_error) {
+  EXPECT_DEATH(
+      {
+        auto ends = mpsc::channel<int>(1);
+        HandPolled first(receive(ends.second));
+        HandPolled second(receive(ends.second));
+        first.poll();
+        second.poll();
+      },
+      "one task at a time");
+}
+
+class MpscOn : public testing::OnEveryScheduler {};
+TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpscOn);
+
+/// Sender and place in its sequence.
+using Numbered = std::pair<int, int>;
+
+struct Letter {
+  Numbered numbered;
+  Counted counted;
+};
+
+Task<> send_numbered(mpsc::Sender<Letter> sender, int who, int count) {
+  for (int i = 0; i < count; ++i) {
+    const bool sent = co_await sender.send(Letter{{who, i}, Counted(i)});
+    EXPECT_TRUE(sent);
+  }
+}
+
+Task<> send_numbered_unbounded(mpsc::UnboundedSender<Letter> sender, int who, int count) {
+  for (int i = 0; i < count; ++i) {
+    EXPECT_TRUE(sender.send(Letter{{who, i}, Counted(i)}));
+    if (i % 32 == 0) co_await yield_now();
+  }
+}
+
+/// Receives to the end; each sender's letters must come in order. Returns how many came.
+Task<int> receive_ordered(mpsc::Receiver<Letter>& receiver, std::size_t senders) {
+  std::vector<int> expected(senders, 0);
+  int count = 0;
+  for (;;) {
+    const std::optional<Letter> letter = co_await receiver.recv();
+    if (!letter) co_return count;
+    const auto who = static_cast<std::size_t>(letter->numbered.first);
+    EXPECT_EQ(letter->numbered.second, expected[who]++);
+    ++count;
+  }
+}
+
+Task<int> many_to_one(std::size_t capacity, int senders, int count) {
+  auto ends = mpsc::channel<Letter>(capacity);
+  for (int who = 0; who < senders; ++who) spawn(send_numbered(ends.first, who, count)).detach();
+  { const auto dropped = std::move(ends.first); }
+  const int received = co_await receive_ordered(ends.second, static_cast<std::size_t>(senders));
+  co_return received;
+}
+
+TEST_P(MpscOn, every_message_of_many_senders_arrives_once_and_in_its_sender_s_order) {
+  const NothingLeaks check;
+  Runtime runtime = build_runtime();
+  for (const std::size_t capacity : {1U, 2U, 100U}) {
+    EXPECT_EQ(runtime.block_on(many_to_one(capacity, 10, 200)), 2000);
+  }
+}
+
+Task<int> many_to_one_unbounded(int senders, int count) {
+  auto ends = mpsc::unbounded_channel<Letter>();
+  for (int who = 0; who < senders; ++who) {
+    spawn(send_numbered_unbounded(ends.first, who, count)).detach();
+  }
+  { const auto dropped = std::move(ends.first); }
+  const int received = co_await receive_ordered(ends.second, static_cast<std::size_t>(senders));
+  co_return received;
+}
+
+TEST_P(MpscOn, every_message_of_an_unbounded_channel_arrives_once_and_in_order) {
+  const NothingLeaks check;
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on(many_to_one_unbounded(10, 500)), 5000);
+}
+
+TEST_P(MpscOn, plain_threads_and_other_runtimes_send_to_a_task) {
+  const NothingLeaks check;
+  Runtime one = build_runtime();
+  Runtime other = build_runtime();
+  auto bounded = mpsc::channel<Letter>(4);
+  auto unbounded = mpsc::unbounded_channel<Letter>();
+  std::thread plain([sender = unbounded.first] {
+    for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sender.send(Letter{{0, i}, Counted(i)}));
+  });
+  std::thread driver([&other, sender = bounded.first]() mutable {
+    other.block_on(send_numbered(std::move(sender), 0, 1000));
+  });
+  { const auto dropped = std::move(bounded.first); }
+  { const auto dropped = std::move(unbounded.first); }
+  EXPECT_EQ(one.block_on(receive_ordered(bounded.second, 1)), 1000);
+  EXPECT_EQ(one.block_on(receive_ordered(unbounded.second, 1)), 1000);
+  plain.join();
+  driver.join();
+}
+
+TEST_P(MpscOn, the_end_of_a_runtime_drops_the_senders_that_its_tasks_held) {
+  const NothingLeaks check;
+  auto ends = mpsc::channel<Letter>(2);
+  {
+    Runtime runtime = build_runtime();
+    for (int who = 0; who < 3; ++who) {
+      runtime.spawn(send_numbered(ends.first, who, 10)).detach();
+    }
+    runtime.block_on(testing::let_others_wait());
+  }
+  { const auto dropped = std::move(ends.first); }
+  int received = 0;
+  while (ends.second.try_recv()) ++received;
+  EXPECT_LE(received, 2);
+  EXPECT_TRUE(ends.second.is_drained());
+}
+
+/// Sends until it is aborted or the receiver is gone; counts what it knows was sent.
+Task<> send_on_and_on(mpsc::Sender<Letter> sender, int who, std::atomic<int>& sent) {
+  for (int i = 0;; ++i) {
+    const bool ok = co_await sender.send(Letter{{who, i}, Counted(i)});
+    if (!ok) co_return;
+    sent.fetch_add(1);
+  }
+}
+
+Task<int> receive_some(mpsc::Receiver<Letter>& receiver, std::atomic<int>& received) {
+  for (;;) {
+    const std::optional<Letter> letter = co_await receiver.recv();
+    if (!letter) co_return 0;
+    received.fetch_add(1);
+  }
+}
+
+Task<> abort_both_sides(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (const testing::StressTime time; time.left();) {
+    auto ends = mpsc::channel<Letter>(1 + random() % 3);
+    std::atomic<int> sent{0};
+    std::atomic<int> received{0};
+    sync::JoinSet<> senders;
+    std::vector<AbortHandle> handles;
+    for (int who = 0; who < 6; ++who) {
+      handles.push_back(senders.spawn(send_on_and_on(ends.first, who, sent)));
+    }
+    for (int round = 0; round < 6; ++round) {
+      JoinHandle<int> receiver = spawn(receive_some(ends.second, received));
+      for (auto pause = random() % 4; pause > 0; --pause) co_await yield_now();
+      handles[static_cast<std::size_t>(round)].abort();
+      receiver.abort();
+      try {
+        co_await receiver;
+      } catch (const JoinError&) {
+      }
+    }
+    while (auto sender = co_await senders.join_next()) EXPECT_TRUE(sender->is_cancelled());
+    // All slots are free again, and what was sent and not received is still there.
+    int left = 0;
+    while (ends.second.try_recv()) ++left;
+    EXPECT_EQ(sent.load(), received.load() + left);
+    EXPECT_EQ(ends.first.room(), ends.first.capacity());
+  }
+}
+
+TEST_P(MpscOn, M3_M6_no_message_and_no_room_is_lost_when_both_sides_are_aborted) {
+  const NothingLeaks check;
+  Runtime runtime = build_runtime();
+  runtime.block_on(abort_both_sides(testing::test_seed()));
+}
+
+Task<> drop_receiver_under_load(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  for (const testing::StressTime time; time.left();) {
+    auto ends = mpsc::channel<Letter>(2);
+    std::atomic<int> sent{0};
+    sync::JoinSet<> senders;
+    for (int who = 0; who < 6; ++who) senders.spawn(send_on_and_on(ends.first, who, sent));
+    for (auto i = random() % 20; i > 0; --i) {
+      const std::optional<Letter> letter = co_await ends.second.recv();
+      EXPECT_TRUE(letter);
+    }
+    { const auto dropped = std::move(ends.second); }
+    while (auto sender = co_await senders.join_next()) EXPECT_TRUE(sender->has_value());
+  }
+}
+
+TEST_P(MpscOn, a_receiver_dropped_under_load_ends_all_senders) {
+  const NothingLeaks check;
+  Runtime runtime = build_runtime();
+  runtime.block_on(drop_receiver_under_load(testing::test_seed()));
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,92 @@
+// What the tests of runtime/sync share: the runtimes they run on, a counted value, seeds.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt::testing {
+
+inline constexpr Kind kEightWorkers{SchedulerKind::work_stealing, 8, "work_stealing_8"};
+
+#define TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Suite)                                       \
+  INSTANTIATE_TEST_SUITE_P(Schedulers, Suite,                                          \
+                           ::testing::Values(::taskbench::rt::testing::kCurrentThread, \
+                                             ::taskbench::rt::testing::kOneWorker,     \
+                                             ::taskbench::rt::testing::kTwoWorkers,    \
+                                             ::taskbench::rt::testing::kEightWorkers), \
+                           [](const auto& instance) { return std::string(instance.param.name); })
+
+/// A message that counts its instances, moved-from ones included. Move-only.
+class Counted {
+ public:
+  explicit Counted(int number = 0) : number_(number) { living_.fetch_add(1); }
+  Counted(Counted&& other) noexcept : number_(std::exchange(other.number_, -1)) {
+    living_.fetch_add(1);
+  }
+  Counted& operator=(Counted&& other) noexcept {
+    number_ = std::exchange(other.number_, -1);
+    return *this;
+  }
+  ~Counted() { living_.fetch_sub(1); }
+
+  /// -1 once moved from.
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] static int living() { return living_.load(); }
+
+ private:
+  static inline std::atomic<int> living_{0};
+  int number_;
+};
+
+/// Fails the test when its scope ends with other than as many Counted as it began with.
+class NothingLeaks {
+ public:
+  NothingLeaks() = default;
+  NothingLeaks(const NothingLeaks&) = delete;
+  NothingLeaks& operator=(const NothingLeaks&) = delete;
+  ~NothingLeaks() { EXPECT_EQ(Counted::living(), before_); }
+
+ private:
+  const int before_ = Counted::living();
+};
+
+/// Lets the other tasks of the worker come to where they wait. On several workers only likely, so
+/// what is tested must hold either way.
+inline Task<> let_others_wait() {
+  for (int i = 0; i < 8; ++i) co_await yield_now();
+  std::this_thread::sleep_for(1ms);
+}
+
+/// A seed for this process's random choices; TASKBENCH_TEST_SEED gives one back.
+inline std::uint32_t test_seed() {
+  static const std::uint32_t seed = [] {
+    const char* given = std::getenv("TASKBENCH_TEST_SEED");
+    const auto chosen = given != nullptr
+                            ? static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10))
+                            : static_cast<std::uint32_t>(std::random_device{}());
+    std::cout << "TASKBENCH_TEST_SEED=" << chosen << '\n';
+    return chosen;
+  }();
+  return seed;
+}
+
+/// The time in which a stress loop begins new rounds, from its construction on.
+class StressTime {
+ public:
+  [[nodiscard]] bool left() const { return std::chrono::steady_clock::now() < end_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + 400ms;
+};
+
+}  // namespace taskbench::rt::testing

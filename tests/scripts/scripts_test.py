@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The scripts, run in a copy of their folder with stand-ins for the commands that they call."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKLOADS = "chained_spawn ping_pong spawn_many spawn_local yield_many"
+
+
+class ScriptTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = Path(directory.name) / "a clone"
+        self.bin = Path(directory.name) / "bin"
+        self.calls = Path(directory.name) / "calls"
+        for folder in ("scripts", ".ci"):
+            shutil.copytree(ROOT / folder, self.root / folder)
+        self.bin.mkdir()
+        self.calls.touch()
+
+    def stand_in(self, path, body=""):
+        """Puts at `path` a script that notes how it was called, then runs `body`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/sh\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
+        path.chmod(0o755)
+
+    def run_script(self, name, *arguments, **environment):
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
+        return subprocess.run(
+            [self.root / name, *arguments],
+            env={**inherited, "PATH": f"{self.bin}:{os.environ['PATH']}", **environment},
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def called(self):
+        return self.calls.read_text().splitlines()
+
+
+class EveryScript(ScriptTest):
+    def test_explains_itself_with_examples(self):
+        scripts = sorted(path.name for path in (ROOT / "scripts").iterdir() if path.is_file())
+        self.assertIn("bench", scripts)
+        for script in scripts:
+            with self.subTest(script):
+                answer = self.run_script(f"scripts/{script}", "--help")
+                self.assertEqual(answer.returncode, 0, answer.stderr)
+                self.assertTrue(answer.stdout.startswith(f"usage: scripts/{script}"))
+                self.assertIn("\nexamples:\n", answer.stdout)
+
+    def test_ci_runs_the_test_command(self):
+        self.stand_in(self.root / "scripts/test")
+        self.assertEqual(self.run_script(".ci/run", "-R", "x").returncode, 0)
+        self.assertEqual(self.called(), ["test -R x"])
+
+
+class InstallDeps(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        self.debian = self.root / "os-release"
+        self.debian.write_text('PRETTY_NAME="Debian"\nID=debian\n')
+        for command in ("apt-get", "apt-cache"):
+            self.stand_in(self.bin / command, "echo found")
+        self.stand_in(self.bin / "sudo", 'exec "$@"')
+        self.lacking()
+
+    def lacking(self, *packages):
+        """Makes dpkg-query answer that all packages but these are installed."""
+        tests = "".join(f'[ "$p" = {package} ] && continue; ' for package in packages)
+        body = f'shift 2; for p in "$@"; do {tests}echo "installed $p"; done'
+        self.stand_in(self.bin / "dpkg-query", body)
+
+    def install(self, *arguments, **environment):
+        return self.run_script(
+            "scripts/install-deps", "--os-release", str(self.debian), *arguments, **environment
+        )
+
+    def apt_calls(self):
+        return [call for call in self.called() if call.startswith("apt-get")]
+
+    def test_does_nothing_when_nothing_is_missing(self):
+        for purpose in ("bench", "test"):
+            answer = self.install(purpose)
+            self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
+        self.assertEqual(self.apt_calls(), [])
+
+    def test_installs_what_is_missing_and_says_so_in_one_line(self):
+        self.lacking("ninja-build", "libfmt-dev")
+        answer = self.install("bench")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(
+            answer.stdout, "Installing with apt-get, to build taskbench: ninja-build libfmt-dev\n"
+        )
+        self.assertEqual(len(self.apt_calls()), 1)
+        self.assertTrue(self.apt_calls()[0].endswith("ninja-build libfmt-dev"))
+
+    def test_fetches_the_package_lists_when_there_are_none(self):
+        self.lacking("cmake")
+        self.stand_in(self.bin / "apt-cache", "exit 100")
+        self.assertEqual(self.install("bench").returncode, 0)
+        self.assertEqual([call.split()[3] for call in self.apt_calls()], ["update", "install"])
+
+    def test_takes_another_clang_only_where_clang_16_is_gone(self):
+        self.lacking("clang-16", "clang-format-14")
+        self.assertEqual(self.install("test").returncode, 0)
+        self.stand_in(self.bin / "apt-cache", '[ "$2" != clang-16 ] && [ "$2" != clang-format-14 ]')
+        self.assertEqual(self.install("test").returncode, 0)
+        installs = [call.split("recommends ")[1] for call in self.apt_calls() if "install" in call]
+        self.assertEqual(installs, ["clang-16 clang-format-14", "clang"])
+
+    def test_a_failing_apt_is_reported(self):
+        self.lacking("cmake")
+        self.stand_in(self.bin / "apt-get", "echo no network; exit 100")
+        answer = self.install("bench")
+        self.assertNotEqual(answer.returncode, 0)
+        self.assertIn("no network", answer.stderr)
+
+    def test_bench_needs_no_test_tools(self):
+        self.lacking("clang-16", "clang-format-14", "libbenchmark-dev")
+        self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
+        answer = self.install("--dry-run", "test")
+        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", "clang-16", "clang-format-14"])
+        self.assertEqual(self.apt_calls(), [])
+
+    def test_other_systems_are_told_the_packages(self):
+        self.debian.write_text("ID=fedora\n")
+        answer = self.install("test")
+        self.assertEqual(answer.returncode, 2)
+        for name in ("dnf install", "pacman -S", "brew install", "google-benchmark-devel", "cli11"):
+            self.assertIn(name, answer.stderr)
+        self.assertEqual(self.install("test", TASKBENCH_SKIP_INSTALL="1").returncode, 0)
+        self.assertEqual(self.apt_calls(), [])
+
+    def test_derived_systems_count_as_debian(self):
+        self.debian.write_text('ID=linuxmint\nID_LIKE="ubuntu debian"\n')
+        self.assertEqual(self.install("bench").returncode, 0)
+
+    def test_wrong_arguments_are_refused(self):
+        for arguments in ([], ["benhc"], ["--all", "bench"]):
+            self.assertEqual(self.install(*arguments).returncode, 2)
+
+
+class Bench(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        for script in ("install-deps", "build"):
+            self.stand_in(self.root / "scripts" / script)
+        self.stand_in(self.root / "build/release/cli/taskbench")
+
+    def taskbench_call(self, *arguments):
+        answer = self.run_script("scripts/bench", *arguments)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        calls = self.called()
+        self.assertEqual(calls[-3:-1], ["install-deps bench", "build release --target taskbench"])
+        return calls[-1]
+
+    def test_runs_all_workloads_and_writes_json(self):
+        expected = f"taskbench run {WORKLOADS} --json taskbench.json"
+        self.assertEqual(self.taskbench_call(), expected)
+
+    def test_hands_arguments_on(self):
+        expected = f"taskbench run {WORKLOADS} --json taskbench.json --workers 1,2"
+        self.assertEqual(self.taskbench_call("--workers", "1,2"), expected)
+
+    def test_workloads_and_json_of_the_user_take_the_place_of_its_own(self):
+        call = self.taskbench_call("ping_pong", "--json=x.json")
+        self.assertEqual(call, "taskbench run ping_pong --json=x.json")
+        call = self.taskbench_call("--json", "y.json")
+        self.assertEqual(call, f"taskbench run {WORKLOADS} --json y.json")
+
+    def test_fails_when_the_build_fails(self):
+        self.stand_in(self.root / "scripts/build", "exit 3")
+        self.assertEqual(self.run_script("scripts/bench").returncode, 3)
+        self.assertNotIn("taskbench", "".join(self.called()[2:]))
+
+
+class Test(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        for script in ("install-deps", "build"):
+            self.stand_in(self.root / "scripts" / script)
+        self.stand_in(self.bin / "ctest")
+
+    def test_one_ctest_over_all_presets(self):
+        answer = self.run_script("scripts/test", "-R", "queue")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        calls = self.called()
+        presets = ["release", "tsan", "asan-ubsan", "dev-clang"]
+        builds = [f"build {preset}" for preset in presets]
+        self.assertEqual(calls[:-1], ["install-deps test", *builds])
+        self.assertTrue(calls[-1].startswith("ctest ") and calls[-1].endswith(" -R queue"))
+        listed = (self.root / "build/test/CTestTestfile.cmake").read_text()
+        self.assertEqual(listed, "".join(f'subdirs("{self.root}/build/{p}")\n' for p in presets))
+
+    def test_chosen_presets(self):
+        self.run_script("scripts/test", "--preset", "tsan", "--preset=dev")
+        self.assertEqual(self.called()[1:3], ["build tsan", "build dev"])
+
+    def test_a_failing_build_or_test_fails(self):
+        self.stand_in(self.bin / "ctest", "exit 8")
+        self.assertEqual(self.run_script("scripts/test").returncode, 8)
+        self.stand_in(self.root / "scripts/build", "exit 1")
+        self.assertEqual(self.run_script("scripts/test").returncode, 1)
+
+
+class Build(ScriptTest):
+    def test_presets_are_checked(self):
+        for arguments in ([], ["../x"], ["--preset"]):
+            self.assertEqual(self.run_script("scripts/build", *arguments).returncode, 2)
+
+    def test_a_failing_configure_step_shows_its_output(self):
+        self.stand_in(self.bin / "cmake", "echo what is missing; exit 1")
+        answer = self.run_script("scripts/build", "release")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("what is missing", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

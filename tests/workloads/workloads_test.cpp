@@ -1,0 +1,110 @@
+// Every workload on every scheduler that there is, with several worker counts: runs, and verifies
+// itself. What must make verification fail is in countdown_test.cpp and measure_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+struct Pool {
+  rt::SchedulerKind kind;
+  unsigned workers;
+  const char* name;
+};
+
+constexpr Pool kPools[] = {
+    {rt::SchedulerKind::work_stealing, 1, "work_stealing_1"},
+    {rt::SchedulerKind::work_stealing, 2, "work_stealing_2"},
+    {rt::SchedulerKind::work_stealing, 8, "work_stealing_8"},
+    {rt::SchedulerKind::current_thread, 1, "current_thread"},
+};
+
+class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool>> {
+ protected:
+  const Workload& workload() const { return *find(std::get<0>(GetParam())); }
+
+  static rt::Runtime build_runtime() {
+    const Pool& pool = std::get<1>(GetParam());
+    return rt::Runtime::Builder{}.scheduler(pool.kind).workers(pool.workers).build();
+  }
+
+  void run_and_verify(const ParameterValues& values, int iterations) {
+    rt::Runtime runtime = build_runtime();
+    const auto instance = workload().make(runtime, values);
+    for (int i = 0; i < iterations; ++i) instance->run_iteration();
+    EXPECT_EQ(instance->verify(), std::nullopt);
+  }
+
+  ParameterValues all_at(std::uint64_t value) const {
+    ParameterValues values = defaults(workload());
+    for (auto& [name, current] : values) current = value;
+    return values;
+  }
+};
+
+TEST_P(EveryWorkload, runs_and_verifies_at_the_default_parameters) {
+  run_and_verify(defaults(workload()), 3);
+}
+
+TEST_P(EveryWorkload, runs_and_verifies_at_the_smallest_parameters) {
+  run_and_verify(all_at(1), 500);
+}
+
+TEST_P(EveryWorkload, runs_and_verifies_at_small_parameters) { run_and_verify(all_at(7), 200); }
+
+// 257 is one more than the local queue holds.
+TEST_P(EveryWorkload, runs_and_verifies_where_queues_overflow) { run_and_verify(all_at(257), 10); }
+
+TEST_P(EveryWorkload, verifies_again_and_again) {
+  rt::Runtime runtime = build_runtime();
+  const auto instance = workload().make(runtime, all_at(5));
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    for (int i = 0; i < repetition; ++i) instance->run_iteration();
+    EXPECT_EQ(instance->verify(), std::nullopt) << "repetition " << repetition;
+  }
+}
+
+TEST_P(EveryWorkload, instances_on_one_runtime_do_not_mix) {
+  rt::Runtime runtime = build_runtime();
+  const auto first = workload().make(runtime, all_at(3));
+  const auto second = workload().make(runtime, all_at(4));
+  for (int i = 0; i < 10; ++i) {
+    first->run_iteration();
+    second->run_iteration();
+  }
+  EXPECT_EQ(first->verify(), std::nullopt);
+  EXPECT_EQ(second->verify(), std::nullopt);
+}
+
+TEST_P(EveryWorkload, may_be_destroyed_as_soon_as_an_iteration_ends) {
+  rt::Runtime runtime = build_runtime();
+  for (int i = 0; i < 200; ++i) {
+    const auto instance = workload().make(runtime, all_at(3));
+    instance->run_iteration();
+  }
+}
+
+std::vector<std::string> workload_names() {
+  std::vector<std::string> names;
+  for (const Workload& workload : all()) names.emplace_back(workload.name);
+  return names;
+}
+
+std::string test_name(const testing::TestParamInfo<EveryWorkload::ParamType>& info) {
+  return std::get<0>(info.param) + "_on_" + std::get<1>(info.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(schedulers, EveryWorkload,
+                         testing::Combine(testing::ValuesIn(workload_names()),
+                                          testing::ValuesIn(kPools)),
+                         test_name);
+
+}  // namespace
+}  // namespace taskbench::workloads

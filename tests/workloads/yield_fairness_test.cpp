@@ -1,0 +1,93 @@
+// S4, W4: yield_now() is fair. Tasks that do nothing but yield stay level with each other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "workloads/countdown.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+constexpr std::uint32_t kTasks = 200;
+constexpr std::uint32_t kYields = 300;
+/// With one worker: the tasks take turns, and a task is seen either before or after its own.
+constexpr std::uint32_t kMostApartOnOneWorker = 2;
+/// With two: each worker goes round its own share at its own pace, and the shares are evened out by
+/// stealing and through the injector.
+constexpr std::uint32_t kMostApartOnTwoWorkers = 64;
+
+struct Race {
+  std::atomic<std::uint32_t> ready{0};
+  std::vector<std::atomic<std::uint32_t>> yields = std::vector<std::atomic<std::uint32_t>>(kTasks);
+  std::atomic<std::uint32_t> most_apart{0};
+  Countdown finished;
+
+  std::uint32_t apart() const {
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t most = 0;
+    for (const auto& yielded : yields) {
+      const std::uint32_t seen = yielded.load(std::memory_order_relaxed);
+      least = std::min(least, seen);
+      most = std::max(most, seen);
+    }
+    return most - least;
+  }
+
+  void note(std::uint32_t now_apart) {
+    std::uint32_t before = most_apart.load(std::memory_order_relaxed);
+    while (now_apart > before && !most_apart.compare_exchange_weak(before, now_apart)) {
+    }
+  }
+};
+
+rt::Task<> runner(Race* race, std::uint32_t self) {
+  // No head start: nobody's yields count before the last task has been spawned and polled.
+  race->ready.fetch_add(1);
+  while (race->ready.load() < kTasks) co_await rt::yield_now();
+  for (std::uint32_t i = 0; i < kYields; ++i) {
+    co_await rt::yield_now();
+    race->yields[self].fetch_add(1, std::memory_order_relaxed);
+    race->note(race->apart());
+  }
+  race->finished.count();
+}
+
+rt::Task<> start(Race* race) {
+  SignalReceiver last = race->finished.begin(kTasks);
+  for (std::uint32_t i = 0; i < kTasks; ++i) rt::spawn(runner(race, i)).detach();
+  require_heard(co_await std::move(last));
+}
+
+/// The largest difference between the most and the least advanced task that any task saw.
+std::uint32_t most_apart(rt::SchedulerKind kind, unsigned workers) {
+  rt::Runtime runtime = rt::Runtime::Builder{}.scheduler(kind).workers(workers).build();
+  const auto race = std::make_unique<Race>();
+  runtime.block_on(start(race.get()));
+  EXPECT_EQ(race->finished.verify("tasks"), std::nullopt);
+  const std::uint32_t apart = race->most_apart.load();
+  testing::Test::RecordProperty("most_yields_apart", static_cast<int>(apart));
+  std::cout << "most and least advanced task were at most " << apart << " yields apart\n";
+  return apart;
+}
+
+TEST(yield_fairness, s4_tasks_stay_level_on_the_current_thread) {
+  EXPECT_LE(most_apart(rt::SchedulerKind::current_thread, 1), kMostApartOnOneWorker);
+}
+
+TEST(yield_fairness, s4_tasks_stay_level_on_one_worker) {
+  EXPECT_LE(most_apart(rt::SchedulerKind::work_stealing, 1), kMostApartOnOneWorker);
+}
+
+TEST(yield_fairness, s4_tasks_stay_level_on_two_workers) {
+  EXPECT_LE(most_apart(rt::SchedulerKind::work_stealing, 2), kMostApartOnTwoWorkers);
+}
+
+}  // namespace
+}  // namespace taskbench::workloads

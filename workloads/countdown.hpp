@@ -1,0 +1,93 @@
+// How the tasks of one iteration tell the thread outside that the last of them has run.
+//
+// Who may call what: begin() and verify() belong to the thread that drives the iterations, and
+// only while no task of an iteration is under way; count() and count_in_turn() belong to the tasks.
+//
+// 1. `counted_` and `target_` only grow between two calls of verify(), so one number serves both
+//    purposes: the task that reaches the target is the last of its iteration, and the sum over all
+//    iterations is what verify() checks. Counting costs a task one locked instruction and nothing
+//    else.
+// 2. From the moment that the last task sends, the driving thread may begin the next iteration, or
+//    destroy this object. So counting is the last access of every other task, and the last one
+//    takes the sender out before it sends.
+// 3. Everything lies on one cache line that nothing else shares: counting misses at most once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/sync/oneshot.hpp"
+
+namespace taskbench::workloads {
+
+/// Neighbouring cache lines are fetched in pairs: two cells that different threads write often lie
+/// this far apart.
+inline constexpr std::size_t kFalseSharingBytes = 128;
+
+/// Says that something happened, and carries nothing.
+struct Signal {};
+
+using SignalSender = rt::sync::oneshot::Sender<Signal>;
+using SignalReceiver = rt::sync::oneshot::Receiver<Signal>;
+
+class alignas(kFalseSharingBytes) Countdown {
+ public:
+  /// Starts an iteration of `tasks` tasks, at least one. The result hears when all have counted.
+  [[nodiscard]] SignalReceiver begin(std::uint64_t tasks) {
+    target_ += tasks;
+    auto channel = rt::sync::oneshot::channel<Signal>();
+    done_.emplace(std::move(channel.first));
+    return std::move(channel.second);
+  }
+
+  /// Called once by every task, as the last thing that it does with the workload's state.
+  void count() {
+    // acq_rel: release hands this task's writes to the task that counts last, whose acquire takes
+    // over those of all the others (the counter's release sequence) and passes them on by its send.
+    const std::uint64_t target = target_;  // before counting: invariant 2
+    if (counted_.fetch_add(1, std::memory_order_acq_rel) + 1 == target) signal();
+  }
+
+  /// The same for tasks that run strictly one after the other, where each is started by the one
+  /// before it. True for the last one.
+  bool count_in_turn() {
+    // relaxed: the spawn of the next task is what orders the tasks. Should a scheduler fail to
+    // order them, counts go missing here and verify() says so.
+    const std::uint64_t counted = counted_.load(std::memory_order_relaxed) + 1;
+    counted_.store(counted, std::memory_order_relaxed);
+    if (counted != target_) return false;
+    signal();
+    return true;
+  }
+
+  /// Compares what was counted since the last call with what should have been, and starts afresh.
+  /// `what` names what was counted: "tasks".
+  [[nodiscard]] std::optional<std::string> verify(std::string_view what);
+
+ private:
+  void signal() {
+    SignalSender done = std::move(*done_);
+    // Refused only when the driving thread has given up on the iteration, and then nobody listens.
+    (void)done.send(Signal{});
+  }
+
+  std::atomic<std::uint64_t> counted_{0};
+  std::uint64_t target_ = 0;  // written by begin() before the spawns that make it visible
+  std::optional<SignalSender> done_;
+};
+
+/// The sentence for counts that differ, nothing for counts that agree.
+[[nodiscard]] std::optional<std::string> compare_counts(std::string_view what,
+                                                        std::uint64_t expected,
+                                                        std::uint64_t actual);
+
+/// To be given what the receiver of begin() heard. Throws std::runtime_error when that is nothing:
+/// the last task was destroyed instead of run to its end.
+void require_heard(const std::optional<Signal>& heard);
+
+}  // namespace taskbench::workloads

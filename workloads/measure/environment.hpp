@@ -1,0 +1,14 @@
+// Finds out on what machine, with what build, a run is made.
+#pragma once
+
+#include <string>
+
+#include "reports/model/run.hpp"
+
+namespace taskbench::workloads::measure {
+
+/// Reads /proc, /sys and the build's own constants. `executable` is argv[0] as given. What could
+/// not be found out stays empty; nothing throws.
+[[nodiscard]] reports::model::Environment probe_environment(std::string executable);
+
+}  // namespace taskbench::workloads::measure

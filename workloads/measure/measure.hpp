@@ -1,0 +1,80 @@
+// Times workloads through Google Benchmark and hands back every repetition.
+//
+// Repetitions of different cases are interleaved at random (seeded), after a warm-up, so that slow
+// drift of the machine falls on all cases alike. Real time and the CPU time of the whole process
+// are measured. Not thread-safe: Google Benchmark's registry is global, so one measure() at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/run.hpp"
+#include "runtime/runtime.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads::measure {
+
+/// A scheduler that can be measured.
+struct Scheduler {
+  std::string_view name;
+  std::string_view summary;
+  bool single_worker;  ///< takes no other worker count than 1
+  rt::SchedulerKind kind;
+};
+
+/// Every scheduler, in the order in which they are listed.
+[[nodiscard]] std::span<const Scheduler> schedulers();
+
+/// The scheduler of that name, or nullptr.
+[[nodiscard]] const Scheduler* find_scheduler(std::string_view name);
+
+/// One workload on one scheduler with one worker count.
+struct Case {
+  const Workload* workload = nullptr;
+  const Scheduler* scheduler = nullptr;
+  unsigned workers = 1;
+  ParameterValues parameters;  ///< complete: one value for each parameter of the workload
+
+  /// Google Benchmark's name: "chained_spawn/work_stealing/workers:2", followed by "/name:value"
+  /// for every parameter that is not at its default.
+  [[nodiscard]] std::string name() const;
+};
+
+struct Settings {
+  std::int64_t repetitions = 9;
+  double min_time_s = 0.1;              ///< of one repetition
+  double warmup_s = 0.1;                ///< of one case, before its first repetition
+  std::optional<double> time_budget_s;  ///< whole run; when set, min_time_s follows from it
+  std::uint64_t seed = 1;
+  bool pin = false;  ///< bind worker i to the i-th CPU that this process may use
+};
+
+struct Progress {
+  std::string_view case_name;         ///< the case that runs now; empty when all is done
+  std::int64_t repetitions_done = 0;  ///< over all cases
+  std::int64_t repetitions_total = 0;
+  double elapsed_s = 0;
+  std::optional<double> remaining_s;  ///< estimate; empty until there is something to go by
+};
+
+struct Result {
+  std::vector<reports::model::Case> cases;  ///< in the order asked for
+  bool interrupted = false;
+  double min_time_s = 0;  ///< what was used
+  double warmup_s = 0;    ///< what was used: a short time budget shrinks the warm-up
+};
+
+/// Measures every case. `stop` may be set by a signal handler: the iteration under way is
+/// finished, the repetition under way is dropped, and what is complete is returned.
+/// `progress` is called on the calling thread, at each change and at most a few times a second.
+[[nodiscard]] Result measure(std::span<const Case> cases, const Settings& settings,
+                             const std::function<void(const Progress&)>& progress,
+                             const std::atomic<bool>& stop);
+
+}  // namespace taskbench::workloads::measure

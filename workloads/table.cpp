@@ -1,0 +1,31 @@
+#include "workloads/table.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads {
+
+std::span<const Workload> all() {
+  static const std::array kTable{
+      chained_spawn(), ping_pong(), spawn_many(), spawn_local(), yield_many(),
+  };
+  return kTable;
+}
+
+const Workload* find(std::string_view name) {
+  const auto table = all();
+  const auto row = std::ranges::find(table, name, &Workload::name);
+  return row == table.end() ? nullptr : &*row;
+}
+
+ParameterValues defaults(const Workload& workload) {
+  ParameterValues values;
+  for (const Parameter& parameter : workload.parameters) {
+    values.emplace(parameter.name, parameter.default_value);
+  }
+  return values;
+}
+
+}  // namespace taskbench::workloads

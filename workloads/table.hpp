@@ -1,0 +1,14 @@
+// The rows of the table in table.cpp, each defined in the file of its name.
+#pragma once
+
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads {
+
+[[nodiscard]] const Workload& chained_spawn();
+[[nodiscard]] const Workload& ping_pong();
+[[nodiscard]] const Workload& spawn_many();
+[[nodiscard]] const Workload& spawn_local();
+[[nodiscard]] const Workload& yield_many();
+
+}  // namespace taskbench::workloads

@@ -1,0 +1,66 @@
+// What a workload is: a name, its parameters, and how to run and verify one iteration.
+//
+// A workload uses only the public API of runtime/. It knows nothing of timing: workloads/measure/
+// calls run_iteration() inside the timed loop and verify() after each repetition.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace taskbench::rt {
+class Runtime;
+}
+
+namespace taskbench::workloads {
+
+/// One constant of a workload, settable with `--param name=value`.
+struct Parameter {
+  std::string_view name;
+  std::uint64_t default_value;
+  std::uint64_t min;
+  std::uint64_t max;
+  std::string_view description;
+};
+
+/// The value of every parameter of one workload, by name.
+using ParameterValues = std::map<std::string, std::uint64_t, std::less<>>;
+
+/// A workload bound to a runtime and parameter values. Used from one thread, which must not be a
+/// worker of the runtime; the runtime must outlive it.
+class Instance {
+ public:
+  virtual ~Instance() = default;
+
+  /// Runs the workload once, from the first spawn until the calling thread, which is outside the
+  /// scheduler, has heard that the last task ran.
+  virtual void run_iteration() = 0;
+
+  /// Checks that every task of all iterations since the last call ran exactly as often as it
+  /// should. Not timed. Returns what was wrong, or nothing.
+  [[nodiscard]] virtual std::optional<std::string> verify() = 0;
+};
+
+struct Workload {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view operation;  ///< what one elementary operation is: "spawn", "ping", "yield"
+  std::span<const Parameter> parameters;
+  std::uint64_t (*operations)(const ParameterValues&);  ///< elementary operations per iteration
+  std::unique_ptr<Instance> (*make)(rt::Runtime&, const ParameterValues&);
+};
+
+/// Every workload, in the order in which they are run and listed.
+[[nodiscard]] std::span<const Workload> all();
+
+/// The workload of that name, or nullptr.
+[[nodiscard]] const Workload* find(std::string_view name);
+
+/// Every parameter of `workload` at its default.
+[[nodiscard]] ParameterValues defaults(const Workload& workload);
+
+}  // namespace taskbench::workloads

@@ -1,0 +1,85 @@
+// W4: many tasks that each go to the back of the queue again and again. What is timed is the cost
+// of a fair reschedule.
+#include <array>
+#include <atomic>
+
+#include "runtime/runtime.hpp"
+#include "workloads/countdown.hpp"
+#include "workloads/table.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+constexpr std::array kParameters{
+    Parameter{"tasks", 200, 1, 1'000'000, "tasks that yield"},
+    Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
+};
+
+struct Shared {
+  Countdown tasks;
+  // Added to once a task, at its end: counting every yield here would time this line's travels
+  // between the cores.
+  alignas(kFalseSharingBytes) std::atomic<std::uint64_t> yields{0};
+};
+
+rt::Task<> yield_often(Shared* shared, std::uint64_t yields) {
+  std::uint64_t yielded = 0;
+  while (yielded < yields) {
+    co_await rt::yield_now();
+    ++yielded;
+  }
+  // relaxed: only counted here; the count-down below orders it before verify() reads it.
+  shared->yields.fetch_add(yielded, std::memory_order_relaxed);
+  shared->tasks.count();
+}
+
+class YieldMany final : public Instance {
+ public:
+  YieldMany(rt::Runtime& runtime, const ParameterValues& values)
+      : runtime_(runtime), tasks_(values.at("tasks")), yields_(values.at("yields")) {}
+
+  void run_iteration() override {
+    runtime_.block_on(drive());
+    expected_yields_ += tasks_ * yields_;
+  }
+
+  std::optional<std::string> verify() override {
+    // relaxed: every task was counted down, and heard of, before this thread came here.
+    const std::uint64_t yields = shared_.yields.exchange(0, std::memory_order_relaxed);
+    const std::uint64_t expected = std::exchange(expected_yields_, 0);
+    if (auto wrong = shared_.tasks.verify("tasks")) return wrong;
+    return compare_counts("yields", expected, yields);
+  }
+
+ private:
+  rt::Task<> drive() {
+    SignalReceiver last = shared_.tasks.begin(tasks_);
+    for (std::uint64_t i = 0; i < tasks_; ++i) rt::spawn(yield_often(&shared_, yields_)).detach();
+    require_heard(co_await std::move(last));
+  }
+
+  rt::Runtime& runtime_;
+  const std::uint64_t tasks_;
+  const std::uint64_t yields_;
+  std::uint64_t expected_yields_ = 0;
+  Shared shared_;
+};
+
+}  // namespace
+
+const Workload& yield_many() {
+  static const Workload kWorkload{
+      .name = "yield_many",
+      .summary = "tasks that each yield many times, fairly",
+      .operation = "yield",
+      .parameters = kParameters,
+      .operations =
+          [](const ParameterValues& values) { return values.at("tasks") * values.at("yields"); },
+      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
+        return std::make_unique<YieldMany>(runtime, values);
+      },
+  };
+  return kWorkload;
+}
+
+}  // namespace taskbench::workloads
