@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -53,19 +54,26 @@ class Injector {
     append(nodes.front(), nodes.back(), nodes.size());
   }
 
-  /// Takes up to `out.size()` nodes, oldest first. Returns how many.
+  /// Takes up to `out.size()` nodes, oldest first. Returns how many. A list that fits is unhooked
+  /// whole and walked outside of the lock: its nodes are likely in another core's cache.
   std::size_t pop_batch(std::span<Node*> out) {
     if (looks_empty()) return 0;
-    base::LockGuard lock(mutex_);
-    std::size_t taken = 0;
-    while (taken < out.size() && first_ != nullptr) {
-      out[taken++] = first_;
-      first_ = first_->queue_next;
-      if (first_ != nullptr) __builtin_prefetch(first_);
+    Node* node = nullptr;
+    {
+      base::LockGuard lock(mutex_);
+      const std::size_t size = size_locked();
+      if (size > out.size()) {
+        first_ = walk(first_, out);
+        store_size(size - out.size());
+        return out.size();
+      }
+      node = std::exchange(first_, nullptr);
+      last_ = nullptr;
+      out = out.first(size);
+      store_size(0);
     }
-    if (first_ == nullptr) last_ = nullptr;
-    store_size(size_locked() - taken);
-    return taken;
+    walk(node, out);
+    return out.size();
   }
 
   /// Runs `section` with the mutex held, for what its owner guards by the same mutex.
@@ -89,6 +97,16 @@ class Injector {
   [[nodiscard]] bool looks_empty() const { return size() == 0; }
 
  private:
+  /// Fills `out` from the list and returns what follows.
+  static Node* walk(Node* node, std::span<Node*> out) {
+    for (Node*& place : out) {
+      place = node;
+      node = node->queue_next;
+      if (node != nullptr) __builtin_prefetch(node);
+    }
+    return node;
+  }
+
   void append(Node* first, Node* last, std::size_t count) {
     if (last_ == nullptr) {
       first_ = first;

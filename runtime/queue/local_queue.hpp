@@ -28,6 +28,7 @@
 // scheduler 10x faster" (2019); tokio runtime/scheduler/multi_thread/queue.rs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -128,10 +129,10 @@ class LocalQueue {
     return true;
   }
 
-  /// Moves half of this queue, rounded up, to the empty end of `destination`, the calling thief's
+  /// Moves half of this queue, rounded up, but at most `limit` values, to the empty end of `destination`, the calling thief's
   /// own queue; the oldest of them is returned instead of queued. Takes nothing while another
   /// thread is at work here or when `destination` is more than half full.
-  Stolen<T> steal_into(LocalQueue& destination) {
+  Stolen<T> steal_into(LocalQueue& destination, std::uint32_t limit = kCapacity) {
     if (looks_empty() || destination.free_slots() < kCapacity / 2) return {};
     if (!lock_.visitor_try_enter()) return {};
     // relaxed: inside the lock (I3)
@@ -139,7 +140,7 @@ class LocalQueue {
     // acquire: pairs with the release of tail_ in push_back, so that the slots are there
     const std::uint32_t available = tail_.load(base::acquire) - head;
     Stolen<T> stolen;
-    stolen.count = available - available / 2;
+    stolen.count = std::min(available - available / 2, limit);
     if (stolen.count > 0) {
       stolen.first = slot(head).get();
       destination.append_from(*this, head + 1, stolen.count - 1);

@@ -3,7 +3,9 @@
 //   auto [sender, receiver] = mpsc::channel<int>(16);        // at most 16 messages wait
 //   auto [sender, receiver] = mpsc::unbounded_channel<int>();
 //
-// (In a coroutine name the pair instead: g++ 12 is not at ease with structured bindings there.)
+// (With g++ 12, inside a coroutine: name the pair instead of binding its parts, and give messages a
+// constructor or make them in a statement before, as an aggregate that is made inside a co_await
+// expression is destroyed twice by that compiler.)
 //
 // Threads: a sender belongs to one thread at a time, but send() and try_send() of one sender may
 // overlap; copies are cheap and independent. The receiver belongs to one task or thread at a time.

@@ -202,10 +202,10 @@ TEST(Mpsc, dropping_the_receiver_destroys_what_is_queued_and_fails_sends) {
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
   HandPolled waits(send(ends.first, Counted(2)));
   EXPECT_FALSE(waits.poll());
-  EXPECT_EQ(Counted::living(), 3);  // queued, waiting, and the moved-from parameter
+  const int living = Counted::living();
   EXPECT_FALSE(ends.first.is_closed());
   { const auto dropped = std::move(ends.second); }
-  EXPECT_EQ(Counted::living(), 2);
+  EXPECT_EQ(Counted::living(), living - 1);  // the queued one; the waiting one is its sender's
   EXPECT_TRUE(ends.first.is_closed());
   EXPECT_TRUE(waits.is_woken());
   EXPECT_TRUE(waits.poll());
@@ -447,24 +447,24 @@ TEST(MpscDeathTest, two_receives_at_a_time_are_a_programming_error) {
 class MpscOn : public testing::OnEveryScheduler {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MpscOn);
 
-/// Sender and place in its sequence.
-using Numbered = std::pair<int, int>;
-
+/// Knows its sender and its place in that one's sequence. Has a constructor, as g++ 12 destroys the
+/// parts of an aggregate twice when it is made in the expression that is awaited.
 struct Letter {
-  Numbered numbered;
+  Letter(int sender, int number) : who(sender), counted(number) {}
+  int who;
   Counted counted;
 };
 
 Task<> send_numbered(mpsc::Sender<Letter> sender, int who, int count) {
   for (int i = 0; i < count; ++i) {
-    const bool sent = co_await sender.send(Letter{{who, i}, Counted(i)});
+    const bool sent = co_await sender.send(Letter(who, i));
     EXPECT_TRUE(sent);
   }
 }
 
 Task<> send_numbered_unbounded(mpsc::UnboundedSender<Letter> sender, int who, int count) {
   for (int i = 0; i < count; ++i) {
-    EXPECT_TRUE(sender.send(Letter{{who, i}, Counted(i)}));
+    EXPECT_TRUE(sender.send(Letter(who, i)));
     if (i % 32 == 0) co_await yield_now();
   }
 }
@@ -476,8 +476,8 @@ Task<int> receive_ordered(mpsc::Receiver<Letter>& receiver, std::size_t senders)
   for (;;) {
     const std::optional<Letter> letter = co_await receiver.recv();
     if (!letter) co_return count;
-    const auto who = static_cast<std::size_t>(letter->numbered.first);
-    EXPECT_EQ(letter->numbered.second, expected[who]++);
+    const auto who = static_cast<std::size_t>(letter->who);
+    EXPECT_EQ(letter->counted.number(), expected[who]++);
     ++count;
   }
 }
@@ -521,7 +521,7 @@ TEST_P(MpscOn, plain_threads_and_other_runtimes_send_to_a_task) {
   auto bounded = mpsc::channel<Letter>(4);
   auto unbounded = mpsc::unbounded_channel<Letter>();
   std::thread plain([sender = unbounded.first] {
-    for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sender.send(Letter{{0, i}, Counted(i)}));
+    for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sender.send(Letter(0, i)));
   });
   std::thread driver([&other, sender = bounded.first]() mutable {
     other.block_on(send_numbered(std::move(sender), 0, 1000));
@@ -554,7 +554,7 @@ TEST_P(MpscOn, the_end_of_a_runtime_drops_the_senders_that_its_tasks_held) {
 /// Sends until it is aborted or the receiver is gone; counts what it knows was sent.
 Task<> send_on_and_on(mpsc::Sender<Letter> sender, int who, std::atomic<int>& sent) {
   for (int i = 0;; ++i) {
-    const bool ok = co_await sender.send(Letter{{who, i}, Counted(i)});
+    const bool ok = co_await sender.send(Letter(who, i));
     if (!ok) co_return;
     sent.fetch_add(1);
   }

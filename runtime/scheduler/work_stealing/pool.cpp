@@ -135,9 +135,13 @@ void Pool::thread_main(std::uint32_t index) noexcept {
 
   Worker& worker = *workers_[index];
   {
-    const task::EnterContext enter(this, &worker);
+    // The hooks may spawn: outside of the worker's context, so through the injector.
+    const task::EnterContext enter_pool(this, nullptr);
     if (options_.on_thread_start) options_.on_thread_start(index);
-    worker.run();
+    {
+      const task::EnterContext enter_worker(this, &worker);
+      worker.run();
+    }
     if (options_.on_thread_stop) options_.on_thread_stop(index);
   }
   bool last = false;

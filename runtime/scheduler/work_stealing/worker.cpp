@@ -19,6 +19,20 @@ constexpr std::uint32_t kLifoPolls = 32;
 constexpr std::chrono::nanoseconds kSearchTime{20'000};
 constexpr int kPausesPerLook = 4;
 
+/// How long a searcher only watches before it steals. What is stolen costs a heavy fence and the
+/// travel of every task to another core; an owner of small tasks has them done by then. Go waits
+/// as long (3 us) before it takes a task that is next in line.
+constexpr std::chrono::nanoseconds kStealPatience{5'000};
+constexpr std::uint32_t kHalf = UINT32_MAX;  // no further limit than half of the victim's queue
+
+/// While tasks trickle into the injector one by one, taking each at once would move the lines of
+/// the injector between the cores for each. A searcher that has just found fewer than kSmallBatch,
+/// within kTrickle of the find before, holds back before it looks again, so that some gather.
+constexpr std::size_t kSmallBatch = 32;
+constexpr std::chrono::nanoseconds kTrickle{8'000};
+constexpr std::chrono::nanoseconds kMinHoldBack{500};
+constexpr std::chrono::nanoseconds kMaxHoldBack{4'000};
+
 /// How many rounds a worker may be ahead of another before it takes over half of its queue (S4).
 /// Workers that are equally loaded drift apart by one or two.
 constexpr std::int32_t kMaxLead = 8;
@@ -71,16 +85,14 @@ task::Header* Worker::next_task() {
 }
 
 task::Header* Worker::take_from_injector() {
-  const std::size_t size = pool_.injector.size();
-  if (size == 0) return nullptr;
-  // A fair share, so that one worker does not take what the others are being woken for.
-  const std::size_t share = size / pool_.worker_count() + 1;
+  if (pool_.injector.looks_empty()) return nullptr;
   const std::size_t room = std::size_t{queue.free_slots()} + 1;
   std::array<task::Header*, kInjectorBatch> batch;
-  const std::size_t wanted = std::min({share, room, kInjectorBatch});
+  const std::size_t wanted = std::min(room, kInjectorBatch);
   const std::size_t taken = pool_.injector.pop_batch({batch.data(), wanted});
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
+  if (searching_) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
     // On their way from there to here a worker that was falling asleep may have missed them. A
@@ -169,21 +181,30 @@ task::Header* Worker::search() {
     searching_ = true;
     counters.searches.add();
   }
-  const auto give_up = std::chrono::steady_clock::now() + kSearchTime;
+  Clock::time_point now = Clock::now();
+  const Clock::time_point begin = now;
+  const Clock::time_point first_look = begin + hold_back_;
+  const Clock::time_point first_steal = begin + kStealPatience;
   do {
-    if (task::Header* task = take_from_injector()) {
-      // Its round may be one of long ago; the others would think it lags behind.
-      if (pool_.worker_count() > 1) {
-        // relaxed: a count to compare, as in balance()
-        publish_round(pool_.worker(random_other()).published_round.load(base::relaxed));
-      }
-      return task;
+    if (now >= first_look) {
+      if (task::Header* task = take_from_injector()) return task;
     }
-    if (task::Header* task = steal()) return task;
+    if (now >= first_steal) {
+      if (task::Header* task = steal()) return task;
+    }
     if (pool_.closed()) return nullptr;
     for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
-  } while (std::chrono::steady_clock::now() < give_up);
+    now = Clock::now();
+  } while (now < begin + kSearchTime);
+  hold_back_ = {};
   return nullptr;
+}
+
+void Worker::note_find(std::size_t count, Clock::time_point now) {
+  const bool trickles = count < kSmallBatch && now - last_find_ < kTrickle;
+  hold_back_ = trickles ? std::clamp(2 * hold_back_, kMinHoldBack, kMaxHoldBack)
+                        : std::chrono::nanoseconds{0};
+  last_find_ = now;
 }
 
 task::Header* Worker::steal() {
@@ -192,7 +213,7 @@ task::Header* Worker::steal() {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
-    if (task::Header* task = steal_from(pool_.worker(victim))) {
+    if (task::Header* task = steal_from(pool_.worker(victim), kHalf)) {
       // What was stolen has had as many rounds as the victim.
       // relaxed: a count to compare, as in balance()
       publish_round(pool_.worker(victim).published_round.load(base::relaxed));
@@ -202,8 +223,8 @@ task::Header* Worker::steal() {
   return nullptr;
 }
 
-task::Header* Worker::steal_from(Worker& victim) {
-  const auto stolen = victim.queue.steal_into(queue);
+task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
+  const auto stolen = victim.queue.steal_into(queue, limit);
   if (stolen.count == 0) return nullptr;
   counters.steal_operations.add();
   counters.stolen_tasks.add(stolen.count);
@@ -216,8 +237,11 @@ void Worker::balance() {
   // relaxed: a count to compare; nothing is read on the strength of it
   const std::uint32_t others_round = other.published_round.load(base::relaxed);
   const auto lead = static_cast<std::int32_t>(round_ - others_round);
-  if (lead <= kMaxLead || other.queue.size() < 2) return;
-  if (task::Header* task = steal_from(other)) {
+  if (lead <= kMaxLead) return;
+  const std::uint32_t own_size = queue.size();
+  const std::uint32_t others_size = other.queue.size();
+  if (others_size < own_size + 2) return;
+  if (task::Header* task = steal_from(other, (others_size - own_size) / 2)) {
     push(task);
     // As in take_from_injector.
     pool_.notify_from(*this);

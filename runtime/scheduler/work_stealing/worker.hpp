@@ -13,11 +13,13 @@
 // Fairness (S4): the LIFO slot's budget, the injector interval and the first-in-first-out queue
 // bound what a runnable task waits for by the polls of the tasks before it. Between workers: each
 // counts its rounds (a round is over when all that were queued at its begin had their turn) and
-// publishes the count. A worker that is kMaxLead rounds ahead of another, at the look that it
-// takes every `injector_interval` polls, steals half of that one's queue although it has work.
-// So a task does not fall behind because it happened to share its worker with many or slow ones.
+// publishes the count. A worker that is kMaxLead rounds ahead of another with a longer queue, at
+// the look that it takes every `injector_interval` polls, takes over half of the difference. So a
+// task does not fall behind because it happened to share its worker with many or slow ones.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -33,6 +35,8 @@ namespace taskbench::rt::work_stealing {
 class Pool;
 
 class Worker {
+  using Clock = std::chrono::steady_clock;
+
  public:
   Worker(Pool& pool, std::uint32_t index);
 
@@ -64,7 +68,8 @@ class Worker {
   task::Header* take_from_injector();
   task::Header* search();
   task::Header* steal();
-  task::Header* steal_from(Worker& victim);
+  task::Header* steal_from(Worker& victim, std::uint32_t limit);
+  void note_find(std::size_t count, Clock::time_point now);
   void balance();
   void count_turn();
   void publish_round(std::uint32_t round);
@@ -81,6 +86,8 @@ class Worker {
   const bool lifo_enabled_;
   bool searching_ = false;
   std::uint32_t tick_ = 0;       // polls since the last look at the injector
+  Clock::time_point last_find_{};           // in the injector, while searching
+  std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
   std::uint32_t round_ = 0;
   std::uint32_t turns_left_ = 1;  // of the current round
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
