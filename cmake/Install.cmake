@@ -36,4 +36,5 @@ install(FILES
 
 if(TASKBENCH_BUILD_TOOLS)
   install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES docs/man/taskbench.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endif()

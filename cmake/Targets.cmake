@@ -1,11 +1,14 @@
 # What every target of taskbench has in common.
 
-# taskbench_target(<target> [LTO])
-# C++20 without extensions, the project's warnings, includes written from the project's root, and,
-# with LTO, a part in link-time optimisation: for what runs while the clock does, since for the rest
-# it would only cost build time. Whether a warning is an error is the presets' matter.
+# taskbench_target(<target> [LTO | COLD])
+# C++20 without extensions, the project's warnings, and includes written from the project's root.
+# Whether a warning is an error is the presets' matter.
+#
+#   LTO   takes part in link-time optimisation: for what runs while the clock does
+#   COLD  neither runs then nor has threads in it, and so is not optimised in Debug builds, whatever
+#         their flags: to optimise CLI11 and nlohmann_json under the sanitizers takes minutes
 function(taskbench_target target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LTO" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LTO;COLD" "" "")
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -17,6 +20,9 @@ function(taskbench_target target)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       target_compile_options(${target} PRIVATE -Wno-restrict)
     endif()
+  endif()
+  if(arg_COLD)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
   endif()
   if(arg_LTO AND TASKBENCH_USE_LTO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)

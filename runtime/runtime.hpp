@@ -76,9 +76,8 @@ class Runtime {
   template <class T>
   T block_on(Task<T> task) {
     // The root is finished when run_root returns, so that taking its output waits for nobody.
-    JoinHandle<T> root(run_root([&task](task::Schedule* schedule) {
-      return std::move(task).release_for_spawn(schedule);
-    }));
+    JoinHandle<T> root(run_root(
+        [&task](task::Schedule* schedule) { return std::move(task).release_for_spawn(schedule); }));
     return std::move(root).operator co_await().await_resume();
   }
 

@@ -9,7 +9,7 @@ namespace taskbench::rt::base {
 }  // namespace taskbench::rt::base
 
 /// `what` is a sentence that says which rule was broken.
-#define TASKBENCH_ASSERT(condition, what)                                   \
-  (__builtin_expect(static_cast<bool>(condition), 1)                        \
-       ? static_cast<void>(0)                                               \
+#define TASKBENCH_ASSERT(condition, what)            \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::taskbench::rt::base::fail_assertion(what, __FILE__, __LINE__))

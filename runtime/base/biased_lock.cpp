@@ -16,7 +16,7 @@ namespace taskbench::rt::base {
     }
     // relaxed: ordered before the load of gate_ by the light fence
     owner_inside_.store(1, relaxed);
-    light_fence();
+    light_fence();  // seq_cst: the owner's half of the story in the header
     // acquire: pairs with the release in visitor_leave
     if (gate_.load(acquire) == 0) return;
   }

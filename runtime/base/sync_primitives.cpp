@@ -31,6 +31,7 @@ bool prepare_asymmetric_fences() noexcept {
 
 void heavy_fence() noexcept {
   if (!detail::light_fence_is_free) {
+    // seq_cst: light fences are full ones then, and so is this
     full_fence();
     return;
   }
@@ -41,7 +42,10 @@ void heavy_fence() noexcept {
 #else
 
 bool prepare_asymmetric_fences() noexcept { return false; }
-void heavy_fence() noexcept { full_fence(); }
+void heavy_fence() noexcept {
+  // seq_cst: light fences are full ones here, and so is this
+  full_fence();
+}
 
 #endif
 

@@ -86,7 +86,7 @@ extern bool light_fence_is_free;  // constant once a runtime exists
 
 inline void light_fence() noexcept {
 #if defined(TASKBENCH_TSAN)
-  full_fence();
+  full_fence();  // seq_cst: as below
 #else
   // seq_cst: the passing thread's half of a light and heavy pair, see above
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -129,11 +129,14 @@ class LocalQueue {
     return true;
   }
 
-  /// Moves half of this queue, rounded up, but at most `limit` values, to the empty end of `destination`, the calling thief's
-  /// own queue; the oldest of them is returned instead of queued. Takes nothing while another
-  /// thread is at work here or when `destination` is more than half full.
+  /// Moves half of this queue, rounded up, but at most `limit` values and no more than fit, to the
+  /// end of `destination`, the calling thief's own queue; the oldest of them is returned instead of
+  /// queued. Takes nothing while another thief is at work here, or while the owner lost its core
+  /// inside the lock.
   Stolen<T> steal_into(LocalQueue& destination, std::uint32_t limit = kCapacity) {
-    if (looks_empty() || destination.free_slots() < kCapacity / 2) return {};
+    if (looks_empty()) return {};
+    limit = std::min(limit, destination.free_slots());
+    if (limit == 0) return {};
     if (!lock_.visitor_try_enter()) return {};
     // relaxed: inside the lock (I3)
     const std::uint32_t head = head_.load(base::relaxed);

@@ -87,7 +87,10 @@ bool CurrentThread::run_some() noexcept {
     if (task == nullptr) return i != 0;
     if (first_ != nullptr) __builtin_prefetch(first_, 1);
     counters_.polls.add();
-    switch (task::poll(task)) {
+    polling_task_ = true;
+    const task::Polled polled = task::poll(task);
+    polling_task_ = false;
+    switch (polled) {
       case task::Polled::finished:
         counters_.tasks_completed.add();
         break;
@@ -206,13 +209,24 @@ void CurrentThread::leave(Root& root, bool was_driver) noexcept {
 void CurrentThread::shut_down() noexcept {
   inbox_.close();
   bool driven = false;
+  Root closer(*this);
   inbox_.locked([&] {
     // relaxed: read by the driver, who is woken below, and under this mutex
     closing_.store(true, base::relaxed);
     driven = driver_ != nullptr;
-    if (driven) driver_->parker_.unpark();
+    if (driven) {
+      driver_->parker_.unpark();
+    } else {
+      driver_ = &closer;  // nobody else may drive meanwhile
+    }
   });
-  if (!driven) cancel_all();
+  // The driver itself, in the poll of its root, can do it at once; in the poll of a task it cannot,
+  // as that task is one of those to be cancelled.
+  if (!driven) {
+    leave(closer, true);
+  } else if (on_driver() && !polling_task_) {
+    cancel_all();
+  }
 }
 
 bool CurrentThread::cancel_some() noexcept {

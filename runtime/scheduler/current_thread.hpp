@@ -8,11 +8,12 @@
 // gives the same schedule. Fairness (S4): the inbox and the root get their turn every
 // `injector_interval` polls.
 //
-// Threads: schedule, spawn, close: any. The rest: the driver.
+// Threads: schedule, spawn and shut_down by any; the rest by the driver.
 //
 // Invariants
-//   C1  first_, last_, counters_ (but for what the inbox's lock guards) belong to the driver.
-//   C2  driver_ and waiting_ are guarded by the inbox's mutex; a parker in them is unparked only
+//   C1  The queue, polling_task_ and counters_ belong to the driver.
+//
+//   C2  driver_ and waiting_ are guarded by the inbox's mutex. A parker in them is unparked only
 //       under that mutex, so that a thread that leaves block_on can take its parker with it.
 #pragma once
 
@@ -68,8 +69,8 @@ class CurrentThread final : public task::Schedule,
 
     CurrentThread& scheduler_;
     park::Parker parker_;
-    bool woken_ = true;          // the poll right is here; this thread only
-    bool woken_outside_ = false; // the same, given by another thread; guarded by the inbox's mutex
+    bool woken_ = true;           // the poll right is here; this thread only
+    bool woken_outside_ = false;  // the same, given by another thread; guarded by the inbox's mutex
   };
 
  private:
@@ -92,6 +93,7 @@ class CurrentThread final : public task::Schedule,
   const RuntimeOptions options_;
   task::Header* first_ = nullptr;
   task::Header* last_ = nullptr;
+  bool polling_task_ = false;
   trace::CounterBlock counters_;
 
   queue::Injector<task::Header> inbox_;

@@ -14,8 +14,8 @@ enum class SchedulerKind : std::uint8_t {
 
 struct RuntimeOptions {
   SchedulerKind scheduler = SchedulerKind::work_stealing;
-  unsigned workers = 0;                 ///< 0: one per CPU that the process may use
-  std::uint32_t injector_interval = 61; ///< polls between two looks at the injector
+  unsigned workers = 0;                  ///< 0: one per CPU that the process may use
+  std::uint32_t injector_interval = 61;  ///< polls between two looks at the injector
   bool lifo_slot = true;
   std::uint64_t seed = 0;
   std::string thread_name = "taskbench-worker";

@@ -63,9 +63,9 @@ class Cell {
   static constexpr std::uint32_t kUnits =
       sizeof(std::uintptr_t) + sizeof(T) + alignof(T) <= 2 * base::kCacheLineBytes
           ? 2
-          : static_cast<std::uint32_t>((sizeof(std::uintptr_t) + sizeof(T) + alignof(T) +
-                                        base::kCacheLineBytes - 1) /
-                                       base::kCacheLineBytes);
+          : static_cast<std::uint32_t>(
+                (sizeof(std::uintptr_t) + sizeof(T) + alignof(T) + base::kCacheLineBytes - 1) /
+                base::kCacheLineBytes);
 };
 
 }  // namespace detail

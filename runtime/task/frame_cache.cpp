@@ -18,9 +18,7 @@ constexpr std::align_val_t kAlignment{base::kCacheLineBytes};
   return ::operator new(bytes, kAlignment);
 }
 
-void free_to_system(void* block) noexcept {
-  ::operator delete(block, kAlignment);
-}
+void free_to_system(void* block) noexcept { ::operator delete(block, kAlignment); }
 
 std::size_t bytes_of(std::uint32_t units) { return std::size_t{units} * base::kCacheLineBytes; }
 

@@ -1,5 +1,6 @@
 #include "runtime/task/harness.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "runtime/base/assert.hpp"
@@ -9,6 +10,17 @@
 
 namespace taskbench::rt::task {
 namespace {
+
+/// The spawned task whose coroutine this thread is destroying.
+constinit thread_local Header* being_destroyed = nullptr;
+
+/// The first failure stays.
+void store_failure(Header* task, const std::exception_ptr& failure) noexcept {
+  if (task->outcome == Outcome::exception) return;
+  destroy_stored_output(task);
+  new (trailer_of(task).failure()) std::exception_ptr(failure);
+  task->outcome = Outcome::exception;
+}
 
 /// The coroutine is at its end or destroyed, the outcome is stored.
 void finish(Header* task) noexcept {
@@ -49,12 +61,15 @@ void* allocate_frame(std::size_t frame_bytes, const VTable* vtable) {
   auto* block = static_cast<std::byte*>(allocate_block(units));
   auto* header = new (block + vtable->prefix) Header;
   header->vtable = vtable;
-  header->block_units = units;
+  header->block_units =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(units, Header::kBigBlock));
   header->resume = reinterpret_cast<std::uintptr_t>(frame_of(header));
   return frame_of(header);
 }
 
 void destroy_coroutine(Header* header) noexcept {
+  Header* const outer = being_destroyed;
+  if ((header->flags & Header::kSpawned) != 0) being_destroyed = header;
   header->flags |= Header::kFrameGone;
   const auto coroutine = std::coroutine_handle<>::from_address(frame_of(header));
   try {
@@ -63,11 +78,13 @@ void destroy_coroutine(Header* header) noexcept {
     // and stands at its end, with its parameters still alive.
     if ((header->flags & Header::kAtFinal) != 0) coroutine.destroy();
   } catch (...) {
-    if (header->outcome == Outcome::exception) return;
-    destroy_stored_output(header);
-    new (trailer_of(header).failure()) std::exception_ptr(std::current_exception());
-    header->outcome = Outcome::exception;
+    store_failure(header, std::current_exception());
   }
+  being_destroyed = outer;
+}
+
+void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept {
+  if (being_destroyed != nullptr) store_failure(being_destroyed, failure);
 }
 
 void free_task(Header* task) noexcept {

@@ -15,7 +15,7 @@
 // Who may touch what
 //   state        everybody, through its transitions
 //   queue_next   whoever has the poll right (the queue that the task is in)
-//   resume, disposition, pending_references, flags, outcome: the holder of the poll right
+//   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
 //   scheduler, vtable, block_units: constant once the task is spawned
 //   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp
 //   Trailer::failure, output: written by the holder of the poll right before COMPLETE
@@ -57,16 +57,19 @@ struct Header {
   std::uintptr_t resume = 0;
   const VTable* vtable = nullptr;
   Schedule* scheduler = nullptr;
-  std::uint32_t block_units = 0;  ///< size of the block, in cache lines
+  std::uint16_t block_units = 0;  ///< size of the block, in cache lines; kBigBlock: see there
+  std::uint16_t turn = 0;         ///< the worker's round that this task has reached, by yielding
   Outcome outcome = Outcome::none;
   Disposition disposition = Disposition::pending;
   std::uint8_t flags = 0;
   std::uint8_t pending_references = 0;  ///< wakers made during this poll, not in the state yet
 
-  static constexpr std::uint8_t kSpawned = 1;     ///< the block is reference counted
-  static constexpr std::uint8_t kOwned = 2;       ///< linked in an OwnedTasks
-  static constexpr std::uint8_t kFrameGone = 4;   ///< the coroutine is being or was destroyed
-  static constexpr std::uint8_t kAtFinal = 8;     ///< it reached its end while being destroyed
+  static constexpr std::uint8_t kSpawned = 1;    ///< the block is reference counted
+  static constexpr std::uint8_t kOwned = 2;      ///< linked in an OwnedTasks
+  static constexpr std::uint8_t kFrameGone = 4;  ///< the coroutine is being or was destroyed
+  static constexpr std::uint8_t kAtFinal = 8;    ///< it reached its end while being destroyed
+  static constexpr std::uint8_t kYielded = 16;   ///< it was queued by yielding: `turn` counts on
+  static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");
 
@@ -74,8 +77,8 @@ static_assert(sizeof(Header) == 48, "header and frame pointers share one cache l
 struct Trailer {
   Header* previous;  ///< in OwnedTasks
   Header* next;
-  std::uint64_t shard;           ///< which OwnedTasks shard
-  Header* join_waker;            ///< the task that awaits the JoinHandle; a counted reference
+  std::uint64_t shard;  ///< which OwnedTasks shard
+  Header* join_waker;   ///< the task that awaits the JoinHandle; a counted reference
   std::exception_ptr* failure() { return reinterpret_cast<std::exception_ptr*>(&failure_); }
 
  private:
@@ -117,6 +120,10 @@ inline Header* header_of(void* frame) {
 /// Destroys the coroutine, with its parameters and what it still holds; the block stays. What a
 /// destructor throws becomes the output, unless that is an exception already.
 void destroy_coroutine(Header* header) noexcept;
+
+/// Makes `failure` the output of the spawned task that this thread is destroying, if there is one
+/// that has no exception yet.
+void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept;
 
 /// Ends the lifetime of the output, if one is stored.
 void destroy_stored_output(Header* header) noexcept;

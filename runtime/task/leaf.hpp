@@ -33,8 +33,9 @@ inline void resume_directly(Header* task, std::coroutine_handle<> waiting) noexc
 /// Body of a leaf's await_suspend: polls once, and returns whether to stay suspended.
 template <class Promise>
 bool suspend_on(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
-  static_assert(requires { coroutine.promise().context(); },
-                "only a coroutine that returns rt::Task may await this");
+  static_assert(
+      requires { coroutine.promise().context(); },
+      "only a coroutine that returns rt::Task may await this");
   Header* const task = coroutine.promise().context();
   if (leaf.poll(&leaf, task)) return false;
   leaf.waiting = coroutine;

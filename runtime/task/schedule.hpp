@@ -12,8 +12,8 @@ class Schedule {
   /// Queues a task that was made runnable. The caller hands over the poll right. Any thread.
   virtual void schedule(Header* task) noexcept = 0;
 
-  /// Takes a task just created, with its poll right. Refuses (cancels) it after shutdown. Any
-  /// thread.
+  /// Takes a task just created, with its poll right. After shutdown the task is cancelled, at once
+  /// or with all that is left. Any thread.
   virtual void spawn(Header* task) noexcept = 0;
 
   /// Called by the holder of the poll right before an idle task is let go for the first time: the

@@ -182,8 +182,8 @@ class State {
   }
 
   struct JoinDrop {
-    bool complete;  ///< the output is the handle's: destroy it, then call drop_complete_join
-    bool has_waker; ///< the waker is the handle's again: destroy it
+    bool complete;   ///< the output is the handle's: destroy it, then call drop_complete_join
+    bool has_waker;  ///< the waker is the handle's again: destroy it
   };
 
   /// The JoinHandle goes. If the task is not complete the interest is dropped here.

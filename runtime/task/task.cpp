@@ -35,16 +35,9 @@ void rethrow_failure(Header* header) {
   std::rethrow_exception(failure);
 }
 
-void end_unspawned(Header* own, Header* context) noexcept {
+void end_unspawned(Header* own) noexcept {
   destroy_coroutine(own);
-  const bool to_context = own->outcome == Outcome::exception && context != nullptr &&
-                          (context->flags & Header::kFrameGone) != 0 &&
-                          context->outcome != Outcome::exception;
-  if (to_context) {
-    destroy_stored_output(context);
-    new (trailer_of(context).failure()) std::exception_ptr(*trailer_of(own).failure());
-    context->outcome = Outcome::exception;
-  }
+  if (own->outcome == Outcome::exception) fail_task_being_destroyed(*trailer_of(own).failure());
   destroy_stored_output(own);
   free_task(own);
 }

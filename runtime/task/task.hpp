@@ -97,8 +97,8 @@ class PromiseCommon : public PromiseBase {
 
  protected:
   Header* own_header() noexcept {
-    return header_of(std::coroutine_handle<Promise<T>>::from_promise(
-                         static_cast<Promise<T>&>(*this)).address());
+    return header_of(
+        std::coroutine_handle<Promise<T>>::from_promise(static_cast<Promise<T>&>(*this)).address());
   }
 };
 
@@ -106,7 +106,7 @@ template <class T>
 class Promise : public PromiseCommon<T> {
  public:
   template <class U = T>
-    requires std::is_constructible_v<T, U>
+  requires std::is_constructible_v<T, U>
   void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
     Header* const own = this->own_header();
     std::construct_at(output_of<T>(own), std::forward<U>(value));
@@ -121,9 +121,9 @@ class Promise<void> : public PromiseCommon<void> {
 };
 
 /// Destroys a coroutine that was awaited or never started, and its block. What its destructors
-/// throw is lost, as the exception of a detached task is, unless the task that it was a part of,
-/// `context`, is being destroyed too: then that gets it.
-void end_unspawned(Header* own, Header* context) noexcept;
+/// throw is lost, as the exception of a detached task is, unless this happens while a spawned task
+/// is destroyed on this thread: then that one gets it.
+void end_unspawned(Header* own) noexcept;
 
 /// Moves the output out of a finished coroutine, or throws its exception.
 template <class T>
@@ -140,8 +140,9 @@ class TaskAwaiter {
   bool await_ready() const noexcept { return false; }
   template <class Awaiting>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
-    static_assert(requires { awaiting.promise().context(); },
-                  "only a coroutine that returns rt::Task may await an rt::Task");
+    static_assert(
+        requires { awaiting.promise().context(); },
+        "only a coroutine that returns rt::Task may await an rt::Task");
     awaited_.promise().set_awaited(awaiting.promise().context(), awaiting);
     return awaited_;
   }
@@ -201,8 +202,7 @@ class [[nodiscard]] Task {
   }
   void destroy() noexcept {
     if (frame_ == nullptr) return;
-    task::Header* const context = handle().promise().context();
-    task::end_unspawned(task::header_of(std::exchange(frame_, nullptr)), context);
+    task::end_unspawned(task::header_of(std::exchange(frame_, nullptr)));
   }
 
   void* frame_;

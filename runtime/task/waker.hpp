@@ -11,10 +11,10 @@ namespace taskbench::rt {
 
 /// The functions behind a Waker. All are noexcept and callable from any thread.
 struct WakerVTable {
-  void* (*clone)(void* data) noexcept;        ///< returns the data of the new waker
-  void (*wake)(void* data) noexcept;          ///< wakes and gives `data` up
-  void (*wake_by_ref)(void* data) noexcept;   ///< wakes and keeps `data`
-  void (*drop)(void* data) noexcept;          ///< gives `data` up
+  void* (*clone)(void* data) noexcept;       ///< returns the data of the new waker
+  void (*wake)(void* data) noexcept;         ///< wakes and gives `data` up
+  void (*wake_by_ref)(void* data) noexcept;  ///< wakes and keeps `data`
+  void (*drop)(void* data) noexcept;         ///< gives `data` up
 };
 
 class Waker {
@@ -22,7 +22,8 @@ class Waker {
   Waker() = default;
   Waker(void* data, const WakerVTable* vtable) noexcept : data_(data), vtable_(vtable) {}
   Waker(Waker&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), vtable_(std::exchange(other.vtable_, nullptr)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        vtable_(std::exchange(other.vtable_, nullptr)) {}
   Waker& operator=(Waker&& other) noexcept {
     if (this != &other) {
       reset();

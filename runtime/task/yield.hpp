@@ -1,4 +1,7 @@
-// yield_now(): lets every other runnable task of this worker run first.
+// yield_now(): goes to the back of the worker's queue.
+//
+// Tasks that yield stay level: one that is behind the others of its runtime is polled again at once
+// a few times, until it has caught up; see runtime/scheduler/work_stealing/worker.hpp.
 #pragma once
 
 #include <coroutine>
@@ -12,8 +15,9 @@ struct [[nodiscard]] YieldNow {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> coroutine) const noexcept {
-    static_assert(requires { coroutine.promise().context(); },
-                  "only a coroutine that returns rt::Task may yield");
+    static_assert(
+        requires { coroutine.promise().context(); },
+        "only a coroutine that returns rt::Task may yield");
     task::Header* const header = coroutine.promise().context();
     task::resume_directly(header, coroutine);
     header->disposition = task::Disposition::yielded;

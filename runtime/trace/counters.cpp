@@ -23,11 +23,10 @@ WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) noexcept
 namespace trace {
 
 WorkerCounters CounterBlock::snapshot() const noexcept {
-  return {polls.read(),          local_schedules.read(),  remote_schedules.read(),
-          lifo_hits.read(),      overflows.read(),        steal_operations.read(),
-          stolen_tasks.read(),   parks.read(),            unparks.read(),
-          searches.read(),       injector_polls.read(),   yields.read(),
-          tasks_spawned.read(),  tasks_completed.read()};
+  return {polls.read(),         local_schedules.read(),  remote_schedules.read(), lifo_hits.read(),
+          overflows.read(),     steal_operations.read(), stolen_tasks.read(),     parks.read(),
+          unparks.read(),       searches.read(),         injector_polls.read(),   yields.read(),
+          tasks_spawned.read(), tasks_completed.read()};
 }
 
 }  // namespace trace

@@ -14,7 +14,7 @@ namespace taskbench::rt {
 
 /// A snapshot of one worker's counters, each since the runtime was built.
 struct WorkerCounters {
-  std::uint64_t polls = 0;             ///< times a task was resumed
+  std::uint64_t polls = 0;             ///< times a task was polled, by a worker
   std::uint64_t local_schedules = 0;   ///< tasks queued by this worker on itself
   std::uint64_t remote_schedules = 0;  ///< tasks queued through the injector
   std::uint64_t lifo_hits = 0;         ///< polls that came out of the LIFO slot
@@ -23,7 +23,7 @@ struct WorkerCounters {
   std::uint64_t stolen_tasks = 0;      ///< tasks they brought
   std::uint64_t parks = 0;             ///< times the worker went to sleep
   std::uint64_t unparks = 0;           ///< wake-ups that this worker sent
-  std::uint64_t searches = 0;          ///< times the worker began to search
+  std::uint64_t searches = 0;          ///< times the worker began to search by itself
   std::uint64_t injector_polls = 0;    ///< tasks taken from the injector
   std::uint64_t yields = 0;            ///< polls that ended in yield_now()
   std::uint64_t tasks_spawned = 0;

@@ -113,14 +113,6 @@ TEST(Layout, p12_a_small_task_is_one_block_of_a_few_lines) {
   EXPECT_EQ(task::poll(header), task::Polled::finished);
 }
 
-TEST(Layout, over_aligned_output_comes_back_whole) {
-  Runtime runtime = build(kCurrentThread);
-  EXPECT_TRUE(runtime.block_on([]() -> Task<bool> {
-    const Line out = co_await spawn(line());
-    co_return is_aligned(&out, alignof(Line));
-  }()));
-}
-
 template <class Function>
 std::size_t allocations_of(Function function) {
   const std::size_t before = allocations.load();

@@ -145,12 +145,23 @@ TEST_P(LocalQueueAt, steals_half_of_a_full_queue_into_one_that_is_half_full) {
   EXPECT_EQ(pop_all(other_), expected);
 }
 
-TEST_P(LocalQueueAt, steals_nothing_into_a_queue_that_is_more_than_half_full) {
+TEST_P(LocalQueueAt, steals_no_more_than_fits) {
   push_range(queue_, 0, kCapacity);
-  push_range(other_, 0, kCapacity / 2 + 1);
+  push_range(other_, 1000, 1000 + kCapacity - 10);
+  EXPECT_EQ(queue_.steal_into(other_).count, 10U);
+  EXPECT_EQ(other_.size(), Queue::kCapacity - 1);
+  push_range(other_, 0, 1);
   EXPECT_EQ(queue_.steal_into(other_).count, 0U);
-  EXPECT_EQ(queue_.size(), Queue::kCapacity);
-  EXPECT_EQ(other_.size(), Queue::kCapacity / 2 + 1);
+  EXPECT_EQ(queue_.size(), Queue::kCapacity - 10);
+}
+
+TEST_P(LocalQueueAt, steals_no_more_than_the_limit) {
+  push_range(queue_, 0, 100);
+  const Stolen<int> stolen = queue_.steal_into(other_, 3);
+  EXPECT_EQ(stolen.count, 3U);
+  EXPECT_EQ(stolen.first, 0);
+  EXPECT_EQ(pop_all(other_), range(1, 3));
+  EXPECT_EQ(queue_.size(), 97U);
 }
 
 TEST_P(LocalQueueAt, takes_a_batch_up_to_its_free_slots) {

@@ -189,7 +189,8 @@ TEST_P(Shutdown, a_root_may_ask_for_it) {
       JoinHandle<void> task = spawn(wait_forever(Resident(*counted)));
       co_await yield_now();
       own->shutdown();
-      EXPECT_TRUE(task.is_finished());
+      // On current_thread it is this thread that has to end the task.
+      while (!task.is_finished()) co_await yield_now();
       EXPECT_TRUE(spawn(wait_forever(Resident(*counted))).is_finished());
     }(&runtime, &census));
   }
@@ -357,7 +358,7 @@ TEST_P(Shutdown, drops_the_runtime_inside_its_own_root) {
     spawn(wait_forever(Resident(*counted))).detach();
     co_await yield_now();
     own.reset();
-    EXPECT_EQ(counted->living(), 0);
+    while (counted->living() > 0) co_await yield_now();
     // There is no runtime left to run this, but asking is not an error.
     EXPECT_TRUE(spawn(wait_forever(Resident(*counted))).is_finished());
     co_await yield_now();

@@ -102,8 +102,12 @@ class TaskWaker : public OnEveryScheduler {};
 /// Leaves a waker at `slot`, then ends on the `polls`-th poll.
 Task<int> wait_for_polls(std::vector<Waker>* slot, std::atomic<int>* polled, int polls) {
   co_await poll_fn([=](PollContext& context) -> std::optional<bool> {
-    if (polled->fetch_add(1) + 1 >= polls) return true;
+    if (polled->load() + 1 >= polls) {
+      polled->fetch_add(1);
+      return true;
+    }
     slot->push_back(context.waker());
+    polled->fetch_add(1);
     return std::nullopt;
   });
   co_return polled->load();

@@ -124,10 +124,11 @@ class InstallDeps(ScriptTest):
         self.assertIn("no network", answer.stderr)
 
     def test_bench_needs_no_test_tools(self):
-        self.lacking("clang-16", "clang-format-14", "libbenchmark-dev")
+        self.lacking("clang-16", "clang-format-14", "libbenchmark-dev", "python3-jsonschema")
         self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
         answer = self.install("--dry-run", "test")
-        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", "clang-16", "clang-format-14"])
+        for_tests = ["clang-16", "clang-format-14", "python3-jsonschema"]
+        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", *for_tests])
         self.assertEqual(self.apt_calls(), [])
 
     def test_other_systems_are_told_the_packages(self):

@@ -3,7 +3,7 @@ that order is right.
 
   release, acquire, acq_rel   "pairs with", naming the partner
   relaxed                     "relaxed:", and why that is enough
-  seq_cst, full_fence()       "seq_cst:", and the story of the two threads
+  seq_cst, *_fence()          "seq_cst:", and the story of the two threads
 
 The comment stands on the statement's own lines, or above it, with at most WINDOW lines between its
 end and the statement, in the same function. A relaxed operation may instead rely on the comment on
@@ -16,10 +16,13 @@ from source import Finding
 
 WINDOW = 6
 
+# Where the fences are made, out of each other and of the system's.
+FENCES = "runtime/base/sync_primitives."
+
 OPERATION = re.compile(
     r"(?:\.|->)\s*(?P<name>load|store|exchange|compare_exchange_weak|compare_exchange_strong"
     r"|fetch_\w+|test_and_set)\s*\(|\b(?P<fence>atomic_thread_fence|atomic_signal_fence)\s*\("
-    r"|\b(?P<full>full_fence)\s*\("
+    r"|\b(?P<full>full_fence|light_fence|heavy_fence)\s*\("
 )
 ORDER = re.compile(r"\b(?:memory_order(?:_|::))?(relaxed|acquire|release|acq_rel|seq_cst)\b")
 NEEDS = {"relaxed": "relaxed:", "seq_cst": "seq_cst:"}
@@ -39,7 +42,7 @@ def check_operations(source):
         line = source.line_at(match.start())
         end = closing(source.code, match.end() - 1)
         if match.group("full"):
-            if is_declaration(source.code, match.start(), end):
+            if source.path.startswith(FENCES) or is_declaration(source.code, match.start(), end):
                 continue
             order = "seq_cst"
         else:

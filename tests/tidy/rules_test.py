@@ -122,7 +122,8 @@ class MemoryOrder(unittest.TestCase):
         self.refused("void f() { n.load(std::memory_order_acquire); }\n")
         self.refused("void f() { n.load(std::memory_order::relaxed); }\n")
         self.refused("void f() { n.load(base::seq_cst); }\n")
-        self.refused("void f() { base::full_fence(); }\n")
+        for fence in ("full_fence", "light_fence", "heavy_fence"):
+            self.refused(f"void f() {{ base::{fence}(); }}\n")
         self.refused("void f() { std::atomic_thread_fence(release); }\n")
 
     def test_a_comment_of_another_order_does_not_do(self):

@@ -43,7 +43,7 @@ class Idle {
   explicit Idle(std::uint32_t worker_count);
 
   /// No worker. A plain number because std::optional's two halves are stored apart and read as
-  /// one word, which waits until the store buffer is empty: 20 ns on every push.
+  /// one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
   /// Who published a task.

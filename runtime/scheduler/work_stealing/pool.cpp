@@ -117,8 +117,8 @@ void Pool::notify_if_work_is_visible(trace::CounterBlock& counters) noexcept {
 
 void Pool::close() noexcept {
   injector.close();
-  // relaxed: the tokens given below hand it over to workers that sleep; the others look often
-  closed_.store(true, base::relaxed);
+  // release: pairs with the acquire in closed(): whoever sees it sees all that was admitted before
+  closed_.store(true, base::release);
   unpark_all();
 }
 

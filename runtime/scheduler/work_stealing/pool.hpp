@@ -50,7 +50,7 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   void detach() noexcept;
 
   [[nodiscard]] bool closed() const noexcept {
-    return closed_.load(base::relaxed);  // relaxed: workers look again after each wake-up
+    return closed_.load(base::acquire);  // acquire: pairs with the release in close()
   }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::uint32_t worker_count() const noexcept { return options_.workers; }

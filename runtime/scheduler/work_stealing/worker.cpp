@@ -36,6 +36,10 @@ constexpr std::chrono::nanoseconds kMaxHoldBack{4'000};
 /// How many rounds a worker may be ahead of another before it takes over half of its queue (S4).
 /// Workers that are equally loaded drift apart by one or two.
 constexpr std::int32_t kMaxLead = 8;
+/// How many turns a task that is behind makes up for.
+constexpr std::int32_t kMaxCatchUp = 1024;
+/// How often in a row a task that yields is polled, because it is alone or behind.
+constexpr std::uint32_t kTurnsInARow = 8;
 
 /// At most this many tasks are taken from the injector under one lock.
 constexpr std::size_t kInjectorBatch = 128;
@@ -104,12 +108,8 @@ task::Header* Worker::take_from_injector() {
 
 void Worker::run_task(task::Header* task) {
   if (searching_) stop_searching();
-  while (poll(task)) {
-    if (++tick_ < pool_.options().injector_interval) {
-      ++round_;
-      continue;
-    }
-    publish_round(round_);
+  for (std::uint32_t in_a_row = 1; poll(task); ++in_a_row) {
+    if (++tick_ < pool_.options().injector_interval && in_a_row < kTurnsInARow) continue;
     push(task);
     return;
   }
@@ -118,7 +118,7 @@ void Worker::run_task(task::Header* task) {
     if (in_a_row == kLifoPolls) {
       const bool others_wait = !queue.looks_empty();
       push(task);
-      // An empty queue needs no notification: this worker takes the task at once.
+      // Alone in the queue it needs no notification: this worker is on its way there.
       if (others_wait) pool_.notify_from(*this);
       return;
     }
@@ -133,6 +133,12 @@ void Worker::run_task(task::Header* task) {
 
 bool Worker::poll(task::Header* task) {
   counters.polls.add();
+  const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
+  task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
+  // What is far behind comes from a worker with another count; its debt is forgiven.
+  if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
+    task->turn = static_cast<std::uint16_t>(round_);
+  }
   switch (task::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
@@ -145,14 +151,29 @@ bool Worker::poll(task::Header* task) {
     case task::Polled::woken:
       break;
   }
-  // Alone here: nobody to let pass, and nothing in the queue for a thief to chase.
-  if (context_->next == nullptr && queue.looks_empty()) return true;
+  task->flags |= task::Header::kYielded;
+  ++task->turn;
+  if (runs_again(task)) return true;
   push(task);
-  // Without a task in the LIFO slot no notification is needed: this worker comes to the queue next,
-  // which holds as many tasks as when this one was taken from it, and a worker falls asleep only
-  // after it saw this queue empty. See docs/design/scheduler.md.
+  // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
+  // then whoever filled it told a sleeper, or a worker that falls asleep sees it so; or it was
+  // empty, and then runs_again() has kept the task. See docs/design/scheduler.md.
   if (context_->next != nullptr) pool_.notify_from(*this);
   return false;
+}
+
+bool Worker::runs_again(task::Header* task) {
+  if (context_->next != nullptr) return false;
+  if (queue.looks_empty()) {
+    // Nothing for a thief to chase, too.
+    publish_round(round_ + 1);
+    return true;
+  }
+  return turns_behind(task) > kMaxLead;
+}
+
+std::int32_t Worker::turns_behind(const task::Header* task) const {
+  return static_cast<std::int16_t>(static_cast<std::uint16_t>(round_) - task->turn);
 }
 
 void Worker::push(task::Header* task) {
@@ -237,11 +258,21 @@ void Worker::balance() {
   // relaxed: a count to compare; nothing is read on the strength of it
   const std::uint32_t others_round = other.published_round.load(base::relaxed);
   const auto lead = static_cast<std::int32_t>(round_ - others_round);
-  if (lead <= kMaxLead) return;
   const std::uint32_t own_size = queue.size();
   const std::uint32_t others_size = other.queue.size();
-  if (others_size < own_size + 2) return;
-  if (task::Header* task = steal_from(other, (others_size - own_size) / 2)) {
+  if (others_size == 0) return;
+  if (lead < -kMaxLead) {
+    // With the longer queue it cannot catch up, and the other must see that.
+    if (own_size > others_size) return;
+    publish_round(others_round);
+    return;
+  }
+  if (lead <= kMaxLead) return;
+  std::uint32_t wanted = others_size > own_size ? (others_size - own_size) / 2 : 0;
+  // Still ahead with as long a queue: the other is slower, and gives some at every look.
+  if (lead > 2 * kMaxLead) wanted = std::max(wanted, others_size / 8 + 1);
+  if (wanted == 0) return;
+  if (task::Header* task = steal_from(other, wanted)) {
     push(task);
     // As in take_from_injector.
     pool_.notify_from(*this);

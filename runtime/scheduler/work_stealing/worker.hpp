@@ -13,9 +13,12 @@
 // Fairness (S4): the LIFO slot's budget, the injector interval and the first-in-first-out queue
 // bound what a runnable task waits for by the polls of the tasks before it. Between workers: each
 // counts its rounds (a round is over when all that were queued at its begin had their turn) and
-// publishes the count. A worker that is kMaxLead rounds ahead of another with a longer queue, at
-// the look that it takes every `injector_interval` polls, takes over half of the difference. So a
-// task does not fall behind because it happened to share its worker with many or slow ones.
+// publishes the count. At the look that it takes every `injector_interval` polls, a worker that
+// is kMaxLead rounds ahead of another takes over half of what that one's queue is longer by, or,
+// when that is not enough because its worker is slow, an eighth of it; one that is behind takes
+// over the other's count. A task that yields counts its turns; where it is behind the round of its
+// worker it is polled again at once, a few times, until it has caught up. So the tasks that yield
+// stay level, whatever worker they share with how many others.
 #pragma once
 
 #include <chrono>
@@ -75,8 +78,11 @@ class Worker {
   void publish_round(std::uint32_t round);
   std::uint32_t random_other();
   void run_task(task::Header* task);
-  /// True: the task yielded and there is nobody to let pass: it is the next to run.
+  /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
+  /// it is behind.
   bool poll(task::Header* task);
+  bool runs_again(task::Header* task);
+  [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;
   void push(task::Header* task);
   void stop_searching();
   void park();
@@ -85,11 +91,11 @@ class Worker {
   const std::uint32_t index_;
   const bool lifo_enabled_;
   bool searching_ = false;
-  std::uint32_t tick_ = 0;       // polls since the last look at the injector
-  Clock::time_point last_find_{};           // in the injector, while searching
-  std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
+  std::uint32_t tick_ = 0;                 // polls since the last look at the injector
+  Clock::time_point last_find_{};          // in the injector, while searching
+  std::chrono::nanoseconds hold_back_{0};  // before the next look at the injector
   std::uint32_t round_ = 0;
-  std::uint32_t turns_left_ = 1;  // of the current round
+  std::uint32_t turns_left_ = 1;            // of the current round
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
   task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
   base::FastRandom random_;

@@ -1,0 +1,255 @@
+// JoinHandle: what it delivers, that an exception stays in its task until then, and that it may be
+// dropped, moved or awaited at every stage of its task.
+#include "runtime/task/join_handle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+
+class Joining : public OnEveryScheduler {};
+
+Task<std::string> say(std::string what, int yields) {
+  for (int i = 0; i < yields; ++i) co_await yield_now();
+  co_return what;
+}
+Task<> fail(int yields, Resident) {
+  for (int i = 0; i < yields; ++i) co_await yield_now();
+  throw std::runtime_error("in the task");
+}
+Task<Resident> deliver(Resident resident, Gate* gate) {
+  co_await gate->passed();
+  co_return resident;
+}
+Task<> until_finished(const JoinHandle<void>* handle) {
+  while (!handle->is_finished()) co_await yield_now();
+}
+
+TEST_P(Joining, delivers_the_value) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on([]() -> Task<std::string> {
+    JoinHandle<std::string> soon = spawn(say("now", 0));
+    JoinHandle<std::string> late = spawn(say("later", 10));
+    std::string heard = co_await std::move(soon);
+    heard += co_await late;
+    co_return heard;
+  }()),
+            "nowlater");
+}
+
+TEST_P(Joining, delivers_through_a_chain_of_tasks) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on([]() -> Task<std::string> {
+    co_return co_await spawn(
+        []() -> Task<std::string> { co_return co_await spawn(say("hello", 1)); }());
+  }()),
+            "hello");
+}
+
+TEST_P(Joining, an_exception_is_isolated_and_delivered_on_join) {
+  Census census;
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted) -> Task<> {
+    JoinHandle<void> failing = spawn(fail(1, Resident(*counted)));
+    JoinHandle<std::string> other = spawn(say("unharmed", 5));
+    bool caught = false;
+    try {
+      co_await std::move(failing);
+    } catch (const std::runtime_error& failure) {
+      caught = std::string(failure.what()) == "in the task";
+    }
+    EXPECT_TRUE(caught);
+    EXPECT_EQ(counted->living(), 0);
+    const std::string heard = co_await std::move(other);
+    EXPECT_EQ(heard, "unharmed");
+  }(&census));
+}
+
+TEST_P(Joining, an_exception_that_nobody_joins_is_dropped_and_the_worker_goes_on) {
+  Census census;
+  Runtime runtime = build_runtime();
+  for (int i = 0; i < 100; ++i) runtime.spawn(fail(i % 3, Resident(census))).detach();
+  EXPECT_EQ(runtime.block_on(say("alive", 3)), "alive");
+  runtime.shutdown();
+  EXPECT_EQ(census.living(), 0);
+}
+
+TEST_P(Joining, is_empty_after_the_await_whether_it_returned_or_threw) {
+  Census census;
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted) -> Task<> {
+    JoinHandle<std::string> value = spawn(say("x", 1));
+    co_await value;
+    EXPECT_TRUE(value.is_finished());
+    value.abort();
+    value.detach();
+    JoinHandle<void> failing = spawn(fail(1, Resident(*counted)));
+    try {
+      co_await failing;
+    } catch (const std::runtime_error&) {
+    }
+    EXPECT_TRUE(failing.is_finished());
+    EXPECT_TRUE(failing.abort_handle().is_finished());
+  }(&census));
+}
+
+TEST_P(Joining, is_finished_tells) {
+  Census census;
+  Gate gate;
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
+    JoinHandle<Resident> handle = spawn(deliver(Resident(*counted), closed));
+    const AbortHandle other = handle.abort_handle();
+    while (closed->waiting() == 0) co_await yield_now();
+    EXPECT_FALSE(handle.is_finished());
+    EXPECT_FALSE(other.is_finished());
+    closed->open();
+    co_await handle;
+    EXPECT_TRUE(other.is_finished());
+  }(&census, &gate));
+}
+
+/// The stage of its task at which a handle is dropped.
+enum class Stage { queued, waiting, woken, finished };
+
+class DroppedHandle : public ::testing::TestWithParam<std::tuple<Kind, Stage>> {};
+
+TEST_P(DroppedHandle, detaches_and_its_output_is_destroyed_once) {
+  const auto [kind, stage] = GetParam();
+  Census census;
+  Gate gate;
+  {
+    Runtime runtime = build(kind);
+    runtime.block_on([](Census* counted, Gate* closed, Stage when) -> Task<> {
+      std::optional<JoinHandle<Resident>> handle = spawn(deliver(Resident(*counted), closed));
+      if (when != Stage::queued) {
+        while (closed->waiting() == 0) co_await yield_now();
+      }
+      if (when == Stage::woken || when == Stage::finished) closed->open();
+      if (when == Stage::finished) {
+        while (!handle->is_finished()) co_await yield_now();
+        EXPECT_GT(counted->living(), 0) << "the output waits for the handle";
+      }
+      handle.reset();
+      closed->open();
+      while (counted->living() > 0) co_await yield_now();
+    }(&census, &gate, stage));
+  }
+  EXPECT_EQ(census.living(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, DroppedHandle,
+                         ::testing::Combine(::testing::Values(kCurrentThread, kOneWorker,
+                                                              kFourWorkers),
+                                            ::testing::Values(Stage::queued, Stage::waiting,
+                                                              Stage::woken, Stage::finished)));
+
+TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
+  Census census;
+  {
+    Runtime runtime = build_runtime();
+    for (int round = 0; round < 300; ++round) {
+      Gate gate;
+      std::optional<JoinHandle<Resident>> handle = runtime.spawn(deliver(Resident(census), &gate));
+      const AbortHandle task = handle->abort_handle();
+      std::thread opener([&gate] { gate.open(); });
+      runtime.block_on(say("turn", round % 3));
+      handle.reset();
+      opener.join();
+      // The gate has to outlive the task.
+      runtime.block_on([](const AbortHandle* end) -> Task<> {
+        while (!end->is_finished()) co_await yield_now();
+      }(&task));
+    }
+  }
+  EXPECT_EQ(census.living(), 0);
+}
+
+TEST_P(Joining, dropped_while_another_task_awaits_it) {
+  Census census;
+  Gate gate;
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
+    // The one who waits is aborted: its handle goes with it while the waker is registered.
+    JoinHandle<void> waiter = spawn([](Census* c, Gate* g) -> Task<> {
+      co_await spawn(deliver(Resident(*c), g));
+    }(counted, closed));
+    while (closed->waiting() == 0) co_await yield_now();
+    for (int i = 0; i < 10; ++i) co_await yield_now();
+    waiter.abort();
+    co_await until_finished(&waiter);
+    EXPECT_GT(counted->living(), 0) << "the awaited task goes on, detached";
+    closed->open();
+    while (counted->living() > 0) co_await yield_now();
+  }(&census, &gate));
+}
+
+TEST_P(Joining, may_be_awaited_by_another_task_after_a_first_gave_up) {
+  Census census;
+  Gate gate;
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
+    auto handle =
+        std::make_shared<JoinHandle<Resident>>(spawn(deliver(Resident(*counted), closed)));
+    JoinHandle<void> first = spawn(
+        [](std::shared_ptr<JoinHandle<Resident>> shared) -> Task<> { co_await *shared; }(handle));
+    for (int i = 0; i < 20; ++i) co_await yield_now();
+    first.abort();
+    co_await until_finished(&first);
+    JoinHandle<void> second = spawn([](std::shared_ptr<JoinHandle<Resident>> shared) -> Task<> {
+      const Resident result = co_await *shared;
+    }(handle));
+    for (int i = 0; i < 20; ++i) co_await yield_now();
+    EXPECT_FALSE(second.is_finished());
+    closed->open();
+    co_await std::move(second);
+    handle.reset();
+    EXPECT_EQ(counted->living(), 0);
+  }(&census, &gate));
+}
+
+TEST_P(Joining, move_assignment_detaches_what_was_held) {
+  Census census;
+  Gate gate;
+  gate.open();
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Census* counted, Gate* open) -> Task<> {
+    JoinHandle<Resident> handle = spawn(deliver(Resident(*counted), open));
+    handle = spawn(deliver(Resident(*counted), open));
+    JoinHandle<Resident>& self = handle;
+    handle = std::move(self);
+    co_await handle;
+    while (counted->living() > 0) co_await yield_now();
+  }(&census, &gate));
+}
+
+TEST_P(Joining, a_thousand_handles_in_any_order) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
+    std::vector<JoinHandle<std::string>> handles;
+    for (int i = 0; i < 1000; ++i) handles.push_back(spawn(say(std::to_string(i), i % 5)));
+    int sum = 0;
+    for (std::size_t i = handles.size(); i-- > 0;) {
+      const std::string heard = co_await handles[i];
+      sum += std::stoi(heard);
+    }
+    co_return sum;
+  }()),
+            999 * 1000 / 2);
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Joining);
+
+}  // namespace
+}  // namespace taskbench::rt

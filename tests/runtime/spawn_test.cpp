@@ -1,0 +1,343 @@
+// Spawning: from inside, from outside, from foreign threads while idle and under load, across
+// runtimes, and in the shapes that have broken schedulers before.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "runtime/sync/oneshot.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+namespace oneshot = sync::oneshot;
+
+class Spawning : public OnEveryScheduler {};
+
+Task<> nothing() { co_return; }
+Task<int> number(int value) { co_return value; }
+Task<> count(std::atomic<int>* counter) {
+  counter->fetch_add(1);
+  co_return;
+}
+Task<> yield_forever() {
+  for (;;) co_await yield_now();
+}
+Task<> until(const std::atomic<int>* counter, int value) {
+  while (counter->load() < value) co_await yield_now();
+}
+
+TEST(SpawnOutside, p1_throws_and_says_what_is_needed) {
+  try {
+    spawn(nothing()).detach();
+    FAIL() << "there is no runtime";
+  } catch (const std::logic_error& failure) {
+    EXPECT_NE(std::string(failure.what()).find("runtime"), std::string::npos);
+  }
+  EXPECT_THROW(static_cast<void>(Handle::current()), std::logic_error);
+}
+
+TEST_P(Spawning, throws_again_outside_once_block_on_has_ended) {
+  Runtime runtime = build_runtime();
+  runtime.block_on(nothing());
+  EXPECT_THROW(spawn(nothing()).detach(), std::logic_error);
+}
+
+TEST_P(Spawning, p1_runs_every_task_once) {
+  Runtime runtime = build_runtime();
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 5000; ++i) runtime.spawn(count(&ran)).detach();
+  runtime.block_on(until(&ran, 5000));
+  runtime.block_on([]() -> Task<> {
+    for (int i = 0; i < 100; ++i) co_await yield_now();
+  }());
+  EXPECT_EQ(ran.load(), 5000);
+}
+
+TEST_P(Spawning, from_a_task_two_levels_deep) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
+    auto ends = oneshot::channel<int>();
+    spawn([](oneshot::Sender<int> end) -> Task<> {
+      spawn([](oneshot::Sender<int> last) -> Task<> {
+        last.send(5);
+        co_return;
+      }(std::move(end)))
+          .detach();
+      co_return;
+    }(std::move(ends.first)))
+        .detach();
+    const std::optional<int> heard = co_await std::move(ends.second);
+    co_return heard.value_or(0);
+  }()),
+            5);
+}
+
+/// `tasks` tasks, each waiting on a channel that a foreign thread sends into; the sum of what they
+/// heard.
+Task<int> hear_from_a_thread(int tasks) {
+  std::vector<JoinHandle<int>> handles;
+  std::vector<oneshot::Sender<int>> senders;
+  for (int i = 0; i < tasks; ++i) {
+    auto ends = oneshot::channel<int>();
+    senders.push_back(std::move(ends.first));
+    handles.push_back(spawn([](oneshot::Receiver<int> end) -> Task<int> {
+      const std::optional<int> heard = co_await std::move(end);
+      co_return heard.value_or(-1);
+    }(std::move(ends.second))));
+  }
+  std::thread sender([&senders] {
+    for (std::size_t i = 0; i < senders.size(); ++i) senders[i].send(static_cast<int>(i));
+  });
+  int sum = 0;
+  for (JoinHandle<int>& handle : handles) sum += co_await handle;
+  sender.join();
+  co_return sum;
+}
+
+TEST_P(Spawning, many_from_block_on_that_hear_from_a_thread) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on(hear_from_a_thread(500)), 499 * 500 / 2);
+}
+
+TEST_P(Spawning, many_from_a_task_that_hear_from_a_thread) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(
+      runtime.block_on([]() -> Task<int> { co_return co_await spawn(hear_from_a_thread(500)); }()),
+      499 * 500 / 2);
+}
+
+TEST_P(Spawning, from_a_foreign_thread_while_idle) {
+  Runtime runtime = build_runtime();
+  std::atomic<int> ran{0};
+  std::thread other([&, handle = runtime.handle()] {
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(1ms);
+      handle.spawn(count(&ran)).detach();
+    }
+  });
+  // The root sleeps, so that nothing but the spawns themselves wakes anybody.
+  runtime.block_on([](std::atomic<int>* counter) -> Task<> {
+    Gate all;
+    std::thread watcher([counter, &all] {
+      EXPECT_TRUE(eventually([counter] { return counter->load() == 20; }));
+      all.open();
+    });
+    co_await all.passed();
+    watcher.join();
+  }(&ran));
+  other.join();
+  EXPECT_EQ(ran.load(), 20);
+}
+
+TEST_P(Spawning, p5_from_foreign_threads_under_load) {
+  constexpr int kThreads = 3;
+  constexpr int kEach = 500;
+  Runtime runtime = build_runtime();
+  for (int i = 0; i < 10; ++i) runtime.spawn(yield_forever()).detach();
+  std::atomic<int> ran{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&ran, handle = runtime.handle()] {
+      for (int n = 0; n < kEach; ++n) handle.spawn(count(&ran)).detach();
+    });
+  }
+  runtime.block_on(until(&ran, kThreads * kEach));
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ran.load(), kThreads * kEach);
+}
+
+TEST_P(Spawning, a_task_that_is_spawned_while_all_sleep_runs_at_once) {
+  Runtime runtime = build_runtime();
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_EQ(runtime.block_on([](Runtime* own, int value) -> Task<int> {
+      co_return co_await own->spawn(number(value));
+    }(&runtime, round)),
+              round);
+    if (round % 50 == 0) std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST_P(Spawning, current_handle_spawns_on_the_same_runtime) {
+  Runtime runtime = build_runtime();
+  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
+    const Handle handle = co_await spawn([]() -> Task<Handle> { co_return Handle::current(); }());
+    const Handle copy = handle;
+    std::optional<JoinHandle<int>> from_elsewhere;
+    std::thread([&] { from_elsewhere = copy.spawn(number(6)); }).join();
+    co_return co_await std::move(*from_elsewhere);
+  }()),
+            6);
+}
+
+// The example of the document for which its authors wrote their tester: a task that spawns others
+// while their completion is waited for.
+TEST_P(Spawning, multi_spawn) {
+  Runtime runtime = build_runtime();
+  for (int round = 0; round < 200; ++round) {
+    const bool heard = runtime.block_on([](Runtime* own) -> Task<bool> {
+      auto ends = oneshot::channel<bool>();
+      own->spawn([](oneshot::Sender<bool> end) -> Task<> {
+           spawn([](oneshot::Sender<bool> last) -> Task<> {
+             spawn([](oneshot::Sender<bool> sender) -> Task<> {
+               sender.send(true);
+               co_return;
+             }(std::move(last)))
+                 .detach();
+             co_return;
+           }(std::move(end)))
+               .detach();
+           co_return;
+         }(std::move(ends.first)))
+          .detach();
+      const std::optional<bool> message = co_await std::move(ends.second);
+      co_return message.value_or(false);
+    }(&runtime));
+    ASSERT_TRUE(heard);
+  }
+}
+
+/// Passes `rounds` messages through a chain: a link of it.
+Task<> link(std::vector<oneshot::Receiver<int>> in, std::vector<oneshot::Sender<int>> out) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::optional<int> message = co_await in[i];
+    if (!message) co_return;
+    out[i].send(*message + 1);
+  }
+}
+
+struct Line {
+  std::vector<oneshot::Sender<int>> senders;
+  std::vector<oneshot::Receiver<int>> receivers;
+};
+
+Line make_line(int messages) {
+  Line line;
+  for (int i = 0; i < messages; ++i) {
+    auto ends = oneshot::channel<int>();
+    line.senders.push_back(std::move(ends.first));
+    line.receivers.push_back(std::move(ends.second));
+  }
+  return line;
+}
+
+TEST_P(Spawning, p1_fifty_tracks_of_two_hundred_tasks) {
+  constexpr int kTracks = 50;
+  constexpr int kLinks = 200;
+  constexpr int kMessages = 5;
+  Runtime runtime = build_runtime();
+  std::vector<Line> starts;
+  std::vector<Line> ends;
+  for (int track = 0; track < kTracks; ++track) {
+    Line first = make_line(kMessages);
+    Line current;
+    current.receivers = std::move(first.receivers);
+    for (int i = 0; i < kLinks; ++i) {
+      Line next = make_line(kMessages);
+      runtime.spawn(link(std::move(current.receivers), std::move(next.senders))).detach();
+      current.receivers = std::move(next.receivers);
+    }
+    starts.push_back(std::move(first));
+    ends.push_back(std::move(current));
+  }
+  const int sum = runtime.block_on([](std::vector<Line>* in, std::vector<Line>* out) -> Task<int> {
+    int total = 0;
+    for (int message = 0; message < kMessages; ++message) {
+      for (Line& line : *in) line.senders[static_cast<std::size_t>(message)].send(0);
+      for (Line& line : *out) {
+        const std::optional<int> heard = co_await line.receivers[static_cast<std::size_t>(message)];
+        total += heard.value_or(-1'000'000);
+      }
+    }
+    co_return total;
+  }(&starts, &ends));
+  EXPECT_EQ(sum, kTracks * kLinks * kMessages);
+}
+
+TEST_P(Spawning, a_tree_of_tasks) {
+  Runtime runtime = build_runtime();
+  struct Tree {
+    static Task<int> grow(int depth) {
+      if (depth == 0) co_return 1;
+      JoinHandle<int> left = spawn(grow(depth - 1));
+      JoinHandle<int> right = spawn(grow(depth - 1));
+      const int from_left = co_await std::move(left);
+      const int from_right = co_await std::move(right);
+      co_return from_left + from_right;
+    }
+  };
+  EXPECT_EQ(runtime.block_on(Tree::grow(12)), 1 << 12);
+}
+
+TEST(SpawnAcross, tasks_of_two_runtimes_wake_each_other) {
+  for (const Kind& kind : {kOneWorker, kFourWorkers}) {
+    Runtime first = build(kind);
+    Runtime second = build(kTwoWorkers);
+    Runtime third = build(kCurrentThread);
+    for (int round = 0; round < 200; ++round) {
+      auto there = oneshot::channel<int>();
+      auto back = oneshot::channel<int>();
+      const auto relay = [](oneshot::Receiver<int> in, oneshot::Sender<int> out) -> Task<> {
+        const std::optional<int> heard = co_await std::move(in);
+        out.send(heard.value_or(0) + 1);
+      };
+      auto middle = oneshot::channel<int>();
+      first.spawn(relay(std::move(there.second), std::move(middle.first))).detach();
+      second.spawn(relay(std::move(middle.second), std::move(back.first))).detach();
+      const auto drive = [](oneshot::Sender<int> out, oneshot::Receiver<int> in) -> Task<int> {
+        out.send(10);
+        const std::optional<int> heard = co_await std::move(in);
+        co_return heard.value_or(-1);
+      };
+      EXPECT_EQ(third.block_on(drive(std::move(there.first), std::move(back.second))), 12);
+    }
+  }
+}
+
+TEST(SpawnAcross, a_task_joins_one_of_another_runtime) {
+  Census census;
+  Runtime outer = build(kTwoWorkers);
+  Runtime inner = build(kTwoWorkers);
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_EQ(outer.block_on([](Runtime* other, Census* counted) -> Task<int> {
+      co_return co_await spawn([](Runtime* second, Resident resident) -> Task<int> {
+        co_return co_await second->spawn([](Resident) -> Task<int> {
+          co_await yield_now();
+          co_return 8;
+        }(resident));
+      }(other, Resident(*counted)));
+    }(&inner, &census)),
+              8);
+  }
+  EXPECT_EQ(census.living(), 0);
+}
+
+TEST(SpawnAcross, a_task_drops_another_runtime) {
+  Census census;
+  Runtime outer = build(kTwoWorkers);
+  for (const Kind& kind : {kCurrentThread, kOneWorker, kTwoWorkers}) {
+    auto inner = std::make_unique<Runtime>(build(kind));
+    for (int i = 0; i < 100; ++i) {
+      inner->spawn([](Resident) -> Task<> { co_await forever(); }(Resident(census))).detach();
+    }
+    outer.block_on([](std::unique_ptr<Runtime> dropped) -> Task<> {
+      co_await spawn([](std::unique_ptr<Runtime> last) -> Task<> {
+        last.reset();
+        co_return;
+      }(std::move(dropped)));
+    }(std::move(inner)));
+    EXPECT_EQ(census.living(), 0);
+  }
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Spawning);
+
+}  // namespace
+}  // namespace taskbench::rt
