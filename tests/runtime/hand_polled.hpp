@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <utility>
 
 #include "runtime/task/harness.hpp"
@@ -55,14 +56,21 @@ class HandPolled final : private task::Schedule {
 
   [[nodiscard]] JoinHandle<T>& handle() { return handle_; }
 
+  /// Called inside each wake that makes the task runnable, on the waker's thread.
+  void on_wake(std::function<void()> called) { on_wake_ = std::move(called); }
+
  private:
-  void schedule(task::Header*) noexcept override { runnable_.store(true); }
+  void schedule(task::Header*) noexcept override {
+    runnable_.store(true);
+    if (on_wake_) on_wake_();
+  }
   void spawn(task::Header*) noexcept override {}
   void adopt(task::Header*) noexcept override {}
   void disown(task::Header*) noexcept override {}
 
   std::atomic<bool> runnable_{true};  // the poll right is here
   bool finished_ = false;
+  std::function<void()> on_wake_;
   task::Header* header_;
   JoinHandle<T> handle_;
 };

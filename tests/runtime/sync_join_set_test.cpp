@@ -127,6 +127,44 @@ TEST(JoinSet, members_are_joined_in_the_order_in_which_they_finish) {
   EXPECT_FALSE(set.try_join_next());
 }
 
+/// A place to spawn on whose only task is polled by hand.
+struct ByHand {
+  std::optional<HandPolled<int>> task;
+  JoinHandle<int> spawn(Task<int> spawned) {
+    task.emplace(std::move(spawned));
+    return std::move(task->handle());
+  }
+};
+
+TEST(JoinSet, a_member_that_reported_is_joined_only_once_its_task_is_complete) {
+  ByHand by_hand;
+  JoinSet<int> set;
+  const AbortHandle member = set.spawn_on(by_hand, number(7));
+  HandPolled joiner(set.join_next());
+  EXPECT_FALSE(joiner.poll());
+  // Polls the joiner as early as another worker could.
+  std::vector<bool> member_finished;
+  std::vector<bool> joined;
+  joiner.on_wake([&] {
+    member_finished.push_back(member.is_finished());
+    joined.push_back(joiner.poll());
+  });
+  EXPECT_TRUE(by_hand.task->poll());
+  EXPECT_EQ(member_finished, (std::vector<bool>{false, true}));
+  EXPECT_EQ(joined, member_finished);
+  EXPECT_EQ(joiner.result().value().has_value(), true);
+}
+
+TEST(JoinSet, D2_a_member_that_could_not_be_spawned_is_not_reported) {
+  const auto completions = std::make_shared<sync::detail::Completions>();
+  sync::detail::Completions::Member member;
+  { const sync::detail::Reporter reporter(completions, &member); }
+  EXPECT_EQ(completions->front(), nullptr);
+  member.counted = true;
+  { const sync::detail::Reporter reporter(completions, &member); }
+  EXPECT_EQ(completions->front(), &member);
+}
+
 class JoinSetOn : public testing::OnEveryScheduler {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(JoinSetOn);
 
