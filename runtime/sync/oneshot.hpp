@@ -193,15 +193,20 @@ class Receiver {
   }
 
   std::optional<T> take() {
+    // Also when moving the value out throws. The sender's exchange was its last touch.
+    struct End {
+      ~End() {
+        if (has_value) std::destroy_at(cell->value());
+        cell->free();
+      }
+      Cell* cell;
+      bool has_value;
+    };
     Cell* const cell = std::exchange(cell_, nullptr);
     // relaxed: is_decided or register_waiter has acquired this value
+    const End end{cell, cell->word.load(base::relaxed) == Cell::kSent};
     std::optional<T> result;
-    if (cell->word.load(base::relaxed) == Cell::kSent) {
-      result.emplace(std::move(*cell->value()));
-      std::destroy_at(cell->value());
-    }
-    // The sender's exchange was its last touch.
-    cell->free();
+    if (end.has_value) result.emplace(std::move(*cell->value()));
     return result;
   }
 

@@ -54,7 +54,8 @@ class PromiseBase {
 
  protected:
   /// The compiler must not know that this address is the frame's: it could otherwise place the
-  /// frame in the caller's, where there is no header before it.
+  /// frame in the caller's, where there is no header before it, or take what lies before the
+  /// promise for out of its bounds.
   static void* opaque(void* frame) noexcept {
     asm volatile("" : "+r"(frame));
     return frame;
@@ -96,8 +97,9 @@ class PromiseCommon : public PromiseBase {
   static void operator delete(void*, std::size_t) noexcept {}
 
  protected:
-  Header* own_header() noexcept {
-    return header_of(
+  Header* own_header() noexcept { return header_of(frame_address()); }
+  void* frame_address() noexcept {
+    return this->opaque(
         std::coroutine_handle<Promise<T>>::from_promise(static_cast<Promise<T>&>(*this)).address());
   }
 };
@@ -212,13 +214,12 @@ namespace task {
 
 template <class T>
 Task<T> PromiseCommon<T>::get_return_object() noexcept {
-  void* const frame =
-      std::coroutine_handle<Promise<T>>::from_promise(static_cast<Promise<T>&>(*this)).address();
+  void* const frame = this->frame_address();
   TASKBENCH_ASSERT(header_of(frame)->resume == reinterpret_cast<std::uintptr_t>(frame),
                    "g++ 12 misplaced a promise: it does so in a coroutine without local variables "
                    "that has co_await in the condition of an if, while or switch; declare a "
                    "variable for the awaited value");
-  return Task<T>(opaque(frame));
+  return Task<T>(frame);
 }
 
 template <class T>
