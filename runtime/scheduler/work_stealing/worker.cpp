@@ -165,8 +165,10 @@ bool Worker::poll(task::Header* task) {
 bool Worker::runs_again(task::Header* task) {
   if (context_->next != nullptr) return false;
   if (queue.looks_empty()) {
-    // Nothing for a thief to chase, too.
+    // Each of its turns is a round: nothing for a thief to chase, too. The next turn is counted
+    // here, so not again when it comes out of the queue.
     publish_round(round_ + 1);
+    turns_left_ = 2;
     return true;
   }
   return turns_behind(task) > kMaxLead;
