@@ -119,8 +119,8 @@ TEST_P(Aborting, one_that_has_finished_changes_nothing) {
 
 TEST_P(Aborting, itself_takes_effect_at_the_next_suspension) {
   Census census;
-  Runtime runtime = build_runtime();
   int reached = 0;
+  Runtime runtime = build_runtime();
   EXPECT_TRUE(runtime.block_on([](Census* counted, int* mark) -> Task<bool> {
     Gate handed_over;
     std::optional<AbortHandle> own;

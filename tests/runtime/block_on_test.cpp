@@ -30,9 +30,9 @@ Task<> wake_itself_forever() {
 }
 
 TEST_P(BlockOn, returns_the_value) {
+  bool ran = false;
   Runtime runtime = build_runtime();
   EXPECT_EQ(runtime.block_on(number(3)), 3);
-  bool ran = false;
   runtime.block_on([](bool* set) -> Task<> {
     *set = true;
     co_return;
@@ -85,12 +85,12 @@ TEST_P(BlockOn, thousands_in_a_row) {
 }
 
 TEST_P(BlockOn, completes_under_self_waking_load) {
+  Gate gate;
   Runtime runtime = build_runtime();
   for (int i = 0; i < 10; ++i) {
     runtime.spawn(yield_forever()).detach();
     runtime.spawn(wake_itself_forever()).detach();
   }
-  Gate gate;
   std::thread opener([&gate] {
     std::this_thread::sleep_for(10ms);
     gate.open();
@@ -104,8 +104,8 @@ TEST_P(BlockOn, completes_under_self_waking_load) {
 }
 
 TEST_P(BlockOn, a_task_completes_under_self_waking_load) {
-  Runtime runtime = build_runtime();
   Gate gate;
+  Runtime runtime = build_runtime();
   std::thread opener;
   runtime.block_on([](Gate* closed, std::thread* thread) -> Task<> {
     JoinHandle<void> waiting =
@@ -125,8 +125,8 @@ TEST_P(BlockOn, a_task_completes_under_self_waking_load) {
 }
 
 TEST_P(BlockOn, a_root_that_wakes_itself_does_not_starve_the_tasks) {
-  Runtime runtime = build_runtime();
   std::atomic<bool> ran{false};
+  Runtime runtime = build_runtime();
   runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
     spawn([](std::atomic<bool>* set) -> Task<> {
       for (int i = 0; i < 100; ++i) co_await yield_now();
@@ -141,8 +141,8 @@ TEST_P(BlockOn, a_root_that_wakes_itself_does_not_starve_the_tasks) {
 TEST_P(BlockOn, from_several_threads_at_once) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 100;
-  Runtime runtime = build_runtime();
   std::atomic<int> ran{0};
+  Runtime runtime = build_runtime();
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&runtime, &ran, i] {
@@ -198,9 +198,9 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
 }
 
 TEST_P(BlockOn, another_thread_takes_over_when_the_driver_leaves) {
-  Runtime runtime = build_runtime();
   Gate gate;
   std::atomic<bool> second_waits{false};
+  Runtime runtime = build_runtime();
   // The first thread drives while the second waits for a task that only a driver can run.
   std::thread second;
   runtime.block_on(

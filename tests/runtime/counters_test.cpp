@@ -89,8 +89,8 @@ TEST_P(CountersOf, s6_has_a_row_for_each_worker) {
 }
 
 TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
-  Runtime runtime = build_runtime();
   std::atomic<bool> stop{false};
+  Runtime runtime = build_runtime();
   std::thread reader([&] {
     WorkerCounters before;
     while (!stop.load()) {
@@ -118,8 +118,8 @@ TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
 TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);
 
 TEST(CountersOfAPool, s6_overflow_steals_parks_and_wake_ups_are_counted) {
-  Runtime runtime = build(kTwoWorkers);
   std::atomic<bool> stolen{false};
+  Runtime runtime = build(kTwoWorkers);
   // Fills a local queue from inside a poll that ends when the other worker has helped.
   runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
     co_await spawn([](std::atomic<bool>* helped) -> Task<> {

@@ -87,9 +87,9 @@ TASKBENCH_ON_EVERY_SCHEDULER(RuntimeOn);
 class WorkerCounts : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(WorkerCounts, p1_any_number_of_workers_runs_all_tasks) {
+  std::atomic<int> ran{0};
   Runtime runtime = Runtime::Builder{}.workers(GetParam()).build();
   EXPECT_EQ(runtime.worker_count(), GetParam());
-  std::atomic<int> ran{0};
   runtime.block_on([](std::atomic<int>* count) -> Task<> {
     std::vector<JoinHandle<void>> handles;
     for (int i = 0; i < 2000; ++i) {
@@ -198,8 +198,8 @@ TEST(RuntimeThreads, hooks_may_spawn) {
 
 TEST(RuntimeThreads, hooks_are_refused_block_on) {
   std::atomic<int> refused{0};
-  Runtime other = build(kCurrentThread);
   std::mutex mutex;
+  Runtime other = build(kCurrentThread);
   {
     const Runtime runtime = Runtime::Builder{}
                                 .workers(2)

@@ -81,9 +81,9 @@ Task<> respawn_until(const std::atomic<bool>* stop, std::atomic<int>* links) {
 }
 
 TEST(LifoSlot, s4_a_chain_that_respawns_itself_cannot_starve_its_neighbours) {
-  Runtime runtime = build(kOneWorker);
   std::atomic<bool> stop{false};
   std::atomic<int> links{0};
+  Runtime runtime = build(kOneWorker);
   // The root only waits: all of it happens on the one worker.
   runtime.block_on([](std::atomic<bool>* end, std::atomic<int>* count) -> Task<> {
     co_await spawn([](std::atomic<bool>* flag, std::atomic<int>* counter) -> Task<> {
@@ -107,9 +107,9 @@ Task<> bounce(std::vector<Waker>* own, std::vector<Waker>* partner, const std::a
 }
 
 TEST(LifoSlot, s4_two_tasks_that_wake_each_other_cannot_starve_a_third) {
-  Runtime runtime = build(kOneWorker);
-  std::vector<Waker> wakers[2];
   std::atomic<bool> stop{false};
+  std::vector<Waker> wakers[2];
+  Runtime runtime = build(kOneWorker);
   runtime.block_on([](std::vector<Waker>* slots, std::atomic<bool>* end) -> Task<> {
     co_await spawn([](std::vector<Waker>* both, std::atomic<bool>* flag) -> Task<> {
       JoinHandle<void> ping = spawn(bounce(&both[0], &both[1], flag));
@@ -168,9 +168,9 @@ class Fairness : public OnEveryScheduler {};
 TEST_P(Fairness, s4_every_task_that_yields_gets_its_turns) {
   constexpr int kTasks = 20;
   constexpr int kTurns = 500;
-  Runtime runtime = build_runtime();
   std::vector<std::atomic<int>> turns(kTasks);
   std::atomic<int> satisfied{0};
+  Runtime runtime = build_runtime();
   // Each goes on until all have had their turns: a task that starves would let nobody end.
   std::vector<JoinHandle<void>> handles;
   for (std::atomic<int>& own : turns) {
@@ -188,14 +188,14 @@ TEST_P(Fairness, s4_every_task_that_yields_gets_its_turns) {
 }
 
 TEST_P(Fairness, s4_tasks_spawned_from_outside_run_under_load_of_every_kind) {
-  Runtime runtime = build_runtime();
   std::atomic<bool> stop{false};
   std::atomic<int> links{0};
+  std::atomic<int> ran{0};
+  Runtime runtime = build_runtime();
   for (int i = 0; i < 8; ++i) {
     runtime.spawn(yield_forever()).detach();
     runtime.spawn(respawn_until(&stop, &links)).detach();
   }
-  std::atomic<int> ran{0};
   std::thread outside([&ran, handle = runtime.handle()] {
     for (int i = 0; i < 100; ++i) {
       handle
@@ -263,9 +263,9 @@ class Stealing : public ::testing::TestWithParam<int> {};
 TEST_P(Stealing, p7_the_queue_of_a_worker_that_is_stuck_survives) {
   const int tasks = GetParam();
   for (int round = 0; round < 10; ++round) {
-    Runtime runtime = build(kTwoWorkers);
     std::atomic<int> ran{0};
     std::atomic<bool> helped{false};
+    Runtime runtime = build(kTwoWorkers);
     runtime.block_on([](int count, std::atomic<int>* counter, std::atomic<bool>* flag) -> Task<> {
       co_await spawn(spawn_and_get_stuck(count, counter, flag));
       while (counter->load() < count) co_await yield_now();
@@ -279,9 +279,9 @@ INSTANTIATE_TEST_SUITE_P(Tasks, Stealing, ::testing::Values(2, 10, 200, 3000));
 
 TEST(StealingCounted, p7_takes_half_in_one_go) {
 #if !defined(TASKBENCH_NO_COUNTERS)
-  Runtime runtime = build(kTwoWorkers);
   std::atomic<int> ran{0};
   std::atomic<bool> helped{false};
+  Runtime runtime = build(kTwoWorkers);
   runtime.block_on([](std::atomic<int>* counter, std::atomic<bool>* flag) -> Task<> {
     co_await spawn(spawn_and_get_stuck(200, counter, flag));
   }(&ran, &helped));
@@ -299,8 +299,8 @@ class BehindTheLifoSlot : public ::testing::TestWithParam<Turn> {};
 
 TEST_P(BehindTheLifoSlot, s4_a_task_that_gives_way_to_one_that_is_stuck_is_taken_by_another) {
   for (int round = 0; round < 20; ++round) {
-    Runtime runtime = build(kTwoWorkers);
     std::atomic<bool> went_on{false};
+    Runtime runtime = build(kTwoWorkers);
     runtime.block_on([](std::atomic<bool>* flag, Turn turn) -> Task<> {
       co_await spawn([](std::atomic<bool>* set, Turn how) -> Task<> {
         // Let the other worker fall asleep.
@@ -342,13 +342,13 @@ Runtime build_with_known_workers(unsigned workers, std::uint64_t seed) {
 /// task did it take first?
 int first_victim(std::uint64_t seed) {
   constexpr int kVictims = 4;
-  Runtime runtime = build_with_known_workers(kVictims + 1, seed);
   std::atomic<int> ready{0};
   std::atomic<int> first{-1};
   std::atomic<bool> thief_free{false};
-  // All workers are occupied first, then each victim puts one task into its queue.
   std::atomic<bool> fill{false};
   std::atomic<int> occupied{0};
+  Runtime runtime = build_with_known_workers(kVictims + 1, seed);
+  // All workers are occupied first, then each victim puts one task into its queue.
   for (int i = 0; i < kVictims; ++i) {
     runtime
         .spawn([](std::atomic<int>* all, const std::atomic<bool>* go, std::atomic<int>* filled,
@@ -397,9 +397,9 @@ TEST(StealingOrder, p9_the_scan_of_the_victims_starts_anywhere) {
 TEST(Waking, p11_a_burst_wakes_all_workers_one_after_the_other) {
   constexpr int kWorkers = 4;
   for (int round = 0; round < 20; ++round) {
-    Runtime runtime = build(kFourWorkers);
     std::atomic<int> inside{0};
     std::atomic<bool> all_inside{false};
+    Runtime runtime = build(kFourWorkers);
     runtime.block_on([](std::atomic<int>* count, std::atomic<bool>* flag) -> Task<> {
       co_await spawn([](std::atomic<int>* counter, std::atomic<bool>* set) -> Task<> {
         std::vector<JoinHandle<void>> handles;
@@ -420,9 +420,9 @@ TEST(Waking, p11_a_burst_wakes_all_workers_one_after_the_other) {
 TEST(Waking, p11_tasks_from_outside_wake_all_workers_one_after_the_other) {
   constexpr int kWorkers = 4;
   for (int round = 0; round < 20; ++round) {
-    Runtime runtime = build(kFourWorkers);
     std::atomic<int> inside{0};
     std::atomic<bool> all_inside{false};
+    Runtime runtime = build(kFourWorkers);
     for (int i = 0; i < kWorkers; ++i) {
       runtime
           .spawn([](std::atomic<int>* in, std::atomic<bool>* full) -> Task<> {
@@ -459,8 +459,8 @@ TEST(Waking, p11_one_task_is_no_herd) {
 TEST(Overflowing, p4_a_burst_goes_over_into_the_injector_and_every_task_runs) {
   constexpr int kTasks = 10'000;
   for (const Kind& kind : {kOneWorker, kFourWorkers}) {
-    Runtime runtime = build(kind);
     std::atomic<int> ran{0};
+    Runtime runtime = build(kind);
     runtime.block_on([](std::atomic<int>* counter) -> Task<> {
       co_await spawn([](std::atomic<int>* count) -> Task<> {
         for (int i = 0; i < kTasks; ++i) {

@@ -371,8 +371,8 @@ TASKBENCH_ON_EVERY_SCHEDULER(Shutdown);
 class PoolShutdown : public OnEveryPool {};
 
 TEST_P(PoolShutdown, ends_a_block_on_that_waits_for_a_task) {
-  Runtime runtime = build_runtime();
   std::atomic<bool> waiting{false};
+  Runtime runtime = build_runtime();
   std::thread blocked([&] {
     EXPECT_THROW(runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
       JoinHandle<void> never = spawn([]() -> Task<> { co_await forever(); }());

@@ -51,8 +51,8 @@ TEST_P(Spawning, throws_again_outside_once_block_on_has_ended) {
 }
 
 TEST_P(Spawning, p1_runs_every_task_once) {
-  Runtime runtime = build_runtime();
   std::atomic<int> ran{0};
+  Runtime runtime = build_runtime();
   for (int i = 0; i < 5000; ++i) runtime.spawn(count(&ran)).detach();
   runtime.block_on(until(&ran, 5000));
   runtime.block_on([]() -> Task<> {
@@ -115,8 +115,8 @@ TEST_P(Spawning, many_from_a_task_that_hear_from_a_thread) {
 }
 
 TEST_P(Spawning, from_a_foreign_thread_while_idle) {
-  Runtime runtime = build_runtime();
   std::atomic<int> ran{0};
+  Runtime runtime = build_runtime();
   std::thread other([&, handle = runtime.handle()] {
     for (int i = 0; i < 20; ++i) {
       std::this_thread::sleep_for(1ms);
@@ -140,9 +140,9 @@ TEST_P(Spawning, from_a_foreign_thread_while_idle) {
 TEST_P(Spawning, p5_from_foreign_threads_under_load) {
   constexpr int kThreads = 3;
   constexpr int kEach = 500;
+  std::atomic<int> ran{0};
   Runtime runtime = build_runtime();
   for (int i = 0; i < 10; ++i) runtime.spawn(yield_forever()).detach();
-  std::atomic<int> ran{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&ran, handle = runtime.handle()] {
@@ -232,9 +232,9 @@ TEST_P(Spawning, p1_fifty_tracks_of_two_hundred_tasks) {
   constexpr int kTracks = 50;
   constexpr int kLinks = 200;
   constexpr int kMessages = 5;
-  Runtime runtime = build_runtime();
   std::vector<Line> starts;
   std::vector<Line> ends;
+  Runtime runtime = build_runtime();
   for (int track = 0; track < kTracks; ++track) {
     Line first = make_line(kMessages);
     Line current;

@@ -165,16 +165,16 @@ Task<> run_counters(Guarded& guarded) {
 }
 
 TEST_P(MutexOn, only_one_task_is_inside_across_suspensions) {
-  Runtime runtime = build_runtime();
   Guarded guarded;
+  Runtime runtime = build_runtime();
   runtime.block_on(run_counters(guarded));
   EXPECT_EQ(guarded.count, 2000);
 }
 
 TEST_P(MutexOn, excludes_tasks_of_other_runtimes) {
   Runtime one = build_runtime();
-  Runtime other = build_runtime();
   Guarded guarded;
+  Runtime other = build_runtime();
   std::thread thread([&] { one.block_on(run_counters(guarded)); });
   other.block_on(run_counters(guarded));
   thread.join();
@@ -197,8 +197,8 @@ Task<> abort_the_holder(Mutex& mutex) {
 }
 
 TEST_P(MutexOn, aborting_the_holder_unlocks) {
-  Runtime runtime = build_runtime();
   Mutex mutex;
+  Runtime runtime = build_runtime();
   runtime.block_on(abort_the_holder(mutex));
   EXPECT_TRUE(mutex.try_lock());
 }
@@ -242,8 +242,8 @@ Task<> abort_some(Guarded& guarded, std::uint32_t seed) {
 }
 
 TEST_P(MutexOn, is_free_again_whenever_its_users_are_aborted) {
-  Runtime runtime = build_runtime();
   Guarded guarded;
+  Runtime runtime = build_runtime();
   runtime.block_on(abort_some(guarded, testing::test_seed()));
   EXPECT_GT(guarded.count, 0);
 }

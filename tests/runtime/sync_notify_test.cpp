@@ -262,16 +262,16 @@ Task<> fill_and_take(Mailbox& box) {
 }
 
 TEST_P(NotifyOn, a_consumer_misses_no_change) {
-  Runtime runtime = build_runtime();
   Mailbox box;
+  Runtime runtime = build_runtime();
   runtime.block_on(fill_and_take(box));
   EXPECT_EQ(box.taken.load(), 4000);
 }
 
 TEST_P(NotifyOn, notifications_pass_between_runtimes_and_from_plain_threads) {
   Runtime one = build_runtime();
-  Runtime other = build_runtime();
   Mailbox box;
+  Runtime other = build_runtime();
   JoinHandle<void> taker = one.spawn(take_all(box, 3000));
   std::thread driver(
       [&] { one.block_on([](JoinHandle<void> t) -> Task<> { co_await t; }(std::move(taker))); });
@@ -317,8 +317,8 @@ Task<> abort_chain(Notify& notify, std::uint32_t seed) {
 }
 
 TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
-  Runtime runtime = build_runtime();
   Notify notify;
+  Runtime runtime = build_runtime();
   runtime.block_on(abort_chain(notify, testing::test_seed()));
 }
 
@@ -348,8 +348,8 @@ Task<> run_broadcast(Notify& notify) {
 }
 
 TEST_P(NotifyOn, N3_no_broadcast_is_missed_between_the_look_and_the_wait) {
-  Runtime runtime = build_runtime();
   Notify notify;
+  Runtime runtime = build_runtime();
   runtime.block_on(run_broadcast(notify));
 }
 

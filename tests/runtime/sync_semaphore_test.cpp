@@ -406,8 +406,8 @@ Task<> run_users(Load& load) {
 }
 
 TEST_P(SemaphoreOn, never_more_permits_are_out_than_there_are) {
-  Runtime runtime = build_runtime();
   Load load(5);
+  Runtime runtime = build_runtime();
   runtime.block_on(run_users(load));
   EXPECT_LE(load.most.load(), 5U);
   EXPECT_EQ(load.semaphore.available_permits(), 5U);
@@ -432,8 +432,8 @@ Task<> abort_users(Load& load, std::uint32_t seed) {
 }
 
 TEST_P(SemaphoreOn, S3_no_permit_is_lost_when_users_are_aborted_at_any_moment) {
-  Runtime runtime = build_runtime();
   Load load(3);
+  Runtime runtime = build_runtime();
   runtime.block_on(abort_users(load, testing::test_seed()));
   EXPECT_LE(load.most.load(), 3U);
 }
@@ -456,8 +456,8 @@ TEST_P(SemaphoreOn, the_end_of_the_runtime_ends_waits_and_gives_places_up) {
 
 TEST_P(SemaphoreOn, permits_pass_between_runtimes) {
   Runtime one = build_runtime();
-  Runtime other = build_runtime();
   Load load(2);
+  Runtime other = build_runtime();
   std::thread thread([&] { one.block_on(run_users(load)); });
   // Requests for four of the two permits would wait for good.
   load.semaphore.add_permits(2);

@@ -145,11 +145,11 @@ Task<std::string> from_literal() { co_return "literal"; }
 Task<std::reference_wrapper<int>> refer(int* value) { co_return std::ref(*value); }
 
 TEST_P(TaskOn, returns_values_of_every_kind) {
+  int value = 1;
   Runtime runtime = build_runtime();
   EXPECT_EQ(*runtime.block_on(make_unique_number(3)), 3);
   EXPECT_EQ(runtime.block_on(make_no_default()).value, 5);
   EXPECT_EQ(runtime.block_on(from_literal()), "literal");
-  int value = 1;
   runtime.block_on(refer(&value)).get() = 2;
   EXPECT_EQ(value, 2);
   EXPECT_EQ(*runtime.block_on([]() -> Task<std::unique_ptr<int>> {

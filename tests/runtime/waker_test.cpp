@@ -114,9 +114,9 @@ Task<int> wait_for_polls(std::vector<Waker>* slot, std::atomic<int>* polled, int
 }
 
 TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
+  std::atomic<int> polled{0};
   Runtime runtime = build_runtime();
   std::vector<Waker> wakers;
-  std::atomic<int> polled{0};
   const int polls =
       runtime.block_on([](std::vector<Waker>* slot, std::atomic<int>* count) -> Task<int> {
         JoinHandle<int> task = spawn(wait_for_polls(slot, count, 5));
@@ -188,10 +188,10 @@ TEST_P(TaskWaker, a_wake_from_another_thread_runs_the_task) {
 }
 
 TEST_P(TaskWaker, a_stale_wake_does_not_resume_what_waits_for_something_else) {
-  Runtime runtime = build_runtime();
   Gate first;
   Gate second;
   bool passed_second = false;
+  Runtime runtime = build_runtime();
   runtime.block_on([](Gate* one, Gate* two, bool* passed) -> Task<> {
     JoinHandle<void> task = spawn([](Gate* a, Gate* b, bool* done) -> Task<> {
       co_await a->passed();

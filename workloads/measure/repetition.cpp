@@ -18,6 +18,9 @@ namespace {
 // Before a repetition the case runs this share of its iterations untimed: between two of its
 // repetitions, the other cases had the caches and branch predictors.
 constexpr std::int64_t kUntimedShare = 20;
+// The time of an iteration is measured so often before the iterations of a repetition are fixed; the
+// fastest counts, so that a disturbance at that moment makes no repetition too short.
+constexpr int kCalibrationLooks = 3;
 constexpr double kMaxIterations = 1e9;  // Google Benchmark's own limit
 constexpr const char* kInterrupted = "interrupted";
 
@@ -91,8 +94,13 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
 }
 
 void PreparedCase::warm_up(double warmup_s, double calibration_s) {
-  const auto measured = time({.min_time_s = calibration_s, .warmup_s = warmup_s});
-  if (measured) iteration_s_ = measured->real_ns * 1e-9;
+  for (int look = 0; look < kCalibrationLooks; ++look) {
+    const auto measured = time({.min_time_s = calibration_s / kCalibrationLooks,
+                                .warmup_s = look == 0 ? warmup_s : 0});
+    if (!measured) return;
+    const double each = measured->real_ns * 1e-9;
+    iteration_s_ = look == 0 ? each : std::min(iteration_s_, each);
+  }
 }
 
 void PreparedCase::fix_iterations(double seconds) {
