@@ -158,6 +158,31 @@ void plan_time(const RunArguments& arguments, std::size_t case_count,
   }
 }
 
+void plan_iterations(const RunArguments& arguments, RunPlan& plan) {
+  if (!arguments.iterations.empty() && plan.settings.time_budget_s) {
+    throw UsageError(
+        "--iterations and --time-budget exclude each other: both decide how long it takes");
+  }
+  std::vector<std::string> case_names;
+  for (const Case& each : plan.cases) case_names.push_back(each.name());
+  const std::vector<std::string_view> names(case_names.begin(), case_names.end());
+  for (const std::string& text : arguments.iterations) {
+    const auto equals = text.rfind('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format("--iterations: '{}' is not CASE=N", text));
+    }
+    const std::string name = text.substr(0, equals);
+    if (std::ranges::find(names, name) == names.end()) {
+      throw UsageError("--iterations: " + unknown_name("case", name, names));
+    }
+    const std::uint64_t count =
+        parse_whole_number("--iterations", text.substr(equals + 1), 1, kMaxIterations);
+    if (!plan.settings.iterations.emplace(name, static_cast<std::int64_t>(count)).second) {
+      throw UsageError(fmt::format("--iterations: '{}' is given twice", name));
+    }
+  }
+}
+
 std::optional<std::filesystem::path> parse_file(std::string_view name,
                                                 const std::vector<std::string>& given) {
   const auto text = parse_single(name, given);
@@ -248,6 +273,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   }
   plan.settings.pin = arguments.pin;
   plan_time(arguments, plan.cases.size(), plan.settings);
+  plan_iterations(arguments, plan);
   plan_output(arguments, plan);
   check_pinning(plan, cpus);
   return plan;

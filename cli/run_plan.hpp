@@ -1,6 +1,7 @@
 // From the arguments of `taskbench run` to what will be measured, or a refusal before anything is.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ namespace taskbench::cli {
 /// More workers than any machine has CPUs; each is a thread.
 inline constexpr unsigned kMaxWorkers = 4096;
 inline constexpr unsigned kMaxRepetitions = 10'000;
+inline constexpr std::uint64_t kMaxIterations = 1'000'000'000;  ///< Google Benchmark's limit
 inline constexpr double kMinMinTimeS = 1e-4;  ///< below this the clock is what is measured
 inline constexpr double kMaxMinTimeS = 3600;
 inline constexpr double kMinTimeBudgetS = 0.1;
@@ -27,6 +29,7 @@ struct RunArguments {
   std::vector<std::string> repetitions;
   std::vector<std::string> min_time;
   std::vector<std::string> time_budget;
+  std::vector<std::string> iterations;
   std::vector<std::string> parameters;
   std::vector<std::string> filter;
   std::vector<std::string> seed;

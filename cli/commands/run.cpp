@@ -190,11 +190,16 @@ void RunCommand::declare_measuring(CLI::App& app) {
   auto* budget = add_valued(app, "--time-budget", arguments_.time_budget, "TIME",
                             "Duration of the whole run, from which that of a repetition follows. "
                             "Excludes --min-time.");
+  auto* iterations =
+      add_valued(app, "--iterations", arguments_.iterations, "CASE=N",
+                 "Iterations of each repetition of a case, in place of those that take --min-time. "
+                 "May be repeated. For runs that will be compared.");
   auto* seed = add_valued(app, "--seed", arguments_.seed, "N",
                           "Seed of the order of the repetitions and of the schedulers.");
   seed->default_str(std::to_string(defaults.seed));
   auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
-  for (auto* option : {repetitions, min_time, budget, seed, pin}) option->group("How to measure");
+  for (auto* option : {repetitions, min_time, budget, iterations, seed, pin})
+    option->group("How to measure");
 }
 
 void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {

@@ -2,6 +2,10 @@
 //
 // A Task is lazy: nothing of it runs before it is awaited or spawned. It is moved, never copied,
 // and destroying it before its end destroys the coroutine with all that it holds.
+//
+// A frame is aligned as operator new aligns, to 16 bytes: what needs more (alignas(64), vectors of
+// 32 bytes) must not be a local variable or a parameter of a coroutine; put it behind a pointer.
+// Compilers do not pass a frame's alignment to its operator new yet (C++ paper P2014).
 #pragma once
 
 #include <coroutine>

@@ -138,6 +138,15 @@ class Numbers(CommandTest):
 
 
 class Contradictions(CommandTest):
+    def test_iterations_are_checked(self):
+        case = "chained_spawn/work_stealing/workers:1"
+        run = ("run", "chained_spawn", "--workers", "1", "--iterations")
+        self.refused(*run, "7", says="'7' is not CASE=N")
+        self.refused(*run, "chained_spwan=7", says="unknown case 'chained_spwan'")
+        self.refused(*run, f"{case}=0", says="--iterations")
+        self.refused(*run, f"{case}=7", "--iterations", f"{case}=8", says="given twice")
+        self.refused(*run, f"{case}=7", "--time-budget", "1s", says="exclude each other")
+
     def test_min_time_with_time_budget(self):
         says = "--min-time and --time-budget exclude each other"
         self.refused("run", "--min-time", "1", "--time-budget", "10s", says=says)

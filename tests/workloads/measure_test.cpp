@@ -98,6 +98,7 @@ Settings quick_settings() {
           .warmup_s = 0.002,
           .time_budget_s = std::nullopt,
           .seed = 1,
+          .iterations = {},
           .pin = false};
 }
 
@@ -331,6 +332,16 @@ TEST_F(measure_test, progress_goes_from_nothing_to_everything) {
   ASSERT_TRUE(middle.remaining_s.has_value());
   const double total = seen.back().elapsed_s;
   EXPECT_NEAR(middle.elapsed_s + *middle.remaining_s, total, total / 2);
+}
+
+TEST_F(measure_test, given_iterations_are_kept_and_the_other_cases_go_by_time) {
+  Settings settings = quick_settings();
+  const std::vector<Case> cases{fake_case(1), fake_case(2)};
+  settings.iterations = {{cases[1].name(), 7}};
+  const Result result = measure_quietly(cases, settings);
+  for (const auto& repetition : result.cases[0].repetitions) EXPECT_GT(repetition.iterations, 7);
+  ASSERT_EQ(result.cases[1].repetitions.size(), 3U);
+  for (const auto& repetition : result.cases[1].repetitions) EXPECT_EQ(repetition.iterations, 7);
 }
 
 TEST_F(measure_test, min_time_is_reached) {

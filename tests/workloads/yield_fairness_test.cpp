@@ -37,8 +37,8 @@ struct Race {
   std::atomic<std::uint32_t> most_apart{0};
   Countdown finished;
 
-  /// Of all tasks but the `preempted` least advanced ones. The most advanced is looked for first: as
-  /// yields only grow, one that is stopped between the two looks sees them closer, never further.
+  /// Of all tasks but the `preempted` least advanced ones. The most advanced is looked for first:
+  /// as yields only grow, one that is stopped between the two looks sees them closer, not further.
   std::uint32_t apart() const {
     std::uint32_t most = 0;
     for (const auto& yielded : yields) {

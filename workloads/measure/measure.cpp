@@ -68,7 +68,14 @@ class Session {
       const double each = repetitions > 0 ? left / repetitions : 0;
       min_time_s_ = std::max(kMinTimeFloor_s, each / kRepetitionOverhead / kMinTimeMargin);
     }
-    for (const auto& prepared : cases_) prepared->fix_iterations(min_time_s_ * kMinTimeMargin);
+    for (const auto& prepared : cases_) {
+      const auto given = settings_.iterations.find(prepared->name());
+      if (given != settings_.iterations.end()) {
+        prepared->set_iterations(given->second);
+      } else {
+        prepared->fix_iterations(min_time_s_ * kMinTimeMargin);
+      }
+    }
   }
 
   void run() {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,9 @@ struct Settings {
   double warmup_s = 0.1;                ///< of one case, before its first repetition
   std::optional<double> time_budget_s;  ///< whole run; when set, min_time_s follows from it
   std::uint64_t seed = 1;
+  /// Iterations of a repetition by the name of the case; a case that is not in it gets the count
+  /// that takes min_time_s. For runs that are compared: different counts bias the mean.
+  std::map<std::string, std::int64_t> iterations;
   bool pin = false;  ///< bind worker i to the i-th CPU that this process may use
 };
 

@@ -18,8 +18,8 @@ namespace {
 // Before a repetition the case runs this share of its iterations untimed: between two of its
 // repetitions, the other cases had the caches and branch predictors.
 constexpr std::int64_t kUntimedShare = 20;
-// The time of an iteration is measured so often before the iterations of a repetition are fixed; the
-// fastest counts, so that a disturbance at that moment makes no repetition too short.
+// The time of an iteration is measured so often before the iterations of a repetition are fixed.
+// The fastest counts, so that a disturbance at that moment makes no repetition too short.
 constexpr int kCalibrationLooks = 3;
 constexpr double kMaxIterations = 1e9;  // Google Benchmark's own limit
 constexpr const char* kInterrupted = "interrupted";
@@ -95,8 +95,8 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
 
 void PreparedCase::warm_up(double warmup_s, double calibration_s) {
   for (int look = 0; look < kCalibrationLooks; ++look) {
-    const auto measured = time({.min_time_s = calibration_s / kCalibrationLooks,
-                                .warmup_s = look == 0 ? warmup_s : 0});
+    const auto measured = time(
+        {.min_time_s = calibration_s / kCalibrationLooks, .warmup_s = look == 0 ? warmup_s : 0});
     if (!measured) return;
     const double each = measured->real_ns * 1e-9;
     iteration_s_ = look == 0 ? each : std::min(iteration_s_, each);
@@ -105,7 +105,11 @@ void PreparedCase::warm_up(double warmup_s, double calibration_s) {
 
 void PreparedCase::fix_iterations(double seconds) {
   const double wanted = iteration_s_ > 0 ? std::ceil(seconds / iteration_s_) : 1;
-  iterations_ = static_cast<std::int64_t>(std::clamp(wanted, 1.0, kMaxIterations));
+  set_iterations(static_cast<std::int64_t>(std::clamp(wanted, 1.0, kMaxIterations)));
+}
+
+void PreparedCase::set_iterations(std::int64_t iterations) {
+  iterations_ = iterations;
   untimed_iterations_ = std::max<std::int64_t>(1, iterations_ / kUntimedShare);
 }
 

@@ -44,6 +44,9 @@ class PreparedCase {
   /// since different counts bias the mean. Call it after warm_up().
   void fix_iterations(double seconds);
 
+  /// The same with a count that is given.
+  void set_iterations(std::int64_t iterations);
+
   /// Times one repetition and adds it to the result, unless the case fails or `stop` is set.
   void run_repetition();
 
