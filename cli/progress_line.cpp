@@ -45,21 +45,25 @@ std::string progress_text(const workloads::measure::Progress& progress) {
 }
 
 void ProgressLine::show(const workloads::measure::Progress& progress) {
+  // Done: the result says so.
+  if (style_ == ProgressStyle::lines && progress.case_name.empty()) return;
+  show(progress_text(progress), progress.elapsed_s);
+}
+
+void ProgressLine::show(const std::string& text, double elapsed_s) {
   switch (style_) {
     case ProgressStyle::none:
       return;
     case ProgressStyle::lines: {
-      if (progress.case_name.empty()) return;  // done: the result says so
-      const double since = progress.elapsed_s - shown_at_s_.value_or(0);
+      const double since = elapsed_s - shown_at_s_.value_or(0);
       if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
-      shown_at_s_ = progress.elapsed_s;
-      write_to_stderr(fmt::format("taskbench: {}\n", progress_text(progress)));
+      shown_at_s_ = elapsed_s;
+      write_to_stderr(fmt::format("taskbench: {}\n", text));
       return;
     }
     case ProgressStyle::rewritten: {
       // One column stays free: a full last column makes some terminals wrap.
       const int width = std::max(2, columns(STDERR_FILENO, kUnknownWidth));
-      const std::string text = progress_text(progress);
       write_to_stderr(
           fmt::format("\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(width) - 1)));
       on_screen_ = true;

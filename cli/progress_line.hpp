@@ -26,6 +26,8 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   void show(const workloads::measure::Progress& progress);
+  /// Where something else than repetitions is counted. `elapsed_s` since the beginning.
+  void show(const std::string& text, double elapsed_s);
 
   /// Takes a rewritten line off the terminal, before anything else is written there.
   void clear();

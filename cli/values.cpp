@@ -82,6 +82,22 @@ double parse_duration_s(std::string_view name, std::string_view text, double min
   return seconds;
 }
 
+double parse_fraction(std::string_view name, std::string_view text, double min, double max) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  const std::string_view rest(result.ptr, static_cast<std::size_t>(end - result.ptr));
+  const bool is_percent = rest == "%" || rest == " %";
+  if (result.ec != std::errc{} || (!rest.empty() && !is_percent) || !std::isfinite(number)) {
+    throw UsageError(fmt::format("{}: '{}' is no share; write 3% or 0.03", name, text));
+  }
+  const double value = is_percent ? number / 100 : number;
+  if (value < min * (1 - 1e-9) || value > max * (1 + 1e-9)) {
+    refuse_range(name, text, fmt::format("{:g}%", 100 * min), fmt::format("{:g}%", 100 * max));
+  }
+  return value;
+}
+
 std::vector<std::string> parse_list(std::string_view name, const std::vector<std::string>& given) {
   std::vector<std::string> items;
   for (const std::string& list : given) {

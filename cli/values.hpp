@@ -17,6 +17,10 @@ namespace taskbench::cli {
 [[nodiscard]] double parse_duration_s(std::string_view name, std::string_view text, double min_s,
                                       double max_s);
 
+/// "3%" or "0.03" → 0.03, when in [min, max].
+[[nodiscard]] double parse_fraction(std::string_view name, std::string_view text, double min,
+                                    double max);
+
 /// A duration in the unit that reads best: "0.1 ms", "10 s", "1 h".
 [[nodiscard]] std::string duration_limit_text(double seconds);
 

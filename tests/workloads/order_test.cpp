@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace taskbench::workloads::measure {
@@ -51,6 +52,37 @@ TEST(order, every_order_of_a_round_is_about_equally_likely) {
 TEST(order, of_nothing_is_nothing) {
   EXPECT_TRUE(interleaved_order(0, 5, 1).empty());
   EXPECT_TRUE(interleaved_order(5, 0, 1).empty());
+}
+
+using enum reports::model::Side;
+
+TEST(block_plan_test, each_block_has_both_sides_at_the_same_mean_position) {
+  int base_first = 0;
+  for (int block = 0; block < 1'000; ++block) {
+    const BlockPlan plan = block_plan(7, block);
+    EXPECT_EQ(plan.sides[0], plan.sides[3]);
+    EXPECT_EQ(plan.sides[1], plan.sides[2]);
+    EXPECT_NE(plan.sides[0], plan.sides[1]);
+    if (plan.sides[0] == base) ++base_first;
+  }
+  EXPECT_GT(base_first, 400);
+  EXPECT_LT(base_first, 600);
+}
+
+TEST(block_plan_test, is_the_same_again_and_another_for_each_block_and_seed) {
+  std::set<std::uint64_t> order_seeds;
+  std::set<std::size_t> paddings;
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}}) {
+    for (int block = 0; block < 100; ++block) {
+      const BlockPlan plan = block_plan(seed, block);
+      EXPECT_EQ(plan.order_seed, block_plan(seed, block).order_seed);
+      EXPECT_EQ(plan.sides, block_plan(seed, block).sides);
+      order_seeds.insert(plan.order_seed);
+      paddings.insert(plan.padding_bytes);
+    }
+  }
+  EXPECT_EQ(order_seeds.size(), 200U);
+  EXPECT_GT(paddings.size(), 150U);
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 namespace taskbench::workloads::measure {
 namespace {
 
+// The stack then begins anywhere within a page, which its place in the caches depends on.
+constexpr std::size_t kMaxPaddingBytes = 4096;
+
 // Uniform in [0, bound). Neither std::uniform_int_distribution nor std::shuffle, whose results
 // differ between standard libraries. The modulo's bias is below bound / 2^64.
 std::size_t draw_below(std::mt19937_64& random, std::size_t bound) { return random() % bound; }
@@ -27,6 +30,18 @@ std::vector<std::size_t> interleaved_order(std::size_t cases, std::int64_t repet
     order.insert(order.end(), round.begin(), round.end());
   }
   return order;
+}
+
+BlockPlan block_plan(std::uint64_t seed, int block) {
+  using enum reports::model::Side;
+  std::seed_seq words{seed & 0xFFFFFFFF, seed >> 32, static_cast<std::uint64_t>(block)};
+  std::mt19937_64 random(words);
+  BlockPlan plan{};
+  plan.sides = draw_below(random, 2) == 0 ? std::array{base, head, head, base}
+                                          : std::array{head, base, base, head};
+  plan.order_seed = random();
+  plan.padding_bytes = draw_below(random, kMaxPaddingBytes);
+  return plan;
 }
 
 }  // namespace taskbench::workloads::measure

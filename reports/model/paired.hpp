@@ -1,0 +1,75 @@
+// The measured facts of a paired trial: two programs, blocks of fresh processes, one number for
+// each process and benchmark. Plain values; VERDICTS part A of docs/design/measurement.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::reports::model {
+
+/// Version of the journal. Raised when a reader of the old version would misread the new one.
+inline constexpr int kJournalVersion = 1;
+
+/// Processes in a block: two of each side.
+inline constexpr int kBlockSize = 4;
+
+enum class Side { base, head };
+
+[[nodiscard]] constexpr std::string_view name_of(Side side) {
+  return side == Side::base ? "base" : "head";
+}
+
+struct PairedProgram {
+  std::string command;
+  std::string digest;  ///< of the executable's bytes; empty when it could not be read
+};
+
+/// How small a difference is noise here, and where that is known from.
+struct NoiseFloor {
+  double epsilon = 0;  ///< relative: 0.01 is 1 %
+  std::string source;  ///< "calibrated 2026-11-21 on …", "assumed: …"
+};
+
+/// All that the verdict depends on besides the samples. Fixed before the first block.
+struct PairedSetup {
+  PairedProgram base;
+  PairedProgram head;
+  std::uint64_t seed = 0;
+  double alpha = 0.01;           ///< chance of a false FAIL, over all benchmarks and looks
+  double pass_error = 0.05;      ///< chance of a false PASS of one benchmark, over all looks
+  double delta = 0.03;           ///< the smallest change that matters, relative
+  std::int64_t repetitions = 0;  ///< in each process
+  double min_time_s = 0;         ///< of a repetition
+  int max_blocks = 0;
+  std::vector<std::string> benchmarks;  ///< those that both sides have, in base's order
+  std::vector<std::string> only_base;   ///< those that cannot be compared
+  std::vector<std::string> only_head;
+  std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
+  std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
+};
+
+/// What one process measured.
+struct ProcessSample {
+  int block = 0;
+  int position = 0;  ///< in the block, from 0 to 3
+  Side side = Side::base;
+  double took_s = 0;                      ///< the whole process; what the budget is spent on
+  std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
+  /// Per iteration, median: CPU time, context switches, the scheduler's counters.
+  std::map<std::string, std::map<std::string, double>> counters;
+};
+
+/// Why no further block was begun.
+enum class TrialEnd { decided, budget, blocks };
+
+struct PairedTrial {
+  PairedSetup setup;
+  std::vector<ProcessSample> samples;  ///< in the order of block and position, none missing between
+  std::optional<TrialEnd> end;         ///< empty: it can be gone on with
+};
+
+}  // namespace taskbench::reports::model

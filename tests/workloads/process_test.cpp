@@ -1,0 +1,120 @@
+// run_process(): every way in which a program can end, or not.
+#include "workloads/measure/process.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+namespace taskbench::workloads::measure {
+namespace {
+
+using End = ProcessOutcome::End;
+
+const std::atomic<bool> kNeverStop{false};
+
+ProcessOutcome shell(const std::string& script, double timeout_s = 30) {
+  return run_process({.command = {"sh", "-c", script}, .environment = {}, .timeout_s = timeout_s},
+                     kNeverStop);
+}
+
+double seconds_of(const auto& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(process_test, a_good_end_with_its_output) {
+  const ProcessOutcome outcome = shell("echo out; echo err >&2");
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.output, "out\n");
+  EXPECT_EQ(outcome.errors, "err\n");
+}
+
+TEST(process_test, a_status_is_told_with_the_last_line_of_its_errors) {
+  const ProcessOutcome outcome = shell("echo first >&2; echo no such thing >&2; exit 7");
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.text(), "exited with status 7: no such thing");
+}
+
+TEST(process_test, a_signal_is_told_by_its_name) {
+  const ProcessOutcome outcome = shell("kill -SEGV $$");
+  EXPECT_EQ(outcome.end, End::killed);
+  EXPECT_EQ(outcome.text(), "was killed by signal 11 (Segmentation fault)");
+}
+
+TEST(process_test, what_cannot_be_started_is_told_why) {
+  const ProcessOutcome missing =
+      run_process({.command = {"/no/such/program"}, .environment = {}, .timeout_s = 5}, kNeverStop);
+  EXPECT_EQ(missing.text(), "cannot be started: No such file or directory");
+  const ProcessOutcome denied =
+      run_process({.command = {"/etc"}, .environment = {}, .timeout_s = 5}, kNeverStop);
+  EXPECT_EQ(denied.text(), "cannot be started: Permission denied");
+}
+
+TEST(process_test, one_that_hangs_is_killed_after_its_time) {
+  ProcessOutcome outcome;
+  EXPECT_LT(seconds_of([&] { outcome = shell("trap '' TERM INT; sleep 60", 0.2); }), 20);
+  EXPECT_EQ(outcome.end, End::timed_out);
+  EXPECT_EQ(outcome.text(), "did not end in time and was killed");
+}
+
+TEST(process_test, stop_ends_it) {
+  std::atomic<bool> stop{false};
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  const ProcessOutcome outcome =
+      run_process({.command = {"sleep", "60"}, .environment = {}, .timeout_s = 60}, stop);
+  stopper.join();
+  EXPECT_EQ(outcome.end, End::interrupted);
+}
+
+TEST(process_test, garbage_without_end_is_bounded) {
+  const ProcessOutcome outcome = shell("yes garbage | head -c 50000000; echo end >&2");
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.output.size(), 1U << 20);
+  EXPECT_EQ(outcome.errors, "end\n");
+}
+
+TEST(process_test, what_it_leaves_behind_is_killed_and_not_waited_for) {
+  ProcessOutcome outcome;
+  EXPECT_LT(seconds_of([&] { outcome = shell("sleep 60 & echo $!"); }), 20);
+  ASSERT_TRUE(outcome.ok());
+  const pid_t left = std::stoi(outcome.output);
+  // Whoever adopts the orphan reaps it some time later.
+  bool gone = false;
+  for (int i = 0; i < 500 && !gone; ++i) {
+    const std::string state = shell("cut -d' ' -f3 /proc/" + std::to_string(left) + "/stat").output;
+    gone = state.empty() || state == "Z\n";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(gone);
+}
+
+TEST(process_test, its_standard_input_is_empty) {
+  EXPECT_EQ(shell("cat; echo done").output, "done\n");
+}
+
+TEST(process_test, variables_are_added_and_replaced) {
+  ::setenv("TASKBENCH_TEST_KEPT", "kept", 1);
+  ::setenv("TASKBENCH_TEST_REPLACED", "old", 1);
+  const ProcessOutcome outcome = run_process(
+      {.command = {"sh", "-c", "echo $TASKBENCH_TEST_KEPT $TASKBENCH_TEST_REPLACED $NEW_ONE"},
+       .environment = {"TASKBENCH_TEST_REPLACED=new", "NEW_ONE=1"},
+       .timeout_s = 30},
+      kNeverStop);
+  EXPECT_EQ(outcome.output, "kept new 1\n");
+}
+
+TEST(process_test, it_takes_the_signals_that_this_process_ignores) {
+  ::signal(SIGINT, SIG_IGN);
+  const ProcessOutcome outcome = shell("kill -INT $$; echo survived");
+  ::signal(SIGINT, SIG_DFL);
+  EXPECT_EQ(outcome.end, End::killed);
+}
+
+}  // namespace
+}  // namespace taskbench::workloads::measure

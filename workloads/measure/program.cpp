@@ -1,0 +1,202 @@
+#include "workloads/measure/program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "workloads/measure/process.hpp"
+
+namespace taskbench::workloads::measure {
+namespace {
+
+// A program that knows neither question may begin to measure in answer: it is not waited for long.
+constexpr double kAnswerTimeout_s = 10;
+
+std::string escaped(std::string_view name) {
+  constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
+  std::string result;
+  for (const char each : name) {
+    if (kSpecial.find(each) != std::string_view::npos) result += '\\';
+    result += each;
+  }
+  return result;
+}
+
+/// An expression that is found in these names only.
+std::string filter_for(const std::vector<std::string>& names) {
+  std::vector<std::string> alternatives;
+  for (const std::string& name : names) alternatives.push_back(escaped(name));
+  return fmt::format("^({})$", fmt::join(alternatives, "|"));
+}
+
+std::vector<std::string> with(std::vector<std::string> words,
+                              std::initializer_list<std::string> more) {
+  words.insert(words.end(), more);
+  return words;
+}
+
+std::optional<std::string> content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return std::nullopt;
+  return content;
+}
+
+/// What ldd says of it, without the addresses, which differ each time. Empty when it fails, as it
+/// does for a static binary.
+std::string libraries_of(const std::filesystem::path& executable, const std::atomic<bool>& stop) {
+  const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
+                                              .environment = {"LC_ALL=C"},
+                                              .timeout_s = kAnswerTimeout_s},
+                                             stop);
+  if (!outcome.ok()) return {};
+  std::string result;
+  bool in_address = false;
+  for (const char each : outcome.output) {
+    if (each == '(') in_address = true;
+    if (!in_address) result += each;
+    if (each == ')') in_address = false;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> split_command(std::string_view text) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char each = text[i];
+    if (quote != 0 && each == quote) {
+      quote = 0;
+    } else if (quote == 0 && (each == '\'' || each == '"')) {
+      quote = each;
+      if (!word) word.emplace();
+    } else if (each == '\\' && quote != '\'' && i + 1 < text.size()) {
+      if (!word) word.emplace();
+      *word += text[++i];
+    } else if (quote == 0 && (each == ' ' || each == '\t' || each == '\n')) {
+      if (word) words.push_back(std::move(*word));
+      word.reset();
+    } else {
+      if (!word) word.emplace();
+      *word += each;
+    }
+  }
+  if (quote != 0) throw std::invalid_argument(fmt::format("the quote {} is not closed", quote));
+  if (word) words.push_back(std::move(*word));
+  if (words.empty()) throw std::invalid_argument("the command is empty");
+  return words;
+}
+
+Program Program::find_out(std::vector<std::string> command, const std::atomic<bool>& stop) {
+  const auto ask = [&](const std::vector<std::string>& words) {
+    return run_process({.command = words, .environment = {}, .timeout_s = kAnswerTimeout_s}, stop);
+  };
+  const ProcessOutcome version = ask({command.front(), "--version"});
+  if (version.end == ProcessOutcome::End::not_started) {
+    throw ProgramError(fmt::format("'{}' {}", command.front(), version.text()));
+  }
+  if (version.ok() && version.output.starts_with("taskbench ")) {
+    return {Kind::taskbench, std::move(command)};
+  }
+  const ProcessOutcome list = ask(with(command, {"--benchmark_list_tests=true"}));
+  if (list.ok() && !list.output.empty()) return {Kind::google_benchmark, std::move(command)};
+  if (list.ok()) {
+    throw ProgramError(fmt::format("'{}' lists no benchmarks", fmt::join(command, " ")));
+  }
+  throw ProgramError(
+      fmt::format("'{}' is neither taskbench nor a Google Benchmark program: asked with "
+                  "--benchmark_list_tests=true for what it measures, it {}",
+                  fmt::join(command, " "), list.text()));
+}
+
+std::filesystem::path Program::executable() const {
+  std::error_code failed;
+  const std::string& name = command_.front();
+  if (name.find('/') != std::string::npos) return std::filesystem::canonical(name, failed);
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
+    const auto end = rest.find(':');
+    const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
+    if (::access(candidate.c_str(), X_OK) == 0)
+      return std::filesystem::canonical(candidate, failed);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+  }
+  return {};
+}
+
+std::string Program::digest() const {
+  const auto content = content_of(executable());
+  if (!content) return {};
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+  for (const char each : *content) {
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& stop) {
+  const auto arguments = [](const Program& program) {
+    return std::vector(program.command().begin() + 1, program.command().end());
+  };
+  const auto content = content_of(a.executable());
+  return content &&
+         content->starts_with(
+             "\x7f"
+             "ELF") &&
+         content == content_of(b.executable()) && arguments(a) == arguments(b) &&
+         libraries_of(a.executable(), stop) == libraries_of(b.executable(), stop);
+}
+
+std::vector<std::string> Program::arguments(const SampleRequest& request,
+                                            const std::filesystem::path& json) const {
+  if (kind_ == Kind::google_benchmark) {
+    auto words =
+        with(command_, {fmt::format("--benchmark_out={}", json.string()),
+                        "--benchmark_out_format=json", "--benchmark_report_aggregates_only=false",
+                        "--benchmark_display_aggregates_only=true",
+                        "--benchmark_enable_random_interleaving=true",
+                        fmt::format("--benchmark_repetitions={}", request.repetitions),
+                        fmt::format("--benchmark_min_time={}", request.min_time_s)});
+    if (!request.benchmarks.empty()) {
+      words.push_back(fmt::format("--benchmark_filter={}", filter_for(request.benchmarks)));
+    }
+    return words;
+  }
+  std::vector<std::string> words{command_.front(), "run"};
+  words.insert(words.end(), command_.begin() + 1, command_.end());
+  words =
+      with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
+                              fmt::format("{}s", request.min_time_s), "--seed",
+                              std::to_string(request.seed), "--json", json.string(), "--quiet"});
+  if (!request.benchmarks.empty()) {
+    words = with(std::move(words), {"--filter", filter_for(request.benchmarks)});
+  }
+  for (const auto& [name, count] : request.iterations) {
+    words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
+  }
+  return words;
+}
+
+void Program::measure(const SampleRequest& request, const std::filesystem::path& json,
+                      const std::atomic<bool>& stop) const {
+  const ProcessOutcome outcome =
+      run_process({.command = arguments(request, json),
+                   .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
+                   .timeout_s = request.timeout_s},
+                  stop);
+  if (!outcome.ok()) {
+    throw ProgramError(fmt::format("'{}' {}", fmt::join(command_, " "), outcome.text()));
+  }
+}
+
+}  // namespace taskbench::workloads::measure

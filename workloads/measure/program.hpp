@@ -1,0 +1,79 @@
+// A program that can be measured from outside: taskbench itself, or any Google Benchmark one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::workloads::measure {
+
+/// What a program did wrong, in a sentence that names it.
+class ProgramError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Words as a shell would split them: blanks separate, '…' and "…" keep together, a backslash
+/// takes the next character as it is. Nothing is expanded. Throws std::invalid_argument for a quote
+/// that is not closed and for no words at all.
+[[nodiscard]] std::vector<std::string> split_command(std::string_view text);
+
+/// How one process is to measure.
+struct SampleRequest {
+  std::vector<std::string> benchmarks;             ///< names; empty: all
+  std::map<std::string, std::int64_t> iterations;  ///< of a repetition, by name
+  std::int64_t repetitions = 5;
+  double min_time_s = 0.02;       ///< of a repetition whose iterations are not given
+  std::uint64_t seed = 1;         ///< of the order of its benchmarks
+  std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
+  double timeout_s = 60;
+};
+
+class Program {
+ public:
+  enum class Kind { taskbench, google_benchmark };
+
+  /// Finds out what `command` is by asking it. For taskbench, what follows the program's name are
+  /// options of `taskbench run`; else they are handed on before ours. Throws ProgramError.
+  static Program find_out(std::vector<std::string> command, const std::atomic<bool>& stop);
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
+
+  /// The file that is executed, links followed. Empty when it cannot be found.
+  [[nodiscard]] std::filesystem::path executable() const;
+
+  /// A digest of the executable's bytes, to notice that it was built anew; empty when it cannot be
+  /// read. Not cryptographic.
+  [[nodiscard]] std::string digest() const;
+
+  /// Whether a process can be told how many iterations a repetition has.
+  [[nodiscard]] bool takes_iterations() const { return kind_ == Kind::taskbench; }
+
+  /// Runs one process that writes its results, as Google Benchmark's JSON, to `json`. Throws
+  /// ProgramError when it fails in any way or is interrupted; the file may then hold anything.
+  void measure(const SampleRequest& request, const std::filesystem::path& json,
+               const std::atomic<bool>& stop) const;
+
+  /// The words that measure() executes.
+  [[nodiscard]] std::vector<std::string> arguments(const SampleRequest& request,
+                                                   const std::filesystem::path& json) const;
+
+ private:
+  Program(Kind kind, std::vector<std::string> command)
+      : kind_(kind), command_(std::move(command)) {}
+
+  Kind kind_;
+  std::vector<std::string> command_;
+};
+
+/// Whether both commands surely execute the same machine code with the same arguments: binaries of
+/// equal bytes that load the same libraries. A script is never the same: what it calls may differ.
+[[nodiscard]] bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& stop);
+
+}  // namespace taskbench::workloads::measure
