@@ -1,5 +1,6 @@
 #include <array>
 
+#include "cli/commands/ab.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/completion.hpp"
 #include "cli/commands/list.hpp"
@@ -13,8 +14,9 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 3> kCommands{{
+constexpr std::array<CommandEntry, 4> kCommands{{
     {"run", make<RunCommand>},
+    {"ab", make<AbCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

@@ -53,7 +53,7 @@ class Bash(Completion):
         self.assertEqual(registered.stdout, "complete -F _taskbench taskbench\n")
 
     def test_commands_and_global_options(self):
-        self.assertEqual(self.complete(""), ["run", "list", "completion"])
+        self.assertEqual(self.complete(""), ["run", "ab", "list", "completion"])
         self.assertEqual(self.complete("co"), ["completion"])
         self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
 

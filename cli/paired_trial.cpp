@@ -1,0 +1,182 @@
+#include "cli/paired_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "reports/json/reader.hpp"
+#include "reports/stats/summary.hpp"
+#include "reports/verdict/paired.hpp"
+#include "workloads/measure/order.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace model = reports::model;
+using workloads::measure::Program;
+using workloads::measure::ProgramError;
+using workloads::measure::SampleRequest;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One process; its results as they were read, in the file's order.
+model::ResultFile measure_once(const Program& program, const SampleRequest& request,
+                               const std::filesystem::path& scratch,
+                               const std::atomic<bool>& stop) {
+  const std::filesystem::path file = scratch / "result.json";
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
+  program.measure(request, file, stop);
+  model::ResultFile result = json::read_result_file(file);
+  for (const auto& benchmark : result.benchmarks) {
+    if (!benchmark.error.empty()) {
+      throw ProgramError(fmt::format("'{}': {} failed: {}", program.command().front(),
+                                     benchmark.run_name, benchmark.error));
+    }
+    if (benchmark.repetitions.empty()) {
+      throw ProgramError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
+                                     benchmark.run_name));
+    }
+  }
+  return result;
+}
+
+double median_of(const std::vector<double>& values) { return reports::stats::median(values); }
+
+void store(const model::ResultFile& result, model::ProcessSample& sample) {
+  for (const auto& benchmark : result.benchmarks) {
+    std::vector<double> real;
+    std::map<std::string, std::vector<double>> counters;
+    for (const auto& repetition : benchmark.repetitions) {
+      real.push_back(repetition.real_ns);
+      counters["cpu_ns"].push_back(repetition.cpu_ns);
+      for (const auto& [name, value] : repetition.counters) counters[name].push_back(value);
+    }
+    sample.real_ns[benchmark.run_name] = median_of(real);
+    for (const auto& [name, values] : counters) {
+      sample.counters[benchmark.run_name][name] = median_of(values);
+    }
+  }
+}
+
+SampleRequest request_of(const model::PairedSetup& setup, double timeout_s) {
+  SampleRequest request;
+  request.benchmarks = setup.benchmarks;
+  request.iterations = setup.iterations;
+  request.repetitions = setup.repetitions;
+  request.min_time_s = setup.min_time_s;
+  request.timeout_s = timeout_s;
+  return request;
+}
+
+/// Why no further block may be begun, if there is a reason.
+std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
+                                      double budget_s) {
+  const auto blocks = static_cast<int>(trial.samples.size()) / model::kBlockSize;
+  if (reports::verdict::is_look(blocks) && reports::verdict::judge(trial).decided) {
+    return model::TrialEnd::decided;
+  }
+  if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
+  const double each = blocks > 0 ? spent_s / blocks : 0;
+  if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "taskbench-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::filesystem::filesystem_error("no folder for temporary files", name,
+                                            std::error_code(errno, std::system_category()));
+  }
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void explore(const TrialPrograms& programs, const std::filesystem::path& scratch, double timeout_s,
+             const std::atomic<bool>& stop, model::PairedSetup& setup) {
+  SampleRequest request = request_of(setup, timeout_s);
+  request.repetitions = 1;
+  const model::ResultFile base = measure_once(programs.base, request, scratch, stop);
+  const model::ResultFile head = measure_once(programs.head, request, scratch, stop);
+  const auto has = [](const model::ResultFile& result, const std::string& name) {
+    return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
+           result.benchmarks.end();
+  };
+  setup.benchmarks.clear();
+  for (const auto& benchmark : base.benchmarks) {
+    const bool both = has(head, benchmark.run_name);
+    (both ? setup.benchmarks : setup.only_base).push_back(benchmark.run_name);
+    if (both && programs.base.takes_iterations() && programs.head.takes_iterations()) {
+      setup.iterations[benchmark.run_name] = benchmark.repetitions.front().iterations;
+    }
+  }
+  for (const auto& benchmark : head.benchmarks) {
+    if (!has(base, benchmark.run_name)) setup.only_head.push_back(benchmark.run_name);
+  }
+  if (setup.benchmarks.empty()) {
+    throw ProgramError("base and head have no benchmark in common; nothing can be compared");
+  }
+}
+
+void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch, double budget_s,
+               double timeout_s, const std::atomic<bool>& stop,
+               const std::function<void(const TrialProgress&)>& progress,
+               json::JournalWriter& journal, model::PairedTrial& trial) {
+  SampleRequest request = request_of(trial.setup, timeout_s);
+  double spent_s = 0;
+  for (const auto& sample : trial.samples) spent_s += sample.took_s;
+  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
+  while (!trial.end && !stop.load(std::memory_order_relaxed)) {
+    const auto done = static_cast<int>(trial.samples.size());
+    model::ProcessSample sample;
+    sample.block = done / model::kBlockSize;
+    sample.position = done % model::kBlockSize;
+    if (sample.position == 0) {
+      trial.end = end_of(trial, spent_s, budget_s);
+      if (trial.end) {
+        journal.append(*trial.end);
+        return;
+      }
+    }
+    const auto plan = workloads::measure::block_plan(trial.setup.seed, sample.block);
+    sample.side = plan.sides[static_cast<std::size_t>(sample.position)];
+    request.seed = plan.order_seed;
+    request.padding_bytes = plan.padding_bytes;
+    progress({.blocks = sample.block,
+              .max_blocks = trial.setup.max_blocks,
+              .spent_s = spent_s,
+              .budget_s = budget_s,
+              .now = std::string(model::name_of(sample.side))});
+    const Clock::time_point start = Clock::now();
+    const bool is_base = sample.side == model::Side::base;
+    model::ResultFile result;
+    try {
+      result = measure_once(is_base ? programs.base : programs.head, request, scratch, stop);
+    } catch (const ProgramError&) {
+      // A process that was told to stop is no failure of the program.
+      if (stop.load(std::memory_order_relaxed)) return;
+      throw;
+    }
+    sample.took_s = seconds_since(start);
+    spent_s += sample.took_s;
+    store(result, sample);
+    journal.append(sample);
+    trial.samples.push_back(std::move(sample));
+  }
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,57 @@
+// Runs a paired trial: block after block of fresh processes, each journaled, until every benchmark
+// has its verdict or the budget is spent.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "reports/json/journal.hpp"
+#include "reports/model/paired.hpp"
+#include "workloads/measure/program.hpp"
+
+namespace taskbench::cli {
+
+struct TrialPrograms {
+  workloads::measure::Program base;
+  workloads::measure::Program head;
+};
+
+/// How far a trial is, for who waits.
+struct TrialProgress {
+  int blocks = 0;  ///< complete ones
+  int max_blocks = 0;
+  double spent_s = 0;  ///< of the budget
+  double budget_s = 0;
+  std::string now;  ///< "base", "head"
+};
+
+/// A folder for result files that is gone at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();  ///< Throws std::filesystem::filesystem_error.
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
+/// theirs take; fills these into `setup`, beside what it holds already. Throws ProgramError and
+/// reports::json::ReadError.
+void explore(const TrialPrograms& programs, const std::filesystem::path& scratch, double timeout_s,
+             const std::atomic<bool>& stop, reports::model::PairedSetup& setup);
+
+/// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
+/// journal and to the trial. Throws ProgramError, ReadError and JournalError; the trial then holds
+/// what was complete.
+void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch, double budget_s,
+               double timeout_s, const std::atomic<bool>& stop,
+               const std::function<void(const TrialProgress&)>& progress,
+               reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
+
+}  // namespace taskbench::cli

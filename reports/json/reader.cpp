@@ -1,0 +1,299 @@
+#include "reports/json/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMaxDepth = 64;
+
+// What Google Benchmark writes into a row itself; every other number is a counter.
+constexpr std::array<std::string_view, 19> kOwnKeys{"name",
+                                                    "family_index",
+                                                    "per_family_instance_index",
+                                                    "run_name",
+                                                    "run_type",
+                                                    "repetitions",
+                                                    "repetition_index",
+                                                    "threads",
+                                                    "aggregate_name",
+                                                    "aggregate_unit",
+                                                    "iterations",
+                                                    "real_time",
+                                                    "cpu_time",
+                                                    "time_unit",
+                                                    "label",
+                                                    "error_occurred",
+                                                    "error_message",
+                                                    "skipped",
+                                                    "skip_message"};
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
+  throw ReadError(fmt::format("{}: {}", path.string(), what));
+}
+
+/// The same text with `null` for the NaN and Infinity that Google Benchmark writes for a spread
+/// that it cannot compute. JSON has no such words; outside of strings they can be nothing else.
+/// Refuses what is nested so deeply that only an attack explains it.
+std::string with_nulls(const std::filesystem::path& path, std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  bool in_string = false;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char each = text[i];
+    if (in_string) {
+      result += each;
+      if (each == '\\' && i + 1 < text.size()) result += text[++i];
+      if (each == '"') in_string = false;
+      continue;
+    }
+    const std::string_view rest = text.substr(i);
+    const auto word = [&](std::string_view candidate) {
+      if (!rest.starts_with(candidate)) return false;
+      result += "null";
+      i += candidate.size() - 1;
+      return true;
+    };
+    if (word("NaN") || word("nan") || word("-NaN") || word("-nan") || word("Infinity") ||
+        word("-Infinity") || word("inf") || word("-inf")) {
+      continue;
+    }
+    if (each == '"') in_string = true;
+    if (each == '{' || each == '[') ++depth;
+    if (each == '}' || each == ']') --depth;
+    if (depth > kMaxDepth) fail(path, "is nested too deeply for a result file");
+    result += each;
+  }
+  return result;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+double unit_in_ns(const std::filesystem::path& path, const Json& row, std::string_view name) {
+  const auto found = row.find("time_unit");
+  if (found == row.end()) return 1;
+  const std::string unit = found->is_string() ? found->get<std::string>() : found->dump();
+  if (unit == "ns") return 1;
+  if (unit == "us") return 1e3;
+  if (unit == "ms") return 1e6;
+  if (unit == "s") return 1e9;
+  fail(path, fmt::format("'{}' has the unknown time unit '{}'", name, unit));
+}
+
+bool is_true(const Json& row, const char* key) {
+  const auto found = row.find(key);
+  return found != row.end() && found->is_boolean() && found->get<bool>();
+}
+
+/// Why the program gave no result for it: the key changed with version 1.8.
+std::string error_of(const Json& row) {
+  const bool failed = is_true(row, "error_occurred") || is_true(row, "skipped");
+  if (!failed) return {};
+  std::string message = text_of(row, "error_message");
+  if (message.empty()) message = text_of(row, "skip_message");
+  return message.empty() ? "skipped without a message" : message;
+}
+
+double number_of(const std::filesystem::path& path, const Json& row, std::string_view name,
+                 const char* key, bool zero_is_sound) {
+  const auto found = row.find(key);
+  if (found == row.end()) fail(path, fmt::format("'{}' has no {}", name, key));
+  const double value = found->is_number() ? found->get<double>() : std::nan("");
+  if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_is_sound)) {
+    fail(path,
+         fmt::format("'{}' has a {} of {}, which no measurement gives", name, key, found->dump()));
+  }
+  return value;
+}
+
+class Parser {
+ public:
+  explicit Parser(const std::filesystem::path& path) : path_(path) {}
+
+  model::ResultFile parse(const Json& document) {
+    if (!document.is_object() || !document.contains("benchmarks") ||
+        !document["benchmarks"].is_array()) {
+      fail(path_, fmt::format("is no result of Google Benchmark: {}", what_it_is(document)));
+    }
+    if (const auto context = document.find("context");
+        context != document.end() && context->is_object()) {
+      read_context(*context);
+    }
+    for (const Json& row : document["benchmarks"]) read_row(row);
+    if (const auto own = document.find("taskbench"); own != document.end() && own->is_object()) {
+      read_own(*own);
+    }
+    return std::move(file_);
+  }
+
+ private:
+  static std::string what_it_is(const Json& document) {
+    if (!document.is_object()) return "it holds no object";
+    if (document.contains("results")) return "it looks like hyperfine's";
+    if (document.contains("machine_info")) return "it looks like pytest-benchmark's";
+    if (document.contains("taskbench_paired")) return "it is the report of `taskbench ab`";
+    return "it has no array 'benchmarks'; write it with --benchmark_out=FILE "
+           "--benchmark_out_format=json";
+  }
+
+  void read_context(const Json& context) {
+    const auto version = context.find("json_schema_version");
+    if (version != context.end() && *version != 1) {
+      fail(path_, fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
+    }
+    file_.host_name = text_of(context, "host_name");
+    file_.executable = text_of(context, "executable");
+    file_.date = text_of(context, "date");
+    const auto number = [&](const char* key) {
+      const auto found = context.find(key);
+      return found != context.end() && found->is_number() ? found->get<double>() : 0;
+    };
+    file_.cpu_count = static_cast<std::int64_t>(number("num_cpus"));
+    file_.cpu_mhz = number("mhz_per_cpu");
+  }
+
+  void read_row(const Json& row) {
+    if (!row.is_object()) fail(path_, "has an entry of 'benchmarks' that is no object");
+    const std::string name = text_of(row, "name");
+    if (name.empty()) fail(path_, "has a benchmark without a name");
+    const std::string type = text_of(row, "run_type");
+    const std::string run_name = text_of(row, "run_name").empty() ? name : text_of(row, "run_name");
+    const std::string aggregate = text_of(row, "aggregate_name");
+    if (aggregate == "BigO" || aggregate == "RMS" || row.contains("cpu_coefficient") ||
+        row.contains("rms")) {
+      return;
+    }
+    model::Benchmark& benchmark = find_or_add(run_name);
+    if (type == "aggregate") {
+      benchmark.has_aggregates = true;
+      return;
+    }
+    if (std::string error = error_of(row); !error.empty()) {
+      benchmark.error = std::move(error);
+      return;
+    }
+    check_not_twice(row, run_name);
+    benchmark.repetitions.push_back(repetition_of(row, name));
+  }
+
+  model::ResultRepetition repetition_of(const Json& row, const std::string& name) {
+    model::ResultRepetition repetition;
+    const double unit = unit_in_ns(path_, row, name);
+    repetition.real_ns = unit * number_of(path_, row, name, "real_time", false);
+    repetition.cpu_ns = unit * number_of(path_, row, name, "cpu_time", true);
+    repetition.iterations =
+        static_cast<std::int64_t>(number_of(path_, row, name, "iterations", false));
+    for (const auto& [key, value] : row.items()) {
+      if (value.is_number() && std::ranges::find(kOwnKeys, key) == kOwnKeys.end()) {
+        repetition.counters[key] = value.get<double>();
+      }
+    }
+    return repetition;
+  }
+
+  /// Two families of one name look like repetitions of one benchmark, and are not.
+  void check_not_twice(const Json& row, const std::string& run_name) {
+    const auto index = row.find("repetition_index");
+    if (index == row.end()) return;  // written by 1.5 or older, which does not tell
+    const auto family = row.find("family_index");
+    const auto instance = row.find("per_family_instance_index");
+    const std::string place = fmt::format("{}/{}", family == row.end() ? "" : family->dump(),
+                                          instance == row.end() ? "" : instance->dump());
+    const auto [known, first] = places_.emplace(run_name, place);
+    if (known->second == place && seen_.emplace(run_name, index->dump()).second) return;
+    fail(path_, fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, "
+                            "give them different names",
+                            run_name));
+  }
+
+  void read_own(const Json& own) {
+    file_.partial = is_true(own, "partial");
+    if (const auto found = own.find("environment"); found != own.end() && found->is_object()) {
+      for (const auto& [key, value] : found->items()) {
+        if (value.is_string()) file_.environment[key] = value.get<std::string>();
+      }
+    }
+    const auto cases = own.find("cases");
+    if (cases == own.end() || !cases->is_array()) return;
+    for (const Json& each : *cases) {
+      if (!each.is_object()) continue;
+      const std::string name = text_of(each, "name");
+      if (name.empty() || !is_true(each, "failed")) continue;
+      const auto errors = each.find("errors");
+      const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
+                        errors->front().is_string();
+      find_or_add(name).error = told ? errors->front().get<std::string>() : "failed";
+    }
+  }
+
+  model::Benchmark& find_or_add(const std::string& run_name) {
+    const auto [place, added] = index_.emplace(run_name, file_.benchmarks.size());
+    if (added) file_.benchmarks.push_back({run_name, {}, false, {}});
+    return file_.benchmarks[place->second];
+  }
+
+  const std::filesystem::path& path_;
+  model::ResultFile file_;
+  std::map<std::string, std::size_t> index_;
+  std::map<std::string, std::string> places_;  // family and instance, by name
+  std::set<std::pair<std::string, std::string>> seen_;
+};
+
+}  // namespace
+
+model::ResultFile parse_result_file(const std::filesystem::path& path, std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
+  try {
+    return Parser(path).parse(Json::parse(with_nulls(path, text)));
+  } catch (const Json::parse_error& error) {
+    // "parse error at line 3, column 7: …" without the text, which may be anything.
+    const std::string what = error.what();
+    const auto begin = what.find("line ");
+    const std::string where = begin == std::string::npos
+                                  ? fmt::format("byte {}", error.byte)
+                                  : what.substr(begin, what.find(':', begin) - begin);
+    fail(path,
+         fmt::format("is no valid JSON, at {}: it is cut off, damaged, or something else", where));
+  } catch (const Json::exception&) {
+    fail(path, "is no valid JSON: it holds what is not UTF-8");
+  }
+}
+
+model::ResultFile read_result_file(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (status.type() == std::filesystem::file_type::not_found) fail(path, "does not exist");
+  if (std::filesystem::is_directory(status)) fail(path, "is a folder, not a file");
+  if (std::filesystem::is_regular_file(status)) {
+    const auto bytes = std::filesystem::file_size(path, failed);
+    if (!failed && bytes > kMaxResultBytes) {
+      fail(path, fmt::format("has {} MiB; no result file has more than {}", bytes >> 20,
+                             kMaxResultBytes >> 20));
+    }
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) fail(path, "cannot be read");
+  return parse_result_file(path, text);
+}
+
+}  // namespace taskbench::reports::json

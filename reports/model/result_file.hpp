@@ -1,0 +1,37 @@
+// A result file of Google Benchmark, ours or anybody's, as it was read. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace taskbench::reports::model {
+
+struct ResultRepetition {
+  std::int64_t iterations = 0;
+  double real_ns = 0;  ///< per iteration
+  double cpu_ns = 0;   ///< per iteration
+  std::map<std::string, double> counters;
+};
+
+struct Benchmark {
+  std::string run_name;  ///< the name without what a repetition or an aggregate adds to it
+  std::vector<ResultRepetition> repetitions;
+  bool has_aggregates = false;  ///< rows of mean, median and so on were there, too, or alone
+  std::string error;            ///< why the program gave it no result; empty when it did
+};
+
+struct ResultFile {
+  std::string host_name;  ///< empty where the file does not tell, as all of these
+  std::string executable;
+  std::string date;
+  std::int64_t cpu_count = 0;
+  double cpu_mhz = 0;
+  /// Of our own files: "cpu_model", "kernel", "compiler" and so on.
+  std::map<std::string, std::string> environment;
+  bool partial = false;               ///< ours, and interrupted
+  std::vector<Benchmark> benchmarks;  ///< in the order in which they first appear
+};
+
+}  // namespace taskbench::reports::model

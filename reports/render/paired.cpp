@@ -1,0 +1,276 @@
+#include "reports/render/paired.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using model::PairedTrial;
+using verdict::BenchmarkVerdict;
+using verdict::PairedReport;
+using verdict::Verdict;
+
+constexpr std::string_view kNone = "–";
+constexpr std::size_t kGap = 2;
+
+using Cells = std::vector<std::string>;
+
+const Cells kTitles{"benchmark", "base",       "head",    "change", "95 % interval",
+                    "p",         "detectable", "verdict", "blocks"};
+
+std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+
+std::string interval(const BenchmarkVerdict& row) {
+  if (!row.low || !row.high) return std::string(kNone);
+  return fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high));
+}
+
+std::string probability(double p) {
+  return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
+}
+
+std::string verdict_text(const BenchmarkVerdict& row) {
+  return row.improved ? fmt::format("{}, faster", word(row.verdict))
+                      : std::string(word(row.verdict));
+}
+
+Cells cells(const BenchmarkVerdict& row, const TimeUnit& unit) {
+  const auto time = [&](double ns) {
+    return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
+  };
+  return {row.name,
+          time(row.base_ns),
+          time(row.head_ns),
+          percent_change(row.change),
+          interval(row),
+          probability(row.p_adjusted),
+          row.detectable ? percent(*row.detectable) : std::string(kNone),
+          verdict_text(row),
+          std::to_string(row.blocks)};
+}
+
+std::vector<Cells> all_cells(const PairedReport& report) {
+  std::vector<Cells> rows;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    rows.push_back(cells(row, time_unit(std::min(row.base_ns, row.head_ns))));
+  }
+  return rows;
+}
+
+std::string_view colour_code(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "32";
+    case Verdict::fail:
+      return "1;31";
+    case Verdict::inconclusive:
+      break;
+  }
+  return "33";
+}
+
+std::string counters_text(const BenchmarkVerdict& row) {
+  std::string text;
+  for (const auto& counter : row.counters) {
+    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", counter.name, rate(counter.base),
+                        rate(counter.head));
+  }
+  return text;
+}
+
+/// What a reader who is not content with the verdict needs to know.
+std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& report) {
+  std::vector<std::string> lines;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    if (row.verdict == Verdict::inconclusive) {
+      lines.push_back(
+          row.blocks_needed
+              ? fmt::format("{}: undecided; about {} blocks would see a change of {}.", row.name,
+                            *row.blocks_needed, percent(row.delta))
+              : fmt::format("{}: undecided; the change is too near to the threshold of {}.",
+                            row.name, percent(row.delta)));
+    }
+    const std::string moved = counters_text(row);
+    const bool matters = row.verdict != Verdict::pass || row.improved;
+    if (matters && !moved.empty()) {
+      lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));
+    }
+  }
+  for (const std::string& name : trial.setup.only_base) {
+    lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));
+  }
+  for (const std::string& name : trial.setup.only_head) {
+    lines.push_back(fmt::format("{}: only head has it; nothing to compare with.", name));
+  }
+  return lines;
+}
+
+std::string basis(const PairedTrial& trial, const PairedReport& report) {
+  const auto& setup = trial.setup;
+  const auto processes = static_cast<std::size_t>(report.blocks) * model::kBlockSize;
+  std::string text = fmt::format(
+      "{} blocks, {} processes, {} repetitions of {} ms in each; seed {}. FAIL: slower by {} or "
+      "more, with a chance of {} that any is a false alarm.",
+      report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
+      percent(setup.delta), percent(setup.alpha));
+  std::string floors;
+  for (const auto& [name, floor] : setup.noise_floors) {
+    const std::string sentence = fmt::format(" Noise floor: {}.", floor.source);
+    if (floors.find(sentence) == std::string::npos) floors += sentence;
+  }
+  return text + floors;
+}
+
+// A bar: from -range to +range, the interval as a line with the estimate on it, and the threshold.
+constexpr int kBarCells = 41;
+
+std::string bar(const BenchmarkVerdict& row, double range) {
+  const auto place = [&](double change) {
+    const double share = (std::clamp(change, -range, range) + range) / (2 * range);
+    return static_cast<std::size_t>(std::lround(share * (kBarCells - 1)));
+  };
+  std::vector<std::string> bar(kBarCells, " ");
+  bar[place(0)] = "|";
+  for (std::size_t i = place(row.low.value_or(-range)); i <= place(row.high.value_or(range)); ++i) {
+    bar[i] = "-";
+  }
+  bar[place(row.delta)] = "!";
+  bar[place(row.change)] = "#";
+  std::string text;
+  for (const std::string& cell : bar) text += cell;
+  return text;
+}
+
+std::string bars(const PairedReport& report) {
+  double range = 0.05;
+  std::size_t width = 0;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.delta});
+    width = std::max(width, display_width(row.name));
+  }
+  const std::string left = percent_change(-range);
+  const std::string right = percent_change(range);
+  std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
+                                 std::string(kBarCells - left.size() - right.size(), ' '), right);
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    text += fmt::format("{}  {}  {} {}\n", pad_right(row.name, width), bar(row, range),
+                        pad_left(percent_change(row.change), 8), verdict_text(row));
+  }
+  return text + "(| no change, ! threshold, # estimate, --- 95 % interval)\n";
+}
+
+std::string headline(const PairedReport& report) {
+  std::array<int, 3> counts{};
+  int faster = 0;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    ++counts[static_cast<std::size_t>(row.verdict)];
+    if (row.improved) ++faster;
+  }
+  const auto count = [&](Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
+  std::string text = fmt::format("{}: ", word(report.overall));
+  if (count(Verdict::fail) > 0) {
+    text +=
+        fmt::format("{} of {} benchmarks slower", count(Verdict::fail), report.benchmarks.size());
+  } else if (count(Verdict::inconclusive) > 0) {
+    text += fmt::format("{} of {} benchmarks undecided, none found slower",
+                        count(Verdict::inconclusive), report.benchmarks.size());
+  } else {
+    text += fmt::format("none of {} benchmarks slower", report.benchmarks.size());
+  }
+  if (faster > 0) text += fmt::format(", {} faster", faster);
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char each : text) {
+    if (each == '|' || each == '\\' || each == '`' || each == '*') result += '\\';
+    result += each == '\n' ? ' ' : each;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "PASS";
+    case Verdict::fail:
+      return "FAIL";
+    case Verdict::inconclusive:
+      break;
+  }
+  return "INCONCLUSIVE";
+}
+
+std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
+
+std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
+  const std::vector<Cells> rows = all_cells(report);
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < kTitles.size(); ++column) {
+    widths.push_back(display_width(kTitles[column]));
+    for (const Cells& row : rows) {
+      widths.back() = std::max(widths.back(), display_width(printable(row[column])));
+    }
+  }
+  const auto line = [&](const Cells& row) {
+    std::string text;
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string cell = printable(row[column]);
+      const bool left = column == 0 || kTitles[column] == "verdict";
+      if (column > 0) text += std::string(kGap, ' ');
+      text += left ? pad_right(cell, widths[column]) : pad_left(cell, widths[column]);
+    }
+    return text;
+  };
+  std::string text = line(kTitles) + '\n';
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string plain = line(rows[i]);
+    text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n",
+                                       colour_code(report.benchmarks[i].verdict), plain)
+                         : plain + '\n';
+  }
+  text += '\n';
+  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  const auto paragraph = [&](const std::string& content) {
+    for (const std::string& each : wrap(printable(content), width, "  ")) text += each + '\n';
+  };
+  for (const std::string& remark : remarks(trial, report)) paragraph(remark);
+  paragraph(basis(trial, report));
+  return text + headline(report) + '\n';
+}
+
+std::string markdown(const PairedTrial& trial, const PairedReport& report,
+                     const std::string& reproduce) {
+  std::string text =
+      fmt::format("### taskbench: {}\n\n```text\n{}```\n\n", headline(report), bars(report));
+  text += "<details><summary>Figures</summary>\n\n";
+  for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
+  text += "|\n";
+  for (const std::string& title : kTitles) {
+    text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
+  }
+  text += "|\n";
+  for (const Cells& row : all_cells(report)) {
+    for (const std::string& cell : row) text += fmt::format("| {} ", escaped(cell));
+    text += "|\n";
+  }
+  text += '\n';
+  for (const std::string& remark : remarks(trial, report))
+    text += fmt::format("- {}\n", escaped(remark));
+  text += fmt::format("\n{}\n\n</details>\n", escaped(basis(trial, report)));
+  if (!reproduce.empty()) text += fmt::format("\nTo reproduce:\n\n```sh\n{}\n```\n", reproduce);
+  return text;
+}
+
+}  // namespace taskbench::reports::render

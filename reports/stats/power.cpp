@@ -1,0 +1,92 @@
+#include "reports/stats/power.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "reports/stats/distributions.hpp"
+#include "reports/stats/require.hpp"
+
+namespace taskbench::reports::stats {
+namespace {
+
+constexpr std::size_t kMaxBlocks = 1'000'000;
+
+void require_not_negative(double value, const std::string& name) {
+  require(std::isfinite(value) && value >= 0,
+          "power: " + name + " must be finite and not negative");
+}
+
+void require_sound(double deviation, double epsilon, const TestErrors& errors) {
+  require_not_negative(deviation, "the deviation");
+  require_not_negative(epsilon, "epsilon");
+  require_fraction(errors.alpha, "power: alpha");
+  require_fraction(errors.beta, "power: beta");
+}
+
+/// How many of the 2^blocks sign patterns may count as significant.
+double outcomes(std::size_t blocks, double alpha) {
+  return alpha * std::pow(2.0, static_cast<double>(blocks));
+}
+
+/// How far the effect must lie beyond a threshold to pass it with probability 1 - error: as a
+/// log ratio.
+double margin(double error, double deviation, std::size_t blocks) {
+  const auto n = static_cast<double>(blocks);
+  return student_t_quantile(1 - error, n - 1) * deviation / std::sqrt(n);
+}
+
+}  // namespace
+
+double minimum_detectable_effect(double deviation, std::size_t blocks, double epsilon,
+                                 const TestErrors& errors) {
+  require_sound(deviation, epsilon, errors);
+  require(blocks > 0, "power: no blocks");
+  if (blocks < 2 || outcomes(blocks, errors.alpha) < 1) {
+    return std::numeric_limits<double>::infinity();
+  }
+  double beyond = margin(errors.alpha, deviation, blocks) + margin(errors.beta, deviation, blocks);
+  if (outcomes(blocks, errors.alpha) < 2) {
+    const double each = std::pow(1 - errors.beta, 1 / static_cast<double>(blocks));
+    beyond = std::max(beyond, normal_quantile(each) * deviation);
+  }
+  return std::expm1(std::log1p(epsilon) + beyond);
+}
+
+double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon, double delta,
+                              const TestErrors& errors) {
+  require_not_negative(delta, "delta");
+  const double detectable = minimum_detectable_effect(deviation, blocks, epsilon, errors);
+  if (std::isinf(detectable)) {
+    return detectable;
+  }
+  const double matters = std::log1p(std::max(delta, epsilon));
+  return std::max(detectable, std::expm1(matters + margin(errors.beta, deviation, blocks)));
+}
+
+std::optional<std::size_t> blocks_needed(double deviation, double epsilon, double delta,
+                                         const TestErrors& errors) {
+  require_sound(deviation, epsilon, errors);
+  require_not_negative(delta, "delta");
+  const auto is_enough = [&](std::size_t blocks) {
+    return minimum_detectable_effect(deviation, blocks, epsilon, errors) <= delta;
+  };
+  // More blocks never make it greater, so the least number is found by halving.
+  std::size_t too_few = 0;
+  std::size_t enough = 1;
+  while (!is_enough(enough)) {
+    if (enough == kMaxBlocks) {
+      return std::nullopt;
+    }
+    too_few = enough;
+    enough = std::min(2 * enough, kMaxBlocks);
+  }
+  while (enough - too_few > 1) {
+    const std::size_t middle = too_few + (enough - too_few) / 2;
+    (is_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
+}  // namespace taskbench::reports::stats

@@ -1,0 +1,152 @@
+#include "reports/stats/sign_flip.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "reports/stats/require.hpp"
+#include "reports/stats/split_mix.hpp"
+
+namespace taskbench::reports::stats {
+namespace {
+
+/// One workload: what its statistic is under flips, and how often flips reached the observed one.
+class Workload {
+ public:
+  Workload(std::span<const double> differences, double shift, Direction direction) {
+    std::vector<double> sizes;
+    std::vector<int> signs;
+    for (const double difference : differences) {
+      const double above = (direction == Direction::slower ? difference : -difference) - shift;
+      sizes.push_back(std::abs(above));
+      signs.push_back((above > 0 ? 1 : 0) - (above < 0 ? 1 : 0));
+    }
+    std::vector<double> sorted = sizes;
+    std::sort(sorted.begin(), sorted.end());
+    double squares = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      // Of places first to last - 1, counted from 0, the middle rank is (first + 1 + last) / 2.
+      // Twice that is whole.
+      const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), sizes[i]);
+      const auto doubled_rank = (first - sorted.begin()) + 1 + (last - sorted.begin());
+      signed_ranks_.push_back(signs[i] * static_cast<std::int64_t>(doubled_rank));
+      const auto rank = static_cast<double>(signed_ranks_.back());
+      squares += rank * rank;
+    }
+    scale_ = squares > 0 ? 1 / std::sqrt(squares) : 0;
+    sum_ = std::accumulate(signed_ranks_.begin(), signed_ranks_.end(), std::int64_t{0});
+    observed_ = statistic();
+  }
+
+  [[nodiscard]] double statistic() const { return static_cast<double>(sum_) * scale_; }
+
+  /// Turns the sign of one block, which has been turned already or not.
+  void turn(std::size_t block, bool is_turned) {
+    sum_ += (is_turned ? 2 : -2) * signed_ranks_[block];
+  }
+
+  /// Makes bit i of `flips` decide on block i.
+  void turn_all(std::span<const std::uint64_t> flips) {
+    sum_ = 0;
+    for (std::size_t i = 0; i < signed_ranks_.size(); ++i) {
+      const bool is_turned = (flips[i / 64] >> (i % 64) & 1) != 0;
+      sum_ += is_turned ? -signed_ranks_[i] : signed_ranks_[i];
+    }
+  }
+
+  void count(double greatest_of_all) {
+    reached_ += statistic() >= observed_ ? 1U : 0U;
+    reached_by_any_ += greatest_of_all >= observed_ ? 1U : 0U;
+  }
+
+  [[nodiscard]] std::size_t reached() const { return reached_; }
+  [[nodiscard]] std::size_t reached_by_any() const { return reached_by_any_; }
+
+ private:
+  std::vector<std::int64_t> signed_ranks_;  // doubled; 0 for a difference that equals the shift
+  double scale_ = 0;
+  std::int64_t sum_ = 0;  // of the signed ranks under the present flips
+  double observed_ = 0;
+  std::size_t reached_ = 0;
+  std::size_t reached_by_any_ = 0;
+};
+
+void count_flips(std::vector<Workload>& workloads) {
+  double greatest = workloads.front().statistic();
+  for (const Workload& workload : workloads) {
+    greatest = std::max(greatest, workload.statistic());
+  }
+  for (Workload& workload : workloads) {
+    workload.count(greatest);
+  }
+}
+
+/// All 2^n flips in the order of Gray's code, in which neighbours differ in one block. Returns how
+/// many that are; the first is the observed one.
+std::size_t make_all_flips(std::vector<Workload>& workloads, std::size_t blocks) {
+  const std::size_t total = std::size_t{1} << blocks;
+  count_flips(workloads);
+  for (std::size_t step = 1; step < total; ++step) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(step));
+    const bool is_turned = ((step - 1) ^ ((step - 1) >> 1)) >> block & 1;
+    for (Workload& workload : workloads) {
+      workload.turn(block, is_turned);
+    }
+    count_flips(workloads);
+  }
+  return total;
+}
+
+/// The observed pattern and kRandomFlips random ones; returns how many that are.
+std::size_t make_random_flips(std::vector<Workload>& workloads, std::size_t blocks,
+                              std::uint64_t seed) {
+  SplitMix64 random(seed);
+  std::vector<std::uint64_t> flips((blocks + 63) / 64);
+  count_flips(workloads);
+  for (std::size_t flip = 0; flip < kRandomFlips; ++flip) {
+    std::generate(flips.begin(), flips.end(), [&random] { return random.next(); });
+    for (Workload& workload : workloads) {
+      workload.turn_all(flips);
+    }
+    count_flips(workloads);
+  }
+  return kRandomFlips + 1;
+}
+
+void require_table(std::span<const std::vector<double>> differences,
+                   std::span<const double> shifts) {
+  require(!differences.empty(), "sign-flip test of no workloads");
+  require(shifts.size() == differences.size(), "sign-flip test: one shift for each workload");
+  require_finite(shifts, "sign-flip test: shifts");
+  for (const std::vector<double>& row : differences) {
+    require_finite(row, "sign-flip test");
+    require(row.size() == differences.front().size(),
+            "sign-flip test: all workloads must have the same blocks");
+  }
+}
+
+}  // namespace
+
+SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
+                              std::span<const double> shifts, Direction direction,
+                              std::uint64_t seed) {
+  require_table(differences, shifts);
+  std::vector<Workload> workloads;
+  for (std::size_t w = 0; w < differences.size(); ++w) {
+    workloads.emplace_back(differences[w], shifts[w], direction);
+  }
+  const std::size_t blocks = differences.front().size();
+  const std::size_t patterns = blocks <= kMaxExactBlocks
+                                   ? make_all_flips(workloads, blocks)
+                                   : make_random_flips(workloads, blocks, seed);
+  SignFlipResult result;
+  for (const Workload& workload : workloads) {
+    const auto total = static_cast<double>(patterns);
+    result.p.push_back(static_cast<double>(workload.reached()) / total);
+    result.p_adjusted.push_back(static_cast<double>(workload.reached_by_any()) / total);
+  }
+  return result;
+}
+
+}  // namespace taskbench::reports::stats

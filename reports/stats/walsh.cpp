@@ -1,0 +1,98 @@
+#include "reports/stats/walsh.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "reports/stats/distributions.hpp"
+#include "reports/stats/require.hpp"
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::stats {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// P(W <= k) for k = 0, 1, ..., where W is the sum of the ranks 1 to n that a fair coin picks.
+std::vector<double> signed_rank_lower_tail(std::size_t n) {
+  std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
+  probability[0] = 1;
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    for (std::size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;) {
+      const double without = probability[sum];
+      const double with = sum >= rank ? probability[sum - rank] : 0;
+      probability[sum] = (without + with) / 2;
+    }
+  }
+  std::partial_sum(probability.begin(), probability.end(), probability.begin());
+  return probability;
+}
+
+/// The greatest k with P(W <= k) <= alpha: so many Walsh averages lie outside a bound.
+std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alpha) {
+  const auto beyond = std::upper_bound(lower_tail.begin(), lower_tail.end(), alpha);
+  if (beyond == lower_tail.begin()) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(beyond - lower_tail.begin()) - 1;
+}
+
+/// Both bounds at once, each of them with an error of alpha.
+Interval bounds(std::span<const double> values, double alpha) {
+  require_fraction(alpha, "confidence bound: alpha");
+  const std::vector<double> averages = walsh_averages(values);
+  const auto outside = cut(signed_rank_lower_tail(values.size()), alpha);
+  if (!outside) {
+    return {-kInfinity, kInfinity};
+  }
+  // An alpha of a half and more would have the bounds change places.
+  const std::size_t k = std::min(*outside, (averages.size() - 1) / 2);
+  return {averages[k], averages[averages.size() - 1 - k]};
+}
+
+}  // namespace
+
+std::vector<double> walsh_averages(std::span<const double> values) {
+  require_finite(values, "Walsh averages");
+  std::vector<double> averages;
+  averages.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i; j < values.size(); ++j) {
+      averages.push_back(std::midpoint(values[i], values[j]));
+    }
+  }
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
+double hodges_lehmann(std::span<const double> values) { return median(walsh_averages(values)); }
+
+double upper_bound(std::span<const double> values, double alpha) {
+  return bounds(values, alpha).high;
+}
+
+double lower_bound(std::span<const double> values, double alpha) {
+  return bounds(values, alpha).low;
+}
+
+Interval confidence_interval(std::span<const double> values, double confidence) {
+  require_fraction(confidence, "confidence interval: confidence");
+  return bounds(values, (1 - confidence) / 2);
+}
+
+double robust_deviation(std::span<const double> values) {
+  constexpr double kTail = 0.1;
+  require(values.size() >= 2, "robust deviation of fewer than two values");
+  const std::vector<double> averages = walsh_averages(values);
+  const std::vector<double> lower_tail = signed_rank_lower_tail(values.size());
+  // Three values and fewer have no interval of 80 %; theirs is what the whole range attains.
+  const std::size_t k = cut(lower_tail, kTail).value_or(0);
+  const double width = averages[averages.size() - 1 - k] - averages[k];
+  const auto n = static_cast<double>(values.size());
+  return width * std::sqrt(n) / (2 * student_t_quantile(1 - lower_tail[k], n - 1));
+}
+
+}  // namespace taskbench::reports::stats

@@ -1,0 +1,39 @@
+// From the statistics of one workload to its verdict. VERDICTS part A, point 7.
+#pragma once
+
+namespace taskbench::reports::verdict {
+
+enum class Verdict { pass, fail, inconclusive };
+
+/// What is known of one workload at one look. Effects are log ratios, candidate over baseline:
+/// above 0 is slower.
+struct Evidence {
+  double effect = 0;             ///< estimate, hodges_lehmann
+  double p_slower_adjusted = 1;  ///< of sign_flip_test, Direction::slower, shift ln(1 + epsilon)
+  double p_faster_adjusted = 1;  ///< the same, Direction::faster
+  double upper_bound = 0;        ///< of the effect, at the look's pass_error; may be infinite
+};
+
+/// Relative changes: 0.03 is 3 %.
+struct Thresholds {
+  double epsilon = 0;  ///< the noise floor
+  double delta = 0;    ///< the smallest change that matters; taken as epsilon when it is less
+  double alpha = 0;    ///< of this look
+};
+
+struct Decision {
+  Verdict verdict = Verdict::inconclusive;
+  bool improved = false;  ///< a PASS that is faster by what matters, which is as sure as a FAIL
+};
+
+/// FAIL: p_slower_adjusted < alpha and effect >= ln(1 + delta). Improved: the mirror image,
+/// p_faster_adjusted < alpha and effect <= -ln(1 + delta). PASS: improved, or upper_bound
+/// < ln(1 + delta). Otherwise inconclusive. FAIL and PASS exclude each other, for an upper bound is
+/// never below the estimate.
+///
+/// Throws std::invalid_argument when a number is NaN or infinite (but for upper_bound = +infinity),
+/// a p outside 0 to 1, alpha not between 0 and 1 (0 is allowed: no look, no FAIL), a threshold
+/// negative, or the upper bound below the estimate.
+[[nodiscard]] Decision decide(const Evidence& evidence, const Thresholds& thresholds);
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,203 @@
+#include "reports/verdict/paired.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "reports/stats/power.hpp"
+#include "reports/stats/sequential.hpp"
+#include "reports/stats/sign_flip.hpp"
+#include "reports/stats/summary.hpp"
+#include "reports/stats/walsh.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::PairedTrial;
+using model::Side;
+
+constexpr double kIntervalLevel = 0.95;
+constexpr double kPowerError = 0.2;  // `detectable` is found in four of five trials
+constexpr std::size_t kMostCounters = 3;
+// A counter that differs by less than so many of its own deviations explains nothing.
+constexpr double kLeastScore = 3;
+
+double relative(double log_ratio) { return std::expm1(log_ratio); }
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::size_t complete_blocks(const PairedTrial& trial) {
+  return trial.samples.size() / model::kBlockSize;
+}
+
+/// d[i] of the first `blocks` blocks.
+std::vector<double> differences(const PairedTrial& trial, const std::string& name,
+                                std::size_t blocks) {
+  std::vector<double> result(blocks, 0);
+  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
+    const auto& sample = trial.samples[i];
+    const double x = std::log(sample.real_ns.at(name));
+    result[i / model::kBlockSize] += sample.side == Side::head ? x / 2 : -x / 2;
+  }
+  return result;
+}
+
+template <class Value>
+std::vector<double> of_side(const PairedTrial& trial, std::size_t blocks, Side side,
+                            const Value& value) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
+    if (trial.samples[i].side != side) continue;
+    if (const std::optional<double> each = value(trial.samples[i])) result.push_back(*each);
+  }
+  return result;
+}
+
+std::optional<CounterMove> move_of(const PairedTrial& trial, std::size_t blocks,
+                                   const std::string& benchmark, const std::string& counter) {
+  const auto value = [&](const model::ProcessSample& sample) -> std::optional<double> {
+    const auto of_benchmark = sample.counters.find(benchmark);
+    if (of_benchmark == sample.counters.end()) return std::nullopt;
+    const auto found = of_benchmark->second.find(counter);
+    return found == of_benchmark->second.end() ? std::nullopt : std::optional(found->second);
+  };
+  const std::vector<double> base = of_side(trial, blocks, Side::base, value);
+  const std::vector<double> head = of_side(trial, blocks, Side::head, value);
+  if (base.empty() || head.empty()) return std::nullopt;
+  CounterMove move{counter, stats::median(base), stats::median(head), 0};
+  const double difference = std::abs(move.head - move.base);
+  const double spread =
+      std::max(stats::median_absolute_deviation(base), stats::median_absolute_deviation(head));
+  if (difference == 0) return std::nullopt;
+  // A counter without any spread of its own (an exact count) is the surest witness.
+  constexpr double kCertain = 1e6;
+  move.score = spread > 0 ? std::min(kCertain, difference / spread) : kCertain;
+  if (move.score < kLeastScore) return std::nullopt;
+  return move;
+}
+
+std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t blocks,
+                                        const std::string& benchmark) {
+  std::set<std::string> names;
+  for (const auto& sample : trial.samples) {
+    const auto found = sample.counters.find(benchmark);
+    if (found == sample.counters.end()) continue;
+    for (const auto& [name, value] : found->second) names.insert(name);
+  }
+  std::vector<CounterMove> moves;
+  for (const std::string& name : names) {
+    if (auto move = move_of(trial, blocks, benchmark, name)) moves.push_back(std::move(*move));
+  }
+  std::ranges::stable_sort(moves, std::ranges::greater{}, &CounterMove::score);
+  if (moves.size() > kMostCounters) moves.resize(kMostCounters);
+  return moves;
+}
+
+/// All benchmarks after the first blocks, by what this look may spend.
+std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Look& look) {
+  const auto& setup = trial.setup;
+  const std::size_t blocks = look.blocks;
+  std::vector<std::vector<double>> d;
+  std::vector<double> shifts;
+  for (const std::string& name : setup.benchmarks) {
+    d.push_back(differences(trial, name, blocks));
+    shifts.push_back(std::log1p(setup.noise_floors.at(name).epsilon));
+  }
+  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, setup.seed);
+  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, setup.seed);
+  const double alpha_each = setup.alpha / static_cast<double>(setup.benchmarks.size());
+
+  std::vector<BenchmarkVerdict> rows;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    BenchmarkVerdict row;
+    row.name = setup.benchmarks[i];
+    row.blocks = static_cast<int>(blocks);
+    row.epsilon = setup.noise_floors.at(row.name).epsilon;
+    row.delta = std::max(setup.delta, row.epsilon);
+    const auto time = [&](const model::ProcessSample& sample) {
+      return std::optional(sample.real_ns.at(row.name));
+    };
+    row.base_ns = stats::median(of_side(trial, blocks, Side::base, time));
+    row.head_ns = stats::median(of_side(trial, blocks, Side::head, time));
+    const double effect = stats::hodges_lehmann(d[i]);
+    row.change = relative(effect);
+    const auto interval = stats::confidence_interval(d[i], kIntervalLevel);
+    row.low = finite(relative(interval.low));
+    row.high = finite(relative(interval.high));
+    if (std::isinf(interval.low)) row.low.reset();
+    row.p = slower.p[i];
+    row.p_adjusted = slower.p_adjusted[i];
+    if (blocks > 1) {
+      const double deviation = stats::robust_deviation(d[i]);
+      const stats::TestErrors errors{alpha_each, kPowerError};
+      row.detectable =
+          finite(stats::minimum_failing_effect(deviation, blocks, row.epsilon, row.delta, errors));
+      row.blocks_needed = stats::blocks_needed(deviation, row.epsilon, row.delta, errors);
+    }
+    const Decision decision =
+        decide({.effect = effect,
+                .p_slower_adjusted = slower.p_adjusted[i],
+                .p_faster_adjusted = faster.p_adjusted[i],
+                .upper_bound = look.pass_error > 0 ? stats::upper_bound(d[i], look.pass_error)
+                                                   : std::numeric_limits<double>::infinity()},
+               {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
+    row.verdict = decision.verdict;
+    row.improved = decision.improved;
+    row.counters = moved_counters(trial, blocks, row.name);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
+  const auto any = [&](Verdict verdict) {
+    return std::ranges::find(rows, verdict, &BenchmarkVerdict::verdict) != rows.end();
+  };
+  if (any(Verdict::fail)) return Verdict::fail;
+  return any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
+}
+
+}  // namespace
+
+bool is_look(int blocks) {
+  return blocks > 0 && stats::look_index(static_cast<std::size_t>(blocks)).has_value();
+}
+
+PairedReport judge(const PairedTrial& trial) {
+  const auto& setup = trial.setup;
+  const std::size_t blocks = complete_blocks(trial);
+  std::vector<stats::Look> looks;
+  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error)) {
+    // An end that the data had no part in comes in place of the look at just as many blocks.
+    const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
+    if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
+  }
+  if (trial.end && *trial.end != model::TrialEnd::decided && blocks > 0) {
+    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error));
+  }
+  PairedReport report;
+  report.blocks = static_cast<int>(blocks);
+  for (const stats::Look& look : looks) {
+    std::vector<BenchmarkVerdict> rows = judge_at(trial, look);
+    if (report.benchmarks.empty()) {
+      report.benchmarks = std::move(rows);
+      continue;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto& so_far = report.benchmarks[i];
+      if (so_far.verdict == Verdict::inconclusive) so_far = std::move(rows[i]);
+    }
+  }
+  report.overall =
+      report.benchmarks.empty() ? Verdict::inconclusive : overall_of(report.benchmarks);
+  report.decided = !report.benchmarks.empty() && report.overall != Verdict::inconclusive &&
+                   std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
+                     return row.verdict == Verdict::inconclusive;
+                   });
+  return report;
+}
+
+}  // namespace taskbench::reports::verdict

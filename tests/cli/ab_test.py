@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""H4: `taskbench ab`, on programs that are made to be fast, slow, noisy or broken."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from taskbench_command import BINARY, CommandTest, environment, main
+
+# Speaks Google Benchmark's flags. Its times are made up: NAME=NS for each benchmark, times a factor
+# that is drawn anew for each process.
+FAKE = """#!{python}
+import json, math, os, random, sys, time
+times = dict(part.split("=") for part in {times!r}.split())
+flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
+if flags.get("benchmark_list_tests") == "true":
+    print("\\n".join(times))
+    sys.exit()
+if "--version" in sys.argv:
+    sys.exit("unrecognized command-line flag: --version")
+{body}
+rows = []
+for name, ns in times.items():
+    factor = math.exp(random.gauss(0, {noise}))
+    for index in range(int(flags["benchmark_repetitions"])):
+        rows.append({{
+            "name": name, "run_name": name, "run_type": "iteration", "repetition_index": index,
+            "iterations": 10, "real_time": float(ns) * factor, "cpu_time": float(ns),
+            "time_unit": "ns",
+        }})
+with open(flags["benchmark_out"], "w") as out:
+    json.dump({{"context": {{"json_schema_version": 1}}, "benchmarks": rows}}, out)
+"""
+
+
+class AbTest(CommandTest):
+    def program(self, name, times="sort=1000 hash=500", noise=0.002, body=""):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=noise, body=body))
+        path.chmod(0o755)
+        return str(path)
+
+    def ab(self, base, head, *arguments, status=0, **options):
+        return self.taskbench(
+            "ab", "--base", base, "--head", head, *arguments, status=status, **options
+        )
+
+    def verdicts(self, name="r.json"):
+        return {row["name"]: row["verdict"] for row in self.load(name)["benchmarks"]}
+
+
+class Verdicts(AbTest):
+    def test_h4_no_difference_passes(self):
+        answer = self.ab(self.program("a"), self.program("b"), "--json", "r.json")
+        self.assertIn("PASS: none of 2 benchmarks slower", answer.stdout)
+        self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
+        self.assertEqual(self.load("r.json")["blocks"], 8)
+
+    def test_h4_a_slowdown_fails_and_names_what_is_slower(self):
+        head = self.program("b", times="sort=1100 hash=500")
+        files = ("--json", "r.json", "--markdown", "r.md")
+        answer = self.ab(self.program("a"), head, *files, status=1)
+        self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash": "PASS"})
+        self.assertIn("FAIL: 1 of 2 benchmarks slower", answer.stdout)
+        comment = (self.folder / "r.md").read_text()
+        self.assertTrue(comment.startswith("### taskbench: FAIL: 1 of 2 benchmarks slower"))
+        self.assertIn("taskbench ab --base", comment)
+
+    def test_h4_a_speedup_passes(self):
+        head = self.program("b", times="sort=800 hash=500")
+        self.ab(self.program("a"), head)
+
+    def test_h4_too_much_noise_is_inconclusive_and_says_what_it_would_take(self):
+        base, head = self.program("a", noise=0.3), self.program("b", noise=0.3)
+        run = ("--max-blocks", "8", "--workload", "sort")
+        answer = self.ab(base, head, *run, status=3)
+        self.assertRegex(answer.stdout, r"undecided; about \d+ blocks would see a change of 3.0 %")
+        self.ab(base, head, *run, "--inconclusive", "pass", status=0)
+        self.ab(base, head, *run, "--inconclusive", "fail", status=1)
+
+    def test_h4_the_budget_ends_it(self):
+        slow = "time.sleep(0.1)"
+        start = time.monotonic()
+        self.ab(
+            self.program("a", noise=0.3, body=slow), self.program("b", noise=0.3, body=slow),
+            "--budget", "2s", "--json", "r.json", status=3,
+        )
+        self.assertLess(time.monotonic() - start, 20)
+        self.assertLess(self.load("r.json")["blocks"], 64)
+
+    def test_delta_decides_what_matters(self):
+        head = self.program("b", times="sort=1100 hash=500")
+        self.ab(self.program("a"), head, "--delta", "20%")
+
+    def test_identical_binaries_pass_without_a_run(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        answer = self.ab("./one --workers 1", "./two --workers 1")
+        self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
+        self.assertFalse((self.folder / "taskbench-ab.journal").exists())
+
+    def test_taskbench_itself_with_shared_iteration_counts(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        options = "chained_spawn --workers 1 --param chained_spawn.length=10"
+        self.ab(
+            f"./one {options}", f"./two {options}", "--run-identical", "--min-time", "1ms",
+            "--max-blocks", "2", "--json", "r.json", "--inconclusive", "pass", "--delta", "900%",
+        )
+        result = self.load("r.json")
+        name = "chained_spawn/work_stealing/workers:1/length:10"
+        self.assertGreater(result["setup"]["iterations"][name], 0)
+        self.assertEqual(len(result["samples"]), 8)
+        self.assertIn("polls", result["samples"][0]["counters"][name])
+
+    def test_benchmarks_of_one_side_are_told_and_not_compared(self):
+        answer = self.ab(
+            self.program("a", times="sort=1000 old=5"), self.program("b", times="sort=1000 new=5")
+        )
+        self.assertIn("old: only base has it; nothing to compare with.", answer.stdout)
+        self.assertIn("new: only head has it; nothing to compare with.", answer.stdout)
+
+
+class Journals(AbTest):
+    def test_a_complete_one_gives_the_same_verdict_byte_for_byte_without_the_programs(self):
+        run = ("--journal", "j", "--json", "1.json", "--markdown", "1.md")
+        first = self.ab(self.program("a"), self.program("b"), *run)
+        os.remove(self.folder / "a")
+        again = self.taskbench(
+            "ab", "--resume", "--journal", "j", "--json", "2.json", "--markdown", "2.md"
+        )
+        self.assertEqual(again.stdout, first.stdout)
+        for kind in ("json", "md"):
+            one, two = ((self.folder / f"{n}.{kind}").read_bytes() for n in (1, 2))
+            self.assertEqual(one, two)
+
+    def test_killed_at_any_moment_it_goes_on(self):
+        base = self.program("a", body="time.sleep(0.02)")
+        head = self.program("b", body="time.sleep(0.02)")
+        command = [BINARY, "ab", "--base", base, "--head", head, "--journal", "j"]
+        journal = self.folder / "j"
+        kills = 0
+        for lines in (1, 4, 11, 20):
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while process.poll() is None:
+                if journal.exists() and journal.read_text().count("\n") >= lines:
+                    process.kill()
+                    kills += 1
+                    break
+                time.sleep(0.002)
+            process.wait()
+            command = [BINARY, "ab", "--resume", "--journal", "j"]
+        self.assertEqual(kills, 4)
+        complete = [line for line in journal.read_text().split("\n")[:-1]]
+        self.taskbench("ab", "--resume", "--journal", "j", "--json", "r.json")
+        # What was measured before the kill is still there, and nothing twice.
+        self.assertEqual(journal.read_text().split("\n")[: len(complete)], complete)
+        places = [(s["block"], s["position"]) for s in self.load("r.json")["samples"]]
+        self.assertEqual(places, [(i // 4, i % 4) for i in range(len(places))])
+
+    def test_control_c_says_how_to_go_on_and_kills_what_it_measures(self):
+        body = "os.path.exists('j') and (open('pid', 'w').write(str(os.getpid())), time.sleep(60))"
+        base = self.program("a", body=body)
+        process = subprocess.Popen(
+            [BINARY, "ab", "--base", base, "--head", self.program("b"), "--journal", "j"],
+            cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("interrupted; go on with: taskbench ab --resume --journal j", said)
+        child = int((self.folder / "pid").read_text())
+        with self.assertRaises(ProcessLookupError):
+            os.kill(child, 0)
+
+    def test_control_c_before_the_first_block(self):
+        base = self.program("a", body="open('pid', 'w').close(); time.sleep(60)")
+        process = subprocess.Popen(
+            [BINARY, "ab", "--base", base, "--head", self.program("b"), "--journal", "j"],
+            cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not (self.folder / "pid").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("interrupted before the first block", said)
+        self.assertFalse((self.folder / "j").exists())
+
+    def test_unfinished_ones_are_not_overwritten_and_finished_ones_at_the_default_place_are(self):
+        base, head = self.program("a"), self.program("b")
+        self.ab(base, head)
+        self.ab(base, head)
+        journal = self.folder / "taskbench-ab.journal"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(lines[:-1]))
+        self.refused("ab", "--base", base, "--head", head, says="its trial has not ended")
+        self.taskbench("ab", "--resume")
+
+    def test_a_program_that_was_built_anew_is_noticed(self):
+        base, head = self.program("a"), self.program("b")
+        self.ab(base, head, "--journal", "j")
+        journal = self.folder / "j"
+        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:6]))
+        self.program("b", times="sort=2000 hash=500")
+        self.refused("ab", "--resume", "--journal", "j", says="it was built anew")
+
+    def test_what_is_no_journal_is_refused_and_left_alone(self):
+        for content in ("", "garbage\n", "{}\n", "\xff\n"):
+            (self.folder / "j").write_bytes(content.encode("latin-1"))
+            self.refused("ab", "--resume", "--journal", "j", says="j: ")
+            self.refused("ab", "--base", "x", "--head", "y", "--journal", "j", says="j exists")
+            self.assertEqual((self.folder / "j").read_bytes(), content.encode("latin-1"))
+        self.refused("ab", "--resume", "--journal", "none", says="none: cannot be opened")
+
+
+class BrokenPrograms(AbTest):
+    """Each ends with status 5 and a message that names the program."""
+
+    def broken(self, body, says, *arguments):
+        # From its second process on: a program may fail late.
+        late = "n = len(os.listdir('.')); open(f'run{n}', 'w').close()\nif n > 5:\n    " + body
+        for when, text in (("at once", body), ("late", late)):
+            with self.subTest(when, body=body):
+                for file in self.folder.iterdir():
+                    file.unlink()
+                head = self.program("head", body=text)
+                answer = self.ab(
+                    self.program("base"), head, "--journal", "j", *arguments, status=5
+                )
+                self.assertIn(says, answer.stderr)
+                self.assertIn("error: ", answer.stderr)
+                self.assertEqual(answer.stdout, "")
+
+    def test_exits_with_an_error(self):
+        self.broken("print('no such device', file=sys.stderr); sys.exit(1)",
+                    "exited with status 1: no such device")
+
+    def test_is_killed(self):
+        self.broken("os.kill(os.getpid(), 9)", "was killed by signal 9 (Killed)")
+
+    def test_hangs(self):
+        self.broken("time.sleep(60)", "did not end in time and was killed", "--timeout", "0.8s")
+
+    def test_writes_nothing(self):
+        self.broken("sys.exit(0)", "result.json: does not exist")
+
+    def test_writes_garbage(self):
+        self.broken("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
+                    "is no valid JSON")
+
+    def test_has_nothing_in_common(self):
+        answer = self.ab(self.program("a", times="x=1"), self.program("b", times="y=1"), status=5)
+        self.assertIn("base and head have no benchmark in common", answer.stderr)
+
+    def test_leaves_a_process_behind(self):
+        body = "os.fork() or time.sleep(60)"
+        start = time.monotonic()
+        self.ab(self.program("a", body=body), self.program("b", body=body), "--max-blocks", "1",
+                "--inconclusive", "pass")
+        self.assertLess(time.monotonic() - start, 40)
+
+
+class Refusals(AbTest):
+    def test_programs_that_cannot_be_measured(self):
+        good = self.program("good")
+        self.refused("ab", says="ab needs two programs")
+        self.refused("ab", "--base", good, says="ab needs two programs")
+        self.refused("ab", "--base", good, "--head", "/no/such", says="cannot be started")
+        self.refused("ab", "--base", "'", "--head", good, says="the quote ' is not closed")
+        self.refused("ab", "--base", "/bin/false", "--head", good, says="neither taskbench nor")
+
+    def test_names_and_numbers(self):
+        run = ("ab", "--base", self.program("a"), "--head", self.program("b"))
+        self.refused(*run, "--workload", "srot", says="did you mean 'sort'?")
+        self.refused(*run, "--delta", "0", says="--delta")
+        self.refused(*run, "--delta", "much", says="is no share; write 3% or 0.03")
+        self.refused(*run, "--alpha", "50%", says="--alpha")
+        self.refused(*run, "--budget", "0s", says="--budget")
+        self.refused(*run, "--max-blocks", "0", says="--max-blocks")
+        self.refused(*run, "--inconclusive", "maybe", says="unknown meaning 'maybe'")
+        self.refused(*run, "--json", "/no/such/r.json", says="/no/such")
+        self.assertFalse((self.folder / "taskbench-ab.journal").exists())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+// The journal: what was written is read back, a torn last line is left out, all else is refused.
+#include "reports/json/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace taskbench::reports::json {
+namespace {
+
+using model::Side;
+
+model::PairedSetup setup() {
+  model::PairedSetup result;
+  result.base = {"old/bench --x 'a b'", "00ff"};
+  result.head = {"new/bench", ""};
+  result.seed = 0xFFFFFFFFFFFFFFFF;
+  result.repetitions = 5;
+  result.min_time_s = 0.02;
+  result.max_blocks = 64;
+  result.benchmarks = {"b", "a"};
+  result.only_base = {"gone"};
+  result.iterations = {{"a", 7}, {"b", 9}};
+  result.noise_floors = {{"a", {0.01, "assumed"}}, {"b", {0.02, "calibrated"}}};
+  return result;
+}
+
+model::ProcessSample sample(int number) {
+  model::ProcessSample result;
+  result.block = number / 4;
+  result.position = number % 4;
+  result.side = number % 2 == 0 ? Side::base : Side::head;
+  result.took_s = 0.1;
+  result.real_ns = {{"a", 0.1 + number}, {"b", 1e9 / 3}};
+  result.counters = {{"a", {{"steals", 2.5}}}, {"b", {}}};
+  return result;
+}
+
+class Journal : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "journal-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ / "j";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(int samples, bool ended) const {
+    JournalWriter writer = JournalWriter::create(path_, setup());
+    for (int i = 0; i < samples; ++i) writer.append(sample(i));
+    if (ended) writer.append(model::TrialEnd::budget);
+  }
+
+  [[nodiscard]] std::string content() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  static std::string failure(const auto& call) {
+    try {
+      call();
+    } catch (const JournalError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+TEST_F(Journal, gives_back_bit_for_bit_what_was_written) {
+  write(6, true);
+  const model::PairedTrial trial = read_journal(path_);
+  EXPECT_EQ(journal_line(trial.setup), journal_line(setup()));
+  EXPECT_EQ(trial.setup.seed, setup().seed);
+  ASSERT_EQ(trial.samples.size(), 6U);
+  for (int i = 0; i < 6; ++i) {
+    const auto& read = trial.samples[static_cast<std::size_t>(i)];
+    EXPECT_EQ(read.real_ns, sample(i).real_ns);
+    EXPECT_EQ(read.counters, sample(i).counters);
+    EXPECT_EQ(read.side, sample(i).side);
+  }
+  EXPECT_EQ(trial.end, model::TrialEnd::budget);
+}
+
+TEST_F(Journal, cut_at_any_byte_loses_at_most_the_line_that_was_cut) {
+  write(5, true);
+  const std::string whole = content();
+  const std::size_t first = whole.find('\n') + 1;
+  for (std::size_t length = first; length < whole.size(); ++length) {
+    const std::string_view part = std::string_view(whole).substr(0, length);
+    const auto lines = static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+    const model::PairedTrial trial = parse_journal("j", part);
+    ASSERT_EQ(trial.samples.size(), std::min<std::size_t>(lines - 1, 5)) << length;
+    ASSERT_FALSE(trial.end.has_value());
+  }
+  for (std::size_t length = 0; length < first; ++length) {
+    ASSERT_NE(failure([&] {
+                (void)parse_journal("j", whole.substr(0, length));
+              }).find("not even its first line is complete"),
+              std::string::npos);
+  }
+}
+
+TEST_F(Journal, is_gone_on_with_after_a_torn_line) {
+  write(3, false);
+  std::ofstream(path_, std::ios::app) << R"({"block":0,"posi)";
+  {
+    JournalWriter writer = JournalWriter::resume(path_);
+    writer.append(sample(3));
+  }
+  EXPECT_EQ(read_journal(path_).samples.size(), 4U);
+}
+
+TEST_F(Journal, is_not_overwritten) {
+  write(1, false);
+  EXPECT_NE(failure([&] { (void)JournalWriter::create(path_, setup()); }).find("exists"),
+            std::string::npos);
+  EXPECT_EQ(read_journal(path_).samples.size(), 1U);
+}
+
+TEST_F(Journal, has_one_writer_at_a_time) {
+  const JournalWriter writer = JournalWriter::create(path_, setup());
+  EXPECT_NE(failure([&] { (void)JournalWriter::resume(path_); }).find("another taskbench"),
+            std::string::npos);
+}
+
+TEST_F(Journal, that_cannot_be_written_says_why) {
+  EXPECT_NE(failure([&] {
+              (void)JournalWriter::create(folder_ / "no" / "j", setup());
+            }).find("cannot be created: No such file or directory"),
+            std::string::npos);
+  EXPECT_NE(failure([] { (void)JournalWriter::resume("/dev/full"); }).find("no regular file"),
+            std::string::npos);
+  // A full disk, as near as a test comes to one.
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string said = failure([&] { (void)JournalWriter::create(path_, setup()); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_NE(said.find("cannot be written: File too large"), std::string::npos) << said;
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "half a first line was left behind";
+}
+
+TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
+  write(3, false);
+  const std::string sound = content();
+  const auto with = [&](const std::string& line) {
+    return failure([&] { (void)parse_journal("j", sound + line + "\n"); });
+  };
+  const auto says = [&](const std::string& line, const char* part) {
+    EXPECT_NE(with(line).find(part), std::string::npos) << with(line);
+  };
+  says("garbage", "j: line 5 is not one of a taskbench journal");
+  says(journal_line(sample(2)), "not the process that follows");
+  says(journal_line(sample(5)), "not the process that follows");
+  auto wrong = sample(3);
+  wrong.real_ns.erase("a");
+  says(journal_line(wrong), "it has no time of 'a'");
+  wrong.real_ns["a"] = -1;
+  says(journal_line(wrong), "it has no time of 'a'");
+  says(R"({"end":"tired"})", "no known end");
+  EXPECT_NE(failure([&] {
+              (void)parse_journal("j", sound + journal_line(model::TrialEnd::decided) + "\n" +
+                                           journal_line(sample(3)) + "\n");
+            }).find("after the end"),
+            std::string::npos);
+  EXPECT_NE(failure([] {
+              (void)parse_journal("j", "{\"taskbench_journal\":99}\n");
+            }).find("its version is 99"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace taskbench::reports::json

@@ -1,0 +1,196 @@
+// H7: reading the result files of Google Benchmark, sound and unsound ones.
+#include "reports/json/reader.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "reports/json/writer.hpp"
+#include "tests/reports/sample_runs.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+/// What Google Benchmark 1.7 wrote for two repetitions and their aggregates, shortened.
+constexpr std::string_view kSound = R"({
+  "context": {
+    "date": "2026-11-20T10:00:00+00:00", "host_name": "host", "executable": "./bench",
+    "num_cpus": 2, "mhz_per_cpu": 2100, "caches": [], "load_avg": [0.1],
+    "library_build_type": "release", "json_schema_version": 1
+  },
+  "benchmarks": [
+    {"name": "BM_sort/8", "family_index": 0, "per_family_instance_index": 0,
+     "run_name": "BM_sort/8", "run_type": "iteration", "repetitions": 2, "repetition_index": 0,
+     "threads": 1, "iterations": 10, "real_time": 1.5, "cpu_time": 1.25, "time_unit": "us",
+     "items_per_second": 5e6},
+    {"name": "BM_sort/8", "family_index": 0, "per_family_instance_index": 0,
+     "run_name": "BM_sort/8", "run_type": "iteration", "repetitions": 2, "repetition_index": 1,
+     "threads": 1, "iterations": 10, "real_time": 2.5, "cpu_time": 0, "time_unit": "us"},
+    {"name": "BM_sort/8_cv", "family_index": 0, "per_family_instance_index": 0,
+     "run_name": "BM_sort/8", "run_type": "aggregate", "repetitions": 2, "threads": 1,
+     "aggregate_name": "cv", "aggregate_unit": "percentage", "iterations": 2,
+     "real_time": 0.35, "cpu_time": NaN, "time_unit": "us"},
+    {"name": "BM_x_BigO", "run_name": "BM_x", "run_type": "aggregate", "aggregate_name": "BigO",
+     "cpu_coefficient": 1.0, "real_coefficient": 1.0, "big_o": "N", "time_unit": "ns"},
+    {"name": "BM_bad", "run_name": "BM_bad", "run_type": "iteration", "repetitions": 1,
+     "repetition_index": 0, "threads": 1, "error_occurred": true, "error_message": "no disk",
+     "iterations": 0, "real_time": 0, "cpu_time": 0, "time_unit": "ns"}
+  ]
+})";
+
+std::string replaced(std::string_view from, std::string_view to) {
+  std::string text(kSound);
+  const auto place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return text.replace(place, from.size(), to);
+}
+
+std::string failure(std::string_view text) {
+  try {
+    (void)parse_result_file("r.json", text);
+  } catch (const ReadError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+#define EXPECT_SAYS(text, part) \
+  EXPECT_NE(failure(text).find(part), std::string::npos) << failure(text)
+
+TEST(reader_test, h7_repetitions_units_and_counters_are_read) {
+  const model::ResultFile file = parse_result_file("r.json", kSound);
+  EXPECT_EQ(file.host_name, "host");
+  EXPECT_EQ(file.cpu_count, 2);
+  ASSERT_EQ(file.benchmarks.size(), 2U);
+  const auto& sort = file.benchmarks[0];
+  EXPECT_EQ(sort.run_name, "BM_sort/8");
+  ASSERT_EQ(sort.repetitions.size(), 2U);
+  EXPECT_DOUBLE_EQ(sort.repetitions[0].real_ns, 1500);
+  EXPECT_DOUBLE_EQ(sort.repetitions[0].cpu_ns, 1250);
+  EXPECT_EQ(sort.repetitions[0].iterations, 10);
+  EXPECT_EQ(sort.repetitions[0].counters,
+            (std::map<std::string, double>{{"items_per_second", 5e6}}));
+  EXPECT_TRUE(sort.has_aggregates);
+  EXPECT_EQ(file.benchmarks[1].error, "no disk");
+}
+
+TEST(reader_test, h7_every_unit_is_converted) {
+  for (const auto& [unit, ns] :
+       {std::pair{"ns", 1.5}, {"us", 1.5e3}, {"ms", 1.5e6}, {"s", 1.5e9}}) {
+    const auto text = replaced(R"("cpu_time": 1.25, "time_unit": "us")",
+                               fmt::format(R"("cpu_time": 1.25, "time_unit": "{}")", unit));
+    EXPECT_DOUBLE_EQ(parse_result_file("r", text).benchmarks[0].repetitions[0].real_ns, ns);
+  }
+  EXPECT_SAYS(replaced(R"("time_unit": "us")", R"("time_unit": "h")"), "unknown time unit 'h'");
+}
+
+TEST(reader_test, h7_what_taskbench_writes_is_read_back) {
+  for (const model::Run& run : {samples::complete_run(), samples::failed_run()}) {
+    const model::ResultFile file = parse_result_file("r.json", to_json(run));
+    std::size_t found = 0;
+    for (const auto& each : run.cases) {
+      for (const auto& benchmark : file.benchmarks) {
+        if (benchmark.run_name != each.name) continue;
+        ++found;
+        EXPECT_EQ(benchmark.error.empty(), each.error.empty()) << each.name;
+        if (!each.error.empty()) continue;
+        ASSERT_EQ(benchmark.repetitions.size(), each.repetitions.size()) << each.name;
+        for (std::size_t i = 0; i < each.repetitions.size(); ++i) {
+          EXPECT_DOUBLE_EQ(benchmark.repetitions[i].real_ns, each.repetitions[i].real_ns);
+        }
+      }
+    }
+    EXPECT_EQ(found, run.cases.size());
+  }
+}
+
+TEST(reader_test, old_files_without_run_names_and_indices_are_read) {
+  const auto file = parse_result_file(
+      "r", R"({"benchmarks": [{"name": "a", "iterations": 1, "real_time": 3, "cpu_time": 3},
+               {"name": "a", "iterations": 1, "real_time": 5, "cpu_time": 3}]})");
+  ASSERT_EQ(file.benchmarks.size(), 1U);
+  EXPECT_EQ(file.benchmarks[0].repetitions.size(), 2U);
+}
+
+TEST(reader_test, a_file_of_aggregates_alone_has_no_repetitions) {
+  const auto file = parse_result_file(
+      "r", R"({"benchmarks": [{"name": "a_mean", "run_name": "a", "run_type": "aggregate",
+               "aggregate_name": "mean", "iterations": 2, "real_time": 3, "cpu_time": 3}]})");
+  ASSERT_EQ(file.benchmarks.size(), 1U);
+  EXPECT_TRUE(file.benchmarks[0].has_aggregates);
+  EXPECT_TRUE(file.benchmarks[0].repetitions.empty());
+}
+
+TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
+  EXPECT_SAYS("", "is empty");
+  EXPECT_SAYS(" \n", "is empty");
+  EXPECT_SAYS(kSound.substr(0, 700), "is no valid JSON, at line");
+  EXPECT_SAYS("[1]", "it holds no object");
+  EXPECT_SAYS(R"({"results": []})", "hyperfine");
+  EXPECT_SAYS(R"({"machine_info": {}, "benchmarks": {}})", "pytest-benchmark");
+  EXPECT_SAYS(R"({"a": 1})", "--benchmark_out_format=json");
+  EXPECT_SAYS("\xff\xfe{}", "is no valid JSON");
+  EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "is no valid JSON");
+  EXPECT_SAYS(std::string(100'000, '['), "nested too deeply");
+  EXPECT_SAYS(replaced(R"("json_schema_version": 1)", R"("json_schema_version": 2)"),
+              "only 1 is known");
+}
+
+TEST(reader_test, times_that_no_measurement_gives_are_refused) {
+  for (const char* value : {"NaN", "Infinity", "-1", "0", "\"1\"", "null", "1e999"}) {
+    EXPECT_NE(failure(replaced("\"real_time\": 1.5", fmt::format("\"real_time\": {}", value))),
+              "nothing was thrown")
+        << value;
+  }
+  EXPECT_SAYS(replaced("\"real_time\": 1.5, ", ""), "'BM_sort/8' has no real_time");
+  EXPECT_SAYS(
+      replaced("\"iterations\": 10, \"real_time\": 1.5", "\"iterations\": 0, \"real_time\": 1.5"),
+      "has a iterations of 0");
+}
+
+TEST(reader_test, two_benchmarks_of_one_name_are_refused) {
+  const std::string same_index = replaced("\"repetition_index\": 1", "\"repetition_index\": 0");
+  EXPECT_SAYS(same_index, "has two benchmarks of the name 'BM_sort/8'");
+  std::string other_family(kSound);
+  other_family.replace(other_family.rfind("\"family_index\": 0, \"per_family_instance_index\": 0,\n"
+                                          "     \"run_name\": \"BM_sort/8\", \"run_type\": \"iter"),
+                       17, "\"family_index\": 1");
+  EXPECT_SAYS(other_family, "has two benchmarks of the name");
+}
+
+TEST(reader_test, files_that_are_none_are_told) {
+  const auto said = [](const std::filesystem::path& path) {
+    try {
+      (void)read_result_file(path);
+    } catch (const ReadError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said("/no/such.json"), "/no/such.json: does not exist");
+  EXPECT_EQ(said("/tmp"), "/tmp: is a folder, not a file");
+  const auto huge = std::filesystem::temp_directory_path() / "taskbench-huge.json";
+  std::ofstream(huge) << "{";
+  std::filesystem::resize_file(huge, kMaxResultBytes + 1);  // sparse
+  EXPECT_NE(said(huge).find("no result file has more than 256"), std::string::npos);
+  std::filesystem::remove(huge);
+}
+
+TEST(reader_test, damage_is_read_or_refused_but_never_more) {
+  for (std::size_t length = 0; length < kSound.size(); ++length) {
+    (void)failure(kSound.substr(0, length));
+  }
+  std::mt19937 random(20261121);
+  for (int i = 0; i < 2'000; ++i) {
+    std::string text(kSound);
+    text[random() % text.size()] = static_cast<char>(random() % 256);
+    (void)failure(text);
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::reports::json
