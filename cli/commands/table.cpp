@@ -2,6 +2,7 @@
 
 #include "cli/commands/ab.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/compare.hpp"
 #include "cli/commands/completion.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/run.hpp"
@@ -14,9 +15,10 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 4> kCommands{{
+constexpr std::array<CommandEntry, 5> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
+    {"compare", make<CompareCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

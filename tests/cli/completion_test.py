@@ -53,8 +53,8 @@ class Bash(Completion):
         self.assertEqual(registered.stdout, "complete -F _taskbench taskbench\n")
 
     def test_commands_and_global_options(self):
-        self.assertEqual(self.complete(""), ["run", "ab", "list", "completion"])
-        self.assertEqual(self.complete("co"), ["completion"])
+        self.assertEqual(self.complete(""), ["run", "ab", "compare", "list", "completion"])
+        self.assertEqual(self.complete("co"), ["compare", "completion"])
         self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
 
     def test_options_of_a_command(self):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from taskbench_command import CommandTest, main
 
-COMMANDS = ("run", "ab", "list", "completion")
+COMMANDS = ("run", "ab", "compare", "list", "completion")
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
 
 
@@ -88,7 +88,7 @@ class Manual(HelpTexts):
         formats = re.search(r"What is printed: (.*?)\.", self.taskbench("run", "--help").stdout)
         for name in formats.group(1).split(", "):
             self.assertRegex(page, rf"(?m)^(\.BR? )?{name}\b")
-        for status in (0, 1, 2, 3, 5, 130):
+        for status in (0, 1, 2, 3, 4, 5, 130):
             self.assertRegex(page, rf"(?m)^\.TP\n\.B {status}$")
 
     def test_lines_begin_with_no_stray_control_character(self):

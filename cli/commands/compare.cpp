@@ -1,0 +1,168 @@
+#include "cli/commands/compare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "cli/near_miss.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/render/files.hpp"
+#include "reports/stats/shift.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace model = reports::model;
+namespace render = reports::render;
+namespace verdict = reports::verdict;
+using Kind = OptionValues::Kind;
+
+struct Format {
+  std::string_view name;
+  std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
+};
+
+constexpr std::array<Format, 4> kFormats{{
+    {"table", render::table},
+    {"markdown", [](const verdict::FilesReport& report,
+                    const render::TableStyle&) { return render::markdown(report); }},
+    {"csv", [](const verdict::FilesReport& report,
+               const render::TableStyle&) { return render::csv(report); }},
+    {"json", [](const verdict::FilesReport& report,
+                const render::TableStyle&) { return render::json(report); }},
+}};
+
+constexpr std::array<std::string_view, 3> kInconclusiveMeans{"inconclusive", "pass", "fail"};
+
+std::vector<model::ResultFile> read_all(const std::vector<std::string>& paths) {
+  std::vector<model::ResultFile> files;
+  for (const std::string& path : paths) {
+    try {
+      files.push_back(json::read_result_file(path));
+    } catch (const json::ReadError& error) {
+      throw UsageError(error.what());
+    }
+    if (files.back().partial) print_note(fmt::format("{} is of a run that was interrupted", path));
+  }
+  return files;
+}
+
+std::string chosen(std::string_view name, const std::vector<std::string>& given,
+                   std::string_view kind, std::span<const std::string_view> names) {
+  const std::string text = parse_single(name, given).value_or(std::string(names.front()));
+  if (std::ranges::find(names, text) == names.end()) {
+    throw UsageError(fmt::format("{}: {}", name, unknown_name(kind, text, names)));
+  }
+  return text;
+}
+
+}  // namespace
+
+void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Compare result files of Google Benchmark, taskbench's own among them.\n\n"
+      "A file is one process, whose repetitions are no independent samples: two files give "
+      "ratios,\n"
+      "but a verdict takes several files a side. `taskbench ab` measures what one takes by "
+      "itself.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench compare old.json new.json\n"
+      "  taskbench compare --base old1.json,old2.json,old3.json,old4.json,old5.json \\\n"
+      "      --head new1.json,new2.json,new3.json,new4.json,new5.json --format markdown\n"
+      "\n"
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 files of "
+      "different\n"
+      "machines, 5 a benchmark had failed.");
+  const auto valued = [&](const std::string& name, std::vector<std::string>& into,
+                          const std::string& label, const std::string& description) {
+    return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
+  };
+  auto* files = app.add_option("FILE", files_,
+                               "Two files: what is compared with, and what may be "
+                               "slower.");
+  auto* base = valued("--base", base_, "FILE[,FILE...]", "In place of the first file: several.");
+  auto* head = valued("--head", head_, "FILE[,FILE...]", "In place of the second file: several.");
+  for (const auto* option : {files, base, head}) values.set(option, {Kind::file, {}});
+  for (auto* option : {base, head}) option->group("What to compare");
+
+  const verdict::FilesPolicy defaults;
+  auto* delta =
+      valued("--delta", delta_, "SHARE", "The smallest slowdown that matters: 3% or 0.03.");
+  delta->default_str(fmt::format("{:g}%", 100 * defaults.delta));
+  auto* alpha =
+      valued("--alpha", alpha_, "SHARE", "Chance that a comparison without any slowdown fails.");
+  alpha->default_str(fmt::format("{:g}%", 100 * defaults.alpha));
+  auto* inconclusive =
+      valued("--inconclusive", inconclusive_, "MEANING",
+             fmt::format("How to exit then: {}.", fmt::join(kInconclusiveMeans, ", ")));
+  inconclusive->default_str(std::string(kInconclusiveMeans.front()));
+  values.set(inconclusive, {Kind::one_of, {kInconclusiveMeans.begin(), kInconclusiveMeans.end()}});
+  for (auto* option : {delta, alpha, inconclusive}) option->group("Verdict");
+
+  const auto formats = row_names(kFormats);
+  auto* format = valued("--format", format_, "FORMAT",
+                        fmt::format("Form of the answer: {}.", fmt::join(formats, ", ")));
+  format->default_str(formats.front());
+  values.set(format, {Kind::one_of, formats});
+  format->group("Output");
+}
+
+ExitCode CompareCommand::execute(const Invocation&) {
+  verdict::FilesPolicy policy;
+  if (const auto text = parse_single("--alpha", alpha_)) {
+    policy.alpha = parse_fraction("--alpha", *text, 1e-6, 0.2);
+  }
+  if (const auto text = parse_single("--delta", delta_)) {
+    policy.delta = parse_fraction("--delta", *text, 0.0001, 10);
+  }
+  std::array<std::string_view, kFormats.size()> names{};
+  std::ranges::transform(kFormats, names.begin(), &Format::name);
+  const std::string format = chosen("--format", format_, "format", names);
+  const std::string inconclusive =
+      chosen("--inconclusive", inconclusive_, "meaning", kInconclusiveMeans);
+
+  std::vector<std::string> base = parse_list("--base", base_);
+  std::vector<std::string> head = parse_list("--head", head_);
+  const bool by_options = !base.empty() && !head.empty() && files_.empty();
+  const bool by_place = base.empty() && head.empty() && files_.size() == 2;
+  if (!by_options && !by_place) {
+    throw UsageError(
+        "compare takes two files, or --base FILE,... and --head FILE,...; which of several files "
+        "belong together, it cannot guess");
+  }
+  if (by_place) {
+    base = {files_[0]};
+    head = {files_[1]};
+  }
+  if (std::max(base.size(), head.size()) > reports::stats::kMaxShiftSample) {
+    throw UsageError(
+        fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
+  }
+  const auto report = verdict::compare_files(read_all(base), read_all(head), policy);
+  if (report.rows.empty()) {
+    throw UsageError("the two sides have no benchmark in common; nothing can be compared");
+  }
+  render::TableStyle style;
+  style.width = columns(STDOUT_FILENO, style.width);
+  const auto chosen_format = std::ranges::find(kFormats, format, &Format::name);
+  if (!print_result(chosen_format->render(report, style))) return ExitCode::usage;
+
+  if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
+  if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
+  if (!report.failed.empty()) return ExitCode::measured_program_failed;
+  if (report.overall == verdict::Verdict::pass || inconclusive == "pass") return ExitCode::pass;
+  return inconclusive == "fail" ? ExitCode::regression : ExitCode::inconclusive;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,187 @@
+#include "reports/render/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
+#include "reports/render/paired.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using verdict::FilesReport;
+using verdict::FilesRow;
+using verdict::Verdict;
+using Cells = std::vector<std::string>;
+
+constexpr std::string_view kNone = "–";
+constexpr std::size_t kGap = 2;
+
+const Cells kTitles{"benchmark",     "base", "head",    "change",
+                    "95 % interval", "p",    "verdict", "files"};
+
+Cells cells(const FilesRow& row) {
+  const bool measured = row.base_files > 0 && row.head_files > 0;
+  const TimeUnit unit = time_unit(measured ? std::min(row.base_ns, row.head_ns) : 1);
+  const auto time = [&](double ns) {
+    return measured ? fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name)
+                    : std::string(kNone);
+  };
+  const std::string interval =
+      row.low && row.high
+          ? fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high))
+          : std::string(kNone);
+  return {row.name,
+          time(row.base_ns),
+          time(row.head_ns),
+          measured ? percent_change(row.change) : std::string(kNone),
+          interval,
+          measured ? fmt::format("{:.3f}", row.p_adjusted) : std::string(kNone),
+          fmt::format("{}{}", word(row.verdict), row.improved ? ", faster" : ""),
+          fmt::format("{}+{}", row.base_files, row.head_files)};
+}
+
+/// What the figures do not show, a sentence each. Equal reasons are told once.
+std::vector<std::string> remarks(const FilesReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& difference : report.machine_differs) {
+    lines.push_back(fmt::format("The files come from different machines: {}.", difference));
+  }
+  for (const FilesRow& row : report.rows) {
+    if (row.reason.empty()) continue;
+    const auto same = std::ranges::count(report.rows, row.reason, &FilesRow::reason);
+    const std::string text = same == 1
+                                 ? fmt::format("{}: no verdict: {}.", row.name, row.reason)
+                                 : fmt::format("{} benchmarks: no verdict: {}.", same, row.reason);
+    if (std::ranges::find(lines, text) == lines.end()) lines.push_back(text);
+  }
+  for (const std::string& failure : report.failed) lines.push_back(failure);
+  for (const std::string& name : report.only_base) {
+    lines.push_back(fmt::format("{}: only base has it.", name));
+  }
+  for (const std::string& name : report.only_head) {
+    lines.push_back(fmt::format("{}: only head has it.", name));
+  }
+  return lines;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char each : text) {
+    if (each == '|' || each == '\\' || each == '`' || each == '*') result += '\\';
+    result += each == '\n' ? ' ' : each;
+  }
+  return result;
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string result = "\"";
+  for (const char each : text) {
+    if (each == '"') result += '"';
+    result += each;
+  }
+  return result + '"';
+}
+
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : std::string{};
+}
+
+}  // namespace
+
+std::string table(const FilesReport& report, const TableStyle& style) {
+  std::vector<Cells> rows{kTitles};
+  for (const FilesRow& row : report.rows) rows.push_back(cells(row));
+  std::vector<std::size_t> widths(kTitles.size(), 0);
+  for (Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = printable(row[i]);
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+  }
+  std::string text;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += std::string(kGap, ' ');
+      const bool left = i == 0 || kTitles[i] == "verdict";
+      line += left ? pad_right(row[i], widths[i]) : pad_left(row[i], widths[i]);
+    }
+    text += line + '\n';
+  }
+  text += '\n';
+  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  for (const std::string& remark : remarks(report)) {
+    for (const std::string& line : wrap(printable(remark), width, "  ")) text += line + '\n';
+  }
+  return text + fmt::format("{}\n", word(report.overall));
+}
+
+std::string markdown(const FilesReport& report) {
+  std::string text;
+  for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
+  text += "|\n";
+  for (const std::string& title : kTitles) {
+    text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
+  }
+  text += "|\n";
+  for (const FilesRow& row : report.rows) {
+    for (const std::string& cell : cells(row)) text += fmt::format("| {} ", escaped(cell));
+    text += "|\n";
+  }
+  text += fmt::format("\n**{}**\n", word(report.overall));
+  for (const std::string& remark : remarks(report)) text += fmt::format("\n- {}", escaped(remark));
+  return text + '\n';
+}
+
+std::string csv(const FilesReport& report) {
+  std::string text =
+      "name,verdict,improved,base_files,head_files,base_ns,head_ns,change,interval_low,"
+      "interval_high,p,p_adjusted,reason\n";
+  for (const FilesRow& row : report.rows) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.name),
+                        word(row.verdict), row.improved, row.base_files, row.head_files,
+                        row.base_ns, row.head_ns, row.change, number(row.low), number(row.high),
+                        row.p, row.p_adjusted, csv_field(row.reason));
+  }
+  return text;
+}
+
+std::string json(const FilesReport& report) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json rows = Json::array();
+  for (const FilesRow& row : report.rows) {
+    rows.push_back({{"name", row.name},
+                    {"verdict", word(row.verdict)},
+                    {"improved", row.improved},
+                    {"reason", row.reason.empty() ? Json(nullptr) : Json(row.reason)},
+                    {"base_files", row.base_files},
+                    {"head_files", row.head_files},
+                    {"base_ns", row.base_ns},
+                    {"head_ns", row.head_ns},
+                    {"change", row.change},
+                    {"interval_level", 0.95},
+                    {"interval_low", or_null(row.low)},
+                    {"interval_high", or_null(row.high)},
+                    {"p", row.p},
+                    {"p_adjusted", row.p_adjusted}});
+  }
+  const Json document{{"taskbench_compare", 1},
+                      {"verdict", word(report.overall)},
+                      {"machine_differs", report.machine_differs},
+                      {"benchmarks", std::move(rows)},
+                      {"failed", report.failed},
+                      {"only_base", report.only_base},
+                      {"only_head", report.only_head}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace taskbench::reports::render

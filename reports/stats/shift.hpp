@@ -1,0 +1,37 @@
+// How far one sample lies above another, by the differences of all pairs of their values: the
+// two-sample relatives of walsh.hpp. They belong to the rank-sum test of Wilcoxon, Mann and
+// Whitney: what it keeps is the interval, and where it is in balance is the estimate (Hollander,
+// Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., sections 4.1 to 4.3). Nothing here
+// is random and nothing approximated: the test is exact for any sizes. Ties make it cautious.
+//
+// All functions throw std::invalid_argument for an empty sample, more than kMaxShiftSample values
+// in one, and values that are not finite. Time is O((n m)^2) at most.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "reports/stats/interval.hpp"
+
+namespace taskbench::reports::stats {
+
+inline constexpr std::size_t kMaxShiftSample = 100;
+
+/// Hodges and Lehmann's estimate of how far `above` lies above `below`: the median of all
+/// differences. For one value each, their difference.
+[[nodiscard]] double shift(std::span<const double> below, std::span<const double> above);
+
+/// p of "`above` lies at most `least` above `below`", against more. At least 1 / C(n + m, n).
+[[nodiscard]] double shift_p(std::span<const double> below, std::span<const double> above,
+                             double least);
+
+/// The shift is below this with probability 1 - alpha at least; +infinity for so few values that no
+/// test has that level.
+[[nodiscard]] double shift_upper_bound(std::span<const double> below, std::span<const double> above,
+                                       double alpha);
+
+/// Holds the shift with probability `confidence` at least; both bounds at half the error each.
+[[nodiscard]] Interval shift_interval(std::span<const double> below, std::span<const double> above,
+                                      double confidence);
+
+}  // namespace taskbench::reports::stats

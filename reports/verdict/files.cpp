@@ -1,0 +1,206 @@
+#include "reports/verdict/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "reports/stats/multiplicity.hpp"
+#include "reports/stats/shift.hpp"
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::ResultFile;
+
+constexpr double kIntervalLevel = 0.95;
+
+/// What the files of one side have of one benchmark.
+struct Side {
+  std::vector<double> x;  ///< ln of the median, one a file that has repetitions
+  bool only_aggregates = true;
+};
+
+Side side_of(const std::vector<ResultFile>& files, const std::string& name) {
+  Side side;
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
+      std::vector<double> times;
+      for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
+      if (times.empty()) continue;
+      side.only_aggregates = false;
+      side.x.push_back(std::log(stats::median(times)));
+    }
+  }
+  return side;
+}
+
+std::vector<std::string> names_of(const std::vector<ResultFile>& files) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (seen.insert(benchmark.run_name).second) names.push_back(benchmark.run_name);
+    }
+  }
+  return names;
+}
+
+/// What decides speed and does not jitter, as far as the file tells. Not the measured clock rate.
+std::map<std::string, std::string> machine_of(const ResultFile& file) {
+  std::map<std::string, std::string> facts;
+  if (!file.host_name.empty()) facts["host_name"] = file.host_name;
+  if (file.cpu_count > 0) facts["num_cpus"] = std::to_string(file.cpu_count);
+  for (const char* key : {"cpu_model", "cpu_microcode", "cpu_governor", "kernel", "hypervisor"}) {
+    const auto found = file.environment.find(key);
+    if (found != file.environment.end()) facts[key] = found->second;
+  }
+  return facts;
+}
+
+std::vector<std::string> differences(const std::vector<const ResultFile*>& files) {
+  std::vector<std::string> result;
+  const auto first = machine_of(*files.front());
+  for (const auto& [key, value] : first) {
+    for (const ResultFile* file : files) {
+      const auto other = machine_of(*file);
+      const auto found = other.find(key);
+      if (found == other.end() || found->second == value) continue;
+      result.push_back(fmt::format("{}: '{}' and '{}'", key, value, found->second));
+      break;
+    }
+  }
+  return result;
+}
+
+std::string why_undecided(const FilesRow& row, const Side& base, const Side& head,
+                          const FilesPolicy& policy) {
+  if (base.only_aggregates || head.only_aggregates) return "aggregates only, no repetitions";
+  if (row.base_files == 1 && row.head_files == 1) {
+    return "one process a side: its repetitions are no independent samples";
+  }
+  if (!row.high || !std::isfinite(*row.high)) {
+    return fmt::format("too few processes: {} and {}, about {} a side are needed", row.base_files,
+                       row.head_files, files_needed(policy.alpha));
+  }
+  return "the interval holds changes that matter and changes that do not";
+}
+
+std::optional<double> finite_change(double log_ratio) {
+  return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
+}
+
+void fill_failures(const std::vector<ResultFile>& files, std::string_view side,
+                   FilesReport& report) {
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.error.empty()) continue;
+      report.failed.push_back(
+          fmt::format("{} of {}: {}", benchmark.run_name, side, benchmark.error));
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t files_needed(double alpha) {
+  double orders = 1;  // C(2k, k): the p of complete separation is its reciprocal
+  for (std::size_t k = 1;; ++k) {
+    const auto each = static_cast<double>(k);
+    orders *= (2 * each) * (2 * each - 1) / (each * each);
+    if (1 / orders < alpha) return k;
+  }
+}
+
+FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
+                          const FilesPolicy& policy) {
+  FilesReport report;
+  std::vector<const ResultFile*> all;
+  for (const auto* files : {&base, &head}) {
+    for (const ResultFile& file : *files) all.push_back(&file);
+  }
+  report.machine_differs = differences(all);
+  fill_failures(base, "base", report);
+  fill_failures(head, "head", report);
+
+  const std::vector<std::string> head_names = names_of(head);
+  const auto in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::vector<Side> base_sides;
+  std::vector<Side> head_sides;
+  std::vector<double> p;
+  std::vector<double> p_faster;
+  const double floor = std::log1p(policy.epsilon);
+  for (const std::string& name : names_of(base)) {
+    if (!in(head_names, name)) {
+      report.only_base.push_back(name);
+      continue;
+    }
+    Side of_base = side_of(base, name);
+    Side of_head = side_of(head, name);
+    FilesRow row;
+    row.name = name;
+    row.base_files = of_base.x.size();
+    row.head_files = of_head.x.size();
+    double faster = 1;
+    if (!of_base.x.empty() && !of_head.x.empty()) {
+      row.base_ns = std::exp(stats::median(of_base.x));
+      row.head_ns = std::exp(stats::median(of_head.x));
+      row.change = std::expm1(stats::shift(of_base.x, of_head.x));
+      const auto interval = stats::shift_interval(of_base.x, of_head.x, kIntervalLevel);
+      row.low = finite_change(interval.low);
+      row.high = finite_change(interval.high);
+      row.p = stats::shift_p(of_base.x, of_head.x, floor);
+      faster = stats::shift_p(of_head.x, of_base.x, floor);
+    }
+    p.push_back(row.p);
+    p_faster.push_back(faster);
+    base_sides.push_back(std::move(of_base));
+    head_sides.push_back(std::move(of_head));
+    report.rows.push_back(std::move(row));
+  }
+  for (const std::string& name : head_names) {
+    if (!in(names_of(base), name)) report.only_head.push_back(name);
+  }
+  if (report.rows.empty()) return report;
+
+  const std::vector<double> adjusted = stats::holm(p);
+  const std::vector<double> adjusted_faster = stats::holm(p_faster);
+  bool any_fail = false;
+  bool any_undecided = false;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    FilesRow& row = report.rows[i];
+    row.p_adjusted = adjusted[i];
+    if (row.base_files > 0 && row.head_files > 0 && report.machine_differs.empty()) {
+      const double effect = std::log1p(row.change);
+      const double bound =
+          stats::shift_upper_bound(base_sides[i].x, head_sides[i].x, policy.pass_error);
+      const Decision decision = decide({.effect = effect,
+                                        .p_slower_adjusted = adjusted[i],
+                                        .p_faster_adjusted = adjusted_faster[i],
+                                        .upper_bound = std::max(bound, effect)},
+                                       {.epsilon = policy.epsilon,
+                                        .delta = std::max(policy.delta, policy.epsilon),
+                                        .alpha = policy.alpha});
+      row.verdict = decision.verdict;
+      row.improved = decision.improved;
+    }
+    if (row.verdict == Verdict::inconclusive) {
+      row.reason = report.machine_differs.empty()
+                       ? why_undecided(row, base_sides[i], head_sides[i], policy)
+                       : "measured on different machines";
+    }
+    any_fail = any_fail || row.verdict == Verdict::fail;
+    any_undecided = any_undecided || row.verdict == Verdict::inconclusive;
+  }
+  report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;
+  return report;
+}
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,58 @@
+// Result files against each other: what they can and cannot say. Pure.
+//
+// The sample of a file is one number for each benchmark, the logarithm of the median of its
+// repetitions: they come from one process and are no independent samples of anything. So a verdict
+// needs several files a side.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/model/result_file.hpp"
+#include "reports/verdict/decision.hpp"
+
+namespace taskbench::reports::verdict {
+
+struct FilesPolicy {
+  double alpha = 0.01;       ///< chance that any benchmark without a change fails
+  double pass_error = 0.05;  ///< chance that a benchmark that is slower by delta passes
+  double delta = 0.03;       ///< the smallest change that matters, relative
+  double epsilon = 0.01;     ///< the noise floor, relative
+};
+
+struct FilesRow {
+  std::string name;
+  Verdict verdict = Verdict::inconclusive;
+  bool improved = false;
+  std::string reason;  ///< why it is inconclusive; empty otherwise
+  std::size_t base_files = 0;
+  std::size_t head_files = 0;
+  double base_ns = 0;  ///< per iteration: median over the files
+  double head_ns = 0;
+  double change = 0;          ///< head over base, less 1
+  std::optional<double> low;  ///< two-sided 95 % interval; empty for too few files
+  std::optional<double> high;
+  double p = 1;           ///< of "not slower by more than epsilon"
+  double p_adjusted = 1;  ///< the same over all rows (Holm)
+};
+
+struct FilesReport {
+  std::vector<FilesRow> rows;          ///< benchmarks of both sides, in the order of base
+  std::vector<std::string> only_base;  ///< that have no partner
+  std::vector<std::string> only_head;
+  std::vector<std::string> failed;  ///< "name: why", of either side
+  /// Why the files as a whole carry no verdict: "num_cpus: 2 and 4". Empty when they do.
+  std::vector<std::string> machine_differs;
+  Verdict overall = Verdict::inconclusive;
+};
+
+/// Files a side below which no p can be under alpha, whatever they hold: with both sides equal.
+[[nodiscard]] std::size_t files_needed(double alpha);
+
+/// Throws std::invalid_argument for no files on a side, or more than stats::kMaxShiftSample.
+[[nodiscard]] FilesReport compare_files(const std::vector<model::ResultFile>& base,
+                                        const std::vector<model::ResultFile>& head,
+                                        const FilesPolicy& policy);
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""H4, H7: `taskbench compare`, on files of Google Benchmark's format, good and bad ones."""
+
+import json
+import random
+import statistics
+
+from taskbench_command import CommandTest, main
+
+
+class CompareTest(CommandTest):
+    def file(self, name, medians, spread=0.001, repetitions=5, **context):
+        level = random.Random(name)
+        rows = []
+        for benchmark, ns in medians.items():
+            factor = level.gauss(1, spread)
+            for index in range(repetitions):
+                rows.append({
+                    "name": benchmark, "run_name": benchmark, "run_type": "iteration",
+                    "repetition_index": index, "iterations": 10, "time_unit": "ns",
+                    "real_time": ns * factor * (1 + index / 1e4), "cpu_time": ns,
+                })
+        context = {"host_name": "host", "num_cpus": 2, "json_schema_version": 1, **context}
+        (self.folder / name).write_text(json.dumps({"context": context, "benchmarks": rows}))
+        return name
+
+    def files(self, prefix, count, medians, **options):
+        return ",".join(self.file(f"{prefix}{i}", medians, **options) for i in range(count))
+
+
+class Answers(CompareTest):
+    def test_h7_the_change_of_two_files_is_the_ratio_of_their_medians(self):
+        self.file("a", {"sort": 100, "hash": 7}, spread=0.2)
+        self.file("b", {"sort": 130, "hash": 7}, spread=0.2)
+        answer = self.taskbench("compare", "a", "b", "--format", "json", status=3)
+        for row in json.loads(answer.stdout)["benchmarks"]:
+            base, head = (
+                statistics.median(
+                    each["real_time"] for each in self.load(name)["benchmarks"]
+                    if each["name"] == row["name"]
+                )
+                for name in "ab"
+            )
+            self.assertAlmostEqual(row["change"], (head - base) / base)
+            self.assertEqual(row["verdict"], "INCONCLUSIVE")
+        table = self.taskbench("compare", "a", "b", status=3).stdout
+        self.assertIn("one process a side: its repetitions are no independent samples", table)
+
+    def test_h4_several_files_a_side_carry_verdicts(self):
+        base = self.files("base", 6, {"sort": 100, "hash": 7})
+        slow = self.files("slow", 6, {"sort": 120, "hash": 7})
+        answer = self.taskbench("compare", "--base", base, "--head", slow, status=1)
+        self.assertRegex(answer.stdout, r"(?m)^sort .* FAIL ")
+        self.assertRegex(answer.stdout, r"(?m)^hash .* PASS ")
+        same = self.files("same", 6, {"sort": 100, "hash": 7})
+        self.taskbench("compare", "--base", base, "--head", same, status=0)
+        self.taskbench("compare", "--base", base, "--head", slow, "--delta", "50%", status=0)
+
+    def test_inconclusive_can_be_mapped(self):
+        self.file("a", {"x": 1})
+        for meaning, status in (("pass", 0), ("fail", 1), ("inconclusive", 3)):
+            self.taskbench("compare", "a", "a", "--inconclusive", meaning, status=status)
+
+    def test_different_machines(self):
+        self.file("a", {"x": 1})
+        self.file("b", {"x": 1}, num_cpus=64)
+        answer = self.taskbench("compare", "a", "b", status=4)
+        self.assertIn("different machines: num_cpus: '2' and '64'", answer.stdout)
+
+    def test_our_own_files_are_read(self):
+        for name in ("1.json", "2.json"):
+            self.taskbench("run", *self.small("chained_spawn"), "--workers", "1", "--json", name,
+                           "--quiet")
+        for format_name in ("table", "markdown", "csv", "json"):
+            form = ("--format", format_name)
+            answer = self.taskbench("compare", "1.json", "2.json", *form, status=3)
+            self.assertIn("chained_spawn/work_stealing/workers:1/length:10", answer.stdout)
+
+
+class Refusals(CompareTest):
+    def test_files_that_cannot_be_read(self):
+        good = self.file("good", {"x": 1})
+        cases = {
+            "empty": (b"", "is empty"),
+            "truncated": (b'{"benchmarks": [{"name"', "is no valid JSON, at line 1"),
+            "binary": (bytes(range(256)), "is no valid JSON"),
+            "foreign": (b'{"results": []}', "hyperfine"),
+            "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
+                    b' "cpu_time": 1}]}', "'x' has a real_time of null"),
+        }
+        for name, (content, says) in cases.items():
+            (self.folder / name).write_bytes(content)
+            self.refused("compare", good, name, says=f"{name}: ")
+            self.refused("compare", name, good, says=says)
+        self.refused("compare", good, "missing", says="missing: does not exist")
+        self.refused("compare", good, ".", says=".: is a folder")
+
+    def test_nothing_in_common(self):
+        self.file("a", {"x": 1})
+        self.file("b", {"y": 1})
+        self.refused("compare", "a", "b", says="no benchmark in common")
+
+    def test_which_files_belong_together_is_not_guessed(self):
+        self.file("a", {"x": 1})
+        for arguments in ([], ["a"], ["a", "a", "a"], ["--base", "a"], ["a", "--head", "a"]):
+            self.refused("compare", *arguments, says="compare takes two files")
+        self.refused("compare", "a", "a", "--format", "tabel", says="did you mean 'table'?")
+
+
+if __name__ == "__main__":
+    main()

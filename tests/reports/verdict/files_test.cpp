@@ -1,0 +1,147 @@
+// What result files can say, and what they cannot.
+#include "reports/verdict/files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "reports/render/files.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::ResultFile;
+
+/// One process: `count` repetitions that agree with each other, around the process's own level.
+ResultFile process(std::mt19937_64& random, const std::map<std::string, double>& medians,
+                   double between = 0.01, int count = 9) {
+  std::normal_distribution<double> normal;
+  ResultFile file;
+  file.host_name = "host";
+  file.cpu_count = 2;
+  for (const auto& [name, ns] : medians) {
+    model::Benchmark benchmark;
+    benchmark.run_name = name;
+    const double level = ns * std::exp(between * normal(random));
+    for (int i = 0; i < count; ++i) {
+      benchmark.repetitions.push_back({10, level * (1 + 0.0001 * i), level, {}});
+    }
+    file.benchmarks.push_back(std::move(benchmark));
+  }
+  return file;
+}
+
+std::vector<ResultFile> processes(std::mt19937_64& random, std::size_t count,
+                                  const std::map<std::string, double>& medians,
+                                  double between = 0.01) {
+  std::vector<ResultFile> files;
+  while (files.size() < count) files.push_back(process(random, medians, between));
+  return files;
+}
+
+TEST(files_test, h7_one_file_a_side_gives_the_ratio_of_medians_and_no_verdict) {
+  std::mt19937_64 random(1);
+  auto base = processes(random, 1, {{"a", 100}}, 0);
+  auto head = processes(random, 1, {{"a", 150}}, 0);
+  const FilesReport report = compare_files(base, head, {});
+  ASSERT_EQ(report.rows.size(), 1U);
+  EXPECT_NEAR(report.rows[0].change, 0.5, 1e-12);
+  EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
+  EXPECT_NE(report.rows[0].reason.find("one process a side"), std::string::npos);
+  EXPECT_FALSE(report.rows[0].low.has_value());
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+}
+
+TEST(files_test, h4_several_files_tell_the_slower_from_the_same) {
+  std::mt19937_64 random(2);
+  const FilesReport report = compare_files(processes(random, 8, {{"a", 100}, {"b", 100}}),
+                                           processes(random, 8, {{"a", 120}, {"b", 100}}), {});
+  EXPECT_EQ(report.rows[0].verdict, Verdict::fail);
+  EXPECT_NEAR(report.rows[0].change, 0.2, 0.03);
+  EXPECT_EQ(report.rows[1].verdict, Verdict::pass);
+  EXPECT_EQ(report.overall, Verdict::fail);
+}
+
+TEST(files_test, h4_a_speedup_is_an_improvement) {
+  std::mt19937_64 random(3);
+  const auto report =
+      compare_files(processes(random, 8, {{"a", 100}}), processes(random, 8, {{"a", 80}}), {});
+  EXPECT_EQ(report.rows[0].verdict, Verdict::pass);
+  EXPECT_TRUE(report.rows[0].improved);
+}
+
+TEST(files_test, h4_identical_programs_rarely_fail_however_well_repetitions_agree) {
+  int failed = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(100 + seed);
+    const std::map<std::string, double> medians{{"a", 1}, {"b", 20}, {"c", 3e6}};
+    const auto report =
+        compare_files(processes(random, 8, medians, 0.08), processes(random, 8, medians, 0.08), {});
+    if (report.overall == Verdict::fail) ++failed;
+  }
+  EXPECT_LE(failed, 8);  // alpha is 1 %: more than 8 of 300 has a chance below 1 %
+}
+
+TEST(files_test, too_few_files_are_told_how_many_it_takes) {
+  std::mt19937_64 random(4);
+  const auto report =
+      compare_files(processes(random, 2, {{"a", 100}}), processes(random, 2, {{"a", 120}}), {});
+  EXPECT_NE(report.rows[0].reason.find("too few processes: 2 and 2, about 5 a side"),
+            std::string::npos)
+      << report.rows[0].reason;
+  EXPECT_EQ(files_needed(0.01), 5U);  // C(10, 5) = 252
+  EXPECT_EQ(files_needed(0.05), 4U);  // C(8, 4) = 70, C(6, 3) = 20
+}
+
+TEST(files_test, aggregates_alone_carry_no_verdict) {
+  std::mt19937_64 random(5);
+  auto base = processes(random, 5, {{"a", 100}});
+  auto head = base;
+  for (auto& file : head) {
+    file.benchmarks[0].repetitions.clear();
+    file.benchmarks[0].has_aggregates = true;
+  }
+  const auto report = compare_files(base, head, {});
+  EXPECT_EQ(report.rows[0].reason, "aggregates only, no repetitions");
+}
+
+TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named) {
+  std::mt19937_64 random(6);
+  auto base = processes(random, 6, {{"a", 100}});
+  auto head = processes(random, 6, {{"a", 200}});
+  head[3].cpu_count = 4;
+  const auto report = compare_files(base, head, {});
+  ASSERT_EQ(report.machine_differs.size(), 1U);
+  EXPECT_EQ(report.machine_differs[0], "num_cpus: '2' and '4'");
+  EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
+  // A measured clock rate differs each time and names no machine.
+  head[3].cpu_count = 2;
+  head[3].cpu_mhz = 1234;
+  EXPECT_TRUE(compare_files(base, head, {}).machine_differs.empty());
+}
+
+TEST(files_test, what_has_no_partner_or_failed_is_told) {
+  std::mt19937_64 random(7);
+  auto base = processes(random, 1, {{"a", 1}, {"old", 1}});
+  auto head = processes(random, 1, {{"a", 1}, {"new", 1}});
+  head[0].benchmarks[0].error = "no disk";
+  head[0].benchmarks[0].repetitions.clear();
+  const auto report = compare_files(base, head, {});
+  EXPECT_EQ(report.only_base, std::vector<std::string>{"old"});
+  EXPECT_EQ(report.only_head, std::vector<std::string>{"new"});
+  EXPECT_EQ(report.failed, std::vector<std::string>{"a of head: no disk"});
+}
+
+TEST(files_test, every_format_tells_the_same) {
+  std::mt19937_64 random(8);
+  const auto report = compare_files(processes(random, 8, {{"x|\"y\",z", 100}}),
+                                    processes(random, 8, {{"x|\"y\",z", 120}}), {});
+  EXPECT_NE(render::table(report, {}).find("FAIL"), std::string::npos);
+  EXPECT_NE(render::markdown(report).find("| x\\|\"y\",z |"), std::string::npos);
+  EXPECT_NE(render::csv(report).find("\n\"x|\"\"y\"\",z\",FAIL,false,8,8,"), std::string::npos);
+  EXPECT_NE(render::json(report).find("\"verdict\": \"FAIL\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace taskbench::reports::verdict
