@@ -51,8 +51,6 @@ constexpr std::string_view kDefaultJournal = "taskbench-ab.journal";
 // functions. Not measured here: taken from experience on several machines.
 constexpr double kAssumedNoiseFloor = 0.01;
 
-constexpr std::array<std::string_view, 3> kInconclusiveMeans{"inconclusive", "pass", "fail"};
-
 struct AbPlan {
   std::string base;
   std::string head;
@@ -64,13 +62,7 @@ struct AbPlan {
   bool own_journal = false;  ///< named by the user
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;
-  std::string inconclusive;
 };
-
-CLI::Option* add_valued(CLI::App& app, const std::string& name, std::vector<std::string>& into,
-                        const std::string& label, const std::string& description) {
-  return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
-}
 
 std::optional<std::filesystem::path> parse_path(std::string_view name,
                                                 const std::vector<std::string>& given) {
@@ -80,7 +72,7 @@ std::optional<std::filesystem::path> parse_path(std::string_view name,
   return std::filesystem::path(*text);
 }
 
-AbPlan plan_ab(const AbArguments& arguments) {
+AbPlan plan_ab(const AbArguments& arguments, const VerdictOptions& options) {
   AbPlan plan;
   const auto command = [](std::string_view name, const std::vector<std::string>& given) {
     const auto text = parse_single(name, given);
@@ -92,18 +84,12 @@ AbPlan plan_ab(const AbArguments& arguments) {
     throw UsageError("ab needs two programs: --base CMD --head CMD");
   }
   model::PairedSetup& setup = plan.setup;
-  setup.alpha = 0.01;
-  setup.delta = 0.03;
+  setup.alpha = options.alpha();
+  setup.delta = options.delta();
   setup.seed = 1;
   setup.repetitions = kDefaultRepetitions;
   setup.min_time_s = kDefaultMinTime_s;
   setup.max_blocks = kDefaultMaxBlocks;
-  if (const auto text = parse_single("--alpha", arguments.alpha)) {
-    setup.alpha = parse_fraction("--alpha", *text, 1e-6, 0.2);
-  }
-  if (const auto text = parse_single("--delta", arguments.delta)) {
-    setup.delta = parse_fraction("--delta", *text, 0.0001, 10);
-  }
   if (const auto text = parse_single("--seed", arguments.seed)) {
     setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
   }
@@ -129,12 +115,6 @@ AbPlan plan_ab(const AbArguments& arguments) {
   plan.journal = journal.value_or(kDefaultJournal);
   plan.json = parse_path("--json", arguments.json);
   plan.markdown = parse_path("--markdown", arguments.markdown);
-  plan.inconclusive = parse_single("--inconclusive", arguments.inconclusive)
-                          .value_or(std::string(kInconclusiveMeans.front()));
-  if (std::ranges::find(kInconclusiveMeans, plan.inconclusive) == kInconclusiveMeans.end()) {
-    throw UsageError("--inconclusive: " +
-                     unknown_name("meaning", plan.inconclusive, kInconclusiveMeans));
-  }
   return plan;
 }
 
@@ -246,19 +226,6 @@ bool write_files(const AbPlan& plan, const model::PairedTrial& trial,
   return all_written;
 }
 
-ExitCode exit_code(const verdict::PairedReport& report, const std::string& inconclusive) {
-  switch (report.overall) {
-    case verdict::Verdict::pass:
-      return ExitCode::pass;
-    case verdict::Verdict::fail:
-      return ExitCode::regression;
-    case verdict::Verdict::inconclusive:
-      break;
-  }
-  if (inconclusive == "pass") return ExitCode::pass;
-  return inconclusive == "fail" ? ExitCode::regression : ExitCode::inconclusive;
-}
-
 std::string quoted(const std::string& word) {
   if (word.find_first_of(" \t\n'\"\\$`*?&|;<>()") == std::string::npos && !word.empty())
     return word;
@@ -323,18 +290,7 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
     option->group("How to measure");
   }
 
-  auto* delta = add_valued(app, "--delta", arguments_.delta, "SHARE",
-                           "The smallest slowdown that matters: 3% or 0.03.");
-  delta->default_str("3%");
-  auto* alpha = add_valued(app, "--alpha", arguments_.alpha, "SHARE",
-                           "Chance that a trial without any slowdown fails.");
-  alpha->default_str("1%");
-  auto* inconclusive =
-      add_valued(app, "--inconclusive", arguments_.inconclusive, "MEANING",
-                 fmt::format("How to exit then: {}.", fmt::join(kInconclusiveMeans, ", ")));
-  inconclusive->default_str(std::string(kInconclusiveMeans.front()));
-  values.set(inconclusive, {Kind::one_of, {kInconclusiveMeans.begin(), kInconclusiveMeans.end()}});
-  for (auto* option : {delta, alpha, inconclusive}) option->group("Verdict");
+  verdict_.declare(app, values);
 
   auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
                              "Where each process's result is kept as soon as it is known.");
@@ -351,7 +307,8 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
 }
 
 ExitCode AbCommand::execute(const Invocation&) {
-  AbPlan plan = plan_ab(arguments_);
+  verdict_.parse();
+  AbPlan plan = plan_ab(arguments_, verdict_);
   refuse_unwritable(plan);
   const std::atomic<bool>& stop = stop_on_signals();
   try {
@@ -402,7 +359,7 @@ ExitCode AbCommand::execute(const Invocation&) {
     style.width = columns(STDOUT_FILENO, style.width);
     const bool printed = arguments_.quiet || print_result(render::table(trial, report, style));
     if (!written || !printed) return ExitCode::usage;
-    return exit_code(report, plan.inconclusive);
+    return verdict_.exit_code(report.overall);
   } catch (const UsageError&) {
     if (!stop) throw;
     print_note("interrupted before the first block");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/verdict_options.hpp"
 
 namespace taskbench::cli {
 
@@ -18,13 +19,10 @@ struct AbArguments {
   std::vector<std::string> repetitions;
   std::vector<std::string> min_time;
   std::vector<std::string> timeout;
-  std::vector<std::string> alpha;
-  std::vector<std::string> delta;
   std::vector<std::string> seed;
   std::vector<std::string> journal;
   std::vector<std::string> json;
   std::vector<std::string> markdown;
-  std::vector<std::string> inconclusive;
   bool resume = false;
   bool run_identical = false;
   bool quiet = false;
@@ -37,6 +35,7 @@ class AbCommand final : public Command {
 
  private:
   AbArguments arguments_;
+  VerdictOptions verdict_;
 };
 
 }  // namespace taskbench::cli

@@ -42,8 +42,6 @@ constexpr std::array<Format, 4> kFormats{{
                 const render::TableStyle&) { return render::json(report); }},
 }};
 
-constexpr std::array<std::string_view, 3> kInconclusiveMeans{"inconclusive", "pass", "fail"};
-
 std::vector<model::ResultFile> read_all(const std::vector<std::string>& paths) {
   std::vector<model::ResultFile> files;
   for (const std::string& path : paths) {
@@ -57,13 +55,14 @@ std::vector<model::ResultFile> read_all(const std::vector<std::string>& paths) {
   return files;
 }
 
-std::string chosen(std::string_view name, const std::vector<std::string>& given,
-                   std::string_view kind, std::span<const std::string_view> names) {
-  const std::string text = parse_single(name, given).value_or(std::string(names.front()));
-  if (std::ranges::find(names, text) == names.end()) {
-    throw UsageError(fmt::format("{}: {}", name, unknown_name(kind, text, names)));
-  }
-  return text;
+const Format& parse_format(const std::vector<std::string>& given) {
+  const auto text = parse_single("--format", given);
+  if (!text) return kFormats.front();
+  const auto found = std::ranges::find(kFormats, *text, &Format::name);
+  if (found != kFormats.end()) return *found;
+  std::array<std::string_view, kFormats.size()> names{};
+  std::ranges::transform(kFormats, names.begin(), &Format::name);
+  throw UsageError("--format: " + unknown_name("format", *text, names));
 }
 
 }  // namespace
@@ -84,54 +83,32 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 files of "
       "different\n"
       "machines, 5 a benchmark had failed.");
-  const auto valued = [&](const std::string& name, std::vector<std::string>& into,
-                          const std::string& label, const std::string& description) {
-    return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
-  };
   auto* files = app.add_option("FILE", files_,
                                "Two files: what is compared with, and what may be "
                                "slower.");
-  auto* base = valued("--base", base_, "FILE[,FILE...]", "In place of the first file: several.");
-  auto* head = valued("--head", head_, "FILE[,FILE...]", "In place of the second file: several.");
+  auto* base =
+      add_valued(app, "--base", base_, "FILE[,FILE...]", "In place of the first file: several.");
+  auto* head =
+      add_valued(app, "--head", head_, "FILE[,FILE...]", "In place of the second file: several.");
   for (const auto* option : {files, base, head}) values.set(option, {Kind::file, {}});
   for (auto* option : {base, head}) option->group("What to compare");
 
-  const verdict::FilesPolicy defaults;
-  auto* delta =
-      valued("--delta", delta_, "SHARE", "The smallest slowdown that matters: 3% or 0.03.");
-  delta->default_str(fmt::format("{:g}%", 100 * defaults.delta));
-  auto* alpha =
-      valued("--alpha", alpha_, "SHARE", "Chance that a comparison without any slowdown fails.");
-  alpha->default_str(fmt::format("{:g}%", 100 * defaults.alpha));
-  auto* inconclusive =
-      valued("--inconclusive", inconclusive_, "MEANING",
-             fmt::format("How to exit then: {}.", fmt::join(kInconclusiveMeans, ", ")));
-  inconclusive->default_str(std::string(kInconclusiveMeans.front()));
-  values.set(inconclusive, {Kind::one_of, {kInconclusiveMeans.begin(), kInconclusiveMeans.end()}});
-  for (auto* option : {delta, alpha, inconclusive}) option->group("Verdict");
+  verdict_.declare(app, values);
 
   const auto formats = row_names(kFormats);
-  auto* format = valued("--format", format_, "FORMAT",
-                        fmt::format("Form of the answer: {}.", fmt::join(formats, ", ")));
+  auto* format = add_valued(app, "--format", format_, "FORMAT",
+                            fmt::format("Form of the answer: {}.", fmt::join(formats, ", ")));
   format->default_str(formats.front());
   values.set(format, {Kind::one_of, formats});
   format->group("Output");
 }
 
 ExitCode CompareCommand::execute(const Invocation&) {
+  verdict_.parse();
   verdict::FilesPolicy policy;
-  if (const auto text = parse_single("--alpha", alpha_)) {
-    policy.alpha = parse_fraction("--alpha", *text, 1e-6, 0.2);
-  }
-  if (const auto text = parse_single("--delta", delta_)) {
-    policy.delta = parse_fraction("--delta", *text, 0.0001, 10);
-  }
-  std::array<std::string_view, kFormats.size()> names{};
-  std::ranges::transform(kFormats, names.begin(), &Format::name);
-  const std::string format = chosen("--format", format_, "format", names);
-  const std::string inconclusive =
-      chosen("--inconclusive", inconclusive_, "meaning", kInconclusiveMeans);
-
+  policy.alpha = verdict_.alpha();
+  policy.delta = verdict_.delta();
+  const Format& format = parse_format(format_);
   std::vector<std::string> base = parse_list("--base", base_);
   std::vector<std::string> head = parse_list("--head", head_);
   const bool by_options = !base.empty() && !head.empty() && files_.empty();
@@ -155,14 +132,12 @@ ExitCode CompareCommand::execute(const Invocation&) {
   }
   render::TableStyle style;
   style.width = columns(STDOUT_FILENO, style.width);
-  const auto chosen_format = std::ranges::find(kFormats, format, &Format::name);
-  if (!print_result(chosen_format->render(report, style))) return ExitCode::usage;
+  if (!print_result(format.render(report, style))) return ExitCode::usage;
 
   if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
   if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
   if (!report.failed.empty()) return ExitCode::measured_program_failed;
-  if (report.overall == verdict::Verdict::pass || inconclusive == "pass") return ExitCode::pass;
-  return inconclusive == "fail" ? ExitCode::regression : ExitCode::inconclusive;
+  return verdict_.exit_code(report.overall);
 }
 
 }  // namespace taskbench::cli

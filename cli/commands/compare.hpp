@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/verdict_options.hpp"
 
 namespace taskbench::cli {
 
@@ -17,10 +18,8 @@ class CompareCommand final : public Command {
   std::vector<std::string> files_;
   std::vector<std::string> base_;
   std::vector<std::string> head_;
-  std::vector<std::string> alpha_;
-  std::vector<std::string> delta_;
   std::vector<std::string> format_;
-  std::vector<std::string> inconclusive_;
+  VerdictOptions verdict_;
 };
 
 }  // namespace taskbench::cli

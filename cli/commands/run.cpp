@@ -59,13 +59,6 @@ std::vector<std::string> assignment_names() {
   return names;
 }
 
-/// An option that takes one value each time it is given; parse_single() and parse_list() say how
-/// often that may be.
-CLI::Option* add_valued(CLI::App& app, const std::string& name, std::vector<std::string>& into,
-                        const std::string& label, const std::string& description) {
-  return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
-}
-
 // A repetition takes about this much in the file, counters and aggregates included.
 std::size_t expected_bytes(const RunPlan& plan) {
   constexpr std::size_t kContextBytes = 64 * 1024;

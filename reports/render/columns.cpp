@@ -153,6 +153,59 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
+std::vector<std::string> aligned(std::span<const std::vector<std::string>> rows,
+                                 const std::vector<bool>& to_the_left) {
+  constexpr std::size_t kGap = 2;
+  std::vector<std::size_t> widths(to_the_left.size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(printable(row[i])));
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string cell = printable(row[i]);
+      if (i > 0) line += std::string(kGap, ' ');
+      line += to_the_left[i] ? pad_right(cell, widths[i]) : pad_left(cell, widths[i]);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string markdown_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '|':
+      case '\\':
+      case '`':
+      case '*':
+      case '[':
+      case ']':
+        result += '\\';
+        result += c;
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '\n':
+        result += "<br>";
+        break;
+      case '\r':
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,
                                     std::span<const std::size_t> groups, std::size_t label_width,
                                     std::size_t gap, std::size_t width) {

@@ -28,6 +28,17 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width,
                                             std::string_view indent = "");
 
+/// The lines of a table: every column as wide as its widest cell, two spaces between columns. Cells
+/// are made printable. `to_the_left[i]` says on which side column i is aligned; all rows have as
+/// many cells.
+[[nodiscard]] std::vector<std::string> aligned(std::span<const std::vector<std::string>> rows,
+                                               const std::vector<bool>& to_the_left);
+
+/// Text for a cell or a line of Markdown: what would end it, start a tag or change its meaning is
+/// made harmless. Underscores within words mean nothing in GitHub's Markdown, and names are full of
+/// them.
+[[nodiscard]] std::string markdown_escaped(std::string_view text);
+
 /// Distributes columns over blocks of lines, in order: each block has room for `width` columns of
 /// text, of which `label_width` are for the label that starts every line of every block; `gap`
 /// stands before each column. `groups` are the sizes of runs of columns that belong together: a

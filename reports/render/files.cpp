@@ -19,10 +19,16 @@ using verdict::Verdict;
 using Cells = std::vector<std::string>;
 
 constexpr std::string_view kNone = "–";
-constexpr std::size_t kGap = 2;
 
 const Cells kTitles{"benchmark",     "base", "head",    "change",
                     "95 % interval", "p",    "verdict", "files"};
+
+std::vector<bool> columns_to_the_left() {
+  std::vector<bool> left;
+  for (const std::string& title : kTitles)
+    left.push_back(title == "benchmark" || title == "verdict");
+  return left;
+}
 
 Cells cells(const FilesRow& row) {
   const bool measured = row.base_files > 0 && row.head_files > 0;
@@ -69,15 +75,6 @@ std::vector<std::string> remarks(const FilesReport& report) {
   return lines;
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char each : text) {
-    if (each == '|' || each == '\\' || each == '`' || each == '*') result += '\\';
-    result += each == '\n' ? ' ' : each;
-  }
-  return result;
-}
-
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
   std::string result = "\"";
@@ -97,23 +94,8 @@ std::string number(const std::optional<double>& value) {
 std::string table(const FilesReport& report, const TableStyle& style) {
   std::vector<Cells> rows{kTitles};
   for (const FilesRow& row : report.rows) rows.push_back(cells(row));
-  std::vector<std::size_t> widths(kTitles.size(), 0);
-  for (Cells& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = printable(row[i]);
-      widths[i] = std::max(widths[i], display_width(row[i]));
-    }
-  }
   std::string text;
-  for (const Cells& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) line += std::string(kGap, ' ');
-      const bool left = i == 0 || kTitles[i] == "verdict";
-      line += left ? pad_right(row[i], widths[i]) : pad_left(row[i], widths[i]);
-    }
-    text += line + '\n';
-  }
+  for (const std::string& line : aligned(rows, columns_to_the_left())) text += line + '\n';
   text += '\n';
   const auto width = static_cast<std::size_t>(std::max(40, style.width));
   for (const std::string& remark : remarks(report)) {
@@ -131,11 +113,12 @@ std::string markdown(const FilesReport& report) {
   }
   text += "|\n";
   for (const FilesRow& row : report.rows) {
-    for (const std::string& cell : cells(row)) text += fmt::format("| {} ", escaped(cell));
+    for (const std::string& cell : cells(row)) text += fmt::format("| {} ", markdown_escaped(cell));
     text += "|\n";
   }
   text += fmt::format("\n**{}**\n", word(report.overall));
-  for (const std::string& remark : remarks(report)) text += fmt::format("\n- {}", escaped(remark));
+  for (const std::string& remark : remarks(report))
+    text += fmt::format("\n- {}", markdown_escaped(remark));
   return text + '\n';
 }
 

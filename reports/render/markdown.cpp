@@ -3,44 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/render.hpp"
 
 namespace taskbench::reports::render {
 namespace {
-
-/// What would end a cell, start a tag or change the meaning of a cell, made harmless. Underscores
-/// within words mean nothing in GitHub's Markdown, and names are full of them.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '|':
-      case '\\':
-      case '`':
-      case '*':
-      case '[':
-      case ']':
-        result += '\\';
-        result += c;
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '\n':
-        result += "<br>";
-        break;
-      case '\r':
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 /// "median, µs", "steals/iter"
 std::string title(const Column& column) {
@@ -61,11 +29,11 @@ std::string header(const Figures& figures) {
 std::string line(const Row& row) {
   const model::Case& measured = *row.measured;
   const std::string parameters = changed_parameters(measured);
-  std::string text =
-      fmt::format("| {}{}{} | {} | {} |", escaped(measured.workload), parameters.empty() ? "" : " ",
-                  escaped(parameters), escaped(measured.scheduler), measured.workers);
+  std::string text = fmt::format("| {}{}{} | {} | {} |", markdown_escaped(measured.workload),
+                                 parameters.empty() ? "" : " ", markdown_escaped(parameters),
+                                 markdown_escaped(measured.scheduler), measured.workers);
   for (const std::string& cell : row.cells) {
-    text += fmt::format(" {} |", escaped(cell));
+    text += fmt::format(" {} |", markdown_escaped(cell));
   }
   return text + '\n';
 }
@@ -89,22 +57,23 @@ std::string markdown(const model::Run& run) {
     text += (text.empty() ? "" : "\n") + content + '\n';
   };
   for (const model::Case* failed : shown.failed) {
-    paragraph(fmt::format("**Failed** {}: {}", escaped(failed->name), escaped(failed->error)));
+    paragraph(fmt::format("**Failed** {}: {}", markdown_escaped(failed->name),
+                          markdown_escaped(failed->error)));
   }
   for (const model::Case* unmeasured : shown.unmeasured) {
-    paragraph(
-        fmt::format("**Not measured** {}: no repetition was completed", escaped(unmeasured->name)));
+    paragraph(fmt::format("**Not measured** {}: no repetition was completed",
+                          markdown_escaped(unmeasured->name)));
   }
   if (run.partial) {
     paragraph("**Partial**: interrupted, some repetitions that were asked for are missing.");
   }
   if (!shown.empty()) {
     for (const std::string& sentence : explanation(shown, false)) {
-      paragraph(escaped(sentence));
+      paragraph(markdown_escaped(sentence));
     }
   }
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
-    paragraph(fmt::format("On {}.", escaped(machine)));
+    paragraph(fmt::format("On {}.", markdown_escaped(machine)));
   }
   return text;
 }

@@ -19,12 +19,18 @@ using verdict::PairedReport;
 using verdict::Verdict;
 
 constexpr std::string_view kNone = "–";
-constexpr std::size_t kGap = 2;
 
 using Cells = std::vector<std::string>;
 
 const Cells kTitles{"benchmark", "base",       "head",    "change", "95 % interval",
                     "p",         "detectable", "verdict", "blocks"};
+
+std::vector<bool> columns_to_the_left() {
+  std::vector<bool> left;
+  for (const std::string& title : kTitles)
+    left.push_back(title == "benchmark" || title == "verdict");
+  return left;
+}
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
@@ -189,15 +195,6 @@ std::string headline(const PairedReport& report) {
   return text;
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char each : text) {
-    if (each == '|' || each == '\\' || each == '`' || each == '*') result += '\\';
-    result += each == '\n' ? ' ' : each;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string_view word(Verdict verdict) {
@@ -215,30 +212,14 @@ std::string_view word(Verdict verdict) {
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
-  const std::vector<Cells> rows = all_cells(report);
-  std::vector<std::size_t> widths;
-  for (std::size_t column = 0; column < kTitles.size(); ++column) {
-    widths.push_back(display_width(kTitles[column]));
-    for (const Cells& row : rows) {
-      widths.back() = std::max(widths.back(), display_width(printable(row[column])));
-    }
-  }
-  const auto line = [&](const Cells& row) {
-    std::string text;
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      const std::string cell = printable(row[column]);
-      const bool left = column == 0 || kTitles[column] == "verdict";
-      if (column > 0) text += std::string(kGap, ' ');
-      text += left ? pad_right(cell, widths[column]) : pad_left(cell, widths[column]);
-    }
-    return text;
-  };
-  std::string text = line(kTitles) + '\n';
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string plain = line(rows[i]);
-    text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n",
-                                       colour_code(report.benchmarks[i].verdict), plain)
-                         : plain + '\n';
+  std::vector<Cells> rows = all_cells(report);
+  rows.insert(rows.begin(), kTitles);
+  const std::vector<std::string> lines = aligned(rows, columns_to_the_left());
+  std::string text = lines.front() + '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const Verdict verdict = report.benchmarks[i - 1].verdict;
+    text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n", colour_code(verdict), lines[i])
+                         : lines[i] + '\n';
   }
   text += '\n';
   const auto width = static_cast<std::size_t>(std::max(40, style.width));
@@ -262,13 +243,13 @@ std::string markdown(const PairedTrial& trial, const PairedReport& report,
   }
   text += "|\n";
   for (const Cells& row : all_cells(report)) {
-    for (const std::string& cell : row) text += fmt::format("| {} ", escaped(cell));
+    for (const std::string& cell : row) text += fmt::format("| {} ", markdown_escaped(cell));
     text += "|\n";
   }
   text += '\n';
   for (const std::string& remark : remarks(trial, report))
-    text += fmt::format("- {}\n", escaped(remark));
-  text += fmt::format("\n{}\n\n</details>\n", escaped(basis(trial, report)));
+    text += fmt::format("- {}\n", markdown_escaped(remark));
+  text += fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(trial, report)));
   if (!reproduce.empty()) text += fmt::format("\nTo reproduce:\n\n```sh\n{}\n```\n", reproduce);
   return text;
 }
