@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <regex>
 #include <string_view>
@@ -183,6 +184,29 @@ void plan_iterations(const RunArguments& arguments, RunPlan& plan) {
   }
 }
 
+std::vector<PlantedDelay> parse_plants(const std::vector<std::string>& given) {
+  std::vector<PlantedDelay> planted;
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    const std::string_view site = std::string_view(each).substr(0, equals);
+    const auto found = std::ranges::find(rt::kDelaySites, site);
+    if (found == rt::kDelaySites.end()) {
+      throw UsageError("--plant: " + unknown_name("place", site, rt::kDelaySites));
+    }
+    const char* const end = each.data() + each.size();
+    double ns = 0;
+    const auto parsed =
+        std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
+    const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
+      throw UsageError(fmt::format("--plant: '{}' does not say PLACE=NS, with 0 to {} ns", each,
+                                   rt::kMaxPlantedDelay_ns));
+    }
+    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
+  }
+  return planted;
+}
+
 std::optional<std::filesystem::path> parse_file(std::string_view name,
                                                 const std::vector<std::string>& given) {
   const auto text = parse_single(name, given);
@@ -272,6 +296,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
         parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
   }
   plan.settings.pin = arguments.pin;
+  plan.planted = parse_plants(arguments.plant);
   plan_time(arguments, plan.cases.size(), plan.settings);
   plan_iterations(arguments, plan);
   plan_output(arguments, plan);

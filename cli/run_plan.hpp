@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/output_formats.hpp"
+#include "runtime/runtime.hpp"
 #include "workloads/measure/measure.hpp"
 
 namespace taskbench::cli {
@@ -33,6 +34,7 @@ struct RunArguments {
   std::vector<std::string> parameters;
   std::vector<std::string> filter;
   std::vector<std::string> seed;
+  std::vector<std::string> plant;
   std::vector<std::string> json;
   std::vector<std::string> json_flat;
   std::vector<std::string> format;
@@ -40,9 +42,16 @@ struct RunArguments {
   bool pin = false;
 };
 
+/// A delay in the scheduler, in builds that can plant one.
+struct PlantedDelay {
+  rt::DelaySite site;
+  double ns = 0;
+};
+
 struct RunPlan {
   std::vector<workloads::measure::Case> cases;
   workloads::measure::Settings settings;
+  std::vector<PlantedDelay> planted;
   const OutputFormat* format = nullptr;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;

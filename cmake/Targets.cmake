@@ -8,6 +8,9 @@
 #   COLD  neither runs then nor has threads in it, and so is not optimised in Debug builds, whatever
 #         their flags: to optimise CLI11 and nlohmann_json under the sanitizers takes minutes
 function(taskbench_target target)
+  if(TASKBENCH_LINK_ORDER)
+    taskbench_reorder_sources(${target} ${TASKBENCH_LINK_ORDER})
+  endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "LTO;COLD" "" "")
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -27,4 +30,19 @@ function(taskbench_target target)
   if(arg_LTO AND TASKBENCH_USE_LTO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
   endif()
+endfunction()
+
+# taskbench_reorder_sources(<target> <order>)
+# Another order of the target's files, which is the order in which their code is laid out: what runs
+# is the same, at other addresses. Each number gives one order.
+function(taskbench_reorder_sources target order)
+  get_target_property(sources ${target} SOURCES)
+  set(keyed "")
+  foreach(source IN LISTS sources)
+    string(SHA1 key "${order} ${source}")
+    list(APPEND keyed "${key} ${source}")
+  endforeach()
+  list(SORT keyed)
+  list(TRANSFORM keyed REPLACE "^[0-9a-f]+ " "")
+  set_target_properties(${target} PROPERTIES SOURCES "${keyed}")
 endfunction()

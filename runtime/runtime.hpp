@@ -25,6 +25,7 @@
 #include "runtime/task/waker.hpp"
 #include "runtime/task/yield.hpp"
 #include "runtime/trace/counters.hpp"
+#include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt {
 

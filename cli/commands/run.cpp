@@ -193,6 +193,13 @@ void RunCommand::declare_measuring(CLI::App& app) {
   auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
   for (auto* option : {repetitions, min_time, budget, iterations, seed, pin})
     option->group("How to measure");
+  if constexpr (rt::kPlantsDelays) {
+    add_valued(app, "--plant", arguments_.plant, "PLACE=NS",
+               fmt::format("Slow the scheduler down on purpose, at each event of a place: {}. May "
+                           "be repeated.",
+                           fmt::join(rt::kDelaySites, ", ")))
+        ->group("How to measure");
+  }
 }
 
 void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
@@ -218,6 +225,7 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   const RunPlan plan = plan_run(arguments_, cpus);
   refuse_unwritable(plan);
   print_notes_before(plan, cpus);
+  for (const PlantedDelay& each : plan.planted) rt::plant_delay(each.site, each.ns);
 
   const std::atomic<bool>& stop = stop_on_signals();
   model::Run run;

@@ -6,6 +6,7 @@
 
 #include "runtime/base/assert.hpp"
 #include "runtime/task/context.hpp"
+#include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::scheduler {
 
@@ -49,6 +50,7 @@ void CurrentThread::schedule(task::Header* task) noexcept {
 }
 
 void CurrentThread::spawn(task::Header* task) noexcept {
+  trace::planted_delay(DelaySite::spawn);
   if (on_driver()) {
     if (closing()) {
       task::cancel(task);
@@ -98,6 +100,7 @@ bool CurrentThread::run_some() noexcept {
         break;
       case task::Polled::yielded:
         counters_.yields.add();
+        trace::planted_delay(DelaySite::yield);
         push(task);
         break;
       case task::Polled::woken:

@@ -7,6 +7,7 @@
 #include "runtime/task/context.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::task {
 namespace {
@@ -50,6 +51,11 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   if (!leaf->poll(leaf, task)) return false;
   coroutine = leaf->waiting.address();
   return true;
+}
+
+void schedule_woken(Header* task) noexcept {
+  trace::planted_delay(DelaySite::wake);
+  task->scheduler->schedule(task);
 }
 
 }  // namespace
@@ -138,7 +144,7 @@ bool claim_for_shutdown(Header* task) noexcept {
 }
 
 void wake_by_ref(Header* task) noexcept {
-  if (task->state.wake_by_ref() == State::Wake::schedule) task->scheduler->schedule(task);
+  if (task->state.wake_by_ref() == State::Wake::schedule) schedule_woken(task);
 }
 
 void wake(Header* task) noexcept {
@@ -146,7 +152,7 @@ void wake(Header* task) noexcept {
     case State::Wake::nothing:
       break;
     case State::Wake::schedule:
-      task->scheduler->schedule(task);
+      schedule_woken(task);
       break;
     case State::Wake::free:
       free_task(task);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/task/context.hpp"
+#include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -62,6 +63,7 @@ void Pool::schedule(task::Header* task) noexcept {
 }
 
 void Pool::spawn(task::Header* task) noexcept {
+  trace::planted_delay(DelaySite::spawn);
   if (Worker* worker = local_worker()) {
     worker->counters.tasks_spawned.add();
     worker->schedule_local(task);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "runtime/scheduler/work_stealing/pool.hpp"
+#include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::work_stealing {
 namespace {
@@ -147,6 +148,7 @@ bool Worker::poll(task::Header* task) {
       return false;
     case task::Polled::yielded:
       counters.yields.add();
+      trace::planted_delay(DelaySite::yield);
       break;
     case task::Polled::woken:
       break;
@@ -251,6 +253,7 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
   if (stolen.count == 0) return nullptr;
   counters.steal_operations.add();
   counters.stolen_tasks.add(stolen.count);
+  trace::planted_delay(DelaySite::steal);
   return stolen.first;
 }
 

@@ -1,0 +1,62 @@
+// Delays that are put into the scheduler on purpose, in builds with TASKBENCH_PLANT, so that what a
+// regression gate can see is measured and not claimed. In every other build nothing of this is left
+// in the machine code.
+//
+// The delay is a loop that keeps its core busy and touches no memory, as more instructions on that
+// path would: it neither sleeps nor reads the clock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace taskbench::rt {
+
+enum class DelaySite : std::uint8_t {
+  spawn,  ///< a task is handed to the scheduler for the first time
+  yield,  ///< a poll has ended in yield_now()
+  wake,   ///< a waker has found its task idle and is about to queue it
+  steal,  ///< a worker has stolen tasks and is about to run the first
+};
+
+/// In the order of DelaySite.
+inline constexpr std::array<std::string_view, 4> kDelaySites{"spawn", "yield", "wake", "steal"};
+
+#if defined(TASKBENCH_PLANT)
+inline constexpr bool kPlantsDelays = true;
+#else
+inline constexpr bool kPlantsDelays = false;
+#endif
+
+/// From now on each event at `site` takes `ns` longer, up to kMaxPlantedDelay_ns. Takes about a
+/// millisecond, to time the loop. To be called before a runtime is built, and only where
+/// kPlantsDelays, which is asserted.
+void plant_delay(DelaySite site, double ns);
+
+inline constexpr double kMaxPlantedDelay_ns = 1e6;
+
+namespace trace {
+
+#if defined(TASKBENCH_PLANT)
+
+/// Rounds of the loop at each site. Plain: written before there are workers.
+inline std::array<std::uint64_t, kDelaySites.size()> planted_rounds{};
+
+inline void spend_rounds(std::uint64_t rounds) noexcept {
+  // The compiler must believe that each round's value is used.
+  for (; rounds != 0; --rounds) asm volatile("" : "+r"(rounds));
+}
+
+inline void planted_delay(DelaySite site) noexcept {
+  spend_rounds(planted_rounds[static_cast<std::size_t>(site)]);
+}
+
+#else
+
+constexpr void planted_delay(DelaySite) noexcept {}
+
+#endif
+
+}  // namespace trace
+}  // namespace taskbench::rt
