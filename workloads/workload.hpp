@@ -18,6 +18,10 @@ class Runtime;
 
 namespace taskbench::workloads {
 
+/// Raised when a workload does something else than before under the same name and parameters: its
+/// times are then not comparable with stored ones.
+inline constexpr std::string_view kWorkloadsVersion = "1";
+
 /// One constant of a workload, settable with `--param name=value`.
 struct Parameter {
   std::string_view name;

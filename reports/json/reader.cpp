@@ -161,6 +161,8 @@ class Parser {
     file_.host_name = text_of(context, "host_name");
     file_.executable = text_of(context, "executable");
     file_.date = text_of(context, "date");
+    file_.library_version = text_of(context, "library_version");
+    file_.library_build_type = text_of(context, "library_build_type");
     const auto number = [&](const char* key) {
       const auto found = context.find(key);
       return found != context.end() && found->is_number() ? found->get<double>() : 0;

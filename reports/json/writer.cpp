@@ -87,6 +87,7 @@ Json environment_object(const model::Environment& environment) {
   result["compiler"] = text_or_null(environment.compiler);
   result["compiler_flags"] = text_or_null(environment.compiler_flags);
   result["build_type"] = text_or_null(environment.build_type);
+  result["workloads_version"] = text_or_null(environment.workloads_version);
   result["git_commit"] = text_or_null(environment.git_commit);
   return result;
 }

@@ -28,6 +28,8 @@ struct ResultFile {
   std::string date;
   std::int64_t cpu_count = 0;
   double cpu_mhz = 0;
+  std::string library_version;     ///< of Google Benchmark, from 1.8 on
+  std::string library_build_type;  ///< "release" or "debug"
   /// Of our own files: "cpu_model", "kernel", "compiler" and so on.
   std::map<std::string, std::string> environment;
   bool partial = false;               ///< ours, and interrupted

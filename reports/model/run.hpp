@@ -50,6 +50,7 @@ struct Environment {
   std::string build_type;
   std::string git_commit;  ///< of the sources; "-dirty" appended when they were changed
   std::string taskbench_version;
+  std::string workloads_version;  ///< what the workloads do: times of another are not comparable
   std::int64_t memory_bytes = 0;
 };
 

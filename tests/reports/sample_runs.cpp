@@ -37,6 +37,7 @@ model::Environment environment() {
   result.hypervisor = "kvm";
   result.compiler = "g++ 12.2.0";
   result.compiler_flags = "-O3 -DNDEBUG -flto";
+  result.workloads_version = "1";
   result.build_type = "Release";
   result.git_commit = "0123456789abcdef0123456789abcdef01234567";
   result.taskbench_version = "0.1.0";

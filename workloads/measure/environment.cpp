@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "workloads/measure/build_info.hpp"
+#include "workloads/workload.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -150,6 +151,34 @@ std::string hypervisor_signature() {
 #endif
 }
 
+void probe_system(Environment& environment) {
+  utsname system{};
+  if (uname(&system) == 0) {
+    environment.kernel = fmt::format("{} {}", system.sysname, system.release);
+  }
+  std::array<double, 3> load{};
+  const int count = getloadavg(load.data(), static_cast<int>(load.size()));
+  if (count > 0) environment.load_avg.assign(load.begin(), std::next(load.begin(), count));
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) environment.memory_bytes = std::int64_t{pages} * page_bytes;
+  environment.aslr_enabled = aslr_enabled();
+  environment.smt_active = flag_in("/sys/devices/system/cpu/smt/active");
+  environment.cpu_governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  environment.hypervisor = hypervisor();
+}
+
+void store_build(Environment& environment) {
+  environment.compiler = std::string(kCompiler);
+  environment.compiler_flags = std::string(kCompilerFlags);
+  environment.build_type = std::string(kBuildType);
+  environment.git_commit = std::string(kGitCommit);
+  environment.taskbench_version = std::string(kVersion);
+  environment.workloads_version = std::string(kWorkloadsVersion);
+}
+
+}  // namespace
+
 std::string hypervisor() {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames{{
       {"KVMKVMKVM", "kvm"},
@@ -174,33 +203,6 @@ std::string hypervisor() {
   const auto name = std::ranges::find(kNames, signature, &decltype(kNames)::value_type::first);
   return name == kNames.end() ? trimmed(signature) : std::string(name->second);
 }
-
-void probe_system(Environment& environment) {
-  utsname system{};
-  if (uname(&system) == 0) {
-    environment.kernel = fmt::format("{} {}", system.sysname, system.release);
-  }
-  std::array<double, 3> load{};
-  const int count = getloadavg(load.data(), static_cast<int>(load.size()));
-  if (count > 0) environment.load_avg.assign(load.begin(), std::next(load.begin(), count));
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_bytes > 0) environment.memory_bytes = std::int64_t{pages} * page_bytes;
-  environment.aslr_enabled = aslr_enabled();
-  environment.smt_active = flag_in("/sys/devices/system/cpu/smt/active");
-  environment.cpu_governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  environment.hypervisor = hypervisor();
-}
-
-void store_build(Environment& environment) {
-  environment.compiler = std::string(kCompiler);
-  environment.compiler_flags = std::string(kCompilerFlags);
-  environment.build_type = std::string(kBuildType);
-  environment.git_commit = std::string(kGitCommit);
-  environment.taskbench_version = std::string(kVersion);
-}
-
-}  // namespace
 
 Environment probe_environment(std::string executable) {
   Environment environment;

@@ -11,4 +11,7 @@ namespace taskbench::workloads::measure {
 /// not be found out stays empty; nothing throws.
 [[nodiscard]] reports::model::Environment probe_environment(std::string executable);
 
+/// "none", "kvm", "xen", … as probe_environment() has it; empty when it could not be found out.
+[[nodiscard]] std::string hypervisor();
+
 }  // namespace taskbench::workloads::measure

@@ -1,0 +1,136 @@
+#include "reports/model/machine_key.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace taskbench::reports::model {
+namespace {
+
+constexpr std::size_t kMaxSlug = 40;
+
+class Hash {  // FNV-1a: the same on every machine, and collisions have nothing to gain
+ public:
+  void add(std::string_view text) {
+    for (const char each : text) add_byte(static_cast<unsigned char>(each));
+    add_byte(0);  // so that "ab", "c" is not "a", "bc"
+  }
+  void add(const std::vector<KeyField>& fields) {
+    // Sorted, so that the order in which they were found out does not matter.
+    std::vector<KeyField> sorted = fields;
+    std::ranges::sort(sorted, {}, &KeyField::name);
+    for (const KeyField& field : sorted) {
+      add(field.name);
+      add(field.value);
+    }
+  }
+  [[nodiscard]] std::string digits() const {
+    return fmt::format("{:08x}", static_cast<std::uint32_t>(value_ ^ (value_ >> 32)));
+  }
+
+ private:
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001B3; }
+
+  std::uint64_t value_ = 0xCBF29CE484222325;
+};
+
+/// Letters and digits in lower case, every run of others a dash.
+std::string slug(std::string_view text) {
+  std::string result;
+  for (const char each : text) {
+    const bool digit_or_letter = (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z');
+    if (digit_or_letter || (each == '.' && !result.empty() && result.back() != '-')) {
+      result += each;
+    } else if (each >= 'A' && each <= 'Z') {
+      result += static_cast<char>(each - 'A' + 'a');
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
+    }
+  }
+  while (!result.empty() && (result.back() == '-' || result.back() == '.')) result.pop_back();
+  return result;
+}
+
+/// "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" → "xeon-platinum-8481c".
+std::string model_slug(std::string_view model) {
+  constexpr std::array<std::string_view, 9> kNoise{
+      "intel", "amd", "r", "tm", "cpu", "processor", "apm", "core", "with",
+  };
+  std::string words = slug(model.substr(0, model.find('@')));
+  std::string result;
+  for (std::string_view rest = words; !rest.empty();) {
+    const auto dash = rest.find('-');
+    const std::string_view word = rest.substr(0, dash);
+    if (std::ranges::find(kNoise, word) == kNoise.end()) {
+      if (!result.empty()) result += '-';
+      result += word;
+    }
+    rest = dash == std::string_view::npos ? std::string_view{} : rest.substr(dash + 1);
+  }
+  result.resize(std::min(result.size(), kMaxSlug));
+  while (result.ends_with('-') || result.ends_with('.')) result.pop_back();
+  return result.empty() ? "cpu" : result;
+}
+
+std::string readable(const MachineKey& key) {
+  std::string text = model_slug(value_of(key.machine, "cpu_model"));
+  if (const auto cpus = slug(value_of(key.machine, "cpus")); !cpus.empty()) {
+    text += fmt::format("-{}cpu", cpus);
+  }
+  const std::string hypervisor = slug(value_of(key.machine, "hypervisor"));
+  if (!hypervisor.empty() && hypervisor != "none") text += '-' + hypervisor;
+  return text;
+}
+
+void append(std::vector<KeyDifference>& to, std::vector<KeyDifference> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+bool has(const std::vector<KeyField>& fields, std::string_view name) {
+  return std::ranges::find(fields, name, &KeyField::name) != fields.end();
+}
+
+}  // namespace
+
+std::string_view value_of(const std::vector<KeyField>& fields, std::string_view name) {
+  const auto found = std::ranges::find(fields, name, &KeyField::name);
+  return found == fields.end() ? std::string_view{} : std::string_view(found->value);
+}
+
+std::string machine_key(const MachineKey& key) {
+  Hash hash;
+  hash.add(key.machine);
+  return fmt::format("{}-{}", readable(key), hash.digits());
+}
+
+std::string baseline_key(const MachineKey& key) {
+  Hash hash;
+  hash.add(key.machine);
+  hash.add(key.build);
+  return fmt::format("{}-{}", readable(key), hash.digits());
+}
+
+std::vector<KeyDifference> differences(const std::vector<KeyField>& first,
+                                       const std::vector<KeyField>& second) {
+  std::vector<KeyDifference> result;
+  const auto compare = [&](const std::string& name) {
+    const std::string_view a = value_of(first, name);
+    const std::string_view b = value_of(second, name);
+    if (a != b) result.push_back({name, std::string(a), std::string(b)});
+  };
+  for (const KeyField& field : first) compare(field.name);
+  for (const KeyField& field : second) {
+    if (!has(first, field.name)) compare(field.name);
+  }
+  return result;
+}
+
+std::vector<KeyDifference> differences(const MachineKey& first, const MachineKey& second) {
+  std::vector<KeyDifference> result = differences(first.machine, second.machine);
+  append(result, differences(first.build, second.build));
+  return result;
+}
+
+}  // namespace taskbench::reports::model
