@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "cli/near_miss.hpp"
+#include "cli/usage_error.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
@@ -77,16 +79,23 @@ SampleRequest request_of(const model::PairedSetup& setup, double timeout_s) {
   return request;
 }
 
+/// Whether a name that the user gave means this benchmark: "ping_pong" is each
+/// "ping_pong/work_stealing/workers:2", too.
+bool is_meant(const std::string& given, const std::string& benchmark) {
+  return benchmark == given || benchmark.starts_with(given + '/');
+}
+
 /// Why no further block may be begun, if there is a reason.
 std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
-                                      double budget_s) {
-  const auto blocks = static_cast<int>(trial.samples.size()) / model::kBlockSize;
-  if (reports::verdict::is_look(blocks) && reports::verdict::judge(trial).decided) {
+                                      const TrialLimits& limits) {
+  const int blocks = reports::verdict::complete_blocks(trial);
+  if (limits.ends_when_decided && reports::verdict::is_look(blocks) &&
+      reports::verdict::judge(trial).decided) {
     return model::TrialEnd::decided;
   }
   if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
   const double each = blocks > 0 ? spent_s / blocks : 0;
-  if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  if (spent_s + each > limits.budget_s) return model::TrialEnd::budget;
   return std::nullopt;
 }
 
@@ -132,11 +141,30 @@ void explore(const TrialPrograms& programs, const std::filesystem::path& scratch
   }
 }
 
-void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch, double budget_s,
-               double timeout_s, const std::atomic<bool>& stop,
+void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& setup) {
+  if (chosen.empty()) return;
+  const std::vector<std::string_view> names(setup.benchmarks.begin(), setup.benchmarks.end());
+  for (const std::string& given : chosen) {
+    const auto meant = [&](std::string_view name) { return is_meant(given, std::string(name)); };
+    if (std::ranges::none_of(names, meant)) {
+      throw UsageError("--workload: " + unknown_name("benchmark", given, names));
+    }
+  }
+  const auto unwanted = [&](const std::string& name) {
+    return std::ranges::none_of(chosen,
+                                [&](const std::string& given) { return is_meant(given, name); });
+  };
+  std::erase_if(setup.benchmarks, unwanted);
+  std::erase_if(setup.only_base, unwanted);
+  std::erase_if(setup.only_head, unwanted);
+  std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
+}
+
+void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
+               const TrialLimits& limits, const std::atomic<bool>& stop,
                const std::function<void(const TrialProgress&)>& progress,
                json::JournalWriter& journal, model::PairedTrial& trial) {
-  SampleRequest request = request_of(trial.setup, timeout_s);
+  SampleRequest request = request_of(trial.setup, limits.timeout_s);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
   // relaxed: nothing is ordered by the flag; it only has to be seen soon.
@@ -146,7 +174,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     sample.block = done / model::kBlockSize;
     sample.position = done % model::kBlockSize;
     if (sample.position == 0) {
-      trial.end = end_of(trial, spent_s, budget_s);
+      trial.end = end_of(trial, spent_s, limits);
       if (trial.end) {
         journal.append(*trial.end);
         return;
@@ -159,7 +187,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     progress({.blocks = sample.block,
               .max_blocks = trial.setup.max_blocks,
               .spent_s = spent_s,
-              .budget_s = budget_s,
+              .budget_s = limits.budget_s,
               .now = std::string(model::name_of(sample.side))});
     const Clock::time_point start = Clock::now();
     const bool is_base = sample.side == model::Side::base;

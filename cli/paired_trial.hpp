@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "reports/json/journal.hpp"
 #include "reports/model/paired.hpp"
@@ -46,11 +47,21 @@ class ScratchFolder {
 void explore(const TrialPrograms& programs, const std::filesystem::path& scratch, double timeout_s,
              const std::atomic<bool>& stop, reports::model::PairedSetup& setup);
 
+/// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
+/// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that is none's.
+void keep_chosen(const std::vector<std::string>& chosen, reports::model::PairedSetup& setup);
+
+struct TrialLimits {
+  double budget_s = 0;
+  double timeout_s = 0;           ///< of one process
+  bool ends_when_decided = true;  ///< or only by the budget and the number of blocks
+};
+
 /// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
 /// journal and to the trial. Throws ProgramError, ReadError and JournalError; the trial then holds
 /// what was complete.
-void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch, double budget_s,
-               double timeout_s, const std::atomic<bool>& stop,
+void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
+               const TrialLimits& limits, const std::atomic<bool>& stop,
                const std::function<void(const TrialProgress&)>& progress,
                reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
 

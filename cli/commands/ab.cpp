@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/near_miss.hpp"
+#include "cli/noise_floors.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_plan.hpp"
@@ -25,6 +25,8 @@
 #include "reports/json/paired_writer.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/paired.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/machine.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -47,10 +49,6 @@ constexpr std::int64_t kDefaultRepetitions = 5;
 constexpr double kDefaultTimeout_s = 300;
 constexpr std::string_view kDefaultJournal = "taskbench-ab.journal";
 
-// Two builds of the same sources differ by about so much through nothing but the places of their
-// functions. Not measured here: taken from experience on several machines.
-constexpr double kAssumedNoiseFloor = 0.01;
-
 struct AbPlan {
   std::string base;
   std::string head;
@@ -58,6 +56,7 @@ struct AbPlan {
   std::vector<std::string> workloads;
   double budget_s = kDefaultBudget_s;
   double timeout_s = kDefaultTimeout_s;
+  std::filesystem::path store;
   std::filesystem::path journal;
   bool own_journal = false;  ///< named by the user
   std::optional<std::filesystem::path> json;
@@ -110,6 +109,7 @@ AbPlan plan_ab(const AbArguments& arguments, const VerdictOptions& options) {
     plan.timeout_s = parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s);
   }
   plan.workloads = parse_list("--workload", arguments.workloads);
+  plan.store = parse_path("--store", arguments.store).value_or(kDefaultStore);
   const auto journal = parse_path("--journal", arguments.journal);
   plan.own_journal = journal.has_value();
   plan.journal = journal.value_or(kDefaultJournal);
@@ -127,31 +127,6 @@ Program program_of(std::string_view option, const std::string& command,
   } catch (const ProgramError& error) {
     throw UsageError(fmt::format("{}: {}", option, error.what()));
   }
-}
-
-/// Whether a name that the user gave means this benchmark: "ping_pong" is each
-/// "ping_pong/work_stealing/workers:2", too.
-bool is_meant(const std::string& given, const std::string& benchmark) {
-  return benchmark == given || benchmark.starts_with(given + '/');
-}
-
-void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& setup) {
-  if (chosen.empty()) return;
-  const std::vector<std::string_view> names(setup.benchmarks.begin(), setup.benchmarks.end());
-  for (const std::string& given : chosen) {
-    const auto meant = [&](std::string_view name) { return is_meant(given, std::string(name)); };
-    if (std::ranges::none_of(names, meant)) {
-      throw UsageError("--workload: " + unknown_name("benchmark", given, names));
-    }
-  }
-  const auto unwanted = [&](const std::string& name) {
-    return std::ranges::none_of(chosen,
-                                [&](const std::string& given) { return is_meant(given, name); });
-  };
-  std::erase_if(setup.benchmarks, unwanted);
-  std::erase_if(setup.only_base, unwanted);
-  std::erase_if(setup.only_head, unwanted);
-  std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
 }
 
 void refuse_unwritable(const AbPlan& plan) {
@@ -195,11 +170,9 @@ model::PairedSetup new_setup(const AbPlan& plan, const TrialPrograms& programs,
   setup.head = {plan.head, programs.head.digest()};
   explore(programs, scratch, plan.timeout_s, stop, setup);
   keep_chosen(plan.workloads, setup);
-  for (const std::string& name : setup.benchmarks) {
-    setup.noise_floors[name] = {
-        kAssumedNoiseFloor,
-        fmt::format("{:g} %, assumed, not measured on this machine", 100 * kAssumedNoiseFloor)};
-  }
+  setup.noise_floors =
+      noise_floors(plan.store, workloads::measure::probe_machine(), setup.benchmarks,
+                   workloads::measure::probe_environment("").date);
   return setup;
 }
 
@@ -291,6 +264,11 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
   }
 
   verdict_.declare(app, values);
+  auto* store = add_valued(app, "--store", arguments_.store, "FOLDER",
+                           "Where `taskbench calibrate` has left the noise floors.");
+  store->default_str(std::string(kDefaultStore));
+  values.set(store, {Kind::file, {}});
+  store->group("Verdict");
 
   auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
                              "Where each process's result is kept as soon as it is known.");
@@ -343,7 +321,7 @@ ExitCode AbCommand::execute(const Invocation&) {
                                         : json::JournalWriter::create(plan.journal, trial.setup);
       ProgressLine line(progress_style(arguments_.quiet));
       run_trial(
-          programs, scratch.path(), plan.budget_s, plan.timeout_s, stop,
+          programs, scratch.path(), {.budget_s = plan.budget_s, .timeout_s = plan.timeout_s}, stop,
           [&](const TrialProgress& now) { line.show(trial_text(now), now.spent_s); }, journal,
           trial);
     }

@@ -20,6 +20,7 @@ struct AbArguments {
   std::vector<std::string> min_time;
   std::vector<std::string> timeout;
   std::vector<std::string> seed;
+  std::vector<std::string> store;
   std::vector<std::string> journal;
   std::vector<std::string> json;
   std::vector<std::string> markdown;

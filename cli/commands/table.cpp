@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/commands/ab.hpp"
+#include "cli/commands/calibrate.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare.hpp"
 #include "cli/commands/completion.hpp"
@@ -15,9 +16,10 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 5> kCommands{{
+constexpr std::array<CommandEntry, 6> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
+    {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},

@@ -29,22 +29,6 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-std::size_t complete_blocks(const PairedTrial& trial) {
-  return trial.samples.size() / model::kBlockSize;
-}
-
-/// d[i] of the first `blocks` blocks.
-std::vector<double> differences(const PairedTrial& trial, const std::string& name,
-                                std::size_t blocks) {
-  std::vector<double> result(blocks, 0);
-  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
-    const auto& sample = trial.samples[i];
-    const double x = std::log(sample.real_ns.at(name));
-    result[i / model::kBlockSize] += sample.side == Side::head ? x / 2 : -x / 2;
-  }
-  return result;
-}
-
 template <class Value>
 std::vector<double> of_side(const PairedTrial& trial, std::size_t blocks, Side side,
                             const Value& value) {
@@ -103,7 +87,7 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
   std::vector<std::vector<double>> d;
   std::vector<double> shifts;
   for (const std::string& name : setup.benchmarks) {
-    d.push_back(differences(trial, name, blocks));
+    d.push_back(block_differences(trial, name, static_cast<int>(blocks)));
     shifts.push_back(std::log1p(setup.noise_floors.at(name).epsilon));
   }
   const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, setup.seed);
@@ -162,13 +146,28 @@ Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
 
 }  // namespace
 
+int complete_blocks(const PairedTrial& trial) {
+  return static_cast<int>(trial.samples.size()) / model::kBlockSize;
+}
+
+std::vector<double> block_differences(const PairedTrial& trial, const std::string& name,
+                                      int blocks) {
+  std::vector<double> result(static_cast<std::size_t>(blocks), 0);
+  for (std::size_t i = 0; i < result.size() * model::kBlockSize; ++i) {
+    const auto& sample = trial.samples[i];
+    const double x = std::log(sample.real_ns.at(name));
+    result[i / model::kBlockSize] += sample.side == Side::head ? x / 2 : -x / 2;
+  }
+  return result;
+}
+
 bool is_look(int blocks) {
   return blocks > 0 && stats::look_index(static_cast<std::size_t>(blocks)).has_value();
 }
 
 PairedReport judge(const PairedTrial& trial) {
   const auto& setup = trial.setup;
-  const std::size_t blocks = complete_blocks(trial);
+  const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
   std::vector<stats::Look> looks;
   for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error)) {
     // An end that the data had no part in comes in place of the look at just as many blocks.

@@ -55,6 +55,13 @@ struct PairedReport {
   bool decided = false;                      ///< no benchmark is left inconclusive
 };
 
+/// How many blocks have all their processes.
+[[nodiscard]] int complete_blocks(const model::PairedTrial& trial);
+
+/// d of the first `blocks` blocks, which are complete.
+[[nodiscard]] std::vector<double> block_differences(const model::PairedTrial& trial,
+                                                    const std::string& name, int blocks);
+
 /// Whether data may be looked at after so many blocks: 8, 16, 32, 64 of them.
 [[nodiscard]] bool is_look(int blocks);
 

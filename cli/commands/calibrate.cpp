@@ -1,0 +1,377 @@
+#include "cli/commands/calibrate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cli/noise_floors.hpp"
+#include "cli/paired_trial.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/run_plan.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/noise.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/render/noise.hpp"
+#include "reports/verdict/noise.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/machine.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace model = reports::model;
+namespace verdict = reports::verdict;
+using Kind = OptionValues::Kind;
+using workloads::measure::Program;
+using workloads::measure::ProgramError;
+
+constexpr double kDefaultBudget_s = 600;
+constexpr double kMaxBudget_s = 24 * 3600;
+constexpr int kDefaultTrials = 12;
+constexpr int kMaxTrials = 1000;
+constexpr int kDefaultBlocks = 16;
+constexpr int kMaxBlocks = 64;
+constexpr double kDefaultMinTime_s = 0.02;
+constexpr std::int64_t kDefaultRepetitions = 5;
+constexpr double kDefaultTimeout_s = 300;
+constexpr std::string_view kDefaultJournal = "taskbench-calibrate.journal";
+
+struct CalibratePlan {
+  std::vector<std::string> copies;
+  std::vector<std::string> workloads;
+  model::PairedSetup setup;  ///< what all trials have in common
+  double budget_s = kDefaultBudget_s;
+  double timeout_s = kDefaultTimeout_s;
+  int trials = kDefaultTrials;
+  std::filesystem::path store;
+  std::filesystem::path journal;  ///< a folder: a file for each trial
+  bool own_journal = false;       ///< named by the user, and so kept
+  bool quiet = false;
+};
+
+CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
+  CalibratePlan plan;
+  plan.copies = arguments.copies;
+  if (plan.copies.size() < 2) {
+    throw UsageError(
+        "calibrate needs at least two copies of one build, laid out differently; "
+        "scripts/relink makes them");
+  }
+  plan.workloads = parse_list("--workload", arguments.workloads);
+  model::PairedSetup& setup = plan.setup;
+  setup.seed = 1;
+  setup.repetitions = kDefaultRepetitions;
+  setup.min_time_s = kDefaultMinTime_s;
+  setup.max_blocks = kDefaultBlocks;
+  if (const auto text = parse_single("--seed", arguments.seed)) {
+    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint32_t>::max());
+  }
+  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
+    setup.repetitions =
+        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
+  }
+  if (const auto text = parse_single("--min-time", arguments.min_time)) {
+    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
+  }
+  if (const auto text = parse_single("--blocks", arguments.blocks)) {
+    setup.max_blocks = static_cast<int>(parse_whole_number("--blocks", *text, 2, kMaxBlocks));
+  }
+  if (const auto text = parse_single("--trials", arguments.trials)) {
+    plan.trials = static_cast<int>(
+        parse_whole_number("--trials", *text, verdict::kLeastNoiseTrials, kMaxTrials));
+  }
+  if (const auto text = parse_single("--budget", arguments.budget)) {
+    plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
+  }
+  if (const auto text = parse_single("--timeout", arguments.timeout)) {
+    plan.timeout_s = parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s);
+  }
+  plan.store = parse_single("--store", arguments.store).value_or(std::string(kDefaultStore));
+  const auto journal = parse_single("--journal", arguments.journal);
+  plan.own_journal = journal.has_value();
+  plan.journal = journal.value_or(std::string(kDefaultJournal));
+  plan.quiet = arguments.quiet;
+  return plan;
+}
+
+std::vector<Program> programs_of(const CalibratePlan& plan, const std::atomic<bool>& stop) {
+  std::vector<Program> programs;
+  for (const std::string& command : plan.copies) {
+    try {
+      programs.push_back(Program::find_out(workloads::measure::split_command(command), stop));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("'{}': {}", command, error.what()));
+    } catch (const ProgramError& error) {
+      throw UsageError(error.what());
+    }
+  }
+  return programs;
+}
+
+/// The copies of trial number `trial`: each pair comes before any comes again.
+std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
+  const auto number = static_cast<std::size_t>(trial);
+  const std::size_t base = number % copies;
+  const std::size_t distance = 1 + number / copies % (copies - 1);
+  return {base, (base + distance) % copies};
+}
+
+/// All trials of one calibration: those of the journal, and those to come.
+class Calibration {
+ public:
+  Calibration(CalibratePlan plan, const std::atomic<bool>& stop)
+      : plan_(std::move(plan)),
+        stop_(stop),
+        programs_(programs_of(plan_, stop)),
+        line_(progress_style(plan_.quiet)) {}
+
+  /// Reads what an earlier process has left. Throws JournalError and UsageError.
+  void read_journal() {
+    for (int i = 0; std::filesystem::exists(file_of(i)); ++i) {
+      trials_.push_back(json::read_journal(file_of(i)));
+      const auto& setup = trials_.back().setup;
+      const auto [base, head] = pair_of(i, programs_.size());
+      if (setup.base.digest != programs_[base].digest() ||
+          setup.head.digest != programs_[head].digest()) {
+        throw UsageError(
+            fmt::format("{} was begun with other copies; begin anew", plan_.journal.string()));
+      }
+    }
+    if (trials_.empty()) {
+      throw UsageError(fmt::format("{} holds no trial to go on with", plan_.journal.string()));
+    }
+    plan_.setup = trials_.front().setup;
+  }
+
+  void run() {
+    if (trials_.empty()) explore_copies();
+    for (auto number = static_cast<int>(trials_.size()); !stop_; ++number) {
+      // The last one of the journal may have been cut short.
+      if (!trials_.empty() && !trials_.back().end) --number;
+      if (number >= plan_.trials || is_out_of_time()) return;
+      run_trial_number(number);
+    }
+  }
+
+  [[nodiscard]] const std::vector<model::PairedTrial>& trials() const { return trials_; }
+
+ private:
+  [[nodiscard]] std::filesystem::path file_of(int number) const {
+    return plan_.journal / fmt::format("{:03}.journal", number + 1);
+  }
+
+  [[nodiscard]] double spent_s() const {
+    double spent = 0;
+    for (const auto& trial : trials_) {
+      for (const auto& sample : trial.samples) spent += sample.took_s;
+    }
+    return spent;
+  }
+
+  /// Whether another trial would not fit.
+  [[nodiscard]] bool is_out_of_time() const {
+    if (trials_.empty() || !trials_.back().end) return false;
+    const double spent = spent_s();
+    return spent + spent / static_cast<double>(trials_.size()) > plan_.budget_s;
+  }
+
+  void explore_copies() {
+    explore({programs_[0], programs_[1]}, scratch_.path(), plan_.timeout_s, stop_, plan_.setup);
+    keep_chosen(plan_.workloads, plan_.setup);
+    for (const std::string& name : plan_.setup.benchmarks) {
+      plan_.setup.noise_floors[name] = {0, "not known yet"};
+    }
+  }
+
+  void run_trial_number(int number) {
+    const auto [base, head] = pair_of(number, programs_.size());
+    const bool is_new = static_cast<std::size_t>(number) == trials_.size();
+    if (is_new) {
+      model::PairedTrial trial;
+      trial.setup = plan_.setup;
+      trial.setup.seed = plan_.setup.seed + static_cast<std::uint64_t>(number) * kSeedStep;
+      trial.setup.base = {plan_.copies[base], programs_[base].digest()};
+      trial.setup.head = {plan_.copies[head], programs_[head].digest()};
+      trials_.push_back(std::move(trial));
+    }
+    std::filesystem::create_directories(plan_.journal);
+    json::JournalWriter journal =
+        is_new ? json::JournalWriter::create(file_of(number), trials_.back().setup)
+               : json::JournalWriter::resume(file_of(number));
+    const double before_s = spent_s();
+    run_trial(
+        {programs_[base], programs_[head]}, scratch_.path(),
+        {.budget_s = std::numeric_limits<double>::infinity(),
+         .timeout_s = plan_.timeout_s,
+         .ends_when_decided = false},
+        stop_, [&](const TrialProgress& now) { show(number, before_s + now.spent_s, now); },
+        journal, trials_.back());
+  }
+
+  void show(int number, double spent, const TrialProgress& now) {
+    line_.show(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,
+                           plan_.trials, now.blocks + 1, now.max_blocks, duration_text(spent),
+                           duration_text(plan_.budget_s)),
+               spent);
+  }
+
+  static constexpr std::uint64_t kSeedStep = 1'000'003;
+
+  CalibratePlan plan_;
+  const std::atomic<bool>& stop_;
+  std::vector<Program> programs_;
+  ScratchFolder scratch_;
+  ProgressLine line_;
+  std::vector<model::PairedTrial> trials_;
+};
+
+void refuse_store(const std::filesystem::path& file) {
+  constexpr std::size_t kFileBytes = 1 << 16;
+  std::error_code failed;
+  std::filesystem::create_directories(file.parent_path(), failed);
+  if (failed) {
+    throw UsageError(
+        fmt::format("{}: cannot be made: {}", file.parent_path().string(), failed.message()));
+  }
+  const auto outcome = json::check_writable(file, kFileBytes);
+  if (!outcome.ok()) throw UsageError(outcome.error);
+}
+
+/// Stores and prints what the complete trials say.
+ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
+                  const model::MachineKey& key, const std::filesystem::path& file) {
+  if (calibration.trials().size() < verdict::kLeastNoiseTrials) {
+    print_error(fmt::format(
+        "only {} trials fitted into {}, and a noise floor takes {}; go on with: taskbench "
+        "calibrate --resume --budget TIME, and the same copies",
+        calibration.trials().size(), duration_text(plan.budget_s), verdict::kLeastNoiseTrials));
+    return ExitCode::inconclusive;
+  }
+  model::NoiseCalibration noise = verdict::noise_of(calibration.trials());
+  noise.date = workloads::measure::probe_environment("").date;
+  noise.machine = key.machine;
+  noise.copies = plan.copies;
+  const auto outcome = json::write_file_atomically(file, json::to_json(noise));
+  if (!outcome.ok()) {
+    print_error(outcome.error);
+    return ExitCode::usage;
+  }
+  if (!plan.own_journal) {
+    std::error_code ignored;
+    std::filesystem::remove_all(plan.journal, ignored);
+  }
+  if (plan.quiet) return ExitCode::pass;
+  print_note(fmt::format("wrote {}", file.string()));
+  reports::render::TableStyle style;
+  style.width = columns(STDOUT_FILENO, style.width);
+  return print_result(reports::render::table(noise, style)) ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace
+
+void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Measure how small a difference is noise on this machine.\n\n"
+      "Copies of one build, each with its code laid out in another order, are compared with each\n"
+      "other: what differs is noise. `taskbench ab` and `taskbench gate` then take no smaller\n"
+      "change for a regression. Kept in the store, under this machine's key.");
+  app.footer(
+      "Examples:\n"
+      "  scripts/relink build/copies && taskbench calibrate build/copies/*\n"
+      "  taskbench calibrate 'build/copies/1 --workers 2' 'build/copies/2 --workers 2' \\\n"
+      "      --budget 30m\n"
+      "  taskbench calibrate --resume build/copies/*\n"
+      "\n"
+      "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed,\n"
+      "130 interrupted.");
+  auto* copies = app.add_option("CMD", arguments_.copies,
+                                "Two copies or more, as `taskbench ab` takes programs.");
+  auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
+                              "Benchmarks to calibrate, by their names or what these begin with.");
+  workload->default_str("all");
+  values.set(copies, {Kind::file, {}});
+  workload->group("What to measure");
+
+  auto* budget = add_valued(app, "--budget", arguments_.budget, "TIME",
+                            "No further trial is begun when this time would be exceeded.");
+  budget->default_str("10m");
+  auto* trials = add_valued(app, "--trials", arguments_.trials, "N", "Most trials.");
+  trials->default_str(std::to_string(kDefaultTrials));
+  auto* blocks = add_valued(app, "--blocks", arguments_.blocks, "N", "Blocks of each trial.");
+  blocks->default_str(std::to_string(kDefaultBlocks));
+  auto* repetitions = add_valued(app, "--repetitions", arguments_.repetitions, "N",
+                                 "Repetitions of each benchmark in each process.");
+  repetitions->default_str(std::to_string(kDefaultRepetitions));
+  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
+                              "Shortest duration of a repetition.");
+  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
+  auto* timeout = add_valued(app, "--timeout", arguments_.timeout, "TIME",
+                             "A process that takes longer is killed, and counts as failed.");
+  timeout->default_str("5m");
+  auto* seed = add_valued(app, "--seed", arguments_.seed, "N", "Seed of all that is drawn.");
+  seed->default_str("1");
+  for (auto* option : {budget, trials, blocks, repetitions, min_time, timeout, seed}) {
+    option->group("How to measure");
+  }
+
+  auto* store = add_valued(app, "--store", arguments_.store, "FOLDER",
+                           "Where baselines and calibrations are kept.");
+  store->default_str(std::string(kDefaultStore));
+  auto* journal = add_valued(app, "--journal", arguments_.journal, "FOLDER",
+                             "Where each process's result is kept as soon as it is known.");
+  journal->default_str(std::string(kDefaultJournal));
+  auto* resume = app.add_flag("--resume", arguments_.resume, "Go on with the trials there.");
+  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
+  for (const auto* option : {store, journal}) values.set(option, {Kind::file, {}});
+  for (auto* option : {store, journal, resume, quiet}) option->group("Output");
+}
+
+ExitCode CalibrateCommand::execute(const Invocation&) {
+  const CalibratePlan plan = plan_calibration(arguments_);
+  const model::MachineKey key = workloads::measure::probe_machine();
+  const std::filesystem::path file = noise_file(plan.store, key);
+  if (!arguments_.resume && std::filesystem::exists(plan.journal)) {
+    throw UsageError(fmt::format(
+        "{} exists, from trials that have not ended; go on with them by --resume, remove it, or "
+        "name another by --journal",
+        plan.journal.string()));
+  }
+  const std::atomic<bool>& stop = stop_on_signals();
+  try {
+    Calibration calibration(plan, stop);
+    refuse_store(file);
+    if (arguments_.resume) calibration.read_journal();
+    calibration.run();
+    if (!stop) return conclude(plan, calibration, key, file);
+    print_note("interrupted; go on with: taskbench calibrate --resume, and the same copies");
+    return ExitCode::interrupted;
+  } catch (const json::JournalError& error) {
+    throw UsageError(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  } catch (const UsageError&) {
+    if (!stop) throw;
+    print_note("interrupted before the first trial");
+    return ExitCode::interrupted;
+  } catch (const std::runtime_error& error) {  // ProgramError, ReadError
+    if (stop) {
+      print_note("interrupted before the first trial");
+      return ExitCode::interrupted;
+    }
+    print_error(error.what());
+  }
+  return ExitCode::measured_program_failed;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,17 @@
+// The file of a machine's noise: docs/schema/noise-v1.schema.json.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "reports/model/noise.hpp"
+
+namespace taskbench::reports::json {
+
+[[nodiscard]] std::string to_json(const model::NoiseCalibration& noise);
+
+/// Throws ReadError (reader.hpp) for a file that cannot be read or is not of this kind; what()
+/// names it and says what to do.
+[[nodiscard]] model::NoiseCalibration read_noise(const std::filesystem::path& path);
+
+}  // namespace taskbench::reports::json

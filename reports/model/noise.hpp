@@ -1,0 +1,31 @@
+// How small a difference is noise on one machine: what `taskbench calibrate` has measured there.
+// Plain values.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reports/model/machine_key.hpp"
+
+namespace taskbench::reports::model {
+
+/// Version of the file. Raised when a reader of the old version would misread the new one.
+inline constexpr int kNoiseVersion = 1;
+
+struct BenchmarkNoise {
+  double epsilon = 0;    ///< noise floor, relative: 0.01 is 1 %
+  double deviation = 0;  ///< of the difference of one block, log ratio; median over the trials
+  std::vector<double> effects;  ///< estimate of each trial, log ratio: no build was slower
+};
+
+struct NoiseCalibration {
+  std::string date;                 ///< RFC 3339
+  std::vector<KeyField> machine;    ///< the machine fields of its key
+  std::vector<std::string> copies;  ///< the commands that were measured against each other
+  int blocks = 0;                   ///< in each trial
+  double block_s = 0;               ///< that one took, mean
+  std::map<std::string, BenchmarkNoise> benchmarks;  ///< by name
+};
+
+}  // namespace taskbench::reports::model

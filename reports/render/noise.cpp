@@ -1,0 +1,58 @@
+#include "reports/render/noise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/verdict/noise.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+constexpr std::array<double, 4> kBudgets_s{60, 120, 300, 600};
+constexpr double kAlpha = 0.01;
+constexpr double kDelta = 0.03;
+constexpr double kMostBlocks = 64;
+
+std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+
+}  // namespace
+
+std::string table(const model::NoiseCalibration& noise, const TableStyle& style) {
+  std::vector<std::vector<std::string>> rows(1);
+  rows[0] = {"benchmark", "noise floor", "of a block"};
+  for (const double budget_s : kBudgets_s) {
+    rows[0].push_back(fmt::format("seen in {:g} min", budget_s / 60));
+  }
+  for (const auto& [name, each] : noise.benchmarks) {
+    std::vector<std::string> row{name, percent(each.epsilon), percent(std::expm1(each.deviation))};
+    for (const double budget_s : kBudgets_s) {
+      const auto blocks = static_cast<std::size_t>(std::min(kMostBlocks, budget_s / noise.block_s));
+      const auto seen = verdict::detectable(each, noise.benchmarks.size(), blocks, kAlpha, kDelta);
+      row.push_back(seen ? percent(*seen) : "–");
+    }
+    rows.push_back(std::move(row));
+  }
+  std::vector<bool> left(rows[0].size(), false);
+  left.front() = true;
+  std::string text;
+  for (const std::string& line : aligned(rows, left)) text += line + '\n';
+  const std::size_t trials =
+      noise.benchmarks.empty() ? 0 : noise.benchmarks.begin()->second.effects.size();
+  const std::string basis = fmt::format(
+      "{} trials of {} blocks, {} copies of one build against each other; a block takes {:.1f} s, "
+      "and a trial has at most {:g}. Noise floor: differences below it are no reason to fail. Of a "
+      "block: standard deviation of what a block finds. Seen: a slowdown of so much fails in four "
+      "of five trials of all these benchmarks.",
+      trials, noise.blocks, noise.copies.size(), noise.block_s, kMostBlocks);
+  text += '\n';
+  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  for (const std::string& line : wrap(printable(basis), width, "  ")) text += line + '\n';
+  return text;
+}
+
+}  // namespace taskbench::reports::render
