@@ -25,11 +25,15 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(directory "${PROJECT_BINARY_DIR}/generated")
     set(header "${directory}/workloads/measure/build_info.hpp")
     find_package(Git QUIET)
+    set(git "${GIT_EXECUTABLE}")
+    if(TASKBENCH_COMPARABLE)
+      set(git "")
+    endif()
     add_custom_target(taskbench_build_info
       COMMAND "${CMAKE_COMMAND}"
         "-DHEADER=${header}"
         "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
-        "-DGIT=${GIT_EXECUTABLE}"
+        "-DGIT=${git}"
         "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
         "-DFLAGS=${flags}"
         "-DBUILD_TYPE=${CMAKE_BUILD_TYPE}"
