@@ -72,6 +72,35 @@ TEST(process_test, stop_ends_it) {
   EXPECT_EQ(outcome.end, End::interrupted);
 }
 
+TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
+  const auto after_its_time = [](const std::string& script, double grace_s) {
+    return run_process(
+        {.command = {"sh", "-c", script}, .environment = {}, .timeout_s = 0.2, .grace_s = grace_s},
+        kNeverStop);
+  };
+  const std::string careful = "trap 'echo cleaned; exit' TERM; while :; do sleep 0.01; done";
+  EXPECT_EQ(after_its_time(careful, 30).output, "cleaned\n");
+  EXPECT_EQ(after_its_time(careful, 0).output, "");
+  ProcessOutcome outcome;
+  EXPECT_LT(seconds_of([&] { outcome = after_its_time("trap '' TERM; sleep 60", 0.2); }), 20);
+  EXPECT_EQ(outcome.end, End::timed_out);
+}
+
+TEST(process_test, who_waits_is_told_the_time) {
+  double last_s = -1;
+  const ProcessOutcome outcome = run_process({.command = {"sleep", "0.3"},
+                                              .environment = {},
+                                              .timeout_s = 30,
+                                              .waiting =
+                                                  [&](double elapsed_s) {
+                                                    EXPECT_GE(elapsed_s, last_s);
+                                                    last_s = elapsed_s;
+                                                  }},
+                                             kNeverStop);
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_GT(last_s, 0.1);
+}
+
 TEST(process_test, garbage_without_end_is_bounded) {
   const ProcessOutcome outcome = shell("yes garbage | head -c 50000000; echo end >&2");
   EXPECT_TRUE(outcome.ok());

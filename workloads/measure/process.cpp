@@ -125,8 +125,9 @@ class Child {
     }
   }
 
-  void wait(double timeout_s, const std::atomic<bool>& stop, ProcessOutcome& outcome) {
-    const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
+  void wait(const ProcessRequest& request, const std::atomic<bool>& stop, ProcessOutcome& outcome) {
+    const auto start = Clock::now();
+    const auto deadline = start + std::chrono::duration<double>(request.timeout_s);
     outcome.end = ProcessOutcome::End::exited;
     std::array<pollfd, 3> watched{{{exit_.number(), POLLIN, 0},
                                    {output_.number(), POLLIN, 0},
@@ -143,7 +144,11 @@ class Child {
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
       read(outcome, watched);
+      if (request.waiting) {
+        request.waiting(std::chrono::duration<double>(Clock::now() - start).count());
+      }
     }
+    if (outcome.end != ProcessOutcome::End::exited) ask_to_end(request.grace_s, outcome, watched);
     // The leader before it is waited for: as long as it is not, nobody else can have its number.
     ::kill(-pid_, SIGKILL);
     int status = 0;
@@ -161,6 +166,16 @@ class Child {
     siginfo_t info{};  // a kernel without pidfd_open
     return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == pid_;
+  }
+
+  void ask_to_end(double grace_s, ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
+    if (grace_s <= 0) return;
+    const auto deadline = Clock::now() + std::chrono::duration<double>(grace_s);
+    ::kill(-pid_, SIGTERM);
+    while (!ended(watched[0]) && Clock::now() < deadline) {
+      ::poll(watched.data(), watched.size(), kPollInterval_ms);
+      read(outcome, watched);
+    }
   }
 
   void read(ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
@@ -246,7 +261,7 @@ ProcessOutcome run_process(const ProcessRequest& request, const std::atomic<bool
   }
   ProcessOutcome outcome;
   Child child(pid, std::move(output), std::move(errors));
-  child.wait(request.timeout_s, stop, outcome);
+  child.wait(request, stop, outcome);
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ struct ProcessRequest {
   std::vector<std::string> command;      ///< program, looked up in PATH, and its arguments
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of this process's own
   double timeout_s = 60;
+  /// How long a program that is ended early may take after a SIGTERM to end what it has started in
+  /// process groups of its own, as build tools do. 0: it is killed at once.
+  double grace_s = 0;
+  std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
 };
 
 struct ProcessOutcome {

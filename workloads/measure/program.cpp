@@ -134,14 +134,17 @@ std::filesystem::path Program::executable() const {
   return {};
 }
 
-std::string Program::digest() const {
-  const auto content = content_of(executable());
-  if (!content) return {};
+std::string digest_of(std::string_view bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char each : *content) {
+  for (const char each : bytes) {
     hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3;
   }
   return fmt::format("{:016x}", hash);
+}
+
+std::string Program::digest() const {
+  const auto content = content_of(executable());
+  return content ? digest_of(*content) : std::string();
 }
 
 bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& stop) {

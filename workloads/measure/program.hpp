@@ -23,6 +23,9 @@ class ProgramError : public std::runtime_error {
 /// that is not closed and for no words at all.
 [[nodiscard]] std::vector<std::string> split_command(std::string_view text);
 
+/// Sixteen hexadecimal digits that differ where the bytes do. Not cryptographic.
+[[nodiscard]] std::string digest_of(std::string_view bytes);
+
 /// How one process is to measure.
 struct SampleRequest {
   std::vector<std::string> benchmarks;             ///< names; empty: all
