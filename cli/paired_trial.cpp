@@ -30,22 +30,34 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// One process; its results as they were read, in the file's order.
-model::ResultFile measure_once(const Program& program, const SampleRequest& request,
-                               const std::filesystem::path& scratch,
+model::ResultFile measure_once(const TrialPrograms& programs, model::Side side,
+                               const SampleRequest& request, const std::filesystem::path& scratch,
                                const std::atomic<bool>& stop) {
+  const Program& program = side == model::Side::base ? programs.base : programs.head;
   const std::filesystem::path file = scratch / "result.json";
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
-  program.measure(request, file, stop);
-  model::ResultFile result = json::read_result_file(file);
+  model::ResultFile result;
+  try {
+    program.measure(request, file, stop);
+    result = json::read_result_file(file);
+  } catch (const ProgramError& error) {
+    throw SideError(error.what(), side);
+  } catch (const json::ReadError& error) {
+    throw SideError(
+        fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()),
+        side);
+  }
   for (const auto& benchmark : result.benchmarks) {
     if (!benchmark.error.empty()) {
-      throw ProgramError(fmt::format("'{}': {} failed: {}", program.command().front(),
-                                     benchmark.run_name, benchmark.error));
+      throw SideError(fmt::format("'{}': {} failed: {}", program.command().front(),
+                                  benchmark.run_name, benchmark.error),
+                      side, benchmark.run_name);
     }
     if (benchmark.repetitions.empty()) {
-      throw ProgramError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
-                                     benchmark.run_name));
+      throw SideError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
+                                  benchmark.run_name),
+                      side, benchmark.run_name);
     }
   }
   return result;
@@ -119,8 +131,8 @@ void explore(const TrialPrograms& programs, const std::filesystem::path& scratch
              const std::atomic<bool>& stop, model::PairedSetup& setup) {
   SampleRequest request = request_of(setup, timeout_s);
   request.repetitions = 1;
-  const model::ResultFile base = measure_once(programs.base, request, scratch, stop);
-  const model::ResultFile head = measure_once(programs.head, request, scratch, stop);
+  const model::ResultFile base = measure_once(programs, model::Side::base, request, scratch, stop);
+  const model::ResultFile head = measure_once(programs, model::Side::head, request, scratch, stop);
   const auto has = [](const model::ResultFile& result, const std::string& name) {
     return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
            result.benchmarks.end();
@@ -160,6 +172,43 @@ void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& set
   std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
 }
 
+std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
+                              const model::PairedSetup& setup, const std::filesystem::path& scratch,
+                              double timeout_s, const std::atomic<bool>& stop) {
+  constexpr double kPatience_s = 60;
+  const Clock::time_point start = Clock::now();
+  SampleRequest request = request_of(setup, std::min(timeout_s, kPatience_s));
+  request.repetitions = 1;
+  request.iterations.clear();  // they name benchmarks that are not asked for here
+  const auto fails = [&] {
+    try {
+      (void)measure_once(programs, side, request, scratch, stop);
+      return false;
+    } catch (const SideError&) {
+      return true;
+    }
+  };
+  std::vector<std::string> names = setup.benchmarks;
+  if (names.empty()) {  // it failed before they were known: those of the other side are the same
+    const model::Side other = side == model::Side::base ? model::Side::head : model::Side::base;
+    try {
+      const model::ResultFile result = measure_once(programs, other, request, scratch, stop);
+      for (const auto& benchmark : result.benchmarks) names.push_back(benchmark.run_name);
+    } catch (const SideError&) {
+      return {};
+    }
+  }
+  std::vector<std::string> failing;
+  for (const std::string& name : names) {
+    request.benchmarks = {name};
+    if (fails()) failing.push_back(name);
+    if (stop.load(std::memory_order_relaxed)) return {};  // relaxed: as in run_trial()
+    if (seconds_since(start) > kPatience_s) return {};
+  }
+  const bool in_every_one = failing.size() == names.size() && names.size() > 1;
+  return failing.empty() || in_every_one ? std::string() : failing.front();
+}
+
 void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
                const TrialLimits& limits, const std::atomic<bool>& stop,
                const std::function<void(const TrialProgress&)>& progress,
@@ -190,10 +239,9 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
               .budget_s = limits.budget_s,
               .now = std::string(model::name_of(sample.side))});
     const Clock::time_point start = Clock::now();
-    const bool is_base = sample.side == model::Side::base;
     model::ResultFile result;
     try {
-      result = measure_once(is_base ? programs.base : programs.head, request, scratch, stop);
+      result = measure_once(programs, sample.side, request, scratch, stop);
     } catch (const ProgramError&) {
       // A process that was told to stop is no failure of the program.
       if (stop.load(std::memory_order_relaxed)) return;

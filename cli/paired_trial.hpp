@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,20 @@ namespace taskbench::cli {
 struct TrialPrograms {
   workloads::measure::Program base;
   workloads::measure::Program head;
+};
+
+/// A program that failed while it was measured, with whose it was and, when that is known, in which
+/// benchmark.
+class SideError : public workloads::measure::ProgramError {
+ public:
+  SideError(const std::string& what, reports::model::Side side, std::string benchmark = {})
+      : ProgramError(what), side_(side), benchmark_(std::move(benchmark)) {}
+  [[nodiscard]] reports::model::Side side() const { return side_; }
+  [[nodiscard]] const std::string& benchmark() const { return benchmark_; }
+
+ private:
+  reports::model::Side side_;
+  std::string benchmark_;
 };
 
 /// How far a trial is, for who waits.
@@ -42,8 +57,8 @@ class ScratchFolder {
 };
 
 /// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
-/// theirs take; fills these into `setup`, beside what it holds already. Throws ProgramError and
-/// reports::json::ReadError.
+/// theirs take; fills these into `setup`, beside what it holds already. Throws SideError, and
+/// ProgramError when they have nothing in common.
 void explore(const TrialPrograms& programs, const std::filesystem::path& scratch, double timeout_s,
              const std::atomic<bool>& stop, reports::model::PairedSetup& setup);
 
@@ -57,9 +72,17 @@ struct TrialLimits {
   bool ends_when_decided = true;  ///< or only by the budget and the number of blocks
 };
 
+/// In which benchmark the program of `side` fails, after it has: each is run alone, once. Empty
+/// when that cannot be found out within a minute, and when it fails in every one.
+[[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs,
+                                            reports::model::Side side,
+                                            const reports::model::PairedSetup& setup,
+                                            const std::filesystem::path& scratch, double timeout_s,
+                                            const std::atomic<bool>& stop);
+
 /// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
-/// journal and to the trial. Throws ProgramError, ReadError and JournalError; the trial then holds
-/// what was complete.
+/// journal and to the trial. Throws SideError and JournalError; the trial then holds what was
+/// complete.
 void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
                const TrialLimits& limits, const std::atomic<bool>& stop,
                const std::function<void(const TrialProgress&)>& progress,

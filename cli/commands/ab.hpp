@@ -1,33 +1,10 @@
 // `taskbench ab`: two programs against each other, in blocks of fresh processes.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/commands/command.hpp"
-#include "cli/verdict_options.hpp"
+#include "cli/paired_options.hpp"
 
 namespace taskbench::cli {
-
-/// What the user wrote, option by option, not yet understood.
-struct AbArguments {
-  std::vector<std::string> base;
-  std::vector<std::string> head;
-  std::vector<std::string> workloads;
-  std::vector<std::string> budget;
-  std::vector<std::string> max_blocks;
-  std::vector<std::string> repetitions;
-  std::vector<std::string> min_time;
-  std::vector<std::string> timeout;
-  std::vector<std::string> seed;
-  std::vector<std::string> store;
-  std::vector<std::string> journal;
-  std::vector<std::string> json;
-  std::vector<std::string> markdown;
-  bool resume = false;
-  bool run_identical = false;
-  bool quiet = false;
-};
 
 class AbCommand final : public Command {
  public:
@@ -35,8 +12,11 @@ class AbCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  AbArguments arguments_;
-  VerdictOptions verdict_;
+  PairedOptions options_{{.command = "ab",
+                          .budget_s = 600,
+                          .journal = "taskbench-ab.journal",
+                          .replaces_journal = false,
+                          .reports_failures = false}};
 };
 
 }  // namespace taskbench::cli

@@ -5,6 +5,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare.hpp"
 #include "cli/commands/completion.hpp"
+#include "cli/commands/gate.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/run.hpp"
 
@@ -16,9 +17,10 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 6> kCommands{{
+constexpr std::array<CommandEntry, 7> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
+    {"gate", make<GateCommand>},
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
     {"list", make<ListCommand>},

@@ -31,11 +31,17 @@ constexpr std::array<std::pair<TrialEnd, std::string_view>, 3> kEnds{{
 }};
 
 Json to_json(const model::PairedProgram& program) {
-  return {{"command", program.command}, {"digest", program.digest}};
+  Json object{{"command", program.command}, {"digest", program.digest}};
+  if (!program.revision.empty()) {
+    object["revision"] = program.revision;
+    object["commit"] = program.commit;
+  }
+  return object;
 }
 
 model::PairedProgram program_from(const Json& object) {
-  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>()};
+  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
+          object.value("revision", std::string()), object.value("commit", std::string())};
 }
 
 PairedSetup setup_from(const Json& line) {
@@ -53,6 +59,7 @@ PairedSetup setup_from(const Json& line) {
   line.at("only_base").get_to(setup.only_base);
   line.at("only_head").get_to(setup.only_head);
   line.at("iterations").get_to(setup.iterations);
+  setup.reproduce = line.value("reproduce", std::string());
   for (const auto& [name, floor] : line.at("noise_floors").items()) {
     setup.noise_floors[name] = {floor.at("epsilon").get<double>(),
                                 floor.at("source").get<std::string>()};
@@ -151,7 +158,8 @@ std::string journal_line(const PairedSetup& setup) {
                   {"only_base", setup.only_base},
                   {"only_head", setup.only_head},
                   {"iterations", setup.iterations},
-                  {"noise_floors", std::move(floors)}};
+                  {"noise_floors", std::move(floors)},
+                  {"reproduce", setup.reproduce}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

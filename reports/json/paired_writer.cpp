@@ -44,6 +44,36 @@ Json to_json(const verdict::BenchmarkVerdict& row) {
           {"counters", std::move(counters)}};
 }
 
+std::string_view name_of(model::PairedFailure::Stage stage) {
+  using Stage = model::PairedFailure::Stage;
+  switch (stage) {
+    case Stage::build:
+      return "build";
+    case Stage::start:
+      return "start";
+    case Stage::measure:
+      break;
+    case Stage::compare:
+      return "compare";
+  }
+  return "measure";
+}
+
+/// What each form begins with.
+Json beginning(std::string_view outcome, const Json& verdict, const model::PairedSetup& setup) {
+  const Json as_in_journal = Json::parse(journal_line(setup));
+  return {{"taskbench_paired", kReportVersion},
+          {"outcome", outcome},
+          {"verdict", verdict},
+          {"base", as_in_journal.at("base")},
+          {"head", as_in_journal.at("head")},
+          {"reproduce", setup.reproduce}};
+}
+
+std::string text_of(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace
 
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
@@ -51,14 +81,31 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
   for (const auto& row : report.benchmarks) benchmarks.push_back(to_json(row));
   Json samples = Json::array();
   for (const auto& sample : trial.samples) samples.push_back(Json::parse(journal_line(sample)));
-  const Json document{{"taskbench_paired", kReportVersion},
-                      {"verdict", render::word(report.overall)},
-                      {"blocks", report.blocks},
-                      {"complete", trial.end.has_value()},
-                      {"benchmarks", std::move(benchmarks)},
-                      {"setup", Json::parse(journal_line(trial.setup))},
-                      {"samples", std::move(samples)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  Json document = beginning("judged", render::word(report.overall), trial.setup);
+  document["blocks"] = report.blocks;
+  document["complete"] = trial.end.has_value();
+  document["benchmarks"] = std::move(benchmarks);
+  document["setup"] = Json::parse(journal_line(trial.setup));
+  document["samples"] = std::move(samples);
+  return text_of(document);
+}
+
+std::string identical_to_json(const model::PairedSetup& setup) {
+  return text_of(beginning("identical", render::word(verdict::Verdict::pass), setup));
+}
+
+std::string failure_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {
+  Json document = beginning("failed", nullptr, setup);
+  const auto text_or_null = [](std::string_view text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  document["failure"] = {
+      {"stage", name_of(failure.stage)},
+      {"side", text_or_null(failure.side ? model::name_of(*failure.side) : std::string_view())},
+      {"benchmark", text_or_null(failure.benchmark)},
+      {"message", failure.message},
+      {"log", failure.lines}};
+  return text_of(document);
 }
 
 }  // namespace taskbench::reports::json

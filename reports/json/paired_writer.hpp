@@ -1,4 +1,4 @@
-// The report of a paired trial as JSON.
+// What came of a comparison of two programs, as JSON: docs/schema/paired-v1.schema.json.
 #pragma once
 
 #include <string>
@@ -12,5 +12,12 @@ namespace taskbench::reports::json {
 /// trial gives the same bytes.
 [[nodiscard]] std::string to_json(const model::PairedTrial& trial,
                                   const verdict::PairedReport& report);
+
+/// Both programs are the same; nothing was run.
+[[nodiscard]] std::string identical_to_json(const model::PairedSetup& setup);
+
+/// There is nothing to judge.
+[[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,
+                                          const model::PairedFailure& failure);
 
 }  // namespace taskbench::reports::json

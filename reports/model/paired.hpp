@@ -25,7 +25,9 @@ enum class Side { base, head };
 
 struct PairedProgram {
   std::string command;
-  std::string digest;  ///< of the executable's bytes; empty when it could not be read
+  std::string digest;      ///< of the executable's bytes; empty when it could not be read
+  std::string revision{};  ///< as it was named, when the program was built from one; else empty
+  std::string commit{};    ///< of that revision, all forty digits
 };
 
 /// How small a difference is noise here, and where that is known from.
@@ -50,6 +52,7 @@ struct PairedSetup {
   std::vector<std::string> only_head;
   std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
+  std::string reproduce;                           ///< the command that does the same elsewhere
 };
 
 /// What one process measured.
@@ -65,6 +68,21 @@ struct ProcessSample {
 
 /// Why no further block was begun.
 enum class TrialEnd { decided, budget, blocks };
+
+/// Why there is nothing to judge.
+struct PairedFailure {
+  enum class Stage {
+    build,    ///< a revision could not be built
+    start,    ///< what was built is no program that can be measured
+    measure,  ///< a program failed while it was measured
+    compare,  ///< the programs have nothing in common
+  };
+  Stage stage = Stage::measure;
+  std::optional<Side> side;        ///< whose program it was
+  std::string benchmark;           ///< in which it failed; empty when that is not known
+  std::string message;             ///< a sentence that names the program or the revision
+  std::vector<std::string> lines;  ///< the last ones of the build's log
+};
 
 struct PairedTrial {
   PairedSetup setup;

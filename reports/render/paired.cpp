@@ -170,7 +170,15 @@ std::string bars(const PairedReport& report) {
     text += fmt::format("{}  {}  {} {}\n", pad_right(row.name, width), bar(row, range),
                         pad_left(percent_change(row.change), 8), verdict_text(row));
   }
-  return text + "(| no change, ! threshold, # estimate, --- 95 % interval)\n";
+  std::string threshold;  // its value, where all benchmarks have the same
+  const auto same = [&](const BenchmarkVerdict& row) {
+    return row.delta == report.benchmarks.front().delta;
+  };
+  if (!report.benchmarks.empty() && std::ranges::all_of(report.benchmarks, same)) {
+    threshold = ' ' + percent_change(report.benchmarks.front().delta);
+  }
+  return text +
+         fmt::format("(| no change, ! threshold{}, # estimate, --- 95 % interval)\n", threshold);
 }
 
 std::string headline(const PairedReport& report) {
@@ -193,6 +201,63 @@ std::string headline(const PairedReport& report) {
   }
   if (faster > 0) text += fmt::format(", {} faster", faster);
   return text;
+}
+
+/// Text in a block of its own, whatever backticks it has.
+std::string fenced(std::string_view language, std::string_view content) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char each : content) {
+    run = each == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
+  return fmt::format("{}{}\n{}{}\n\n", fence, language, printable(content), fence);
+}
+
+std::string heading(const CommentStyle& style, const std::string& text) {
+  return fmt::format("{}### {}: {}\n\n",
+                     style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),
+                     markdown_escaped(style.title), text);
+}
+
+std::string program_text(const model::PairedProgram& program) {
+  constexpr std::size_t kDigits = 12;
+  if (program.commit.empty()) return markdown_escaped(program.command);
+  const std::string commit = program.commit.substr(0, kDigits);
+  if (program.commit.starts_with(program.revision)) return commit;
+  return fmt::format("{} ({})", commit, markdown_escaped(program.revision));
+}
+
+std::string programs(const model::PairedSetup& setup) {
+  return fmt::format("Head {} against base {}.\n\n", program_text(setup.head),
+                     program_text(setup.base));
+}
+
+std::string to_reproduce(const model::PairedSetup& setup) {
+  if (setup.reproduce.empty()) return {};
+  std::string block = fenced("sh", setup.reproduce + '\n');
+  block.pop_back();  // the last line of the comment
+  return "\nTo reproduce:\n\n" + block;
+}
+
+/// "head does not build"
+std::string what_failed(const model::PairedFailure& failure) {
+  using Stage = model::PairedFailure::Stage;
+  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
+  switch (failure.stage) {
+    case Stage::build:
+      return fmt::format("{} does not build", side);
+    case Stage::start:
+      return fmt::format("{} is no program that can be measured", side);
+    case Stage::measure:
+      break;
+    case Stage::compare:
+      return "base and head have no benchmark in common";
+  }
+  return failure.benchmark.empty()
+             ? fmt::format("{} failed while it was measured", side)
+             : fmt::format("{} failed in {}", side, markdown_escaped(failure.benchmark));
 }
 
 }  // namespace
@@ -232,10 +297,12 @@ std::string table(const PairedTrial& trial, const PairedReport& report, const Ta
 }
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,
-                     const std::string& reproduce) {
-  std::string text =
-      fmt::format("### taskbench: {}\n\n```text\n{}```\n\n", headline(report), bars(report));
-  text += "<details><summary>Figures</summary>\n\n";
+                     const CommentStyle& style) {
+  std::string text = heading(style, headline(report)) + programs(trial.setup);
+  text += fenced("text", bars(report));
+  for (const std::string& remark : remarks(trial, report))
+    text += fmt::format("- {}\n", markdown_escaped(remark));
+  text += "\n<details><summary>Figures</summary>\n\n";
   for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
   text += "|\n";
   for (const std::string& title : kTitles) {
@@ -246,12 +313,26 @@ std::string markdown(const PairedTrial& trial, const PairedReport& report,
     for (const std::string& cell : row) text += fmt::format("| {} ", markdown_escaped(cell));
     text += "|\n";
   }
-  text += '\n';
-  for (const std::string& remark : remarks(trial, report))
-    text += fmt::format("- {}\n", markdown_escaped(remark));
   text += fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(trial, report)));
-  if (!reproduce.empty()) text += fmt::format("\nTo reproduce:\n\n```sh\n{}\n```\n", reproduce);
-  return text;
+  return text + to_reproduce(trial.setup);
+}
+
+std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {
+  return heading(style, "PASS: the binaries are identical") + programs(setup) +
+         "Both are the same, byte for byte, and load the same libraries: nothing was run.\n" +
+         to_reproduce(setup);
+}
+
+std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
+                             const CommentStyle& style) {
+  std::string text = heading(style, "no verdict: " + what_failed(failure)) + programs(setup);
+  text += fmt::format("{}\n", markdown_escaped(failure.message));
+  if (!failure.lines.empty()) {
+    std::string log;
+    for (const std::string& line : failure.lines) log += line + '\n';
+    text += "\nThe last lines of the build's log:\n\n" + fenced("text", log);
+  }
+  return text + to_reproduce(setup);
 }
 
 }  // namespace taskbench::reports::render

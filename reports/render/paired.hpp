@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "reports/model/paired.hpp"
 #include "reports/render/render.hpp"
@@ -20,10 +21,27 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string table(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report, const TableStyle& style);
 
-/// A comment for a pull request: the verdict first, a bar for each benchmark, the table, and, when
-/// `reproduce` is not empty, that command.
+/// How a comment begins.
+struct CommentStyle {
+  std::string title = "taskbench";
+  bool marked = false;  ///< with kCommentMarker as its first line
+};
+
+/// By this hidden line CI finds the comment that it is to update. Never change it.
+inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
+
+/// A comment for a pull request: the verdict first, a bar for each benchmark, what a reader should
+/// know of them, the figures, and how to reproduce them.
 [[nodiscard]] std::string markdown(const model::PairedTrial& trial,
-                                   const verdict::PairedReport& report,
-                                   const std::string& reproduce);
+                                   const verdict::PairedReport& report, const CommentStyle& style);
+
+/// The comment where both programs are the same, so that nothing was run.
+[[nodiscard]] std::string identical_markdown(const model::PairedSetup& setup,
+                                             const CommentStyle& style);
+
+/// The comment where there is nothing to judge: who failed, how, and the last lines of its log.
+[[nodiscard]] std::string failure_markdown(const model::PairedSetup& setup,
+                                           const model::PairedFailure& failure,
+                                           const CommentStyle& style);
 
 }  // namespace taskbench::reports::render

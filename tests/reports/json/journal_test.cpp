@@ -18,7 +18,8 @@ using model::Side;
 model::PairedSetup setup() {
   model::PairedSetup result;
   result.base = {"old/bench --x 'a b'", "00ff"};
-  result.head = {"new/bench", ""};
+  result.head = {"new/bench", "", "origin/main", std::string(40, 'a')};
+  result.reproduce = "taskbench ab --base x";
   result.seed = 0xFFFFFFFFFFFFFFFF;
   result.repetitions = 5;
   result.min_time_s = 0.02;
@@ -39,6 +40,21 @@ model::ProcessSample sample(int number) {
   result.real_ns = {{"a", 0.1 + number}, {"b", 1e9 / 3}};
   result.counters = {{"a", {{"steals", 2.5}}}, {"b", {}}};
   return result;
+}
+
+TEST(journal_test, one_without_revisions_and_command_is_read) {
+  std::string line = journal_line(setup());
+  for (const std::string_view key : {R"(,"revision":"origin/main")", R"(,"reproduce":)"}) {
+    ASSERT_NE(line.find(key), std::string::npos) << line;
+  }
+  line.replace(line.find(R"(,"reproduce":)"), std::string::npos, "}\n");
+  const std::string revision =
+      R"(,"revision":"origin/main","commit":")" + std::string(40, 'a') + '"';
+  line.erase(line.find(revision), revision.size());
+  const model::PairedTrial trial = parse_journal("j", line);
+  EXPECT_EQ(trial.setup.head.command, "new/bench");
+  EXPECT_EQ(trial.setup.head.commit, "");
+  EXPECT_EQ(trial.setup.reproduce, "");
 }
 
 class Journal : public testing::Test {

@@ -158,19 +158,47 @@ TEST(paired_test, adjusted_p_is_never_below_the_raw_one) {
 TEST(paired_test, the_same_trial_gives_the_same_bytes) {
   const auto trial = trial_of({{"a", 0.1}, {"b"}}, 33, 9, TrialEnd::budget);
   EXPECT_EQ(json::to_json(trial, judge(trial)), json::to_json(trial, judge(trial)));
-  EXPECT_EQ(render::markdown(trial, judge(trial), ""), render::markdown(trial, judge(trial), ""));
+  EXPECT_EQ(render::markdown(trial, judge(trial), {}), render::markdown(trial, judge(trial), {}));
 }
 
 TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
-  const auto trial = trial_of({{"slow|er", 0.1}, {"same"}}, 16, 1, TrialEnd::decided);
+  auto trial = trial_of({{"slow|er", 0.1}, {"same"}}, 16, 1, TrialEnd::decided);
+  trial.setup.reproduce = "taskbench ab --base x";
   const auto report = judge(trial);
   const std::string table = render::table(trial, report, {});
   EXPECT_NE(table.find("FAIL: 1 of 2 benchmarks slower"), std::string::npos) << table;
-  const std::string comment = render::markdown(trial, report, "taskbench ab --base x");
+  const std::string comment = render::markdown(trial, report, {});
   EXPECT_TRUE(comment.starts_with("### taskbench: FAIL: 1 of 2 benchmarks slower")) << comment;
   EXPECT_NE(comment.find("| slow\\|er |"), std::string::npos) << comment;
   EXPECT_NE(comment.find("steals 3.00 → 9.00"), std::string::npos) << comment;
   EXPECT_NE(comment.find("taskbench ab --base x"), std::string::npos);
+  EXPECT_NE(comment.find("! threshold +3.0 %,"), std::string::npos) << comment;
+}
+
+TEST(paired_test, the_comment_has_its_title_its_marker_and_both_commits) {
+  auto trial = trial_of({{"same"}}, 16, 1, TrialEnd::decided);
+  trial.setup.base.revision = "origin/*main*";
+  trial.setup.base.commit = std::string(40, 'a');
+  trial.setup.head.revision = std::string(12, 'b');
+  trial.setup.head.commit = std::string(40, 'b');
+  const std::string comment = render::markdown(trial, judge(trial), {"Speed", true});
+  EXPECT_TRUE(comment.starts_with("<!-- taskbench-gate -->\n### Speed: PASS")) << comment;
+  EXPECT_NE(comment.find("Head bbbbbbbbbbbb against base aaaaaaaaaaaa (origin/\\*main\\*)."),
+            std::string::npos)
+      << comment;
+}
+
+TEST(paired_test, a_log_stays_in_its_block_whatever_it_says) {
+  model::PairedFailure failure;
+  failure.stage = model::PairedFailure::Stage::build;
+  failure.side = Side::head;
+  failure.message = "head <b> does not build";
+  failure.lines = {"````", "\x1b[31m# heading"};
+  const std::string comment = render::failure_markdown({}, failure, {});
+  EXPECT_TRUE(comment.starts_with("### taskbench: no verdict: head does not build")) << comment;
+  EXPECT_EQ(comment.find("<b>"), std::string::npos) << comment;
+  EXPECT_NE(comment.find("`````text\n````\n\uFFFD[31m# heading\n`````\n"), std::string::npos)
+      << comment;
 }
 
 }  // namespace

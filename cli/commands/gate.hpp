@@ -1,0 +1,28 @@
+// `taskbench gate`: what CI calls, and what fails when a change makes something slower.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/paired_options.hpp"
+
+namespace taskbench::cli {
+
+class GateCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  [[nodiscard]] ExitCode gate_two_programs();
+
+  PairedOptions options_{{.command = "gate",
+                          .budget_s = 300,
+                          .journal = "taskbench-gate.journal",
+                          .replaces_journal = true,
+                          .reports_failures = true}};
+  std::vector<std::string> title_;
+};
+
+}  // namespace taskbench::cli

@@ -1,0 +1,380 @@
+#include "cli/paired_judgement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/git.hpp"
+#include "cli/noise_floors.hpp"
+#include "cli/paired_trial.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/paired_writer.hpp"
+#include "reports/render/columns.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/machine.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace model = reports::model;
+namespace render = reports::render;
+namespace verdict = reports::verdict;
+using model::Side;
+using workloads::measure::Program;
+using workloads::measure::ProgramError;
+using Kind = PairedOutcome::Kind;
+
+std::string reproduction(const PairedPlan& plan) {
+  const model::PairedSetup& setup = plan.setup;
+  std::string text = "taskbench ab";
+  const auto add = [&](std::string_view option, const std::string& value) {
+    text += fmt::format(" {} {}", option, quoted(value));
+  };
+  const auto program = [&](std::string_view option, const model::PairedProgram& each,
+                           const ProgramSource& source) {
+    if (source.revision.empty()) {
+      add(option, source.command);
+    } else {
+      add(fmt::format("{}-rev", option), abbreviated(each.commit));
+    }
+  };
+  program("--base", setup.base, plan.base);
+  program("--head", setup.head, plan.head);
+  if (plan.recipe.build != kDefaultBuild) add("--build", plan.recipe.build);
+  if (plan.recipe.program != kDefaultProgram) add("--program", plan.recipe.program);
+  if (!plan.workloads.empty()) add("--workload", fmt::format("{}", fmt::join(plan.workloads, ",")));
+  text += fmt::format(" --seed {} --delta {:g}%", setup.seed, 100 * setup.delta);
+  if (setup.alpha != model::PairedSetup{}.alpha)
+    text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
+  return text;
+}
+
+/// A new trial needs a journal of its own. One at the default place whose trial has come to its end
+/// is not needed any more, nor is any where the policy says so. What is no journal stays.
+void make_room_for_journal(const PairedPlan& plan) {
+  if (!std::filesystem::exists(plan.journal)) return;
+  bool is_journal = false;
+  bool finished = false;
+  try {
+    finished = json::read_journal(plan.journal).end.has_value();
+    is_journal = true;
+  } catch (const json::JournalError&) {  // not ours to remove
+  }
+  const bool removable = is_journal && (plan.policy.replaces_journal || !plan.own_journal);
+  if (!removable || (!finished && !plan.policy.replaces_journal)) {
+    throw UsageError(fmt::format(
+        "{} exists{}; go on with it by --resume, remove it, or name another by --journal",
+        plan.journal.string(), finished ? "" : ", and its trial has not ended"));
+  }
+  std::filesystem::remove(plan.journal);
+}
+
+std::string trial_text(const TrialProgress& now) {
+  const double left = std::max(0.0, now.budget_s - now.spent_s);
+  return fmt::format("block {} of at most {}, {} of {}, at most {} left", now.blocks + 1,
+                     now.max_blocks, duration_text(now.spent_s), duration_text(now.budget_s),
+                     duration_text(left));
+}
+
+void refuse_changed(const model::PairedProgram& then, const Program& now,
+                    const std::filesystem::path& journal) {
+  if (then.digest == now.digest()) return;
+  throw UsageError(
+      fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin a new "
+                  "trial",
+                  then.command, journal.string()));
+}
+
+void refuse_other_revision(const model::PairedProgram& then, const model::PairedProgram& now,
+                           Side side, const std::filesystem::path& journal) {
+  if (now.commit.empty() || then.commit == now.commit) return;
+  throw UsageError(fmt::format("--{}-rev: {} is {}, but {} was begun with {}; begin a new trial",
+                               name_of(side), now.revision, abbreviated(now.commit),
+                               journal.string(),
+                               then.commit.empty() ? then.command : abbreviated(then.commit)));
+}
+
+/// One call of compare_programs(): what was asked for, and what has come of it so far.
+class Comparison {
+ public:
+  Comparison(const PairedPlan& plan, const std::atomic<bool>& stop, PairedOutcome& outcome)
+      : plan_(plan), stop_(stop), outcome_(outcome), trial_(outcome.trial) {}
+
+  void run() {
+    trial_.setup = plan_.setup;
+    resolve();
+    const bool resumes = take_journal();
+    // A trial that is complete is judged again without its programs, which may be gone.
+    if (trial_.end) return finish(Kind::judged);
+    if (!build(Side::base) || !build(Side::head)) return;
+    const std::optional<Program> base = find_program(Side::base);
+    if (!base) return;
+    const std::optional<Program> head = find_program(Side::head);
+    if (!head) return;
+    compare({*base, *head}, resumes);
+  }
+
+ private:
+  void finish(Kind kind) { outcome_.kind = kind; }
+
+  void fail(model::PairedFailure failure) {
+    outcome_.failure = std::move(failure);
+    outcome_.kind = Kind::failed;
+  }
+
+  [[nodiscard]] const ProgramSource& source(Side side) const {
+    return side == Side::base ? plan_.base : plan_.head;
+  }
+  [[nodiscard]] model::PairedProgram& program(Side side) {
+    return side == Side::base ? trial_.setup.base : trial_.setup.head;
+  }
+
+  /// Which commits the revisions are, for a journal may be of others.
+  void resolve() {
+    for (const Side side : {Side::base, Side::head}) {
+      program(side).command = source(side).command;
+      if (source(side).revision.empty()) continue;
+      if (!repository_) repository_.emplace(stop_);
+      program(side).revision = source(side).revision;
+      program(side).commit =
+          repository_->commit_of(fmt::format("--{}-rev", name_of(side)), source(side).revision);
+    }
+    if (plan_.base.given() && plan_.head.given()) {
+      PairedPlan known = plan_;
+      known.setup = trial_.setup;
+      trial_.setup.reproduce = reproduction(known);
+    }
+    if (repository_ && !plan_.quiet && compares_head() && repository_->has_uncommitted_changes()) {
+      print_note(
+          "the working tree has changes that are not committed: they are no part of HEAD, which is "
+          "compared");
+    }
+  }
+
+  [[nodiscard]] bool compares_head() {
+    const std::string head = repository_->commit_of("HEAD", "HEAD");
+    return head == trial_.setup.base.commit || head == trial_.setup.head.commit;
+  }
+
+  /// True when the trial of a journal goes on.
+  bool take_journal() {
+    if (!plan_.resume || (plan_.policy.replaces_journal && plan_.base.given() &&
+                          plan_.head.given() && !std::filesystem::exists(plan_.journal))) {
+      make_room_for_journal(plan_);
+      return false;
+    }
+    const model::PairedSetup asked = std::move(trial_.setup);
+    trial_ = json::read_journal(plan_.journal);
+    refuse_other_revision(trial_.setup.base, asked.base, Side::base, plan_.journal);
+    refuse_other_revision(trial_.setup.head, asked.head, Side::head, plan_.journal);
+    return true;
+  }
+
+  bool build(Side side) {
+    if (source(side).revision.empty()) return true;
+    const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
+    ProgressLine line(progress_style(plan_.quiet));
+    try {
+      program(side).command = build_revision(
+          *repository_, plan_.recipe, name, program(side).commit, stop_,
+          [&](const std::string& text, double elapsed_s) { line.show(text, elapsed_s); });
+      return true;
+    } catch (const BuildError& error) {
+      if (stop_) return false;  // interrupted, which the outcome says unless told otherwise
+      fail({.stage = model::PairedFailure::Stage::build,
+            .side = side,
+            .benchmark = {},
+            .message = error.what(),
+            .lines = error.last_lines()});
+      return false;
+    }
+  }
+
+  /// A command that is no program is a mistake of whoever wrote it; a revision that has been built
+  /// and is none has failed.
+  std::optional<Program> find_program(Side side) {
+    const std::string& command = program(side).command;
+    try {
+      return Program::find_out(workloads::measure::split_command(command), stop_);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("--{} '{}': {}", name_of(side), command, error.what()));
+    } catch (const ProgramError& error) {
+      if (stop_) return std::nullopt;
+      if (program(side).commit.empty()) {
+        throw UsageError(fmt::format("--{}: {}", name_of(side), error.what()));
+      }
+      fail({.stage = model::PairedFailure::Stage::start,
+            .side = side,
+            .benchmark = {},
+            .message = error.what(),
+            .lines = {}});
+      return std::nullopt;
+    }
+  }
+
+  void compare(const TrialPrograms& programs, bool resumes) {
+    const ScratchFolder scratch;
+    try {
+      if (!resumes && !plan_.run_identical &&
+          workloads::measure::are_identical(programs.base, programs.head, stop_)) {
+        return finish(Kind::identical);
+      }
+      measure(programs, resumes, scratch.path());
+      if (trial_.end) finish(Kind::judged);
+    } catch (const SideError& error) {
+      if (stop_) return;
+      std::string benchmark = error.benchmark();
+      if (benchmark.empty() && plan_.policy.reports_failures) {
+        benchmark = failing_benchmark(programs, error.side(), trial_.setup, scratch.path(),
+                                      plan_.timeout_s, stop_);
+      }
+      fail({.stage = model::PairedFailure::Stage::measure,
+            .side = error.side(),
+            .benchmark = std::move(benchmark),
+            .message = error.what(),
+            .lines = {}});
+    } catch (const ProgramError& error) {
+      fail({.stage = model::PairedFailure::Stage::compare,
+            .side = std::nullopt,
+            .benchmark = {},
+            .message = error.what(),
+            .lines = {}});
+    }
+  }
+
+  void measure(const TrialPrograms& programs, bool resumes, const std::filesystem::path& scratch) {
+    model::PairedSetup& setup = trial_.setup;
+    if (resumes) {
+      refuse_changed(setup.base, programs.base, plan_.journal);
+      refuse_changed(setup.head, programs.head, plan_.journal);
+    } else {
+      setup.base.digest = programs.base.digest();
+      setup.head.digest = programs.head.digest();
+      explore(programs, scratch, plan_.timeout_s, stop_, setup);
+      keep_chosen(plan_.workloads, setup);
+      setup.noise_floors =
+          noise_floors(plan_.store, workloads::measure::probe_machine(), setup.benchmarks,
+                       workloads::measure::probe_environment("").date);
+    }
+    json::JournalWriter journal = resumes ? json::JournalWriter::resume(plan_.journal)
+                                          : json::JournalWriter::create(plan_.journal, setup);
+    ProgressLine line(progress_style(plan_.quiet));
+    run_trial(
+        programs, scratch, {.budget_s = plan_.budget_s, .timeout_s = plan_.timeout_s}, stop_,
+        [&](const TrialProgress& now) { line.show(trial_text(now), now.spent_s); }, journal,
+        trial_);
+  }
+
+  const PairedPlan& plan_;
+  const std::atomic<bool>& stop_;
+  PairedOutcome& outcome_;
+  model::PairedTrial& trial_;
+  std::optional<GitRepository> repository_;
+};
+
+bool write_files(const PairedPlan& plan, const std::string& as_json, const std::string& comment) {
+  bool all_written = true;
+  const auto write = [&](const std::optional<std::filesystem::path>& path,
+                         const std::string& content) {
+    if (!path) return;
+    const auto outcome = json::write_file_atomically(*path, content);
+    if (outcome.ok()) return;
+    print_error(outcome.error);
+    all_written = false;
+  };
+  write(plan.json, as_json);
+  write(plan.markdown, comment);
+  return all_written;
+}
+
+ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
+  const bool begun = !outcome.trial.setup.benchmarks.empty();
+  print_note(begun ? fmt::format("interrupted; go on with: taskbench {} --resume --journal {}",
+                                 plan.policy.command, plan.journal.string())
+                   : "interrupted before the first block");
+  return ExitCode::interrupted;
+}
+
+ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
+                        const render::CommentStyle& style) {
+  std::string text = outcome.failure.message;
+  for (const std::string& line : outcome.failure.lines) text += "\n  " + line;
+  print_error(render::printable(text));
+  const model::PairedSetup& setup = outcome.trial.setup;
+  if (plan.policy.reports_failures) {
+    // Why the gate failed is known and said; that a file was not written is said, too.
+    (void)write_files(plan, json::failure_to_json(setup, outcome.failure),
+                      render::failure_markdown(setup, outcome.failure, style));
+  }
+  return ExitCode::measured_program_failed;
+}
+
+}  // namespace
+
+void refuse_unwritable(const PairedPlan& plan) {
+  constexpr std::size_t kReportBytes = 1 << 20;
+  for (const auto& path : {plan.json, plan.markdown}) {
+    if (!path) continue;
+    const auto outcome = json::check_writable(*path, kReportBytes);
+    if (!outcome.ok()) throw UsageError(outcome.error);
+  }
+}
+
+PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop) {
+  PairedOutcome outcome;
+  try {
+    Comparison(plan, stop, outcome).run();
+  } catch (const UsageError&) {
+    if (!stop) throw;
+  } catch (const json::JournalError& error) {
+    throw UsageError(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  }
+  return outcome;
+}
+
+ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
+                const VerdictOptions& verdict_options, const render::CommentStyle& style) {
+  const model::PairedTrial& trial = outcome.trial;
+  std::string text;
+  bool written = false;
+  verdict::Verdict overall = verdict::Verdict::pass;
+  switch (outcome.kind) {
+    case Kind::interrupted:
+      return report_interruption(plan, outcome);
+    case Kind::failed:
+      return report_failure(plan, outcome, style);
+    case Kind::identical:
+      text = "PASS: the two programs are the same, byte for byte\n";
+      written = write_files(plan, json::identical_to_json(trial.setup),
+                            render::identical_markdown(trial.setup, style));
+      break;
+    case Kind::judged: {
+      const verdict::PairedReport judged = verdict::judge(trial);
+      render::TableStyle table;
+      table.colour = takes_colour(STDOUT_FILENO);
+      table.width = columns(STDOUT_FILENO, table.width);
+      text = render::table(trial, judged, table);
+      written =
+          write_files(plan, json::to_json(trial, judged), render::markdown(trial, judged, style));
+      overall = judged.overall;
+    }
+  }
+  const bool printed = plan.quiet || print_result(text);
+  return written && printed ? verdict_options.exit_code(overall) : ExitCode::usage;
+}
+
+}  // namespace taskbench::cli

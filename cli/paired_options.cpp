@@ -1,0 +1,216 @@
+#include "cli/paired_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "cli/noise_floors.hpp"
+#include "cli/run_plan.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "workloads/measure/program.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+using Kind = OptionValues::Kind;
+
+constexpr double kMinBudget_s = 1;
+constexpr double kMaxBudget_s = 24 * 3600;
+constexpr int kDefaultMaxBlocks = 64;
+constexpr int kMaxBlocks = 1000;
+constexpr double kDefaultMinTime_s = 0.02;
+constexpr std::int64_t kDefaultRepetitions = 5;
+constexpr double kDefaultTimeout_s = 300;
+
+std::optional<std::filesystem::path> parse_path(std::string_view name,
+                                                const std::vector<std::string>& given) {
+  const auto text = parse_single(name, given);
+  if (!text) return std::nullopt;
+  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
+  return std::filesystem::path(*text);
+}
+
+std::string parse_text(std::string_view name, const std::vector<std::string>& given,
+                       std::string_view otherwise = {}) {
+  const auto text = parse_single(name, given);
+  if (!text) return std::string(otherwise);
+  if (text->empty()) throw UsageError(fmt::format("{}: it is empty", name));
+  return *text;
+}
+
+ProgramSource parse_source(std::string_view name, const std::vector<std::string>& command,
+                           const std::vector<std::string>& revision) {
+  const std::string revision_name = fmt::format("{}-rev", name);
+  ProgramSource source{parse_text(name, command), parse_text(revision_name, revision)};
+  if (!source.command.empty() && !source.revision.empty()) {
+    throw UsageError(fmt::format("give {} or {}, not both", name, revision_name));
+  }
+  return source;
+}
+
+/// Below the worktree, or two revisions would be compared by the same file.
+void require_inside(const std::string& program) {
+  std::vector<std::string> words;
+  try {
+    words = workloads::measure::split_command(program);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--program '{}': {}", program, error.what()));
+  }
+  const auto path = std::filesystem::path(words.front()).lexically_normal();
+  if (path.is_absolute() || *path.begin() == "..") {
+    throw UsageError(fmt::format(
+        "--program '{}': its path begins in the root of what was checked out", program));
+  }
+}
+
+}  // namespace
+
+void PairedOptions::declare(CLI::App& app, OptionValueTable& values) {
+  declare_programs(app, values);
+  declare_measurement(app);
+  verdict_.declare(app, values);
+  auto* store = add_valued(app, "--store", store_, "FOLDER",
+                           "Where `taskbench calibrate` has left the noise floors.");
+  store->default_str(std::string(kDefaultStore));
+  values.set(store, {Kind::file, {}});
+  store->group("Verdict");
+  declare_output(app, values);
+}
+
+void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
+  auto* base = add_valued(app, "--base", base_, "CMD", "What is compared with.");
+  auto* head = add_valued(app, "--head", head_, "CMD", "What may be slower.");
+  auto* base_rev = add_valued(app, "--base-rev", base_rev_, "REV",
+                              "A git revision to build and take in place of --base.");
+  auto* head_rev = add_valued(app, "--head-rev", head_rev_, "REV",
+                              "A git revision to build and take in place of --head.");
+  auto* workload = add_valued(app, "--workload", workloads_, "NAME[,NAME...]",
+                              "Benchmarks to compare, by their names or what these begin with.");
+  workload->default_str("all that both have");
+  for (auto* option : {base, head, base_rev, head_rev, workload}) option->group("What to compare");
+
+  auto* build = add_valued(app, "--build", build_, "CMD",
+                           "What builds a revision, for `sh -c` in the root of its checkout.");
+  build->default_str("builds taskbench");
+  auto* program = add_valued(app, "--program", program_, "CMD",
+                             "What to run of a revision: a path in its checkout, and arguments.");
+  program->default_str(std::string(kDefaultProgram));
+  auto* cache = add_valued(app, "--cache", cache_, "DIR",
+                           "Where revisions are built, and kept for the next time.");
+  cache->default_str("~/.cache/taskbench/revisions");
+  values.set(cache, {Kind::file, {}});
+  for (auto* option : {build, program, cache}) option->group("How to build a revision");
+}
+
+void PairedOptions::declare_measurement(CLI::App& app) {
+  auto* budget = add_valued(app, "--budget", budget_, "TIME",
+                            "No further block is begun when this time would be exceeded.");
+  budget->default_str(fmt::format("{:g}m", policy_.budget_s / 60));
+  auto* blocks = add_valued(app, "--max-blocks", max_blocks_, "N", "Most blocks.");
+  blocks->default_str(std::to_string(kDefaultMaxBlocks));
+  auto* repetitions = add_valued(app, "--repetitions", repetitions_, "N",
+                                 "Repetitions of each benchmark in each process.");
+  repetitions->default_str(std::to_string(kDefaultRepetitions));
+  auto* min_time =
+      add_valued(app, "--min-time", min_time_, "TIME", "Shortest duration of a repetition.");
+  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
+  auto* timeout = add_valued(app, "--timeout", timeout_, "TIME",
+                             "A process that takes longer is killed, and counts as failed.");
+  timeout->default_str("5m");
+  auto* seed = add_valued(app, "--seed", seed_, "N", "Seed of all that is drawn.");
+  seed->default_str("1");
+  auto* identical =
+      app.add_flag("--run-identical", run_identical_,
+                   "Measure identical binaries, too, which otherwise pass without a run.");
+  for (auto* option : {budget, blocks, repetitions, min_time, timeout, seed, identical}) {
+    option->group("How to measure");
+  }
+}
+
+void PairedOptions::declare_output(CLI::App& app, OptionValueTable& values) {
+  auto* journal = add_valued(app, "--journal", journal_, "FILE",
+                             "Where each process's result is kept as soon as it is known.");
+  journal->default_str(std::string(policy_.journal));
+  auto* resume = app.add_flag(
+      "--resume", resume_,
+      policy_.replaces_journal
+          ? "Go on with the trial of the journal, if there is one; otherwise it is begun anew."
+          : "Go on with the trial of the journal; of a complete one, print the verdict again.");
+  auto* json = add_valued(app, "--json", json_, "FILE", "Write verdicts and samples.");
+  auto* markdown =
+      add_valued(app, "--markdown", markdown_, "FILE", "Write a comment for reviewers.");
+  auto* quiet = app.add_flag("--quiet", quiet_, "Print no progress and no result.");
+  for (const auto* option : {journal, json, markdown}) values.set(option, {Kind::file, {}});
+  for (auto* option : {journal, resume, json, markdown, quiet}) option->group("Output");
+}
+
+PairedPlan PairedOptions::plan() {
+  verdict_.parse();
+  PairedPlan plan;
+  plan.policy = policy_;
+  plan.resume = resume_;
+  plan.run_identical = run_identical_;
+  plan.quiet = quiet_;
+  plan_programs(plan);
+  plan_measurement(plan);
+  plan.store = parse_path("--store", store_).value_or(kDefaultStore);
+  const auto journal = parse_path("--journal", journal_);
+  plan.own_journal = journal.has_value();
+  plan.journal = journal.value_or(policy_.journal);
+  plan.json = parse_path("--json", json_);
+  plan.markdown = parse_path("--markdown", markdown_);
+  return plan;
+}
+
+void PairedOptions::plan_programs(PairedPlan& plan) const {
+  plan.base = parse_source("--base", base_, base_rev_);
+  plan.head = parse_source("--head", head_, head_rev_);
+  if (!resume_ && (!plan.base.given() || !plan.head.given())) {
+    throw UsageError(fmt::format(
+        "{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
+        policy_.command));
+  }
+  plan.recipe.build = parse_text("--build", build_, kDefaultBuild);
+  plan.recipe.program = parse_text("--program", program_, kDefaultProgram);
+  require_inside(plan.recipe.program);
+  const auto cache = parse_path("--cache", cache_);
+  if (plan.base.revision.empty() && plan.head.revision.empty()) return;
+  plan.recipe.cache = std::filesystem::absolute(cache ? *cache : default_cache());
+}
+
+void PairedOptions::plan_measurement(PairedPlan& plan) const {
+  reports::model::PairedSetup& setup = plan.setup;
+  setup.alpha = verdict_.alpha();
+  setup.delta = verdict_.delta();
+  setup.seed = 1;
+  setup.repetitions = kDefaultRepetitions;
+  setup.min_time_s = kDefaultMinTime_s;
+  setup.max_blocks = kDefaultMaxBlocks;
+  plan.budget_s = policy_.budget_s;
+  plan.timeout_s = kDefaultTimeout_s;
+  if (const auto text = parse_single("--seed", seed_)) {
+    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  if (const auto text = parse_single("--repetitions", repetitions_)) {
+    setup.repetitions =
+        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
+  }
+  if (const auto text = parse_single("--min-time", min_time_)) {
+    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
+  }
+  if (const auto text = parse_single("--max-blocks", max_blocks_)) {
+    setup.max_blocks = static_cast<int>(parse_whole_number("--max-blocks", *text, 1, kMaxBlocks));
+  }
+  if (const auto text = parse_single("--budget", budget_)) {
+    plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
+  }
+  if (const auto text = parse_single("--timeout", timeout_)) {
+    plan.timeout_s = parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s);
+  }
+  plan.workloads = parse_list("--workload", workloads_);
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,102 @@
+// The options of the commands that compare two programs in blocks: ab and gate.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/option_values.hpp"
+#include "cli/revision.hpp"
+#include "cli/verdict_options.hpp"
+#include "reports/model/paired.hpp"
+
+namespace taskbench::cli {
+
+/// Wherein the commands differ.
+struct PairedPolicy {
+  std::string_view command;  ///< "ab"
+  double budget_s = 0;
+  std::string_view journal;  ///< where it is kept when none is named
+  /// For CI: what an earlier job left behind is in nobody's way. A journal that is there is begun
+  /// anew, and one that --resume names but that is missing, too.
+  bool replaces_journal = false;
+  bool reports_failures = false;  ///< the files are written then as well
+};
+
+/// One of the two programs: a command, or a revision to build.
+struct ProgramSource {
+  std::string command;
+  std::string revision;
+  [[nodiscard]] bool given() const { return !command.empty() || !revision.empty(); }
+};
+
+/// What was asked for, understood.
+struct PairedPlan {
+  PairedPolicy policy;
+  ProgramSource base;
+  ProgramSource head;
+  BuildRecipe recipe;
+  reports::model::PairedSetup setup;  ///< without what explore() finds out
+  std::vector<std::string> workloads;
+  double budget_s = 0;
+  double timeout_s = 0;
+  std::filesystem::path store;
+  std::filesystem::path journal;
+  bool own_journal = false;  ///< named by the user
+  bool resume = false;
+  bool run_identical = false;
+  bool quiet = false;
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> markdown;
+};
+
+class PairedOptions {
+ public:
+  explicit PairedOptions(const PairedPolicy& policy) : policy_(policy) {}
+
+  void declare(CLI::App& app, OptionValueTable& values);
+
+  /// Understands what was given. Throws UsageError.
+  [[nodiscard]] PairedPlan plan();
+
+  /// Of what plan() has understood.
+  [[nodiscard]] const VerdictOptions& verdict() const { return verdict_; }
+
+ private:
+  void declare_programs(CLI::App& app, OptionValueTable& values);
+  void declare_measurement(CLI::App& app);
+  void declare_output(CLI::App& app, OptionValueTable& values);
+  void plan_programs(PairedPlan& plan) const;
+  void plan_measurement(PairedPlan& plan) const;
+
+  using Given = std::vector<std::string>;
+
+  PairedPolicy policy_;
+  VerdictOptions verdict_;
+  Given base_;
+  Given head_;
+  Given base_rev_;
+  Given head_rev_;
+  Given build_;
+  Given program_;
+  Given cache_;
+  Given workloads_;
+  Given budget_;
+  Given max_blocks_;
+  Given repetitions_;
+  Given min_time_;
+  Given timeout_;
+  Given seed_;
+  Given store_;
+  Given journal_;
+  Given json_;
+  Given markdown_;
+  bool resume_ = false;
+  bool run_identical_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace taskbench::cli

@@ -1,0 +1,29 @@
+"""A benchmark program that is made to be fast, slow, noisy or broken."""
+
+# Speaks Google Benchmark's flags. Its times are made up: NAME=NS for each benchmark, times a factor
+# that is drawn anew for each process, by its path's last part and by how often it was run before.
+FAKE = """#!{python}
+import json, math, os, random, sys, time
+with open(__file__ + ".runs", "a+") as runs:
+    runs.write(".")
+    random.seed(f"{{os.path.basename(__file__)}} {{runs.tell()}}")
+times = dict(part.split("=") for part in {times!r}.split())
+flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
+if flags.get("benchmark_list_tests") == "true":
+    print("\\n".join(times))
+    sys.exit()
+if "--version" in sys.argv:
+    sys.exit("unrecognized command-line flag: --version")
+{body}
+rows = []
+for name, ns in times.items():
+    factor = math.exp(random.gauss(0, {noise}))
+    for index in range(int(flags["benchmark_repetitions"])):
+        rows.append({{
+            "name": name, "run_name": name, "run_type": "iteration", "repetition_index": index,
+            "iterations": 10, "real_time": float(ns) * factor, "cpu_time": float(ns),
+            "time_unit": "ns",
+        }})
+with open(flags["benchmark_out"], "w") as out:
+    json.dump({{"context": {{"json_schema_version": 1}}, "benchmarks": rows}}, out)
+"""

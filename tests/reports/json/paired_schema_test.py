@@ -1,0 +1,124 @@
+"""Validates what ab and gate write against docs/schema/paired-v1.schema.json.
+
+usage: paired_schema_test.py SCHEMA
+
+Needs python3-jsonschema, and the command's path in TASKBENCH_BINARY.
+"""
+
+import copy
+import json
+import shutil
+import sys
+import unittest
+from pathlib import Path
+
+import jsonschema
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cli"))
+
+from fake_program import FAKE
+from schema_test import closed
+from taskbench_command import BINARY, CommandTest
+
+SCHEMA = ""
+
+
+class PairedSchemaTest(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.schema = json.loads(Path(SCHEMA).read_text(encoding="utf-8"))
+        cls.validator = jsonschema.Draft202012Validator(closed(cls.schema))
+
+    def program(self, name, times, body="", noise=0.01):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=noise, body=body))
+        path.chmod(0o755)
+        return f"./{name}"
+
+    def errors(self, document):
+        return [
+            f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
+            for error in self.validator.iter_errors(document)
+        ]
+
+    def written(self, head, *arguments, command="gate", base=None, status=0):
+        """What is written for these programs, which must follow the schema."""
+        base = base or self.program("base", "sort=1000 gone=1")
+        self.taskbench(
+            command, "--base", base, "--head", head, *arguments, "--max-blocks", "2",
+            "--inconclusive", "pass", "--json", "r.json", "--journal", f"j-{command}",
+            status=status,
+        )
+        document = self.load("r.json")
+        self.assertEqual(self.errors(document), [])
+        return document
+
+    def test_schema_is_a_valid_schema(self):
+        self.assertEqual(self.schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
+        jsonschema.Draft202012Validator.check_schema(self.schema)
+
+    def test_judged(self):
+        head = self.program("head", "sort=1000 new=1")
+        for command in ("ab", "gate"):
+            document = self.written(head, command=command)
+            self.assertEqual(document["outcome"], "judged")
+            self.assertEqual(len(document["samples"]), 8)
+
+    def test_identical(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        for command in ("ab", "gate"):
+            document = self.written("./two", base="./one", command=command)
+            self.assertEqual(document["outcome"], "identical")
+
+    def test_failed(self):
+        crashing = self.program("head", "sort=1000", body="sys.exit('no')")
+        self.assertEqual(self.written(crashing, status=5)["failure"]["stage"], "measure")
+        other = self.program("head", "other=1000")
+        self.assertEqual(self.written(other, status=5)["failure"]["stage"], "compare")
+
+    def test_taskbench_itself(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        options = "chained_spawn --workers 1 --param chained_spawn.length=10"
+        self.written(
+            f"./two {options}", "--run-identical", "--min-time", "1ms", "--delta", "900%",
+            base=f"./one {options}",
+        )
+
+    def test_broken_files_are_refused(self):
+        def set_at(*path_and_value):
+            *path, last, value = path_and_value
+
+            def change(document):
+                for step in path:
+                    document = document[step]
+                document[last] = value
+
+            return change
+
+        changes = {
+            "another version": set_at("taskbench_paired", 2),
+            "another version of the journal": set_at("setup", "taskbench_journal", 2),
+            "an unknown outcome": set_at("outcome", "lost"),
+            "a trial without a verdict": set_at("verdict", None),
+            "judged and failed": set_at("failure", {}),
+            "an outcome that the rest contradicts": set_at("outcome", "identical"),
+            "a commit that is a name": set_at("base", "commit", "main"),
+            "a verdict in small letters": set_at("benchmarks", 0, "verdict", "pass"),
+            "a probability above 1": set_at("benchmarks", 0, "p", 1.5),
+            "a time that is 0": set_at("samples", 0, "real_ns", "sort", 0),
+            "a fifth process in a block": set_at("samples", 0, "position", 4),
+            "a new key": set_at("benchmarks", 0, "new_key", 1),
+        }
+        good = self.written(self.program("head", "sort=1000"))
+        for what, change in changes.items():
+            with self.subTest(what):
+                document = copy.deepcopy(good)
+                change(document)
+                self.assertNotEqual(self.errors(document), [])
+
+
+if __name__ == "__main__":
+    SCHEMA = sys.argv[1]
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
