@@ -30,12 +30,12 @@ class ScriptTest(unittest.TestCase):
         path.write_text(f'#!/bin/sh\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
         path.chmod(0o755)
 
-    def run_script(self, name, *arguments, **environment):
+    def run_script(self, name, *arguments, cwd="/", **environment):
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
         return subprocess.run(
             [self.root / name, *arguments],
             env={**inherited, "PATH": f"{self.bin}:{os.environ['PATH']}", **environment},
-            cwd="/",
+            cwd=cwd,
             capture_output=True,
             text=True,
             check=False,
@@ -224,6 +224,185 @@ class Build(ScriptTest):
         answer = self.run_script("scripts/build", "release")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("what is missing", answer.stderr)
+
+
+class GatePr(ScriptTest):
+    """In a repository whose build makes a taskbench that notes how it was called."""
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.root.parent / "repository"
+        self.repository.mkdir()
+        self.out = self.repository / "taskbench-gate"
+        self.git("init", "--quiet", "--initial-branch", "main")
+        self.put("scripts/install-deps", "#!/bin/sh\n")
+        self.put(
+            "scripts/build",
+            '#!/bin/sh\ncd "$(dirname "$0")/.." || exit\n'
+            f'echo "build $* of $(git log -1 --format=%s)" >>"{self.calls}"\n'
+            "mkdir -p build/release/cli && cp taskbench build/release/cli/\n",
+        )
+        self.put(
+            "taskbench",
+            f'#!/bin/sh\necho "taskbench $*" >>"{self.calls}"\n'
+            'while [ $# -gt 1 ]; do [ "$1" = --markdown ] && echo comment >"$2"; shift; done\n'
+            "exit ${STATUS:-0}\n",
+        )
+
+    def git(self, *arguments, cwd=None):
+        answer = subprocess.run(
+            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *arguments],
+            cwd=cwd or self.repository, capture_output=True, text=True, check=True,
+        )
+        return answer.stdout.strip()
+
+    def put(self, name, text):
+        path = self.repository / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def commit(self, message):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def pull_request(self, gate_in_base=True):
+        """A branch off main, which has gone on since; returns where they part."""
+        if gate_in_base:
+            self.put("cli/commands/gate.cpp", "")
+        fork = self.commit("fork")
+        self.git("checkout", "--quiet", "-b", "change")
+        if not gate_in_base:
+            self.put("cli/commands/gate.cpp", "")
+        self.commit("change")
+        self.git("checkout", "--quiet", "main")
+        self.commit("main goes on")
+        self.git("checkout", "--quiet", "change")
+        return fork
+
+    def gate_pr(self, *arguments, cwd=None, **environment):
+        return self.run_script(
+            "scripts/gate-pr", *arguments, cwd=cwd or self.repository,
+            XDG_CACHE_HOME=str(self.root.parent / "cache"), **environment,
+        )
+
+    def call(self, fork, head="HEAD", out="taskbench-gate", more=""):
+        return (
+            f"taskbench gate --base-rev {fork} --head-rev {head} --markdown {out}/comment.md "
+            f"--json {out}/gate.json --journal {out}/gate.journal{more}"
+        )
+
+    def test_the_taskbench_of_the_fork_judges_the_change_since_then(self):
+        fork = self.pull_request()
+        for status in (0, 3):
+            answer = self.gate_pr("--base", "main", STATUS=str(status))
+            self.assertEqual(answer.returncode, status, answer.stderr)
+            self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
+        build = "build release --target taskbench of fork"
+        self.assertEqual(self.called(), [build, self.call(fork), build, self.call(fork)])
+
+    def test_the_taskbench_of_the_head_judges_where_the_fork_has_no_gate(self):
+        fork = self.pull_request(gate_in_base=False)
+        answer = self.gate_pr("--base", "main")
+        self.assertIn("has no gate; the pull request's own judges", answer.stderr)
+        build = "build release --target taskbench of change"
+        self.assertEqual(self.called(), [build, self.call(fork)])
+
+    def test_options_and_arguments(self):
+        fork = self.pull_request()
+        taskbench = str(self.repository / "taskbench")
+        self.git("checkout", "--quiet", "main")
+        answer = self.gate_pr(
+            "--base", "main", "--head", "change", "--out", "a b", "--taskbench", taskbench, "--",
+            "--build", "make all", "--budget", "1m",
+        )
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        more = " --build make all --budget 1m"
+        self.assertEqual(self.called(), [self.call(fork, head="change", out="a b", more=more)])
+
+    def test_what_an_earlier_run_wrote_is_gone(self):
+        self.pull_request()
+        self.out.mkdir()
+        (self.out / "comment.md").touch()
+        taskbench = self.root.parent / "silent"
+        self.stand_in(taskbench, "exit 2")
+        answer = self.gate_pr("--base", "main", "--taskbench", str(taskbench))
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertFalse((self.out / "comment.md").exists())
+
+    def test_a_shallow_clone_is_told_what_to_fetch(self):
+        self.pull_request()
+        shallow = self.root.parent / "shallow"
+        source = f"file://{self.repository}"
+        self.git("clone", "--quiet", "--depth", "1", "--no-single-branch", source, str(shallow))
+        for base in ("origin/main", "HEAD~3"):
+            answer = self.gate_pr("--base", base, cwd=shallow)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn("git fetch --unshallow", answer.stderr)
+
+    def test_refusals(self):
+        self.commit("no taskbench here")
+        for arguments, says in (
+            (("--base", "no-such"), "unknown revision 'no-such'\n"),
+            (("--base", "HEAD"), "this repository builds no taskbench to judge with"),
+            (("--bsae", "HEAD"), "unknown argument '--bsae'"),
+            (("HEAD",), "unknown argument 'HEAD'"),
+        ):
+            answer = self.gate_pr(*arguments)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(f"gate-pr: {says}", answer.stderr)
+        self.assertEqual(self.gate_pr("--base", "HEAD", cwd="/").returncode, 2)
+
+
+class DiffBaseline(ScriptTest):
+    FILES = "--markdown taskbench-baseline/comment.md --json taskbench-baseline/baseline.json"
+
+    def setUp(self):
+        super().setUp()
+        for script in ("install-deps", "build"):
+            self.stand_in(self.root / "scripts" / script)
+        self.binary = self.root / "build/release/cli/taskbench"
+        self.stand_in(self.binary, "exit ${STATUS:-0}")
+        self.folder = self.root.parent / "folder"
+        self.folder.mkdir()
+
+    def diff(self, *arguments, **environment):
+        return self.run_script(
+            "scripts/diff-baseline", *arguments, cwd=self.folder, **environment
+        )
+
+    def test_builds_and_compares(self):
+        for status in (0, 4):
+            self.assertEqual(self.diff(STATUS=str(status)).returncode, status)
+        program = str(self.binary).replace(" ", "\\ ")
+        self.assertEqual(self.called()[:3], [
+            "install-deps bench", "build release --target taskbench",
+            f"taskbench baseline compare main --store taskbench-baselines --program {program} "
+            + self.FILES,
+        ])
+
+    def test_saves(self):
+        self.assertEqual(self.diff("--save", "--program", "x").returncode, 0)
+        self.assertEqual(
+            self.called()[-1],
+            "taskbench baseline save main --store taskbench-baselines --program x",
+        )
+
+    def test_options_and_arguments(self):
+        self.diff(
+            "--name", "nightly", "--store", "s", "--out", "o", "--program", "out/bench --x",
+            "--taskbench", str(self.binary), "--", "--delta", "5%",
+        )
+        self.assertEqual(self.called(), [
+            "taskbench baseline compare nightly --store s --program out/bench --x "
+            "--markdown o/comment.md --json o/baseline.json --delta 5%"
+        ])
+        self.assertEqual(self.diff("nightly").returncode, 2)
+
+    def test_fails_when_the_build_fails(self):
+        self.stand_in(self.root / "scripts/build", "exit 3")
+        self.assertEqual(self.diff().returncode, 3)
 
 
 if __name__ == "__main__":
