@@ -20,7 +20,6 @@
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "reports/json/paired_writer.hpp"
-#include "reports/render/columns.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/machine.hpp"
 
@@ -311,7 +310,7 @@ ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
                         const render::CommentStyle& style) {
   std::string text = outcome.failure.message;
   for (const std::string& line : outcome.failure.lines) text += "\n  " + line;
-  print_error(render::printable(text));
+  print_error(text);
   const model::PairedSetup& setup = outcome.trial.setup;
   if (plan.policy.reports_failures) {
     // Why the gate failed is known and said; that a file was not written is said, too.

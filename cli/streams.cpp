@@ -7,13 +7,17 @@
 #include <cstring>
 #include <string>
 
+#include "reports/render/columns.hpp"
+
 namespace taskbench::cli {
 namespace {
 
 // One write a line, so that lines of several processes do not mix. A standard error that is gone
-// is nothing to fail for.
+// is nothing to fail for. What a file or another program had to say may be part of the message, and
+// must not steer the terminal.
 void print_line(std::string_view label, std::string_view message) {
-  const std::string line = fmt::format("taskbench: {}: {}\n", label, message);
+  const std::string line =
+      fmt::format("taskbench: {}: {}\n", label, reports::render::printable(message));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
 }

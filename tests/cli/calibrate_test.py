@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""H3: `taskbench calibrate`, on programs that differ by noise, or by more."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+from fake_program import FAKE
+from taskbench_command import BINARY, CommandTest, environment, main
+
+SCHEMA = os.path.join(
+    os.path.dirname(__file__), "..", "..", "docs", "schema", "noise-v1.schema.json"
+)
+QUICK = ("--trials", "5", "--blocks", "2")
+
+
+class CalibrateTest(CommandTest):
+    def copy(self, name, times="sort=1000 hash=500", noise=0.002, body=""):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=noise, body=body))
+        path.chmod(0o755)
+        return str(path)
+
+    def calibrate(self, *arguments, status=0, **options):
+        return self.taskbench("calibrate", *arguments, status=status, **options)
+
+    def stored(self):
+        """The one file of the store."""
+        (file,) = (self.folder / "ci/baselines").glob("*.noise.json")
+        return file
+
+    def noise(self):
+        document = json.loads(self.stored().read_text())
+        return {row["name"]: row for row in document["benchmarks"]}
+
+
+class Floors(CalibrateTest):
+    def test_h3_is_stored_by_its_schema_and_taken_by_ab(self):
+        copies = self.copy("1"), self.copy("2")
+        answer = self.calibrate(*copies, *QUICK)
+        self.assertRegex(answer.stdout, r"(?m)^sort +\d+\.\d % ")
+        self.assertIn("5 trials of 2 blocks, 2 copies", answer.stdout)
+        with open(SCHEMA, encoding="utf-8") as schema:
+            jsonschema.validate(json.loads(self.stored().read_text()), json.load(schema))
+        self.assertLess(self.noise()["sort"]["epsilon"], 0.02)
+        self.assertFalse((self.folder / "taskbench-calibrate.journal").exists())
+        trial = self.taskbench("ab", "--base", copies[0], "--head", copies[1], "--json", "r.json")
+        self.assertRegex(" ".join(trial.stdout.split()), r"Noise floor: .*calibrated 20\d\d-")
+        rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual(rows["sort"]["epsilon"], self.noise()["sort"]["epsilon"])
+
+    def test_h3_what_layouts_differ_by_is_no_regression(self):
+        # 8 % between the copies of one build, each time: as a change, it would fail.
+        copies = self.copy("1", "sort=1000"), self.copy("2", "sort=1080")
+        compare = ("ab", "--base", copies[0], "--head", copies[1])
+        self.taskbench(*compare, status=1)
+        self.calibrate(*copies, *QUICK)
+        self.assertGreater(self.noise()["sort"]["epsilon"], 0.075)
+        self.taskbench(*compare, "--max-blocks", "8", "--inconclusive", "pass")
+
+    def test_h3_without_and_with_an_old_calibration_ab_says_so(self):
+        copies = self.copy("1"), self.copy("2")
+        compare = ("ab", "--base", *copies[:1], "--head", *copies[1:])
+        said = " ".join(self.taskbench(*compare).stdout.split())
+        self.assertIn("1 %, assumed: taskbench calibrate has not been run on this machine", said)
+        self.calibrate(*copies, *QUICK)
+        document = json.loads(self.stored().read_text())
+        document["date"] = "2020-01-31T00:00:00+00:00"
+        document["benchmarks"] = [r for r in document["benchmarks"] if r["name"] == "sort"]
+        self.stored().write_text(json.dumps(document))
+        said = " ".join(self.taskbench(*compare).stdout.split())
+        self.assertRegex(said, r"calibrated 2020-01-31, \d{4} days ago: measure it anew")
+        self.assertIn("1 %, assumed: the calibration has no hash", said)
+
+    def test_broken_calibrations_are_refused_by_ab_and_left_alone(self):
+        copies = self.copy("1"), self.copy("2")
+        self.calibrate(*copies, *QUICK)
+        for content in ("", "{}", "[]", '{"taskbench_noise": 99}', "\xff\xfe"):
+            self.stored().write_bytes(content.encode("latin-1"))
+            self.refused(
+                "ab", "--base", copies[0], "--head", copies[1], says="no calibration of this version"
+            )
+            self.assertEqual(self.stored().read_bytes(), content.encode("latin-1"))
+        self.calibrate(*copies, *QUICK)  # measured anew, it is replaced
+
+
+class Journals(CalibrateTest):
+    def test_killed_it_goes_on(self):
+        copies = self.copy("1"), self.copy("2"), self.copy("3")
+        command = [BINARY, "calibrate", *copies, *QUICK]
+        journal = self.folder / "taskbench-calibrate.journal"
+        for trial, lines in (("001", 2), ("002", 6), ("004", 4)):
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            file = journal / f"{trial}.journal"
+            while process.poll() is None:
+                if file.exists() and file.read_text().count("\n") >= lines:
+                    process.kill()
+                    break
+                time.sleep(0.002)
+            self.assertNotEqual(process.wait(), 0)
+            command = [BINARY, "calibrate", "--resume", *copies, *QUICK]
+        kept = (journal / "001.journal").read_text()
+        self.calibrate("--resume", *copies, *QUICK, "--journal", journal.name)
+        self.assertEqual((journal / "001.journal").read_text(), kept)
+        self.assertEqual(len(self.noise()["sort"]["effects"]), 5)
+
+    def test_control_c_says_how_to_go_on(self):
+        body = "n = os.listdir('.'); 'taskbench-calibrate.journal' in n and time.sleep(30)"
+        process = subprocess.Popen(
+            [BINARY, "calibrate", self.copy("1", body=body), self.copy("2", body=body)],
+            cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not list(self.folder.glob("taskbench-calibrate.journal/*")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("interrupted; go on with: taskbench calibrate --resume", said)
+        self.refused("calibrate", "./1", "./2", says="from trials that have not ended")
+
+    def test_other_copies_are_refused(self):
+        copies = [self.copy("1"), self.copy("2")]
+        self.calibrate(*copies, *QUICK, "--journal", "j")
+        self.refused("calibrate", "./1", "./2", "--journal", "j", says="j exists")
+        self.copy("2", times="sort=2")
+        self.refused(
+            "calibrate", "--resume", *copies, "--journal", "j", says="begun with other copies"
+        )
+        self.refused("calibrate", "--resume", *copies, says="holds no trial to go on with")
+
+
+class Refusals(CalibrateTest):
+    def test_arguments(self):
+        one, two = self.copy("1"), self.copy("2")
+        self.refused("calibrate", says="at least two copies")
+        self.refused("calibrate", one, says="at least two copies")
+        self.refused("calibrate", one, "/no/such", says="cannot be started")
+        self.refused("calibrate", one, two, "--trials", "4", says="--trials")
+        self.refused("calibrate", one, two, "--blocks", "1", says="--blocks")
+        self.refused("calibrate", one, two, "--workload", "srot", says="did you mean 'sort'?")
+        (self.folder / "file").write_text("x")
+        self.refused("calibrate", one, two, "--store", "file", says="file: ")
+        self.refused("calibrate", one, two, "--store", "file/in", says="file/in: cannot be made")
+        self.assertEqual((self.folder / "file").read_text(), "x")
+
+    def test_too_little_time_is_inconclusive_and_can_be_gone_on_with(self):
+        copies = self.copy("1", body="time.sleep(0.1)"), self.copy("2", body="time.sleep(0.1)")
+        few = self.calibrate(*copies, *QUICK, "--budget", "1s", status=3)
+        self.assertIn("a noise floor takes 5; go on with", few.stderr)
+        self.assertEqual(list((self.folder / "ci/baselines").glob("*")), [])
+        self.calibrate("--resume", *copies, *QUICK)
+
+    def test_a_copy_that_fails_ends_it_with_status_5(self):
+        bad = self.copy("2", body="sys.exit(3)")
+        answer = self.calibrate(self.copy("1"), bad, *QUICK, status=5)
+        self.assertIn("exited with status 3", answer.stderr)
+
+
+if __name__ == "__main__":
+    main()
