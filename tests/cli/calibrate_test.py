@@ -82,7 +82,8 @@ class Floors(CalibrateTest):
         for content in ("", "{}", "[]", '{"taskbench_noise": 99}', "\xff\xfe"):
             self.stored().write_bytes(content.encode("latin-1"))
             self.refused(
-                "ab", "--base", copies[0], "--head", copies[1], says="no calibration of this version"
+                "ab", "--base", copies[0], "--head", copies[1],
+                says="no calibration of this version",
             )
             self.assertEqual(self.stored().read_bytes(), content.encode("latin-1"))
         self.calibrate(*copies, *QUICK)  # measured anew, it is replaced

@@ -2,10 +2,25 @@
 """H4, H7: `taskbench compare`, on files of Google Benchmark's format, good and bad ones."""
 
 import json
+import os
 import random
 import statistics
+import subprocess
+import sys
+import unittest
+from pathlib import Path
 
 from taskbench_command import CommandTest, main
+
+# Of Debian's package libbenchmark-tools.
+COMPARE_PY = Path("/usr/share/benchmark/compare.py")
+# In place of these two large packages: without U tests and geometric means it needs nothing of them.
+STAND_INS = {
+    "numpy.py": "array = None\n",
+    "scipy/__init__.py": "",
+    "scipy/stats.py": "mannwhitneyu = None\n"
+    "class gmean:\n    def __init__(self, times): pass\n    def any(self): return False\n",
+}
 
 
 class CompareTest(CommandTest):
@@ -45,6 +60,38 @@ class Answers(CompareTest):
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
         table = self.taskbench("compare", "a", "b", status=3).stdout
         self.assertIn("one process a side: its repetitions are no independent samples", table)
+
+    @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
+    def test_h7_google_benchmarks_compare_py_finds_the_same_ratios(self):
+        for name, text in STAND_INS.items():
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(text)
+        medians = {"sort": 100, "hash": 7.5, "malloc/8/threads:2": 1e6}
+        for name, change in (("a", 1), ("b", 1.13)):
+            self.file(name, {key: ns * change for key, ns in medians.items()}, spread=0.2)
+            document = self.load(name)
+            for key in medians:  # the rows that it compares: Google Benchmark writes them itself
+                times = [r["real_time"] for r in document["benchmarks"] if r["name"] == key]
+                document["benchmarks"].append({
+                    "name": f"{key}_median", "run_name": key, "run_type": "aggregate",
+                    "aggregate_name": "median", "time_unit": "ns", "iterations": len(times),
+                    "real_time": statistics.median(times), "cpu_time": medians[key],
+                })
+            (self.folder / name).write_text(json.dumps(document))
+        subprocess.run(
+            [sys.executable, COMPARE_PY, "--no-utest", "-d", "theirs.json", "benchmarks", "a", "b"],
+            cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)}, check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        theirs = {
+            row["name"].removesuffix("_median"): row["measurements"][0]["time"]
+            for row in self.load("theirs.json") if row["name"].endswith("_median")
+        }
+        answer = self.taskbench("compare", "a", "b", "--format", "json", status=3)
+        ours = {row["name"]: row["change"] for row in json.loads(answer.stdout)["benchmarks"]}
+        self.assertEqual(set(theirs), set(medians))
+        for key in medians:
+            self.assertAlmostEqual(ours[key], theirs[key], places=12)
 
     def test_h4_several_files_a_side_carry_verdicts(self):
         base = self.files("base", 6, {"sort": 100, "hash": 7})

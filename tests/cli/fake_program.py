@@ -1,8 +1,8 @@
 """A benchmark program that is made to be fast, slow, noisy or broken."""
 
 # Speaks Google Benchmark's flags. Its times are made up: NAME=NS for each benchmark, times a factor
-# that is drawn anew for each process, by its path's last part and by how often it was run before. The
-# interpreter looks for no packages: there are hundreds of these processes.
+# that is drawn anew for each process, by its path's last part and by how often it was run before.
+# The interpreter looks for no packages: there are hundreds of these processes.
 FAKE = """#!{python} -IS
 import json, math, os, random, sys, time
 with open(__file__ + ".runs", "a+") as runs:

@@ -37,7 +37,8 @@ class Names(CommandTest):
 
     def test_unknown_command(self):
         self.refused("rnu", says="unknown command 'rnu'; did you mean 'run'?")
-        self.refused("frobnicate", says="there are run, ab, gate, calibrate, compare, list, completion")
+        commands = "run, ab, gate, calibrate, compare, list, completion"
+        self.refused("frobnicate", says=f"there are {commands}")
 
     def test_unknown_option(self):
         self.refused("run", "--wrokers", "2", says="'--wrokers'; did you mean '--workers'?")
