@@ -14,7 +14,7 @@ from taskbench_command import CommandTest, main
 
 # Of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
-# In place of these two large packages: without U tests and geometric means it needs nothing of them.
+# In place of two large packages: without U tests and geometric means it needs nothing of them.
 STAND_INS = {
     "numpy.py": "array = None\n",
     "scipy/__init__.py": "",
