@@ -61,14 +61,17 @@ GitRepository::GitRepository(const std::atomic<bool>& stop) : stop_(&stop) {
   common_folder_ = lines.front();
 }
 
-std::string GitRepository::commit_of(const std::string& option, const std::string& revision) const {
+std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
   // What begins with a dash would be an option of git's.
-  if (!revision.empty() && !revision.starts_with('-')) {
-    const ProcessOutcome outcome = run_git(
-        {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, *stop_);
-    const std::vector<std::string> lines = lines_of(outcome.output);
-    if (outcome.ok() && !lines.empty()) return lines.front();
-  }
+  if (revision.empty() || revision.starts_with('-')) return std::nullopt;
+  const ProcessOutcome outcome = run_git(
+      {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, *stop_);
+  const std::vector<std::string> lines = lines_of(outcome.output);
+  return outcome.ok() && !lines.empty() ? std::optional(lines.front()) : std::nullopt;
+}
+
+std::string GitRepository::commit_of(const std::string& option, const std::string& revision) const {
+  if (auto commit = find_commit(revision)) return *commit;
   std::string problem = fmt::format("{}: unknown revision '{}'", option, revision);
   const std::vector<std::string> known = names();
   const std::vector<std::string_view> views(known.begin(), known.end());

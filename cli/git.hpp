@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class GitRepository {
   /// The commit that `revision` means, all forty digits of it. Throws UsageError, with the nearest
   /// branch or tag, when there is none. `option` is for the message.
   [[nodiscard]] std::string commit_of(const std::string& option, const std::string& revision) const;
+
+  /// The same where a revision may well not exist.
+  [[nodiscard]] std::optional<std::string> find_commit(const std::string& revision) const;
 
   /// Whether tracked files of the current working tree differ from its HEAD.
   [[nodiscard]] bool has_uncommitted_changes() const;

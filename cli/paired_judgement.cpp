@@ -163,8 +163,8 @@ class Comparison {
   }
 
   [[nodiscard]] bool compares_head() {
-    const std::string head = repository_->commit_of("HEAD", "HEAD");
-    return head == trial_.setup.base.commit || head == trial_.setup.head.commit;
+    const auto head = repository_->find_commit("HEAD");
+    return head && (*head == trial_.setup.base.commit || *head == trial_.setup.head.commit);
   }
 
   /// True when the trial of a journal goes on.

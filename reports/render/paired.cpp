@@ -212,7 +212,7 @@ std::string fenced(std::string_view language, std::string_view content) {
     longest = std::max(longest, run);
   }
   const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
-  return fmt::format("{}{}\n{}{}\n\n", fence, language, printable(content), fence);
+  return fmt::format("{}{}\n{}{}\n", fence, language, printable(content), fence);
 }
 
 std::string heading(const CommentStyle& style, const std::string& text) {
@@ -236,9 +236,7 @@ std::string programs(const model::PairedSetup& setup) {
 
 std::string to_reproduce(const model::PairedSetup& setup) {
   if (setup.reproduce.empty()) return {};
-  std::string block = fenced("sh", setup.reproduce + '\n');
-  block.pop_back();  // the last line of the comment
-  return "\nTo reproduce:\n\n" + block;
+  return "\nTo reproduce:\n\n" + fenced("sh", setup.reproduce + '\n');
 }
 
 /// "head does not build"
@@ -300,7 +298,9 @@ std::string markdown(const PairedTrial& trial, const PairedReport& report,
                      const CommentStyle& style) {
   std::string text = heading(style, headline(report)) + programs(trial.setup);
   text += fenced("text", bars(report));
-  for (const std::string& remark : remarks(trial, report))
+  const std::vector<std::string> all_remarks = remarks(trial, report);
+  if (!all_remarks.empty()) text += '\n';
+  for (const std::string& remark : all_remarks)
     text += fmt::format("- {}\n", markdown_escaped(remark));
   text += "\n<details><summary>Figures</summary>\n\n";
   for (const std::string& title : kTitles) text += fmt::format("| {} ", title);

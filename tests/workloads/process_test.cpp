@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 namespace taskbench::workloads::measure {
@@ -81,6 +82,15 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
   const std::string careful = "trap 'echo cleaned; exit' TERM; while :; do sleep 0.01; done";
   EXPECT_EQ(after_its_time(careful, 30).output, "cleaned\n");
   EXPECT_EQ(after_its_time(careful, 0).output, "");
+  // A shell dies at once; what it waits for is given the time all the same, whatever it has closed.
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("process_test_grace" + std::to_string(::getpid())))
+          .string();
+  const std::string slow = "(trap 'sleep 0.3; echo cleaned >" + file +
+                           "; exit' TERM; while :; do sleep 0.01; done) >/dev/null 2>&1 & wait";
+  std::filesystem::remove(file);
+  EXPECT_EQ(after_its_time(slow, 30).end, End::timed_out);
+  EXPECT_TRUE(std::filesystem::remove(file));
   ProcessOutcome outcome;
   EXPECT_LT(seconds_of([&] { outcome = after_its_time("trap '' TERM; sleep 60", 0.2); }), 20);
   EXPECT_EQ(outcome.end, End::timed_out);

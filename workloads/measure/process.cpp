@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutputBytes = 1 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
 constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
+constexpr int kInheritedDescriptor = 100;
 
 class Descriptor {
  public:
@@ -79,7 +80,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
 /// Between fork() and exec(): only what is safe after a fork of a process with threads.
 [[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment,
                          int null, const Pipe& output, const Pipe& errors, const Pipe& failure,
-                         pid_t parent) {
+                         pid_t parent, bool may_end_slowly) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
@@ -90,6 +91,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   ::dup2(null, STDIN_FILENO);
   ::dup2(output.write_end.number(), STDOUT_FILENO);
   ::dup2(errors.write_end.number(), STDERR_FILENO);
+  // Left open by all that it starts, whatever they do with their standard error: see ask_to_end().
+  if (may_end_slowly) ::fcntl(errors.write_end.number(), F_DUPFD, kInheritedDescriptor);
   ::execvpe(arguments[0], arguments.data(), environment.data());
   const int error = errno;
   [[maybe_unused]] const auto written = ::write(failure.write_end.number(), &error, sizeof(error));
@@ -168,11 +171,14 @@ class Child {
            info.si_pid == pid_;
   }
 
+  /// All of the group have ended when the last one has closed the pipe of errors; the leader alone
+  /// may be a shell that dies at once, before a build tool has ended its compilers.
   void ask_to_end(double grace_s, ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
     if (grace_s <= 0) return;
     const auto deadline = Clock::now() + std::chrono::duration<double>(grace_s);
     ::kill(-pid_, SIGTERM);
-    while (!ended(watched[0]) && Clock::now() < deadline) {
+    watched[0].fd = -1;  // it would be ready all the time
+    while ((!ended(watched[0]) || watched[2].fd >= 0) && Clock::now() < deadline) {
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
       read(outcome, watched);
     }
@@ -244,7 +250,8 @@ ProcessOutcome run_process(const ProcessRequest& request, const std::atomic<bool
   const pid_t pid = ::fork();
   if (pid < 0) return not_started(errno);
   if (pid == 0) {
-    become(argument_pointers, environment_pointers, null.number(), output, errors, failure, parent);
+    become(argument_pointers, environment_pointers, null.number(), output, errors, failure, parent,
+           request.grace_s > 0);
   }
   ::setpgid(pid, pid);  // here too: whoever comes first
   output.write_end.close();

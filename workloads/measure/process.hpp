@@ -12,8 +12,8 @@ struct ProcessRequest {
   std::vector<std::string> command;      ///< program, looked up in PATH, and its arguments
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of this process's own
   double timeout_s = 60;
-  /// How long a program that is ended early may take after a SIGTERM to end what it has started in
-  /// process groups of its own, as build tools do. 0: it is killed at once.
+  /// How long a program that is ended early, and all of its process group, may take after a SIGTERM
+  /// to end what they have started in groups of their own, as build tools do. 0: killed at once.
   double grace_s = 0;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
 };
