@@ -1,0 +1,72 @@
+// A stored baseline: what several fresh processes of one program measured, with the canary between
+// them. Plain values; VERDICTS part B of docs/design/baselines.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/machine_key.hpp"
+
+namespace taskbench::reports::model {
+
+/// Version of the baseline's file and of its journal. Raised when a reader of the old version would
+/// misread the new one; docs/schema/ holds one JSON Schema a version.
+inline constexpr int kBaselineVersion = 1;
+
+/// Processes below which a baseline is none: the spread of fewer is not known.
+inline constexpr int kMinBaselineProcesses = 7;
+
+/// Of one pass of the canary (workloads/measure/canary.hpp), which is always the same work.
+struct CanaryTimes {
+  double cpu_ns = 0;
+  double memory_ns = 0;
+  double futex_ns = 0;
+
+  [[nodiscard]] double total_ns() const { return cpu_ns + memory_ns + futex_ns; }
+  friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
+};
+
+/// What is measured and how. Fixed before the first process.
+struct SeriesSetup {
+  std::string name;     ///< of the baseline
+  std::string command;  ///< of the program; empty: the taskbench that measured
+  std::string digest;   ///< of its executable's bytes; empty when it could not be read
+  std::string commit;   ///< of the sources; empty when unknown
+  std::string date;     ///< RFC 3339, of the beginning
+  MachineKey key;
+  int processes = 0;
+  std::uint64_t seed = 0;
+  std::int64_t repetitions = 0;  ///< in each process
+  double min_time_s = 0;         ///< of a repetition
+  std::vector<std::string> benchmarks;
+  std::map<std::string, std::int64_t> iterations;  ///< of a repetition, where the program takes it
+};
+
+/// What one process measured.
+struct SeriesProcess {
+  CanaryTimes before;  ///< just before it; between two processes the canary is timed once
+  CanaryTimes after;
+  std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
+};
+
+struct Series {
+  SeriesSetup setup;
+  std::vector<SeriesProcess> processes;
+
+  [[nodiscard]] bool complete() const {
+    return processes.size() == static_cast<std::size_t>(setup.processes);
+  }
+};
+
+/// The two that are stored under one name: the newest, and the one that stays, so that a slow drift
+/// shows.
+enum class BaselineRole { rolling, anchor };
+
+[[nodiscard]] constexpr std::string_view name_of(BaselineRole role) {
+  return role == BaselineRole::rolling ? "baseline" : "anchor";
+}
+
+}  // namespace taskbench::reports::model

@@ -1,0 +1,32 @@
+// The canary: a fixed piece of work that is timed between the processes of a measured program, to
+// tell a slower program from a slower machine.
+//
+// FROZEN. Stored baselines hold its times, and what is measured is compared after division by them:
+// any change in canary.cpp, be it only another number of steps, makes every stored baseline void
+// and must raise kCanaryVersion.
+//
+// Three parts, since a machine has more than one speed: a chain of dependent integer operations
+// (the clock rate of one core), a walk from cache line to cache line in random order through a
+// fresh buffer that is larger than the second-level cache (caches, memory, neighbours), and two
+// threads that wake each other by futex (the scheduler of the kernel, wake-ups of idle CPUs).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/model/baseline.hpp"
+#include "reports/model/machine_key.hpp"
+
+namespace taskbench::workloads::measure {
+
+inline constexpr int kCanaryVersion = 1;
+
+/// Times each part three times, which takes 50 to 100 ms in all, and takes the medians. Throws
+/// std::runtime_error when the system gives no memory or no thread.
+[[nodiscard]] reports::model::CanaryTimes time_canary();
+
+/// What the canary's times depend on besides the machine: its version, and the compiler and flags
+/// that made it. For the build fields of a key.
+[[nodiscard]] std::vector<reports::model::KeyField> canary_fields();
+
+}  // namespace taskbench::workloads::measure
