@@ -98,10 +98,9 @@ class CommandLine {
   }
 
   [[nodiscard]] const CLI::App& active() const {
-    for (const auto& [app, command] : commands_) {
-      if (app->parsed()) return *app;
-    }
-    return root_;
+    const CLI::App* app = &root_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
   }
 
   [[nodiscard]] std::string explain_extra() const {
@@ -115,10 +114,13 @@ class CommandLine {
       const std::vector<std::string_view> views(names.begin(), names.end());
       return unknown_name("option", word.substr(0, word.find('=')), views);
     }
-    if (&app != &root_) return fmt::format("unexpected argument '{}'", word);
-    std::vector<std::string_view> names;
-    for (const CommandEntry& entry : all_commands()) names.push_back(entry.name);
-    return unknown_name("command", word, names);
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(sub->get_name());
+    }
+    if (names.empty()) return fmt::format("unexpected argument '{}'", word);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return unknown_name("command", word, views);
   }
 
   // CLI11 says "--json: 1 required FILE missing".
@@ -132,8 +134,10 @@ class CommandLine {
 
   [[nodiscard]] ExitCode refuse(const std::string& problem) const {
     print_error(problem);
-    const CLI::App& app = active();
-    const std::string command = &app == &root_ ? std::string() : " " + app.get_name();
+    std::string command;
+    for (const CLI::App* app = &active(); app != &root_; app = app->get_parent()) {
+      command = " " + app->get_name() + command;
+    }
     print_note(fmt::format("`{}{} --help` shows what there is", kProgram, command));
     return ExitCode::usage;
   }

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/commands/ab.hpp"
+#include "cli/commands/baseline.hpp"
 #include "cli/commands/calibrate.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare.hpp"
@@ -17,10 +18,11 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 7> kCommands{{
+constexpr std::array<CommandEntry, 8> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
     {"gate", make<GateCommand>},
+    {"baseline", make<BaselineCommand>},
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
     {"list", make<ListCommand>},

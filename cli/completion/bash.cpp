@@ -41,9 +41,8 @@ _{0}() {{
     [[ $prev == -* ]] || return
   fi
   for ((i = 1; i < COMP_CWORD; ++i)); do
-    case ${{COMP_WORDS[i]}} in
-      {1}) command=${{COMP_WORDS[i]}}; break ;;
-    esac
+    case $command:${{COMP_WORDS[i]}} in
+{1}    esac
   done
   case $command:$prev in
 )";
@@ -65,6 +64,28 @@ std::string completer(const std::string& program, const OptionValues& values) {
   return ":";
 }
 
+std::vector<std::string> names_of(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  return names;
+}
+
+// Where the words so far stand: "run", "baseline/save".
+std::string path_cases(const CommandTree& tree) {
+  std::string text;
+  const auto add = [&](const std::string& from, const std::vector<Command>& commands,
+                       std::string_view action) {
+    std::vector<std::string> patterns;
+    for (const Command& command : commands) patterns.push_back(from + ":" + command.name);
+    text += fmt::format("      {}) {}${{COMP_WORDS[i]}} ;;\n", fmt::join(patterns, "|"), action);
+  };
+  add("", tree.commands, "command=");
+  for (const Command& command : tree.commands) {
+    if (!command.commands.empty()) add(command.name, command.commands, "command+=/");
+  }
+  return text;
+}
+
 std::string option_words(const std::vector<Option>& options) {
   std::vector<std::string> words;
   for (const Option& option : options) {
@@ -76,11 +97,11 @@ std::string option_words(const std::vector<Option>& options) {
 // What may stand after an option that takes a value.
 std::string value_cases(const CommandTree& tree) {
   std::string text;
-  for (const Command& command : tree.commands) {
-    for (const Option& option : command.options) {
+  for (const auto& [path, command] : every_command(tree)) {
+    for (const Option& option : command->options) {
       if (!option.takes_value) continue;
       std::vector<std::string> patterns;
-      for (const auto& name : option.names) patterns.push_back(command.name + ":" + name);
+      for (const auto& name : option.names) patterns.push_back(path + ":" + name);
       text += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"),
                           completer(tree.program, option.values));
     }
@@ -90,28 +111,27 @@ std::string value_cases(const CommandTree& tree) {
 
 // Options where the word begins with a dash, else positional arguments.
 std::string word_cases(const CommandTree& tree) {
-  std::vector<std::string> commands;
   std::string text;
-  for (const Command& command : tree.commands) {
-    commands.push_back(command.name);
-    text += fmt::format("    {}:-*) _{}_words '{}' ;;\n", command.name, tree.program,
-                        option_words(command.options));
-    for (const Option& argument : command.arguments) {
-      text +=
-          fmt::format("    {}:*) {} ;;\n", command.name, completer(tree.program, argument.values));
+  for (const auto& [path, command] : every_command(tree)) {
+    text += fmt::format("    {}:-*) _{}_words '{}' ;;\n", path, tree.program,
+                        option_words(command->options));
+    for (const Option& argument : command->arguments) {
+      text += fmt::format("    {}:*) {} ;;\n", path, completer(tree.program, argument.values));
+    }
+    if (!command->commands.empty()) {
+      text += fmt::format("    {}:*) _{}_words '{}' ;;\n", path, tree.program,
+                          fmt::join(names_of(command->commands), " "));
     }
   }
   return fmt::format("{}    :-*) _{}_words '{}' ;;\n    :*) _{}_words '{}' ;;\n", text,
                      tree.program, option_words(tree.options), tree.program,
-                     fmt::join(commands, " "));
+                     fmt::join(names_of(tree.commands), " "));
 }
 
 }  // namespace
 
 std::string bash_script(const CommandTree& tree) {
-  std::vector<std::string> commands;
-  for (const Command& command : tree.commands) commands.push_back(command.name);
-  std::string text = fmt::format(kHead, tree.program, fmt::join(commands, "|"));
+  std::string text = fmt::format(kHead, tree.program, path_cases(tree));
   text += value_cases(tree);
   text += "  esac\n  case $command:$cur in\n";
   text += word_cases(tree);

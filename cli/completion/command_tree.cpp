@@ -33,18 +33,36 @@ void describe_options(const CLI::App& app, const OptionValueTable& values,
   }
 }
 
+std::vector<Command> describe_commands(const CLI::App& parent, const OptionValueTable& values) {
+  std::vector<Command> commands;
+  for (const CLI::App* app : parent.get_subcommands([](const CLI::App*) { return true; })) {
+    Command command{app->get_name(), summary_of(app->get_description()), {}, {}, {}};
+    describe_options(*app, values, command.options, command.arguments);
+    command.commands = describe_commands(*app, values);
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
 }  // namespace
+
+std::vector<CommandPath> every_command(const CommandTree& tree) {
+  std::vector<CommandPath> result;
+  for (const Command& command : tree.commands) {
+    result.push_back({command.name, &command});
+    for (const Command& sub : command.commands) {
+      result.push_back({command.name + '/' + sub.name, &sub});
+    }
+  }
+  return result;
+}
 
 CommandTree describe(const CLI::App& root, const OptionValueTable& values) {
   CommandTree tree;
   tree.program = root.get_name();
   std::vector<Option> no_arguments;
   describe_options(root, values, tree.options, no_arguments);
-  for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
-    Command command{app->get_name(), summary_of(app->get_description()), {}, {}};
-    describe_options(*app, values, command.options, command.arguments);
-    tree.commands.push_back(std::move(command));
-  }
+  tree.commands = describe_commands(root, values);
   return tree;
 }
 

@@ -24,6 +24,7 @@ struct Command {
   std::string summary;
   std::vector<Option> options;
   std::vector<Option> arguments;  ///< positional
+  std::vector<Command> commands;  ///< its subcommands; at most one floor of them
 };
 
 struct CommandTree {
@@ -31,6 +32,15 @@ struct CommandTree {
   std::vector<Option> options;
   std::vector<Command> commands;
 };
+
+/// A command with the words that lead to it.
+struct CommandPath {
+  std::string path;  ///< "run", "baseline/save"
+  const Command* command;
+};
+
+/// Every command and subcommand, each before its own. They point into `tree`.
+[[nodiscard]] std::vector<CommandPath> every_command(const CommandTree& tree);
 
 [[nodiscard]] CommandTree describe(const CLI::App& root, const OptionValueTable& values);
 

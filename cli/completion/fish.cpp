@@ -45,6 +45,37 @@ std::string option_line(const std::string& program, const std::string& condition
                      quoted(option.summary));
 }
 
+std::string names_of(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+// fish knows only which words were seen, so "list" may be a command or another's subcommand.
+std::string condition_of(const CommandTree& tree, const Command& command) {
+  std::string condition = "__fish_seen_subcommand_from " + command.name;
+  for (const Command& other : tree.commands) {
+    for (const Command& sub : other.commands) {
+      if (sub.name == command.name) {
+        condition += "; and not __fish_seen_subcommand_from " + other.name;
+      }
+    }
+  }
+  return condition;
+}
+
+std::string command_lines(const std::string& program, const std::string& condition,
+                          const Command& command) {
+  std::string text;
+  for (const Option& option : command.options) text += option_line(program, condition, option);
+  for (const Option& argument : command.arguments) {
+    text += fmt::format("complete -c {} -n {} -a {} -d {}\n", program, quoted(condition),
+                        quoted(fmt::format("{}", fmt::join(argument.values.names, " "))),
+                        quoted(argument.label));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string fish_script(const CommandTree& tree) {
@@ -59,14 +90,15 @@ std::string fish_script(const CommandTree& tree) {
                         command.name, quoted(command.summary));
   }
   for (const Command& command : tree.commands) {
-    const std::string condition = "__fish_seen_subcommand_from " + command.name;
-    for (const Option& option : command.options) {
-      text += option_line(tree.program, condition, option);
-    }
-    for (const Option& argument : command.arguments) {
-      text += fmt::format("complete -c {} -n {} -a {} -d {}\n", tree.program, quoted(condition),
-                          quoted(fmt::format("{}", fmt::join(argument.values.names, " "))),
-                          quoted(argument.label));
+    text += command_lines(tree.program, condition_of(tree, command), command);
+    const std::string seen = "__fish_seen_subcommand_from " + command.name;
+    for (const Command& sub : command.commands) {
+      text += fmt::format("complete -c {} -n {} -a {} -d {}\n", tree.program,
+                          quoted(fmt::format("{}; and not __fish_seen_subcommand_from {}", seen,
+                                             names_of(command.commands))),
+                          sub.name, quoted(sub.summary));
+      text += command_lines(
+          tree.program, fmt::format("{}; and __fish_seen_subcommand_from {}", seen, sub.name), sub);
     }
   }
   return text;

@@ -62,6 +62,34 @@ std::string specs(const std::vector<Option>& options, const std::vector<Option>&
   return fmt::format("{}", fmt::join(lines, fmt::format(" \\\n{}", indent)));
 }
 
+std::string described(const std::vector<Command>& commands, std::string_view indent) {
+  std::string text;
+  for (const Command& command : commands) {
+    text += fmt::format("{}'{}:{}'\n", indent, command.name, escaped(command.summary));
+  }
+  return text;
+}
+
+// The command itself has options only: what follows it is a subcommand and that one's words.
+std::string nested_case(const Command& command) {
+  std::string text = fmt::format(
+      "        {})\n          _arguments -C \\\n            {} \\\n"
+      "            '1:command:->subcommand' \\\n            '*::argument:->subargument'\n"
+      "          case $state in\n            subcommand)\n              local -a subcommands\n"
+      "              subcommands=(\n{}              )\n"
+      "              _describe command subcommands\n              ;;\n"
+      "            subargument)\n              case $line[1] in\n",
+      command.name, specs(command.options, {}, "            "),
+      described(command.commands, "                "));
+  constexpr std::string_view kIndent = "                    ";
+  for (const Command& sub : command.commands) {
+    text += fmt::format(
+        "                {})\n                  _arguments \\\n{}{}\n                  ;;\n",
+        sub.name, kIndent, specs(sub.options, sub.arguments, kIndent));
+  }
+  return text + "              esac\n              ;;\n          esac\n          ;;\n";
+}
+
 }  // namespace
 
 std::string zsh_script(const CommandTree& tree) {
@@ -75,13 +103,15 @@ std::string zsh_script(const CommandTree& tree) {
       "    '1:command:->command' \\\n    '*::argument:->argument'\n"
       "  case $state in\n    command)\n      local -a commands\n      commands=(\n",
       tree.program, specs(tree.options, {}, "    "));
-  for (const Command& command : tree.commands) {
-    text += fmt::format("        '{}:{}'\n", command.name, escaped(command.summary));
-  }
+  text += described(tree.commands, "        ");
   text +=
       "      )\n      _describe command commands\n      ;;\n"
       "    argument)\n      case $line[1] in\n";
   for (const Command& command : tree.commands) {
+    if (!command.commands.empty()) {
+      text += nested_case(command);
+      continue;
+    }
     text += fmt::format("        {})\n          _arguments \\\n            {}\n          ;;\n",
                         command.name, specs(command.options, command.arguments, "            "));
   }

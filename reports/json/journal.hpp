@@ -4,19 +4,14 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
-#include "reports/json/atomic_file.hpp"
+#include "reports/json/line_file.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::reports::json {
-
-/// A journal that cannot be read; what() names the file and the line, and says what to do.
-class JournalError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Without the newline.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
@@ -31,32 +26,27 @@ class JournalError : public std::runtime_error {
 /// As above, from the file. Throws JournalError when it cannot be read, too.
 [[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
 
-/// Appends to a journal, line by line. Not thread-safe; one writer a file: the file is locked.
+/// Appends to a journal. Not thread-safe; one writer a file: the file is locked.
 class JournalWriter {
  public:
   /// A new journal with this setup. Throws JournalError when the file exists or cannot be written.
-  static JournalWriter create(const std::filesystem::path& path, const model::PairedSetup& setup);
+  static JournalWriter create(const std::filesystem::path& path, const model::PairedSetup& setup) {
+    return JournalWriter(LineFile::create(path, journal_line(setup)));
+  }
 
   /// Goes on with one. What a kill left behind of its last line is cut off.
-  static JournalWriter resume(const std::filesystem::path& path);
-
-  JournalWriter(JournalWriter&& other) noexcept;
-  JournalWriter& operator=(JournalWriter&&) = delete;
-  ~JournalWriter();
+  static JournalWriter resume(const std::filesystem::path& path) {
+    return JournalWriter(LineFile::resume(path));
+  }
 
   /// On the disk when it returns. Throws JournalError.
-  void append(const model::ProcessSample& sample) { append_line(journal_line(sample)); }
-  void append(model::TrialEnd end) { append_line(journal_line(end)); }
+  void append(const model::ProcessSample& sample) { file_.append(journal_line(sample)); }
+  void append(model::TrialEnd end) { file_.append(journal_line(end)); }
 
  private:
-  JournalWriter(std::filesystem::path path, int descriptor)
-      : path_(std::move(path)), descriptor_(descriptor) {}
+  explicit JournalWriter(LineFile file) : file_(std::move(file)) {}
 
-  void lock();
-  void append_line(std::string line);
-
-  std::filesystem::path path_;
-  int descriptor_;
+  LineFile file_;
 };
 
 }  // namespace taskbench::reports::json

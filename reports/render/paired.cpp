@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
+#include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 
@@ -135,50 +135,12 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   return text + floors;
 }
 
-// A bar: from -range to +range, the interval as a line with the estimate on it, and the threshold.
-constexpr int kBarCells = 41;
-
-std::string bar(const BenchmarkVerdict& row, double range) {
-  const auto place = [&](double change) {
-    const double share = (std::clamp(change, -range, range) + range) / (2 * range);
-    return static_cast<std::size_t>(std::lround(share * (kBarCells - 1)));
-  };
-  std::vector<std::string> bar(kBarCells, " ");
-  bar[place(0)] = "|";
-  for (std::size_t i = place(row.low.value_or(-range)); i <= place(row.high.value_or(range)); ++i) {
-    bar[i] = "-";
-  }
-  bar[place(row.delta)] = "!";
-  bar[place(row.change)] = "#";
-  std::string text;
-  for (const std::string& cell : bar) text += cell;
-  return text;
-}
-
 std::string bars(const PairedReport& report) {
-  double range = 0.05;
-  std::size_t width = 0;
+  std::vector<Bar> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.delta});
-    width = std::max(width, display_width(row.name));
+    rows.push_back({row.name, row.change, row.low, row.high, row.delta, verdict_text(row)});
   }
-  const std::string left = percent_change(-range);
-  const std::string right = percent_change(range);
-  std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
-                                 std::string(kBarCells - left.size() - right.size(), ' '), right);
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    text += fmt::format("{}  {}  {} {}\n", pad_right(row.name, width), bar(row, range),
-                        pad_left(percent_change(row.change), 8), verdict_text(row));
-  }
-  std::string threshold;  // its value, where all benchmarks have the same
-  const auto same = [&](const BenchmarkVerdict& row) {
-    return row.delta == report.benchmarks.front().delta;
-  };
-  if (!report.benchmarks.empty() && std::ranges::all_of(report.benchmarks, same)) {
-    threshold = ' ' + percent_change(report.benchmarks.front().delta);
-  }
-  return text +
-         fmt::format("(| no change, ! threshold{}, # estimate, --- 95 % interval)\n", threshold);
+  return bars(rows);
 }
 
 std::string headline(const PairedReport& report) {

@@ -8,7 +8,7 @@
 // Three parts, since a machine has more than one speed: a chain of dependent integer operations
 // (the clock rate of one core), a walk from cache line to cache line in random order through a
 // fresh buffer that is larger than the second-level cache (caches, memory, neighbours), and two
-// threads that wake each other by futex (the scheduler of the kernel, wake-ups of idle CPUs).
+// threads on one CPU that wake each other by futex (system calls, the scheduler of the kernel).
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ namespace taskbench::workloads::measure {
 
 inline constexpr int kCanaryVersion = 1;
 
-/// Times each part three times, which takes 50 to 100 ms in all, and takes the medians. Throws
+/// Times each part five times, which takes 50 to 100 ms in all, and takes the least of each. Throws
 /// std::runtime_error when the system gives no memory or no thread.
 [[nodiscard]] reports::model::CanaryTimes time_canary();
 

@@ -1,0 +1,38 @@
+// Compares a program with its stored baseline, from what was asked for to files and exit code:
+// what `taskbench baseline compare` and `taskbench gate` have in common.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/baseline_store.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/verdict_options.hpp"
+
+namespace taskbench::cli {
+
+inline constexpr int kDefaultFreshProcesses = 7;
+inline constexpr int kMaxProcesses = 1000;
+inline constexpr double kDefaultProcessTimeout_s = 300;
+
+struct BaselineCheck {
+  std::string name{kDefaultBaseline};
+  std::filesystem::path store{kDefaultStore};
+  std::string program;  ///< empty: that of the baseline
+  int processes = kDefaultFreshProcesses;
+  double timeout_s = kDefaultProcessTimeout_s;
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> markdown;
+  bool quiet = false;
+};
+
+/// Measures and judges, prints the table, writes the files. `verdict` must be parsed. All failures
+/// but those of usage, which throw UsageError, are told on standard error and are the exit code:
+/// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
+/// measured_program_failed; interrupted.
+[[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
+                                      const std::atomic<bool>& stop);
+
+}  // namespace taskbench::cli

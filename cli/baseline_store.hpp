@@ -1,0 +1,81 @@
+// The folder of stored baselines: STORE/KEY/NAME.json, and beside each STORE/KEY/NAME.anchor.json.
+// The key in a file rules; that in its path only keeps machines apart.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/baseline.hpp"
+
+namespace taskbench::cli {
+
+inline constexpr std::string_view kDefaultStore = "ci/baselines";
+inline constexpr std::string_view kDefaultBaseline = "default";
+
+/// The name of a baseline as given, or the default. Throws UsageError for what cannot be a name.
+[[nodiscard]] std::string parse_baseline_name(const std::vector<std::string>& given);
+
+struct StoreEntry {
+  std::filesystem::path file;
+  reports::model::Series rolling;
+  std::optional<reports::model::Series> anchor;
+};
+
+/// A file that is no baseline, or an anchor without one.
+struct BadEntry {
+  std::string name;
+  std::string what;  ///< names the file, and says what to do
+};
+
+struct StoreContent {
+  std::vector<StoreEntry> entries;  ///< by name, then by key
+  std::vector<BadEntry> bad;
+
+  [[nodiscard]] std::vector<std::string> names() const;
+};
+
+class BaselineStore {
+ public:
+  explicit BaselineStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+  /// A store that does not exist is empty. Throws UsageError for one that is no folder or cannot be
+  /// read.
+  [[nodiscard]] StoreContent read() const;
+
+  /// Finds out, before anything is measured, whether save() could work. Throws UsageError.
+  void refuse_unwritable() const;
+
+  /// Whether what save() would replace is sound and of this key. Throws UsageError.
+  void refuse_foreign(const reports::model::SeriesSetup& setup) const;
+
+  /// Stores it as the rolling baseline, and as the anchor where there is none. True when it has
+  /// become the anchor. Throws UsageError; what was stored before then stands.
+  bool save(const reports::model::Series& series) const;
+
+  /// The rolling one becomes the anchor. Throws UsageError.
+  static void promote(const StoreEntry& entry);
+
+  /// Both files, and the folder of the key when nothing else is in it. Throws UsageError.
+  static void remove(const StoreEntry& entry);
+
+ private:
+  [[nodiscard]] std::filesystem::path file_of(const reports::model::SeriesSetup& setup) const;
+
+  std::filesystem::path folder_;
+};
+
+/// "no baseline 'x'; did you mean …", with the command that saves one.
+[[nodiscard]] std::string unknown_baseline(const std::string& name, const StoreContent& content);
+
+/// The entry of that name on this machine, of the given key if one is given. Throws UsageError for
+/// none and for several, whose keys it names.
+[[nodiscard]] const StoreEntry& choose(const StoreContent& content, const std::string& name,
+                                       const std::optional<std::string>& key,
+                                       const reports::model::MachineKey& here);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,70 @@
+#include "cli/commands/baseline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "cli/commands/baseline_measured.hpp"
+#include "cli/commands/baseline_stored.hpp"
+#include "cli/usage_error.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+template <class T>
+std::unique_ptr<Command> make() {
+  return std::make_unique<T>();
+}
+
+constexpr std::array<CommandEntry, 6> kCommands{{
+    {"save", make<BaselineSaveCommand>},
+    {"compare", make<BaselineCompareCommand>},
+    {"list", make<BaselineListCommand>},
+    {"show", make<BaselineShowCommand>},
+    {"promote", make<BaselinePromoteCommand>},
+    {"rm", make<BaselineRemoveCommand>},
+}};
+
+}  // namespace
+
+std::span<const CommandEntry> baseline_commands() { return kCommands; }
+
+void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Keep what a program takes, and compare with it later.\n\n"
+      "A baseline is of several fresh processes, with a canary between them that tells a slower\n"
+      "program from a slower machine. It is good for the machine and the build that it was "
+      "measured "
+      "on.\n"
+      "The first one of a name stays as the anchor, so that a slow drift shows.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline save\n"
+      "  taskbench baseline compare\n"
+      "  taskbench baseline save release --program 'build/taskbench --workers 2'\n"
+      "  taskbench baseline list\n"
+      "\n"
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 another machine or "
+      "build,\n"
+      "or the machine is not as it was, 5 the program failed, 130 interrupted.");
+  app.require_subcommand(0, 1);
+  for (const CommandEntry& entry : kCommands) {
+    auto* sub = app.add_subcommand(std::string(entry.name));
+    sub->group("Commands");
+    auto command = entry.make();
+    command->declare(*sub, values);
+    commands_.push_back({sub, std::move(command)});
+  }
+}
+
+ExitCode BaselineCommand::execute(const Invocation& invocation) {
+  for (const auto& [app, command] : commands_) {
+    if (app->parsed()) return command->execute(invocation);
+  }
+  throw UsageError(fmt::format("baseline: name one of {}", fmt::join(row_names(kCommands), ", ")));
+}
+
+}  // namespace taskbench::cli

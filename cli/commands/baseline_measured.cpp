@@ -1,0 +1,356 @@
+#include "cli/commands/baseline_measured.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cli/baseline_check.hpp"
+#include "cli/baseline_store.hpp"
+#include "cli/paired_trial.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/run_plan.hpp"
+#include "cli/series.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/baseline.hpp"
+#include "reports/json/reader.hpp"
+#include "workloads/measure/canary.hpp"
+#include "workloads/measure/machine.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = reports::json;
+namespace model = reports::model;
+using Clock = std::chrono::steady_clock;
+using Kind = OptionValues::Kind;
+using workloads::measure::ProgramError;
+
+constexpr int kDefaultProcesses = 9;
+constexpr std::int64_t kDefaultRepetitions = 5;
+constexpr double kDefaultMinTime_s = 0.02;
+constexpr double kMaxTimeout_s = 24 * 3600;
+constexpr std::string_view kDefaultJournal = "taskbench-baseline.journal";
+
+std::optional<fs::path> parse_path(std::string_view name, const std::vector<std::string>& given) {
+  const auto text = parse_single(name, given);
+  if (!text) return std::nullopt;
+  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
+  return fs::path(*text);
+}
+
+/// An empty command would be that of this taskbench.
+std::string parse_command(const std::vector<std::string>& given) {
+  const auto text = parse_single("--program", given);
+  if (text && text->empty()) throw UsageError("--program: the command is empty");
+  return text.value_or(std::string{});
+}
+
+double parse_timeout(const std::vector<std::string>& given) {
+  const auto text = parse_single("--timeout", given);
+  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxTimeout_s) : kDefaultProcessTimeout_s;
+}
+
+int parse_processes(const std::vector<std::string>& given, int otherwise, int least) {
+  const auto text = parse_single("--processes", given);
+  if (!text) return otherwise;
+  return static_cast<int>(
+      parse_whole_number("--processes", *text, static_cast<std::uint64_t>(least), kMaxProcesses));
+}
+
+void declare_common(CLI::App& app, OptionValueTable& values, BaselineArguments& arguments,
+                    int processes) {
+  app.add_option("NAME", arguments.name,
+                 fmt::format("Name of the baseline. [default: {}]", kDefaultBaseline))
+      ->expected(0, 1);
+  auto* program = add_valued(app, "--program", arguments.program, "CMD",
+                             "What is measured: taskbench with options of `taskbench run`, or any "
+                             "program that uses Google Benchmark.");
+  auto* store = add_valued(app, "--store", arguments.store, "DIR", "Where baselines are kept.");
+  store->default_str(std::string(kDefaultStore));
+  values.set(store, {Kind::file, {}});
+  for (auto* option : {program, store}) option->group("What to measure");
+  auto* count = add_valued(app, "--processes", arguments.processes, "N", "Fresh processes.");
+  count->default_str(std::to_string(processes));
+  auto* timeout = add_valued(app, "--timeout", arguments.timeout, "TIME",
+                             "A process that takes longer is killed, and counts as failed.");
+  timeout->default_str("5m");
+  for (auto* option : {count, timeout}) option->group("How to measure");
+}
+
+struct SavePlan {
+  model::SeriesSetup setup;  ///< without what explore() finds out
+  BaselineStore store{fs::path(kDefaultStore)};
+  std::string command;
+  std::vector<std::string> workloads;
+  double timeout_s = 0;
+  fs::path journal;
+  bool own_journal = false;  ///< named by the user
+  bool own_name = false;
+  bool resume = false;
+  bool quiet = false;
+};
+
+SavePlan plan_save(const BaselineArguments& arguments) {
+  SavePlan plan;
+  model::SeriesSetup& setup = plan.setup;
+  setup.name = parse_baseline_name(arguments.name);
+  setup.processes =
+      parse_processes(arguments.processes, kDefaultProcesses, model::kMinBaselineProcesses);
+  setup.seed = 1;
+  setup.repetitions = kDefaultRepetitions;
+  setup.min_time_s = kDefaultMinTime_s;
+  if (const auto text = parse_single("--seed", arguments.seed)) {
+    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
+    setup.repetitions =
+        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
+  }
+  if (const auto text = parse_single("--min-time", arguments.min_time)) {
+    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
+  }
+  if (const auto folder = parse_path("--store", arguments.store)) {
+    plan.store = BaselineStore(*folder);
+  }
+  plan.command = parse_command(arguments.program);
+  plan.workloads = parse_list("--workload", arguments.workloads);
+  plan.timeout_s = parse_timeout(arguments.timeout);
+  const auto journal = parse_path("--journal", arguments.journal);
+  plan.own_journal = journal.has_value();
+  plan.journal = journal.value_or(kDefaultJournal);
+  plan.own_name = !arguments.name.empty();
+  plan.resume = arguments.resume;
+  plan.quiet = arguments.quiet;
+  return plan;
+}
+
+void refuse_journal(const SavePlan& plan) {
+  std::error_code failed;
+  if (!fs::exists(plan.journal, failed)) return;
+  throw UsageError(
+      fmt::format("{} exists: an earlier save has not ended; go on with it by --resume, remove it, "
+                  "or name another by --journal",
+                  plan.journal.string()));
+}
+
+/// What was measured before must have been measured by the same program on the same machine.
+void refuse_changed(const SavePlan& plan, const model::SeriesSetup& setup,
+                    const SeriesProgram& program) {
+  if (plan.own_name && plan.setup.name != setup.name) {
+    throw UsageError(fmt::format("{} is of the baseline '{}', not '{}'", plan.journal.string(),
+                                 setup.name, plan.setup.name));
+  }
+  const auto differing =
+      differences(setup.key.machine, workloads::measure::probe_machine().machine);
+  if (!differing.empty()) {
+    throw UsageError(fmt::format("{} was begun on another machine: {} was '{}', and is '{}'",
+                                 plan.journal.string(), differing.front().name,
+                                 differing.front().first, differing.front().second));
+  }
+  for (const auto& field : workloads::measure::canary_fields()) {
+    if (model::value_of(setup.key.build, field.name) != field.value) {
+      throw UsageError(fmt::format("{} was begun with the canary of another taskbench; begin anew",
+                                   plan.journal.string()));
+    }
+  }
+  if (setup.digest != program.program.digest()) {
+    throw UsageError(
+        fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin anew",
+                    program.program.command().front(), plan.journal.string()));
+  }
+}
+
+/// Measures what is still missing, each process journaled. False when it was interrupted.
+void measure_rest(const SavePlan& plan, const SeriesProgram& program, const fs::path& scratch,
+                  const std::atomic<bool>& stop, json::LineFile& journal, model::Series& series) {
+  ProgressLine line(progress_style(plan.quiet));
+  const Clock::time_point start = Clock::now();
+  run_series(program, series.setup.benchmarks, scratch, stop,
+             {.begun =
+                  [&](std::size_t done) {
+                    line.show(fmt::format("process {} of {}", done + 1, series.setup.processes),
+                              std::chrono::duration<double>(Clock::now() - start).count());
+                  },
+              .measured =
+                  [&](const model::SeriesProcess& process, std::size_t number) {
+                    journal.append(json::journal_line(process, number));
+                  }},
+             series);
+}
+
+model::Series begun_series(const SavePlan& plan, const SeriesProgram& program,
+                           const fs::path& scratch, const std::atomic<bool>& stop) {
+  model::Series series;
+  series.setup = plan.setup;
+  explore(program, scratch, stop, series.setup);
+  series.setup.benchmarks = chosen_benchmarks(plan.workloads, series.setup.benchmarks);
+  std::erase_if(series.setup.iterations, [&](const auto& entry) {
+    return std::ranges::find(series.setup.benchmarks, entry.first) == series.setup.benchmarks.end();
+  });
+  plan.store.refuse_foreign(series.setup);
+  return series;
+}
+
+/// As complete as it could be made.
+model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& stop) {
+  model::Series series;
+  if (plan.resume) series = json::read_series_journal(plan.journal);
+  if (plan.resume && series.complete()) return series;  // its program may be gone
+  const SeriesProgram program =
+      series_program(plan.resume ? series.setup.command : plan.command, plan.timeout_s, stop);
+  const ScratchFolder scratch;
+  if (plan.resume) {
+    refuse_changed(plan, series.setup, program);
+  } else {
+    series = begun_series(plan, program, scratch.path(), stop);
+  }
+  json::LineFile journal =
+      plan.resume ? json::LineFile::resume(plan.journal)
+                  : json::LineFile::create(plan.journal, json::journal_line(series.setup));
+  measure_rest(plan, program, scratch.path(), stop, journal, series);
+  return series;
+}
+
+ExitCode interrupted(const SavePlan& plan) {
+  std::error_code failed;
+  if (!fs::exists(plan.journal, failed)) {
+    print_note("interrupted before the first process");
+    return ExitCode::interrupted;
+  }
+  std::string how = "taskbench baseline save --resume";
+  if (plan.own_journal) how += fmt::format(" --journal {}", plan.journal.string());
+  if (plan.store.folder() != kDefaultStore) {
+    how += fmt::format(" --store {}", plan.store.folder().string());
+  }
+  print_note("interrupted; go on with: " + how);
+  return ExitCode::interrupted;
+}
+
+/// Puts it into the store. Its journal is not needed any more then.
+ExitCode store(const SavePlan& plan, const model::Series& series) {
+  const bool first = plan.store.save(series);
+  std::error_code ignored;
+  fs::remove(plan.journal, ignored);
+  if (plan.quiet) return ExitCode::pass;
+  const auto& setup = series.setup;
+  const std::string text = fmt::format(
+      "saved '{}' of {} benchmarks, {} processes, in {}{}\n", setup.name, setup.benchmarks.size(),
+      setup.processes, (plan.store.folder() / model::baseline_key(setup.key)).string(),
+      first ? ", and as its anchor" : "; its anchor stays");
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace
+
+void BaselineSaveCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Measure a program, and keep what it takes as a baseline.\n\n"
+      "The first baseline of a name is its anchor, too; later ones leave the anchor alone. Those "
+      "of other\n"
+      "machines and builds are kept beside it.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline save\n"
+      "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
+      "  taskbench baseline save --resume\n"
+      "\n"
+      "Exit status: 0 saved, 2 usage or input error, 5 the program failed, 130 interrupted.");
+  declare_common(app, values, arguments_, kDefaultProcesses);
+  app.get_option("--program")->default_str("this taskbench");
+  auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
+                              "Benchmarks to keep, by their names or what these begin with.");
+  workload->default_str("all")->group("What to measure");
+  auto* repetitions = add_valued(app, "--repetitions", arguments_.repetitions, "N",
+                                 "Repetitions of each benchmark in each process.");
+  repetitions->default_str(std::to_string(kDefaultRepetitions));
+  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
+                              "Shortest duration of a repetition.");
+  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
+  auto* seed = add_valued(app, "--seed", arguments_.seed, "N", "Seed of all that is drawn.");
+  seed->default_str("1");
+  for (auto* option : {repetitions, min_time, seed}) option->group("How to measure");
+  auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
+                             "Where each process's result is kept until all is stored.");
+  journal->default_str(std::string(kDefaultJournal));
+  values.set(journal, {Kind::file, {}});
+  auto* resume = app.add_flag("--resume", arguments_.resume, "Go on with that of the journal.");
+  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
+  for (auto* option : {journal, resume, quiet}) option->group("Output");
+}
+
+ExitCode BaselineSaveCommand::execute(const Invocation&) {
+  const SavePlan plan = plan_save(arguments_);
+  if (!plan.resume) refuse_journal(plan);
+  plan.store.refuse_unwritable();
+  const std::atomic<bool>& stop = stop_on_signals();
+  try {
+    const model::Series series = measured_series(plan, stop);
+    return series.complete() ? store(plan, series) : interrupted(plan);
+  } catch (const UsageError&) {
+    if (!stop) throw;
+    return interrupted(plan);
+  } catch (const json::JournalError& error) {
+    throw UsageError(error.what());
+  } catch (const fs::filesystem_error& error) {
+    throw UsageError(error.what());
+  } catch (const ProgramError& error) {
+    if (stop) return interrupted(plan);
+    print_error(error.what());
+  } catch (const json::ReadError& error) {
+    print_error(fmt::format("the measured program wrote an unusable result: {}", error.what()));
+  }
+  return ExitCode::measured_program_failed;
+}
+
+void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Say whether a program has become slower than its baseline.\n\n"
+      "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
+      "against the\n"
+      "baseline and against its anchor. When the canary, which is always the same work, has "
+      "changed,\n"
+      "nothing fails: the machine has.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline compare\n"
+      "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"
+      "  taskbench baseline compare --program build-pr/my_benchmark --delta 5%\n"
+      "\n"
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 another machine or "
+      "build,\n"
+      "or the machine is not as it was, 5 the program failed, 130 interrupted.");
+  declare_common(app, values, arguments_, kDefaultFreshProcesses);
+  app.get_option("--program")->default_str("that of the baseline");
+  verdict_.declare(app, values);
+  auto* json =
+      add_valued(app, "--json", arguments_.json, "FILE", "Write the verdicts and their figures.");
+  auto* markdown =
+      add_valued(app, "--markdown", arguments_.markdown, "FILE", "Write a comment for reviewers.");
+  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
+  for (const auto* option : {json, markdown}) values.set(option, {Kind::file, {}});
+  for (auto* option : {json, markdown, quiet}) option->group("Output");
+}
+
+ExitCode BaselineCompareCommand::execute(const Invocation&) {
+  verdict_.parse();
+  BaselineCheck check;
+  check.name = parse_baseline_name(arguments_.name);
+  check.store = parse_path("--store", arguments_.store).value_or(kDefaultStore);
+  check.program = parse_command(arguments_.program);
+  check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
+  check.timeout_s = parse_timeout(arguments_.timeout);
+  check.json = parse_path("--json", arguments_.json);
+  check.markdown = parse_path("--markdown", arguments_.markdown);
+  check.quiet = arguments_.quiet;
+  return check_baseline(check, verdict_, stop_on_signals());
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,49 @@
+// `taskbench baseline save` and `compare`: those that run a program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/verdict_options.hpp"
+
+namespace taskbench::cli {
+
+/// What the user wrote, option by option, not yet understood.
+struct BaselineArguments {
+  std::vector<std::string> name;
+  std::vector<std::string> store;
+  std::vector<std::string> program;
+  std::vector<std::string> processes;
+  std::vector<std::string> timeout;
+  std::vector<std::string> workloads;
+  std::vector<std::string> repetitions;
+  std::vector<std::string> min_time;
+  std::vector<std::string> seed;
+  std::vector<std::string> journal;
+  std::vector<std::string> json;
+  std::vector<std::string> markdown;
+  bool resume = false;
+  bool quiet = false;
+};
+
+class BaselineSaveCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  BaselineArguments arguments_;
+};
+
+class BaselineCompareCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  BaselineArguments arguments_;
+  VerdictOptions verdict_;
+};
+
+}  // namespace taskbench::cli

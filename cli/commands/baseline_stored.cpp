@@ -1,0 +1,203 @@
+#include "cli/commands/baseline_stored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "cli/baseline_store.hpp"
+#include "cli/near_miss.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/render/baseline.hpp"
+#include "workloads/measure/machine.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace model = reports::model;
+namespace render = reports::render;
+using Kind = OptionValues::Kind;
+
+constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
+
+void declare_store(CLI::App& app, OptionValueTable& values, StoredArguments& arguments) {
+  auto* store = add_valued(app, "--store", arguments.store, "DIR", "Where baselines are kept.");
+  store->default_str(std::string(kDefaultStore));
+  values.set(store, {Kind::file, {}});
+}
+
+void declare_format(CLI::App& app, OptionValueTable& values, StoredArguments& arguments) {
+  auto* format =
+      add_valued(app, "--format", arguments.format, "FORMAT", "What is printed: table, json.");
+  format->default_str(std::string(kFormats.front()));
+  format->group("Output");
+  values.set(format, {Kind::one_of, {kFormats.begin(), kFormats.end()}});
+}
+
+void declare_name(CLI::App& app, StoredArguments& arguments) {
+  app.add_option("NAME", arguments.name, "Name of the baseline.")->expected(0, 1);
+}
+
+void declare_key(CLI::App& app, StoredArguments& arguments) {
+  auto* key = add_valued(app, "--key", arguments.key, "KEY",
+                         "That of this key, as `taskbench baseline list` shows it.");
+  key->default_str("that of this machine");
+}
+
+bool wants_json(const StoredArguments& arguments) {
+  const std::string format =
+      parse_single("--format", arguments.format).value_or(std::string(kFormats.front()));
+  if (std::ranges::find(kFormats, format) == kFormats.end()) {
+    throw UsageError("--format: " + unknown_name("format", format, kFormats));
+  }
+  return format == "json";
+}
+
+BaselineStore store_of(const StoredArguments& arguments) {
+  const auto text = parse_single("--store", arguments.store);
+  if (text && text->empty()) throw UsageError("--store: the name is empty");
+  return BaselineStore(text.value_or(std::string(kDefaultStore)));
+}
+
+/// Which one is meant must be said where something is changed or removed.
+std::string required_name(const StoredArguments& arguments, std::string_view command) {
+  if (arguments.name.empty()) {
+    throw UsageError(fmt::format("baseline {} needs the name of a baseline", command));
+  }
+  return parse_baseline_name(arguments.name);
+}
+
+void tell_bad(const StoreContent& content) {
+  for (const BadEntry& bad : content.bad) print_error(bad.what);
+}
+
+bool is_here(const model::Series& series, const model::MachineKey& here) {
+  return differences(series.setup.key.machine, here.machine).empty();
+}
+
+}  // namespace
+
+void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description("List the stored baselines.\n\nFiles that are none are named on standard error.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline list\n"
+      "  taskbench baseline list --format json\n"
+      "\n"
+      "Exit status: 0, or 2 when a file in the store is no baseline.");
+  declare_store(app, values, arguments_);
+  declare_format(app, values, arguments_);
+}
+
+ExitCode BaselineListCommand::execute(const Invocation&) {
+  const bool as_json = wants_json(arguments_);
+  const StoreContent content = store_of(arguments_).read();
+  const model::MachineKey here = workloads::measure::probe_machine();
+  std::vector<render::StoredBaseline> list;
+  for (const StoreEntry& entry : content.entries) {
+    list.push_back({entry.rolling, entry.anchor, is_here(entry.rolling, here)});
+  }
+  const bool printed = print_result(as_json ? render::json(list) : render::table(list));
+  tell_bad(content);
+  return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
+}
+
+void BaselineShowCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Show one baseline and its anchor.\n\n"
+      "Each benchmark's median, median absolute deviation and range over the processes, the "
+      "canary's,\n"
+      "and the fields that the machine and the build are known by.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline show default\n"
+      "  taskbench baseline show nightly --format json\n"
+      "\n"
+      "Exit status: 0, or 2 for a usage or input error.");
+  declare_name(app, arguments_);
+  app.get_option("NAME")->description(
+      fmt::format("Name of the baseline. [default: {}]", kDefaultBaseline));
+  declare_store(app, values, arguments_);
+  declare_key(app, arguments_);
+  declare_format(app, values, arguments_);
+}
+
+ExitCode BaselineShowCommand::execute(const Invocation&) {
+  const bool as_json = wants_json(arguments_);
+  const std::string name = parse_baseline_name(arguments_.name);
+  const StoreContent content = store_of(arguments_).read();
+  const model::MachineKey here = workloads::measure::probe_machine();
+  const StoreEntry& entry = choose(content, name, parse_single("--key", arguments_.key), here);
+  const render::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
+  const std::string text = as_json ? render::details_json(stored) : render::details(stored);
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+void BaselinePromoteCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Make the newest baseline its own anchor.\n\nWhat has drifted since the old one is "
+      "accepted.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline promote default\n"
+      "\n"
+      "Exit status: 0, or 2 for a usage or input error.");
+  declare_name(app, arguments_);
+  declare_store(app, values, arguments_);
+  declare_key(app, arguments_);
+}
+
+ExitCode BaselinePromoteCommand::execute(const Invocation&) {
+  const std::string name = required_name(arguments_, "promote");
+  const StoreContent content = store_of(arguments_).read();
+  const StoreEntry& entry = choose(content, name, parse_single("--key", arguments_.key),
+                                   workloads::measure::probe_machine());
+  BaselineStore::promote(entry);
+  const std::string text =
+      fmt::format("the anchor of '{}' is now the baseline of {}\n", name, entry.rolling.setup.date);
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+void BaselineRemoveCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description("Remove a baseline and its anchor.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench baseline rm nightly\n"
+      "  taskbench baseline rm nightly --all-keys\n"
+      "\n"
+      "Exit status: 0, or 2 for a usage or input error.");
+  declare_name(app, arguments_);
+  declare_store(app, values, arguments_);
+  declare_key(app, arguments_);
+  app.add_flag("--all-keys", arguments_.all_keys, "Those of every machine and build.");
+}
+
+ExitCode BaselineRemoveCommand::execute(const Invocation&) {
+  const std::string name = required_name(arguments_, "rm");
+  const auto key = parse_single("--key", arguments_.key);
+  if (key && arguments_.all_keys) throw UsageError("--key and --all-keys exclude each other");
+  const StoreContent content = store_of(arguments_).read();
+  std::vector<const StoreEntry*> chosen;
+  if (arguments_.all_keys) {
+    for (const StoreEntry& entry : content.entries) {
+      if (entry.rolling.setup.name == name) chosen.push_back(&entry);
+    }
+    if (chosen.empty()) throw UsageError(unknown_baseline(name, content));
+  } else {
+    chosen = {&choose(content, name, key, workloads::measure::probe_machine())};
+  }
+  std::string text;
+  for (const StoreEntry* entry : chosen) {
+    BaselineStore::remove(*entry);
+    text +=
+        fmt::format("removed '{}' of {}\n", name, model::baseline_key(entry->rolling.setup.key));
+  }
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,192 @@
+#include "cli/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "cli/near_miss.hpp"
+#include "cli/usage_error.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/stats/summary.hpp"
+#include "workloads/measure/canary.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/machine.hpp"
+#include "workloads/measure/order.hpp"
+#include "workloads/measure/process.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace model = reports::model;
+using workloads::measure::Program;
+using workloads::measure::ProgramError;
+using workloads::measure::SampleRequest;
+
+bool is_meant(const std::string& given, const std::string& benchmark) {
+  return benchmark == given || benchmark.starts_with(given + '/');
+}
+
+/// One process; its results as they were read, in the file's order.
+model::ResultFile measure_once(const Program& program, const SampleRequest& request,
+                               const std::filesystem::path& scratch,
+                               const std::atomic<bool>& stop) {
+  const std::filesystem::path file = scratch / "result.json";
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
+  program.measure(request, file, stop);
+  model::ResultFile result = reports::json::read_result_file(file);
+  for (const auto& benchmark : result.benchmarks) {
+    if (!benchmark.error.empty()) {
+      throw ProgramError(fmt::format("'{}': {} failed: {}", program.command().front(),
+                                     benchmark.run_name, benchmark.error));
+    }
+    if (benchmark.repetitions.empty()) {
+      throw ProgramError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
+                                     benchmark.run_name));
+    }
+  }
+  if (result.benchmarks.empty()) {
+    throw ProgramError(fmt::format("'{}' wrote no result", program.command().front()));
+  }
+  return result;
+}
+
+std::map<std::string, double> medians(const model::ResultFile& result,
+                                      const std::vector<std::string>& benchmarks,
+                                      const Program& program) {
+  std::map<std::string, double> real_ns;
+  for (const std::string& name : benchmarks) {
+    const auto found = std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name);
+    if (found == result.benchmarks.end()) {
+      throw ProgramError(
+          fmt::format("'{}' wrote no result of {}", program.command().front(), name));
+    }
+    std::vector<double> times;
+    for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
+    real_ns[name] = reports::stats::median(times);
+  }
+  return real_ns;
+}
+
+/// Of the sources: what a taskbench says of itself, else the commit that is checked out here.
+std::string commit_of(const model::ResultFile& result, const std::atomic<bool>& stop) {
+  if (const auto own = result.environment.find("git_commit"); own != result.environment.end()) {
+    return own->second;
+  }
+  const auto answer = workloads::measure::run_process(
+      {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
+  return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
+}
+
+SampleRequest request_of(const model::SeriesSetup& setup, double timeout_s) {
+  SampleRequest request;
+  request.repetitions = setup.repetitions;
+  request.min_time_s = setup.min_time_s;
+  request.seed = setup.seed;
+  request.timeout_s = timeout_s;
+  return request;
+}
+
+}  // namespace
+
+SeriesProgram series_program(const std::string& command, double timeout_s,
+                             const std::atomic<bool>& stop) {
+  try {
+    std::vector<std::string> words =
+        command.empty() ? std::vector{std::filesystem::canonical("/proc/self/exe").string()}
+                        : workloads::measure::split_command(command);
+    return {Program::find_out(std::move(words), stop), command, timeout_s};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--program '{}': {}", command, error.what()));
+  } catch (const ProgramError& error) {
+    throw UsageError(fmt::format("--program: {}", error.what()));
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(fmt::format("this taskbench cannot be found; name it by --program: {}",
+                                 error.code().message()));
+  }
+}
+
+std::vector<std::string> chosen_benchmarks(const std::vector<std::string>& given,
+                                           const std::vector<std::string>& benchmarks) {
+  if (given.empty()) return benchmarks;
+  const std::vector<std::string_view> names(benchmarks.begin(), benchmarks.end());
+  for (const std::string& name : given) {
+    const auto meant = [&](const std::string& each) { return is_meant(name, each); };
+    if (std::ranges::none_of(benchmarks, meant)) {
+      throw UsageError("--workload: " + unknown_name("benchmark", name, names));
+    }
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& each : benchmarks) {
+    const auto means = [&](const std::string& name) { return is_meant(name, each); };
+    if (std::ranges::any_of(given, means)) chosen.push_back(each);
+  }
+  return chosen;
+}
+
+void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
+             const std::atomic<bool>& stop, model::SeriesSetup& setup) {
+  SampleRequest request = request_of(setup, program.timeout_s);
+  request.repetitions = 1;
+  const model::ResultFile result = measure_once(program.program, request, scratch, stop);
+  setup.command = program.command;
+  setup.digest = program.program.digest();
+  setup.date = workloads::measure::probe_environment({}).date;
+  setup.commit = commit_of(result, stop);
+  setup.key = workloads::measure::probe_machine();
+  setup.key.build = workloads::measure::build_fields(result);
+  for (auto& field : workloads::measure::canary_fields()) {
+    setup.key.build.push_back(std::move(field));
+  }
+  setup.benchmarks.clear();
+  setup.iterations.clear();
+  for (const auto& benchmark : result.benchmarks) {
+    setup.benchmarks.push_back(benchmark.run_name);
+    if (program.program.takes_iterations()) {
+      setup.iterations[benchmark.run_name] = benchmark.repetitions.front().iterations;
+    }
+  }
+}
+
+void run_series(const SeriesProgram& program, const std::vector<std::string>& benchmarks,
+                const std::filesystem::path& scratch, const std::atomic<bool>& stop,
+                const SeriesCallbacks& callbacks, model::Series& series) {
+  SampleRequest request = request_of(series.setup, program.timeout_s);
+  request.benchmarks = benchmarks;
+  for (const std::string& name : benchmarks) {
+    const auto count = series.setup.iterations.find(name);
+    if (count != series.setup.iterations.end() && program.program.takes_iterations()) {
+      request.iterations[name] = count->second;
+    }
+  }
+  std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
+  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
+  while (!series.complete() && !stop.load(std::memory_order_relaxed)) {
+    const std::size_t number = series.processes.size();
+    callbacks.begun(number);
+    // Each process has its own order of benchmarks and its own place of the stack, as in ab.
+    const auto drawn = workloads::measure::block_plan(series.setup.seed, static_cast<int>(number));
+    request.seed = drawn.order_seed;
+    request.padding_bytes = drawn.padding_bytes;
+    model::SeriesProcess process;
+    process.before = canary ? *canary : workloads::measure::time_canary();
+    model::ResultFile result;
+    try {
+      result = measure_once(program.program, request, scratch, stop);
+    } catch (const ProgramError&) {
+      // A process that was told to stop is no failure of the program.
+      if (stop.load(std::memory_order_relaxed)) return;
+      throw;
+    }
+    process.real_ns = medians(result, benchmarks, program.program);
+    canary = workloads::measure::time_canary();
+    process.after = *canary;
+    callbacks.measured(process, number);
+    series.processes.push_back(std::move(process));
+  }
+}
+
+}  // namespace taskbench::cli

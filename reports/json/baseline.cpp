@@ -1,0 +1,302 @@
+#include "reports/json/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "reports/json/reader.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::CanaryTimes;
+using model::KeyField;
+using model::Series;
+using model::SeriesProcess;
+using model::SeriesSetup;
+
+constexpr std::string_view kFileMark = "taskbench_baseline";
+constexpr std::string_view kJournalMark = "taskbench_baseline_journal";
+constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
+constexpr std::int64_t kMany = 1'000'000'000'000;
+
+/// What is wrong with which field.
+class FieldError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A value of the document with its place in it: "settings.seed", "processes[3].real_ns".
+class Field {
+ public:
+  Field(const Json& value, std::string where) : value_(value), where_(std::move(where)) {}
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw FieldError(where_.empty() ? fmt::format("it {}", what)
+                                    : fmt::format("field '{}' {}", where_, what));
+  }
+
+  [[nodiscard]] Field at(const std::string& key) const {
+    if (!value_.is_object()) fail("is no object");
+    const auto found = value_.find(key);
+    const std::string where = where_.empty() ? key : where_ + '.' + key;
+    if (found == value_.end()) throw FieldError(fmt::format("field '{}' is missing", where));
+    return {*found, where};
+  }
+
+  [[nodiscard]] std::vector<Field> elements() const {
+    if (!value_.is_array()) fail("is no array");
+    std::vector<Field> result;
+    for (std::size_t i = 0; i < value_.size(); ++i) {
+      result.emplace_back(value_[i], fmt::format("{}[{}]", where_, i));
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, Field>> members() const {
+    if (!value_.is_object()) fail("is no object");
+    std::vector<std::pair<std::string, Field>> result;
+    for (const auto& [key, value] : value_.items()) {
+      result.emplace_back(key, Field(value, where_ + '.' + key));
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string text() const {
+    if (!value_.is_string()) fail("is no text");
+    return value_.get<std::string>();
+  }
+  [[nodiscard]] std::string text_or_empty() const {
+    return value_.is_null() ? std::string{} : text();
+  }
+  [[nodiscard]] bool is_null() const { return value_.is_null(); }
+
+  [[nodiscard]] std::int64_t whole(std::int64_t min, std::int64_t max) const {
+    if (!value_.is_number_integer() || (value_.is_number_unsigned() && value_ > max) ||
+        value_.get<std::int64_t>() < min || value_.get<std::int64_t>() > max) {
+      fail(fmt::format("is no whole number from {} to {}", min, max));
+    }
+    return value_.get<std::int64_t>();
+  }
+  [[nodiscard]] std::uint64_t seed() const {
+    if (!value_.is_number_unsigned()) fail("is no whole number");
+    return value_.get<std::uint64_t>();
+  }
+  [[nodiscard]] double positive() const {
+    const double value = value_.is_number() ? value_.get<double>() : std::nan("");
+    if (!std::isfinite(value) || value <= 0) fail("is no positive number");
+    return value;
+  }
+
+ private:
+  const Json& value_;
+  std::string where_;
+};
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json to_json(const CanaryTimes& times) {
+  return {{"cpu_ns", times.cpu_ns}, {"memory_ns", times.memory_ns}, {"futex_ns", times.futex_ns}};
+}
+
+Json to_json(const std::vector<KeyField>& fields) {
+  Json result = Json::object();
+  for (const KeyField& field : fields) result[field.name] = field.value;
+  return result;
+}
+
+Json to_json(const SeriesProcess& process) {
+  return {{"canary_before", to_json(process.before)},
+          {"canary_after", to_json(process.after)},
+          {"real_ns", process.real_ns}};
+}
+
+void store_setup(const SeriesSetup& setup, Json& document) {
+  document["name"] = setup.name;
+  document["date"] = setup.date;
+  document["commit"] = text_or_null(setup.commit);
+  document["program"] = {{"command", text_or_null(setup.command)},
+                         {"digest", text_or_null(setup.digest)}};
+  document["machine"] = to_json(setup.key.machine);
+  document["build"] = to_json(setup.key.build);
+  document["settings"] = {{"processes", setup.processes},
+                          {"seed", setup.seed},
+                          {"repetitions", setup.repetitions},
+                          {"min_time_s", setup.min_time_s}};
+  document["benchmarks"] = Json::array();
+  for (const std::string& name : setup.benchmarks) {
+    const auto count = setup.iterations.find(name);
+    document["benchmarks"].push_back(
+        {{"name", name},
+         {"iterations", count == setup.iterations.end() ? Json() : Json(count->second)}});
+  }
+}
+
+CanaryTimes canary_from(const Field& field) {
+  return {.cpu_ns = field.at("cpu_ns").positive(),
+          .memory_ns = field.at("memory_ns").positive(),
+          .futex_ns = field.at("futex_ns").positive()};
+}
+
+std::vector<KeyField> key_fields_from(const Field& field) {
+  std::vector<KeyField> result;
+  for (const auto& [name, value] : field.members()) result.push_back({name, value.text()});
+  if (result.empty()) field.fail("names no field");
+  return result;
+}
+
+SeriesSetup setup_from(const Field& document) {
+  SeriesSetup setup;
+  setup.name = document.at("name").text();
+  setup.date = document.at("date").text();
+  setup.commit = document.at("commit").text_or_empty();
+  setup.command = document.at("program").at("command").text_or_empty();
+  setup.digest = document.at("program").at("digest").text_or_empty();
+  setup.key.machine = key_fields_from(document.at("machine"));
+  setup.key.build = key_fields_from(document.at("build"));
+  const Field settings = document.at("settings");
+  setup.processes =
+      static_cast<int>(settings.at("processes").whole(1, std::numeric_limits<std::int32_t>::max()));
+  setup.seed = settings.at("seed").seed();
+  setup.repetitions = settings.at("repetitions").whole(1, kMany);
+  setup.min_time_s = settings.at("min_time_s").positive();
+  std::set<std::string> known;
+  for (const Field& benchmark : document.at("benchmarks").elements()) {
+    const std::string name = benchmark.at("name").text();
+    if (!known.insert(name).second) benchmark.at("name").fail("is there twice");
+    setup.benchmarks.push_back(name);
+    const Field iterations = benchmark.at("iterations");
+    if (!iterations.is_null()) setup.iterations[name] = iterations.whole(1, kMany);
+  }
+  if (setup.benchmarks.empty()) document.at("benchmarks").fail("names no benchmark");
+  return setup;
+}
+
+SeriesProcess process_from(const Field& field, const SeriesSetup& setup) {
+  SeriesProcess process;
+  process.before = canary_from(field.at("canary_before"));
+  process.after = canary_from(field.at("canary_after"));
+  const Field times = field.at("real_ns");
+  for (const std::string& name : setup.benchmarks) {
+    process.real_ns[name] = times.at(name).positive();
+  }
+  return process;
+}
+
+void check_version(const Field& version) {
+  const std::int64_t found = version.whole(0, kMany);
+  if (found != model::kBaselineVersion) {
+    version.fail(
+        fmt::format("is {}; this taskbench reads version {}", found, model::kBaselineVersion));
+  }
+}
+
+Series series_from(const Json& document) {
+  const Field root(document, "");
+  if (!document.is_object() || !document.contains(kFileMark)) root.fail("is no stored baseline");
+  check_version(root.at(std::string(kFileMark)));
+  Series series;
+  series.setup = setup_from(root);
+  for (const Field& process : root.at("processes").elements()) {
+    series.processes.push_back(process_from(process, series.setup));
+  }
+  if (!series.complete()) {
+    root.at("processes")
+        .fail(fmt::format("has {} entries, not the {} of settings.processes",
+                          series.processes.size(), series.setup.processes));
+  }
+  if (series.setup.processes < model::kMinBaselineProcesses) {
+    root.at("processes")
+        .fail(fmt::format("has fewer than {} entries", model::kMinBaselineProcesses));
+  }
+  return series;
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
+  throw ReadError(fmt::format("{}: {}; restore the file, or remove it and save the baseline anew",
+                              path.string(), what));
+}
+
+}  // namespace
+
+std::string baseline_file(const Series& series) {
+  Json document{{kFileMark, model::kBaselineVersion}};
+  store_setup(series.setup, document);
+  document["processes"] = Json::array();
+  for (const SeriesProcess& process : series.processes) {
+    document["processes"].push_back(to_json(process));
+  }
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
+  try {
+    return series_from(Json::parse(text));
+  } catch (const Json::parse_error& error) {
+    fail(path, fmt::format("is no valid JSON, at byte {}: it is cut off or damaged", error.byte));
+  } catch (const FieldError& error) {
+    fail(path, error.what());
+  } catch (const Json::exception&) {
+    fail(path, "is no valid JSON: it holds what is not UTF-8");
+  }
+}
+
+Series read_baseline(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::is_regular_file(status)) fail(path, "is no regular file");
+  if (std::filesystem::file_size(path, failed) > kMaxBaselineBytes) {
+    fail(path, "is larger than any baseline");
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) fail(path, "cannot be read");
+  return parse_baseline(path, text);
+}
+
+std::string journal_line(const SeriesSetup& setup) {
+  Json line{{kJournalMark, model::kBaselineVersion}};
+  store_setup(setup, line);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string journal_line(const SeriesProcess& process, std::size_t number) {
+  Json line{{"process", number}};
+  line.update(to_json(process));
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Series read_series_journal(const std::filesystem::path& path) {
+  Series series;
+  for_each_line(path, journal_text(path), [&](std::string_view text, std::size_t number) {
+    const Json line = Json::parse(text);
+    const Field root(line, "");
+    if (number == 1) {
+      check_version(root.at(std::string(kJournalMark)));
+      series.setup = setup_from(root);
+      return;
+    }
+    const std::int64_t process = root.at("process").whole(0, kMany);
+    if (series.complete() || process != static_cast<std::int64_t>(series.processes.size())) {
+      root.at("process").fail("is not the process that follows the one before");
+    }
+    series.processes.push_back(process_from(root, series.setup));
+  });
+  return series;
+}
+
+}  // namespace taskbench::reports::json

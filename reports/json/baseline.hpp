@@ -1,0 +1,32 @@
+// Stored baselines: one JSON file each (docs/schema/baseline-v1.schema.json), and the journal of
+// one that is being measured.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "reports/json/line_file.hpp"
+#include "reports/model/baseline.hpp"
+
+namespace taskbench::reports::json {
+
+/// The same series gives the same bytes.
+[[nodiscard]] std::string baseline_file(const model::Series& series);
+
+/// Throws ReadError (reader.hpp) for what is not a complete baseline; it names the file and the
+/// field, and says what to do.
+[[nodiscard]] model::Series read_baseline(const std::filesystem::path& path);
+
+/// The same from a text; `path` is for the messages.
+[[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
+                                           std::string_view text);
+
+/// Lines of the journal: the setup first, then one a process. Without the newline.
+[[nodiscard]] std::string journal_line(const model::SeriesSetup& setup);
+[[nodiscard]] std::string journal_line(const model::SeriesProcess& process, std::size_t number);
+
+/// What a series has come to. Throws JournalError.
+[[nodiscard]] model::Series read_series_journal(const std::filesystem::path& path);
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,113 @@
+#include "reports/json/line_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace taskbench::reports::json {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
+  throw JournalError(fmt::format("{}: {}", path.string(), what));
+}
+
+}  // namespace
+
+std::string journal_text(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    fail(path, "is no regular file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) fail(path, "cannot be read");
+  return content;
+}
+
+void for_each_line(const std::filesystem::path& path, std::string_view content,
+                   const std::function<void(std::string_view text, std::size_t number)>& take) {
+  std::size_t number = 0;
+  for (std::size_t newline = 0; (newline = content.find('\n')) != std::string_view::npos;) {
+    ++number;
+    try {
+      take(content.substr(0, newline), number);
+    } catch (const nlohmann::json::parse_error&) {  // whose text quotes what may be anything
+      fail(path, fmt::format("line {} is not one of a taskbench journal", number));
+    } catch (const std::exception& error) {
+      fail(path,
+           fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));
+    }
+    content.remove_prefix(newline + 1);
+  }
+  if (number == 0) {
+    fail(path, "this is no journal: not even its first line is complete; delete it to begin anew");
+  }
+}
+
+LineFile LineFile::create(const std::filesystem::path& path, std::string first) {
+  const int descriptor =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    if (errno == EEXIST) fail(path, "exists; go on with it by --resume, or name another file");
+    fail(path, fmt::format("cannot be created: {}", std::strerror(errno)));
+  }
+  LineFile file(path, descriptor);
+  file.lock();
+  try {
+    file.append(std::move(first));
+  } catch (const JournalError&) {
+    ::unlink(path.c_str());  // without its first line it is none
+    throw;
+  }
+  return file;
+}
+
+LineFile LineFile::resume(const std::filesystem::path& path) {
+  const std::string content = journal_text(path);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  LineFile file(path, descriptor);
+  file.lock();
+  const auto complete = static_cast<off_t>(content.rfind('\n') + 1);
+  if (::ftruncate(descriptor, complete) != 0) {
+    fail(path, fmt::format("cannot be cut to its last complete line: {}", std::strerror(errno)));
+  }
+  return file;
+}
+
+LineFile::LineFile(LineFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+LineFile::~LineFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void LineFile::lock() {
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) fail(path_, "another taskbench writes to it");
+}
+
+void LineFile::append(std::string line) {
+  line += '\n';
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) {  // EINVAL: a pipe or /dev/null
+    fail(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+}
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,60 @@
+#include "reports/render/bars.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/paired.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+constexpr int kBarCells = 41;
+
+std::string bar_of(const Bar& row, double range) {
+  const auto place = [&](double change) {
+    const double share = (std::clamp(change, -range, range) + range) / (2 * range);
+    return static_cast<std::size_t>(std::lround(share * (kBarCells - 1)));
+  };
+  std::vector<std::string> bar(kBarCells, " ");
+  bar[place(0)] = "|";
+  for (std::size_t i = place(row.low.value_or(-range)); i <= place(row.high.value_or(range)); ++i) {
+    bar[i] = "-";
+  }
+  bar[place(row.threshold)] = "!";
+  bar[place(row.change)] = "#";
+  std::string text;
+  for (const std::string& cell : bar) text += cell;
+  return text;
+}
+
+}  // namespace
+
+std::string bars(std::span<const Bar> rows) {
+  double range = 0.05;
+  std::size_t width = 0;
+  for (const Bar& row : rows) {
+    range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.threshold});
+    width = std::max(width, display_width(row.name));
+  }
+  const std::string left = percent_change(-range);
+  const std::string right = percent_change(range);
+  std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
+                                 std::string(kBarCells - left.size() - right.size(), ' '), right);
+  for (const Bar& row : rows) {
+    text += fmt::format("{}  {}  {} {}\n", pad_right(row.name, width), bar_of(row, range),
+                        pad_left(percent_change(row.change), 8), row.verdict);
+  }
+  std::string threshold;  // its value, where all benchmarks have the same
+  const auto same = [&](const Bar& row) { return row.threshold == rows.front().threshold; };
+  if (!rows.empty() && std::ranges::all_of(rows, same)) {
+    threshold = ' ' + percent_change(rows.front().threshold);
+  }
+  return text +
+         fmt::format("(| no change, ! threshold{}, # estimate, --- 95 % interval)\n", threshold);
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,24 @@
+// A bar for each benchmark, in plain text: from -range to +range, the interval as a line with the
+// estimate on it, and the threshold.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace taskbench::reports::render {
+
+/// Changes are relative: 0.1 is 10 % slower.
+struct Bar {
+  std::string name;
+  double change = 0;
+  std::optional<double> low;  ///< of the interval; empty: it has no end on that side
+  std::optional<double> high;
+  double threshold = 0;  ///< the smallest change that matters
+  std::string verdict;   ///< what stands at its end
+};
+
+/// All with the same range, and a line that explains the signs.
+[[nodiscard]] std::string bars(std::span<const Bar> rows);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,46 @@
+// Stored baselines, and comparisons with them, as text. UTF-8, ends with a newline.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/model/baseline.hpp"
+#include "reports/render/render.hpp"
+#include "reports/verdict/baseline.hpp"
+
+namespace taskbench::reports::render {
+
+/// A comparison with all that it rests on.
+struct BaselineComparison {
+  model::Series now;
+  model::Series rolling;
+  std::optional<model::Series> anchor;
+  verdict::BaselinePolicy policy;
+  verdict::BaselineReport report;
+};
+
+/// The table on a terminal; below it what the figures do not show, and what they rest on.
+[[nodiscard]] std::string table(const BaselineComparison& comparison, const TableStyle& style);
+
+/// A comment for reviewers: the verdict first, a bar for each benchmark, then the table.
+[[nodiscard]] std::string markdown(const BaselineComparison& comparison);
+
+[[nodiscard]] std::string json(const BaselineComparison& comparison);
+
+/// What is stored under one name and one key.
+struct StoredBaseline {
+  model::Series rolling;
+  std::optional<model::Series> anchor;
+  bool this_machine = false;
+};
+
+/// A line each: `taskbench baseline list`.
+[[nodiscard]] std::string table(const std::vector<StoredBaseline>& list);
+[[nodiscard]] std::string json(const std::vector<StoredBaseline>& list);
+
+/// All of one: the fields of its key, its canary, and each benchmark's spread.
+[[nodiscard]] std::string details(const StoredBaseline& stored);
+[[nodiscard]] std::string details_json(const StoredBaseline& stored);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,74 @@
+// A fresh series of processes against a stored one: which benchmarks are slower, and whether the
+// machine is still the one that it was. Pure. The rules and their reasons:
+// docs/design/baselines.md.
+//
+// x of a process is ln(time per iteration) less the mean of ln(canary) of the passes before and
+// after it. y is the median of x over the fresh processes, m and s are mean and standard deviation
+// of x over the k stored ones.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/model/baseline.hpp"
+#include "reports/verdict/decision.hpp"
+
+namespace taskbench::reports::verdict {
+
+struct BaselinePolicy {
+  double alpha = 0.01;       ///< chance that any benchmark without a change fails
+  double pass_error = 0.05;  ///< chance that a benchmark that is slower by delta passes
+  double delta = 0.03;       ///< the smallest change that matters, relative
+};
+
+/// One benchmark against one stored series. Changes are relative: 0.1 is 10 % slower.
+struct StoredComparison {
+  Verdict verdict = Verdict::inconclusive;
+  bool improved = false;
+  double change = 0;  ///< exp(y - m) - 1
+  double low = 0;     ///< two-sided 95 % interval of it
+  double high = 0;
+  double detectable = 0;   ///< the smallest change that would fail
+  std::size_t stored = 0;  ///< processes, k
+  std::size_t fresh = 0;   ///< M
+};
+
+struct BaselineRow {
+  std::string name;
+  Verdict verdict = Verdict::inconclusive;
+  bool improved = false;
+  bool drifted = false;    ///< it fails against the anchor alone
+  double baseline_ns = 0;  ///< per iteration: median over the processes, as measured
+  double now_ns = 0;
+  StoredComparison rolling;
+  std::optional<StoredComparison> anchor;
+};
+
+struct CanaryChange {
+  std::string part;   ///< "all", "cpu", "memory", "futex"
+  double change = 0;  ///< relative
+  double limit = 0;   ///< a change of less, in either direction, is within its interval
+  bool moved = false;
+};
+
+struct BaselineReport {
+  std::vector<BaselineRow> rows;           ///< of both sides, in the order of the baseline
+  std::vector<std::string> only_baseline;  ///< that have no partner
+  std::vector<std::string> only_now;
+  std::vector<CanaryChange> canary;         ///< all, then its parts, against the rolling series
+  std::vector<CanaryChange> anchor_canary;  ///< empty without an anchor of its own
+  bool environment_moved = false;  ///< nothing can be said of the program: no row has a verdict
+  bool anchor_void = false;        ///< the machine is another than when the anchor was measured
+  Verdict overall = Verdict::inconclusive;
+};
+
+/// `anchor` may be null; one that holds the same processes as `rolling` says nothing more and is
+/// left out. Throws std::invalid_argument for a series without processes.
+[[nodiscard]] BaselineReport compare_with_baseline(const model::Series& now,
+                                                   const model::Series& rolling,
+                                                   const model::Series* anchor,
+                                                   const BaselinePolicy& policy);
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,482 @@
+#!/usr/bin/env python3
+"""H3: `taskbench baseline`, on programs that are made to be fast, slow or broken.
+
+The programs' times are made up, but the canary's are real, and are as noisy as the machine is. So
+changes are far above what that noise could hide, and --delta is large.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from fake_program import FAKE
+from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
+
+COMMANDS = ("save", "compare", "list", "show", "promote", "rm")
+LARGE = ("--delta", "900%")
+
+
+class BaselineTest(CommandTest):
+    measured = {}
+
+    def program(self, name="a", times="sort=1000 hash=500", noise=0.002, body=""):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=noise, body=body))
+        path.chmod(0o755)
+        return str(path)
+
+    def baseline(self, *arguments, status=0, **options):
+        return self.taskbench("baseline", *arguments, status=status, **options)
+
+    def save(self, *arguments, program=None, **options):
+        program = program or self.program()
+        return self.baseline(
+            "save", "--program", program, "--processes", "7", *arguments, **options
+        )
+
+    def stored(self, name="default", kind=""):
+        """The path of the one file of that name."""
+        found = list((self.folder / "ci" / "baselines").glob(f"*/{name}{kind}.json"))
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def edit(self, change, name="default", kind=""):
+        path = self.stored(name, kind)
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+        return document
+
+    def given_baseline(self):
+        """What save() stores for the default program; measured once for all tests."""
+        program = self.program()
+        if not BaselineTest.measured:
+            self.save(program="./a")
+            store = self.folder / "ci"
+            for path, content in self.everything().items():
+                BaselineTest.measured[path.relative_to(store)] = content
+        for path, content in BaselineTest.measured.items():
+            copy = self.folder / "ci" / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content)
+        return program
+
+    def everything(self):
+        """All of the store: nothing may change it that says that it does not."""
+        store = self.folder / "ci"
+        return {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
+class Saving(BaselineTest):
+    def test_h3_save_list_show_compare_promote_rm(self):
+        program = self.program()
+        said = self.save("nightly", program=program).stdout
+        self.assertIn("saved 'nightly' of 2 benchmarks, 7 processes", said)
+        self.assertIn("and as its anchor", said)
+        self.assertEqual(
+            self.stored("nightly").read_bytes(), self.stored("nightly", ".anchor").read_bytes()
+        )
+        self.assertFalse((self.folder / "taskbench-baseline.journal").exists())
+
+        table = self.baseline("list").stdout
+        self.assertRegex(table, r"(?m)^nightly  \S+-[0-9a-f]{8} +yes +\d{4}-\d\d-\d\d .* 7 +2 ")
+        listed = json.loads(self.baseline("list", "--format", "json").stdout)["baselines"]
+        self.assertEqual([row["name"] for row in listed], ["nightly"])
+        self.assertEqual(listed[0]["key"], self.stored("nightly").parent.name)
+
+        shown = self.baseline("show", "nightly").stdout
+        for text in ("cpu_model", "kernel", "canary: futex", "anchor of", "sort "):
+            self.assertIn(text, shown)
+        details = json.loads(self.baseline("show", "nightly", "--format", "json").stdout)
+        rows = {row["name"]: row for row in details["baseline"]["benchmarks"]}
+        self.assertAlmostEqual(rows["sort"]["median_ns"], 1000, delta=10)
+        self.assertLessEqual(rows["sort"]["min_ns"], rows["sort"]["median_ns"])
+
+        answer = self.baseline("compare", "nightly", *LARGE)
+        self.assertIn("PASS: none of 2 benchmarks slower", answer.stdout)
+        self.assertIn("7+7", answer.stdout)
+
+        self.save("nightly", program=program)
+        self.assertNotEqual(
+            self.stored("nightly").read_bytes(), self.stored("nightly", ".anchor").read_bytes()
+        )
+        self.baseline("promote", "nightly")
+        self.assertEqual(
+            self.stored("nightly").read_bytes(), self.stored("nightly", ".anchor").read_bytes()
+        )
+        self.baseline("rm", "nightly")
+        self.assertEqual(self.everything(), {})
+        self.assertEqual(json.loads(self.baseline("list", "--format", "json").stdout),
+                         {"baselines": []})
+
+    def test_chosen_workloads_and_settings_are_kept(self):
+        self.save("--workload", "hash", "--repetitions", "2", "--seed", "7")
+        document = json.loads(self.stored().read_text())
+        self.assertEqual([row["name"] for row in document["benchmarks"]], ["hash"])
+        self.assertEqual(document["settings"]["repetitions"], 2)
+        self.assertEqual(document["settings"]["seed"], 7)
+        self.assertEqual(len(document["processes"]), 7)
+        for one, next_one in zip(document["processes"], document["processes"][1:]):
+            self.assertEqual(one["canary_after"], next_one["canary_before"])
+
+    def test_taskbench_itself_shares_its_iteration_counts(self):
+        options = "chained_spawn --workers 1 --param chained_spawn.length=10"
+        self.save("--min-time", "1ms", program=f"{BINARY} {options}")
+        document = json.loads(self.stored().read_text())
+        iterations = document["benchmarks"][0]["iterations"]
+        self.assertGreater(iterations, 0)
+        self.assertTrue(document["build"]["workloads_version"])
+        self.assertTrue(document["build"]["compiler"])
+        answer = self.baseline("compare", *LARGE, "--processes", "1", "--json", "r.json")
+        self.assertIn("7+1", answer.stdout)
+        self.assertEqual(self.load("r.json")["verdict"], "PASS")
+
+
+class Verdicts(BaselineTest):
+    def setUp(self):
+        super().setUp()
+        self.given_baseline()
+
+    def compare(self, *arguments, times="sort=1000 hash=500", body="", **options):
+        program = self.program("b", times, body=body)
+        return self.baseline("compare", "--program", program, *arguments, **options)
+
+    def test_h3_a_slowdown_fails_and_is_named(self):
+        before = self.everything()
+        answer = self.compare(
+            *LARGE, "--json", "r.json", "--markdown", "r.md", times="sort=1e6 hash=500", status=1
+        )
+        self.assertIn("FAIL: 1 of 2 benchmarks slower", answer.stdout)
+        report = self.load("r.json")
+        self.assertEqual(report["verdict"], "FAIL")
+        self.assertEqual([r["verdict"] for r in report["benchmarks"]], ["FAIL", "PASS"])
+        row = report["benchmarks"][0]["against_baseline"]
+        self.assertGreater(row["change"], row["detectable"])
+        self.assertEqual((row["stored_processes"], row["fresh_processes"]), (7, 7))
+        comment = (self.folder / "r.md").read_text()
+        self.assertTrue(comment.startswith("### taskbench baseline: FAIL: 1 of 2"), comment)
+        self.assertIn("# estimate", comment)
+        self.assertEqual(self.everything(), before)
+
+    def test_an_open_verdict_is_mapped_as_asked(self):
+        def scattered(document):
+            for i, process in enumerate(document["processes"]):
+                process["real_ns"]["sort"] *= (1000, 1, 0.001)[i % 3]
+
+        self.edit(scattered)
+        answer = self.compare(status=3)
+        self.assertRegex(answer.stdout, r"sort: undecided: less than the [0-9.]+ % that would be")
+        one = ("--processes", "1")
+        self.compare(*one, "--inconclusive", "pass", status=0)
+        self.compare(*one, "--inconclusive", "fail", status=1)
+
+    def test_h3_a_canary_that_moved_is_no_failure(self):
+        def quick(document):
+            for i, process in enumerate(document["processes"]):
+                for canary in ("canary_before", "canary_after"):
+                    process[canary] = {"cpu_ns": 1e3 + i, "memory_ns": 1e3, "futex_ns": 1e3}
+
+        self.edit(quick)
+        answer = self.compare(times="sort=1e6 hash=500", status=4)
+        self.assertIn("ENVIRONMENT: the canary, which is always the same work", answer.stdout)
+        self.assertRegex(answer.stdout, r"(?s)moved: cpu \+\d.*memory\s\+\d.*futex\s\+\d")
+        self.assertIn("sort", answer.stdout)
+        self.assertNotIn("FAIL,", answer.stdout)
+        self.assertNotIn("slower by 9", answer.stdout)
+
+    def test_a_drift_since_the_anchor_fails_and_says_so(self):
+        def faster(document):
+            document["date"] = "2020-02-03T04:05:06+00:00"
+            for process in document["processes"]:
+                process["real_ns"]["sort"] /= 1000
+
+        self.edit(faster, kind=".anchor")
+        answer = self.compare(*LARGE, status=1)
+        self.assertIn("sort: drifted since the anchor of 2020-02-03", answer.stdout)
+        self.assertIn("FAIL, drifted", answer.stdout)
+        self.assertIn("1 of them only since the anchor", answer.stdout)
+        self.baseline("promote", "default")
+        self.compare(*LARGE, "--processes", "1")
+
+    def test_benchmarks_of_one_side_are_told(self):
+        answer = self.compare(*LARGE, "--processes", "1", times="sort=1000 new=5")
+        self.assertIn("hash: only the baseline has it.", answer.stdout)
+        self.assertIn("new: the baseline does not have it.", answer.stdout)
+        program = self.program("c", times="new=5")
+        self.refused("baseline", "compare", "--program", program, says="no benchmark in common")
+
+    def test_a_program_that_fails(self):
+        answer = self.compare(
+            body="'benchmark_out' in flags and sys.exit('out of luck')", status=5
+        )
+        self.assertIn("exited with status 1: out of luck", answer.stderr)
+        late = (
+            "n = len(os.listdir()); open(f'run{n}', 'w').close()\n"
+            "if n > 8: os.kill(os.getpid(), 9)"
+        )
+        self.assertIn("was killed by signal 9", self.compare(body=late, status=5).stderr)
+
+    def test_h3_another_machine_is_refused_and_every_difference_named(self):
+        def another(document):
+            document["machine"]["kernel"] = "2.4.0"
+            document["machine"]["cpu_stepping"] = "99"
+
+        self.edit(another)
+        self.edit(another, kind=".anchor")
+        answer = self.baseline("compare", status=4)
+        self.assertEqual(answer.stdout, "")
+        self.assertIn("no baseline 'default' of this machine", answer.stderr)
+        self.assertIn("kernel: '2.4.0' there, '", answer.stderr)
+        self.assertIn("cpu_stepping: '99' there, '", answer.stderr)
+        self.assertNotIn("cpu_model", answer.stderr)
+        self.assertRegex(self.baseline("list").stdout, r"default +\S+ +no ")
+        self.refused("baseline", "show", "default", says="for other machines only; choose by --key")
+        self.refused("baseline", "rm", "default", says="for other machines only; choose by --key")
+        key = json.loads(self.baseline("list", "--format", "json").stdout)["baselines"][0]["key"]
+        self.assertIn("(another machine)", self.baseline("show", "--key", key).stdout)
+        self.baseline("rm", "default", "--all-keys")
+        self.assertEqual(self.everything(), {})
+
+    def test_another_build_is_refused_and_named(self):
+        def another(document):
+            document["build"]["benchmark_library_build_type"] = "debug"
+
+        self.edit(another)
+        self.edit(another, kind=".anchor")
+        answer = self.compare(status=4)
+        self.assertIn("no baseline 'default' of this build", answer.stderr)
+        self.assertIn("benchmark_library_build_type: 'debug' there, unknown here", answer.stderr)
+
+    def test_of_another_machine_one_is_added_beside(self):
+        def another(document):
+            document["machine"]["kernel"] = "2.4.0"
+
+        self.edit(another)
+        self.edit(another, kind=".anchor")
+        folder = self.stored().parent
+        folder.rename(folder.parent / "another-12345678")
+        before = self.everything()
+        self.save(program=str(self.folder / "a"))
+        after = self.everything()
+        self.assertEqual(len(after), 4)
+        for path, content in before.items():
+            self.assertEqual(after[path], content)
+
+
+class Journals(BaselineTest):
+    def test_killed_at_any_moment_it_goes_on(self):
+        program = self.program(body="time.sleep(0.02)")
+        command = [BINARY, "baseline", "save", "--program", program, "--journal", "j"]
+        journal = self.folder / "j"
+        for lines in (1, 3, 6):
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while not journal.exists() or journal.read_text().count("\n") < lines:
+                self.assertIsNone(process.poll())
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            command = [BINARY, "baseline", "save", "--resume", "--journal", "j"]
+        complete = journal.read_text().split("\n")[1:-1]
+        self.assertGreaterEqual(len(complete), 5)
+        self.baseline("save", "--resume", "--journal", "j")
+        self.assertFalse(journal.exists())
+        processes = json.loads(self.stored().read_text())["processes"]
+        self.assertEqual(len(processes), 9)
+        for line, process in zip(complete, processes):
+            # What was measured before the kill is still there.
+            self.assertEqual({"process": json.loads(line)["process"], **process}, json.loads(line))
+
+    def test_control_c_says_how_to_go_on(self):
+        body = "os.path.exists('j') and (open('pid', 'w').write(str(os.getpid())), time.sleep(60))"
+        process = subprocess.Popen(
+            [BINARY, "baseline", "save", "--program", self.program(body=body), "--journal", "j"],
+            cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("go on with: taskbench baseline save --resume --journal j", said)
+        self.assertFalse((self.folder / "ci").exists())
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int((self.folder / "pid").read_text()), 0)
+
+    def test_unfinished_and_damaged_ones_are_left_alone(self):
+        for content in ("", "garbage\n", "{}\n", '{"taskbench_baseline_journal": 1}\n', "\xff\n"):
+            (self.folder / "j").write_bytes(content.encode("latin-1"))
+            self.refused("baseline", "save", "--resume", "--journal", "j", says="j: ")
+            self.refused("baseline", "save", "--journal", "j", says="j exists")
+            self.assertEqual((self.folder / "j").read_bytes(), content.encode("latin-1"))
+        self.refused("baseline", "save", "--resume", "--journal", "none", says="cannot be opened")
+
+    def test_one_that_could_not_be_stored_is_stored_without_measuring_again(self):
+        store = self.folder / "ci"
+        body = "open('ci', 'w').close()"  # comes into the way while it is measured
+        self.save(program=self.program(body=body), status=2)
+        store.unlink()
+        (self.folder / "a").unlink()
+        self.assertIn("saved 'default'", self.baseline("save", "--resume").stdout)
+
+    def test_a_program_that_was_built_anew_is_noticed(self):
+        body = "open('ci', 'w').close()"
+        self.save(program=self.program(body=body), status=2)
+        (self.folder / "ci").unlink()
+        journal = self.folder / "taskbench-baseline.journal"
+        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:4]))
+        self.program(times="sort=1")
+        self.refused("baseline", "save", "--resume", says="it was built anew")
+        self.refused("baseline", "save", "other", "--resume", says="is of the baseline 'default'")
+
+
+class BadStores(BaselineTest):
+    def test_bad_files_are_named_and_the_good_ones_listed(self):
+        self.given_baseline()
+        good = self.stored()
+        text = good.read_text()
+        later = text.replace('"taskbench_baseline": 1', '"taskbench_baseline": 9')
+        contents = {
+            "empty": b"", "cut": text.encode()[:400], "latin": b'{"a": "\xff"}', "other": b"[]",
+            "later": later.encode(), "named": text.encode(),
+        }
+        for name, content in contents.items():
+            (good.parent / f"{name}.json").write_bytes(content)
+        (good.parent / "lonely.anchor.json").write_text(text)
+        before = self.everything()
+        answer = self.baseline("list", status=2)
+        self.assertIn("default", answer.stdout)
+        for name in (*contents, "lonely.anchor"):
+            self.assertRegex(answer.stderr, rf"error: \S*{name}.json: ")
+        self.assertIn("'taskbench_baseline' is 9; this taskbench reads version 1", answer.stderr)
+        for name in contents:
+            self.refused("baseline", "compare", name, says=f"{name}.json: ")
+            self.refused("baseline", "show", name, says=f"{name}.json: ")
+        self.save("cut", status=2)
+        self.assertEqual(self.everything(), before)
+        self.baseline("show")
+
+    def test_stores_that_are_none(self):
+        (self.folder / "file").touch()
+        for command in ("list", "show", "compare"):
+            self.refused("baseline", command, "--store", "file", says="is no folder")
+        self.refused("baseline", "save", "--store", "file", says="is no folder")
+        self.refused("baseline", "save", "--store", "file/deeper", says="is no folder")
+        self.refused("baseline", "save", "--store", "/proc/x", says="cannot write")
+        self.assertIn("NAME", self.baseline("list", "--store", "nothing").stdout)
+
+    def test_an_unwritable_store_is_refused_before_anything_is_measured(self):
+        self.given_baseline()
+        before = self.everything()
+        self.folder.chmod(0o755)
+        folder = self.folder / "ci" / "baselines"
+        for path in (folder, *folder.iterdir()):
+            path.chmod(0o555)
+        self.addCleanup(lambda: [p.chmod(0o755) for p in (folder, *folder.iterdir())])
+        program = self.program("b", body="open('/tmp/never', 'w')")
+        self.refused(
+            "baseline", "save", "--program", program, "--journal", "/dev/null/j",
+            says="permission denied", preexec_fn=become_nobody,
+        )
+        self.assertEqual(self.everything(), before)
+
+    def test_a_full_disk_leaves_the_old_baseline(self):
+        def limit():
+            import resource  # a file size limit is a full disk that needs no root
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        self.given_baseline()
+        before = self.everything()
+        self.refused("baseline", "save", says="exceed the limit", preexec_fn=limit)
+        self.assertEqual(self.everything(), before)
+
+    def test_reports_that_cannot_be_written(self):
+        self.given_baseline()
+        self.refused("baseline", "compare", "--json", "/no/such/r.json", says="/no/such")
+        full = self.baseline("compare", "--markdown", "/dev/full", "--processes", "1", status=2)
+        self.assertIn("/dev/full", full.stderr)
+
+
+class CommandLine(BaselineTest):
+    def test_names(self):
+        self.given_baseline()
+        for command in ("compare", "show", "promote", "rm"):
+            answer = self.refused("baseline", command, "defualt", says="did you mean 'default'?")
+            self.assertIn("`taskbench baseline save defualt` saves one", answer.stderr)
+        for name in ("../x", "a/b", "", ".hidden", "x.anchor", "ü"):
+            self.refused("baseline", "save", name, says="'")
+        for command in ("promote", "rm"):
+            self.refused("baseline", command, says="needs the name")
+        self.refused("baseline", "rm", "default", "--key", "xeon", says="--key: unknown key")
+
+    def test_none_stored(self):
+        self.refused(
+            "baseline", "compare", says="none is stored; `taskbench baseline save` saves one"
+        )
+
+    def test_words_and_numbers(self):
+        self.refused("baseline", says="name one of save, compare, list, show, promote, rm")
+        self.refused("baseline", "svae", says="did you mean 'save'?")
+        self.refused("baseline", "save", "--prosesses", "9", says="did you mean '--processes'?")
+        self.refused("baseline", "list", "x", says="unexpected argument 'x'")
+        self.refused("baseline", "save", "--processes", "6", says="--processes")
+        self.refused("baseline", "save", "--program", "", says="the command is empty")
+        self.refused("baseline", "save", "--program", "/no/such", says="cannot be started")
+        self.refused("baseline", "save", "--min-time", "x", says="--min-time")
+        self.refused("baseline", "list", "--format", "xml", says="unknown format")
+        program = self.program()
+        self.refused(
+            "baseline", "save", "--program", program, "--workload", "srot",
+            says="did you mean 'sort'?",
+        )
+        self.assertFalse((self.folder / "ci").exists())
+
+    def test_help_has_examples_and_exit_codes(self):
+        top = self.taskbench("baseline", "--help").stdout
+        for command in COMMANDS:
+            self.assertRegex(top, rf"(?m)^  {command} +[A-Z].*\.$")
+        for words in ((), *((command,) for command in COMMANDS)):
+            with self.subTest(words):
+                text = self.taskbench("baseline", *words, "--help").stdout
+                usage = " ".join(("taskbench", "baseline", *words))
+                self.assertIn(f"\nUsage: {usage} ", text)
+                self.assertIn("\nExamples:\n", text)
+                self.assertIn("\nExit status: ", text)
+                for line in text.splitlines():
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_bash_completes_subcommands_and_their_options(self):
+        script = self.folder / "completion.bash"
+        script.write_text(self.taskbench("completion", "bash").stdout)
+
+        def complete(*words):
+            program = (
+                'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _taskbench;'
+                ' printf "%s\\n" "${COMPREPLY[@]}"'
+            )
+            return subprocess.run(
+                ["bash", "--norc", "-c", program, "bash", script, "taskbench", *words],
+                cwd=self.folder, capture_output=True, encoding="utf-8", check=True,
+            ).stdout.split()
+
+        self.assertEqual(complete("baseline", ""), list(COMMANDS))
+        self.assertEqual(complete("baseline", "p"), ["promote"])
+        self.assertEqual(complete("baseline", "rm", "--a"), ["--all-keys"])
+        self.assertEqual(complete("baseline", "save", "--jo"), ["--journal"])
+        self.assertEqual(complete("baseline", "list", "--format", ""), ["table", "json"])
+        self.assertEqual(set(complete("baseline", "-")), {"-h", "--help"})
+        for shell in ("zsh", "fish"):
+            text = self.taskbench("completion", shell).stdout
+            for word in (*COMMANDS, "all-keys", "journal"):
+                self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    main()

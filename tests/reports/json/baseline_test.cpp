@@ -1,0 +1,89 @@
+#include "reports/json/baseline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "reports/json/reader.hpp"
+#include "tests/reports/sample_baselines.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using model::Series;
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    (void)parse_baseline("ci/baselines/k/n.json", text);
+  } catch (const ReadError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(baseline_json, is_read_as_it_was_written) {
+  const Series series = sample_baseline();
+  const std::string text = baseline_file(series);
+  const Series again = parse_baseline("x", text);
+  EXPECT_EQ(baseline_file(again), text);
+  EXPECT_EQ(again.setup.key, series.setup.key);
+  EXPECT_EQ(again.setup.iterations, series.setup.iterations);
+  EXPECT_EQ(again.processes.size(), 7U);
+  EXPECT_EQ(again.processes[3].real_ns, series.processes[3].real_ns);
+  EXPECT_EQ(again.processes[3].after, series.processes[3].after);
+}
+
+TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
+  const std::string good = baseline_file(sample_baseline());
+  const auto broken = [&](const std::string& what, const std::string& by) {
+    return refusal(replaced(good, what, by));
+  };
+  for (const auto& [message, expected] : std::initializer_list<std::pair<std::string, std::string>>{
+           {refusal(""), "is empty"},
+           {refusal("garbage"), "is no valid JSON, at byte 1"},
+           {refusal(good.substr(0, good.size() / 2)), "is no valid JSON"},
+           {broken("ping_pong", "ping_\xff"), "is no valid JSON"},
+           {refusal("[]"), "it is no stored baseline"},
+           {refusal("{\"benchmarks\": []}"), "it is no stored baseline"},
+           {broken("\"taskbench_baseline\": 1", "\"taskbench_baseline\": 2"),
+            "field 'taskbench_baseline' is 2; this taskbench reads version 1"},
+           {broken("\"seed\": 5", "\"seed\": -5"), "field 'settings.seed' is no whole number"},
+           {broken("\"min_time_s\": 0.02", "\"min_time_s\": null"),
+            "field 'settings.min_time_s' is no positive number"},
+           {broken("\"kernel\"", "\"colonel\""), "accepted"},  // a field that is not known yet
+           {broken("\"machine\"", "\"engine\""), "field 'machine' is missing"},
+           {broken("\"processes\": 7", "\"processes\": 8"),
+            "field 'processes' has 7 entries, not the 8 of settings.processes"},
+           {broken("\"futex_ns\": 3000000.0", "\"futex_ns\": 0"),
+            "field 'processes[0].canary_before.futex_ns' is no positive number"},
+           {broken("\"spawn\": 500", "\"span\": 500"),
+            "field 'processes[0].real_ns.spawn' is missing"},
+       }) {
+    EXPECT_NE(message.find(expected), std::string::npos) << message << "\n" << expected;
+    if (expected == "accepted") continue;
+    EXPECT_EQ(message.find("ci/baselines/k/n.json: "), 0U) << message;
+    EXPECT_NE(message.find("save the baseline anew"), std::string::npos) << message;
+  }
+}
+
+TEST(baseline_json, too_few_processes_are_no_baseline) {
+  Series series = sample_baseline();
+  series.processes.resize(6);
+  series.setup.processes = 6;
+  EXPECT_NE(refusal(baseline_file(series)).find("has fewer than 7 entries"), std::string::npos);
+}
+
+TEST(baseline_json, hostile_names_come_back) {
+  Series series = sample_baseline();
+  series.setup.command = "'a b' \"c\" \\ \n \x01 Ü";
+  EXPECT_EQ(parse_baseline("x", baseline_file(series)).setup.command, series.setup.command);
+}
+
+}  // namespace
+}  // namespace taskbench::reports::json

@@ -1,0 +1,295 @@
+#include "reports/verdict/baseline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/reports/stats/noise.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::CanaryTimes;
+using model::Series;
+using model::SeriesProcess;
+using stats::Noise;
+
+/// How a simulated machine and program behave. Logarithms, but for the factors.
+struct World {
+  double spread = 0.02;         ///< of a benchmark from process to process
+  double canary_spread = 0.01;  ///< of the canary from pass to pass
+  double slower = 1;            ///< the first benchmark takes so many times as long
+  double machine = 1;           ///< everything does, the canary too
+  CanaryTimes parts{1, 1, 1};   ///< parts of the canary do
+};
+
+Series simulate(Noise& noise, int processes, int benchmarks, const World& world = {}) {
+  Series series;
+  series.setup.processes = processes;
+  for (int i = 0; i < benchmarks; ++i) series.setup.benchmarks.push_back("b" + std::to_string(i));
+  const auto pass = [&] {
+    const double factor = world.machine * std::exp(world.canary_spread * noise.normal());
+    return CanaryTimes{1e7 * factor * world.parts.cpu_ns, 1e7 * factor * world.parts.memory_ns,
+                       1e7 * factor * world.parts.futex_ns};
+  };
+  CanaryTimes before = pass();
+  for (int i = 0; i < processes; ++i) {
+    SeriesProcess process;
+    process.before = before;
+    process.after = before = pass();
+    for (const std::string& name : series.setup.benchmarks) {
+      const double factor = name == "b0" ? world.slower : 1;
+      process.real_ns[name] =
+          1e5 * factor * world.machine * std::exp(world.spread * noise.normal());
+    }
+    series.processes.push_back(process);
+  }
+  return series;
+}
+
+BaselineReport report_of(const Series& now, const Series& stored, const BaselinePolicy& policy) {
+  return compare_with_baseline(now, stored, nullptr, policy);
+}
+
+/// Any effect matters: what remains is the statistics.
+constexpr BaselinePolicy kNoDelta{.alpha = 0.05, .pass_error = 0.05, .delta = 1e-9};
+
+TEST(baseline, one_process_without_a_change_fails_as_often_as_alpha_says) {
+  // The bound is exact for normal noise, one fresh value and one benchmark; the canary is quiet.
+  constexpr int kTrials = 8000;
+  Noise noise(1);
+  int failed = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const World quiet{.canary_spread = 0};
+    const Series stored = simulate(noise, 7, 1, quiet);
+    if (report_of(simulate(noise, 1, 1, quiet), stored, kNoDelta).overall == Verdict::fail) {
+      ++failed;
+    }
+  }
+  EXPECT_NEAR(failed / double{kTrials}, kNoDelta.alpha, stats::four_errors(0.05, kTrials));
+}
+
+TEST(baseline, several_benchmarks_and_an_anchor_together_fail_no_oftener_than_alpha_says) {
+  constexpr int kTrials = 1500;
+  Noise noise(2);
+  int failed = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const Series stored = simulate(noise, 9, 4);
+    const Series anchor = simulate(noise, 9, 4);
+    const auto report = compare_with_baseline(simulate(noise, 7, 4), stored, &anchor, kNoDelta);
+    if (report.overall == Verdict::fail) ++failed;
+  }
+  EXPECT_LE(failed / double{kTrials}, kNoDelta.alpha + stats::four_errors(0.05, kTrials));
+}
+
+TEST(baseline, a_change_by_delta_passes_no_oftener_than_the_error_says) {
+  constexpr int kTrials = 1500;
+  Noise noise(3);
+  const BaselinePolicy policy;
+  int passed = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const Series stored = simulate(noise, 9, 1);
+    const World slower{.slower = 1 + policy.delta};
+    if (report_of(simulate(noise, 7, 1, slower), stored, policy).overall == Verdict::pass) {
+      ++passed;
+    }
+  }
+  EXPECT_LE(passed / double{kTrials}, policy.pass_error + stats::four_errors(0.05, kTrials));
+}
+
+TEST(baseline, what_is_slower_by_more_than_detectable_is_found_mostly_and_told) {
+  constexpr int kTrials = 1000;
+  Noise noise(4);
+  int failed = 0;
+  int as_told = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const Series stored = simulate(noise, 9, 1);
+    const auto row = report_of(simulate(noise, 7, 1, {.slower = 1.15}), stored, {}).rows.front();
+    if (row.verdict == Verdict::fail) ++failed;
+    if ((row.rolling.change > row.rolling.detectable) == (row.verdict == Verdict::fail)) ++as_told;
+  }
+  EXPECT_GT(failed, 9 * kTrials / 10);
+  EXPECT_EQ(as_told, kTrials);
+}
+
+TEST(baseline, a_change_less_than_delta_never_fails) {
+  Noise noise(5);
+  const World still{.spread = 1e-6, .canary_spread = 1e-6};
+  const Series stored = simulate(noise, 9, 1, still);
+  World slower = still;
+  slower.slower = 1.02;
+  EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored, {}).overall, Verdict::pass);
+  slower.slower = 1.04;
+  EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored, {}).overall, Verdict::fail);
+}
+
+TEST(baseline, faster_passes_by_the_mirrored_rule) {
+  Noise noise(6);
+  const auto report = report_of(simulate(noise, 7, 2, {.slower = 0.7}), simulate(noise, 9, 2), {});
+  EXPECT_EQ(report.rows.front().verdict, Verdict::pass);
+  EXPECT_TRUE(report.rows.front().improved);
+  EXPECT_FALSE(report.rows.back().improved);
+}
+
+TEST(baseline, too_much_noise_is_inconclusive) {
+  Noise noise(7);
+  const World noisy{.spread = 0.3};
+  const auto report = report_of(simulate(noise, 7, 1, noisy), simulate(noise, 9, 1, noisy), {});
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+}
+
+TEST(baseline, one_disturbed_process_of_seven_does_not_fail) {
+  Noise noise(8);
+  const Series stored = simulate(noise, 9, 1);
+  Series now = simulate(noise, 7, 1);
+  now.processes[3].real_ns["b0"] *= 5;
+  EXPECT_NE(report_of(now, stored, {}).overall, Verdict::fail);
+}
+
+TEST(baseline, a_machine_that_is_a_little_slower_is_taken_out_by_the_canary) {
+  Noise noise(9);
+  const Series stored = simulate(noise, 9, 1);
+  const auto report = report_of(simulate(noise, 7, 1, {.machine = 1.02}), stored, {});
+  EXPECT_FALSE(report.environment_moved);
+  EXPECT_LT(std::abs(report.rows.front().rolling.change), 0.03);
+}
+
+TEST(baseline, a_canary_that_moved_leaves_no_verdict_and_names_its_part) {
+  Noise noise(10);
+  const Series stored = simulate(noise, 9, 2);
+  for (const double factor : {1.5, 0.6}) {
+    const World moved{.slower = 2, .parts = {1, factor, 1}};
+    const auto report = report_of(simulate(noise, 7, 2, moved), stored, {});
+    EXPECT_TRUE(report.environment_moved);
+    EXPECT_EQ(report.overall, Verdict::inconclusive);
+    EXPECT_EQ(report.rows.size(), 2U) << "the figures are shown all the same";
+    for (const CanaryChange& each : report.canary) {
+      EXPECT_EQ(each.moved, each.part == "all" || each.part == "memory") << each.part;
+    }
+  }
+}
+
+TEST(baseline, a_canary_within_delta_has_not_moved_however_quiet_it_is) {
+  Noise noise(11);
+  const World still{.canary_spread = 1e-6};
+  const Series stored = simulate(noise, 9, 1, still);
+  World moved = still;
+  moved.machine = 1.02;
+  EXPECT_FALSE(report_of(simulate(noise, 7, 1, moved), stored, {}).environment_moved);
+  moved.machine = 1.05;
+  EXPECT_TRUE(report_of(simulate(noise, 7, 1, moved), stored, {}).environment_moved);
+}
+
+TEST(baseline, a_canary_that_has_not_changed_moves_seldom) {
+  constexpr int kTrials = 1500;
+  Noise noise(12);
+  int moved = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const Series stored = simulate(noise, 7, 1);
+    if (report_of(simulate(noise, 7, 1), stored, kNoDelta).environment_moved) ++moved;
+  }
+  EXPECT_LE(moved / double{kTrials}, kNoDelta.alpha + stats::four_errors(0.05, kTrials));
+}
+
+TEST(baseline, a_drift_that_each_step_hides_fails_against_the_anchor) {
+  Noise noise(13);
+  const World still{.spread = 0.005, .canary_spread = 0.002};
+  World rolling = still;
+  rolling.slower = 1.1;
+  World fresh = still;
+  fresh.slower = 1.11;
+  const Series anchor = simulate(noise, 9, 2, still);
+  const Series stored = simulate(noise, 9, 2, rolling);
+  const Series now = simulate(noise, 7, 2, fresh);
+  EXPECT_EQ(compare_with_baseline(now, stored, nullptr, {}).overall, Verdict::pass);
+  const auto report = compare_with_baseline(now, stored, &anchor, {});
+  EXPECT_EQ(report.overall, Verdict::fail);
+  EXPECT_TRUE(report.rows.front().drifted);
+  EXPECT_FALSE(report.rows.back().drifted);
+  EXPECT_NEAR(report.rows.front().anchor->change, 0.11, 0.02);
+}
+
+TEST(baseline, an_anchor_of_another_state_of_the_machine_is_shown_and_not_judged) {
+  Noise noise(14);
+  const Series anchor = simulate(noise, 9, 1, {.slower = 0.5, .parts = {2, 1, 1}});
+  const auto report =
+      compare_with_baseline(simulate(noise, 7, 1), simulate(noise, 9, 1), &anchor, {});
+  EXPECT_TRUE(report.anchor_void);
+  EXPECT_FALSE(report.environment_moved);
+  EXPECT_NE(report.overall, Verdict::fail);
+  EXPECT_TRUE(report.rows.front().anchor.has_value());
+}
+
+TEST(baseline, an_anchor_that_is_the_baseline_costs_nothing) {
+  Noise noise(15);
+  const Series stored = simulate(noise, 9, 1);
+  const Series now = simulate(noise, 7, 1);
+  const auto with = compare_with_baseline(now, stored, &stored, {});
+  const auto without = compare_with_baseline(now, stored, nullptr, {});
+  EXPECT_FALSE(with.rows.front().anchor.has_value());
+  EXPECT_EQ(with.rows.front().rolling.detectable, without.rows.front().rolling.detectable);
+}
+
+TEST(baseline, units_and_the_order_of_processes_do_not_matter) {
+  Noise noise(16);
+  const Series stored = simulate(noise, 9, 1);
+  const Series now = simulate(noise, 7, 1);
+  const auto plain = report_of(now, stored, {}).rows.front().rolling;
+  Series other_stored = stored;
+  Series other_now = now;
+  for (Series* series : {&other_stored, &other_now}) {
+    for (SeriesProcess& process : series->processes) process.real_ns["b0"] *= 1000;
+  }
+  std::swap(other_now.processes[1], other_now.processes[5]);
+  const auto scaled = report_of(other_now, other_stored, {}).rows.front().rolling;
+  EXPECT_NEAR(scaled.change, plain.change, 1e-12);
+  EXPECT_NEAR(scaled.detectable, plain.detectable, 1e-12);
+  EXPECT_NEAR(scaled.high, plain.high, 1e-12);
+}
+
+TEST(baseline, follows_the_published_rule) {
+  // k = 7 values of x with mean 0 and s = 0.1: t(6, 0.99) = 3.142668, sqrt(1 + 1/7) = 1.069045.
+  Series stored;
+  stored.setup.benchmarks = {"b"};
+  const double step = 0.1 * std::sqrt(6.0 / 6.0);
+  for (const double x : {-1.0, -1.0, -1.0, 0.0, 1.0, 1.0, 1.0}) {
+    stored.processes.push_back({{1, 1, 1}, {1, 1, 1}, {{"b", std::exp(step * x)}}});
+  }
+  Series now = stored;
+  const auto row = report_of(now, stored, {.alpha = 0.01}).rows.front().rolling;
+  EXPECT_NEAR(std::log1p(row.detectable), 3.142668 * 0.1 * 1.069045, 1e-6);
+  EXPECT_NEAR(row.change, 0, 1e-12);
+  EXPECT_EQ(row.stored, 7U);
+}
+
+TEST(baseline, benchmarks_of_one_side_are_told_and_not_compared) {
+  Noise noise(17);
+  Series stored = simulate(noise, 9, 3);
+  Series now = simulate(noise, 7, 3);
+  stored.setup.benchmarks = {"b0", "b1"};
+  now.setup.benchmarks = {"b1", "b2"};
+  const auto report = report_of(now, stored, {});
+  ASSERT_EQ(report.rows.size(), 1U);
+  EXPECT_EQ(report.rows.front().name, "b1");
+  EXPECT_EQ(report.only_baseline, std::vector<std::string>{"b0"});
+  EXPECT_EQ(report.only_now, std::vector<std::string>{"b2"});
+}
+
+TEST(baseline, nothing_in_common_is_no_pass) {
+  Noise noise(18);
+  Series now = simulate(noise, 7, 1);
+  now.setup.benchmarks = {"another"};
+  EXPECT_EQ(report_of(now, simulate(noise, 9, 1), {}).overall, Verdict::inconclusive);
+}
+
+TEST(baseline, no_processes_are_refused) {
+  Noise noise(19);
+  EXPECT_THROW((void)report_of(Series{}, simulate(noise, 9, 1), {}), std::invalid_argument);
+  EXPECT_THROW((void)report_of(simulate(noise, 9, 1), Series{}, {}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace taskbench::reports::verdict
