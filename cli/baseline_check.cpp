@@ -158,7 +158,7 @@ bool write_files(const BaselineCheck& check, const render::BaselineComparison& c
     all_written = false;
   };
   if (check.json) write(*check.json, render::json(comparison));
-  if (check.markdown) write(*check.markdown, render::markdown(comparison));
+  if (check.markdown) write(*check.markdown, render::markdown(comparison, check.comment));
   return all_written;
 }
 

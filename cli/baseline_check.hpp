@@ -10,6 +10,7 @@
 #include "cli/baseline_store.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/verdict_options.hpp"
+#include "reports/render/paired.hpp"
 
 namespace taskbench::cli {
 
@@ -25,6 +26,7 @@ struct BaselineCheck {
   double timeout_s = kDefaultProcessTimeout_s;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;
+  reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
   bool quiet = false;
 };
 

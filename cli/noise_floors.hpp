@@ -1,4 +1,5 @@
-// Where a machine's noise is kept, and which noise floors a trial is judged by.
+// Where a machine's noise is kept, beside the baselines, and which noise floors a trial is judged
+// by.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +12,6 @@
 #include "reports/model/paired.hpp"
 
 namespace taskbench::cli {
-
-/// The folder of baselines and calibrations, unless --store names another.
-inline constexpr std::string_view kDefaultStore = "ci/baselines";
 
 /// <store>/<machine key>.noise.json
 [[nodiscard]] std::filesystem::path noise_file(const std::filesystem::path& store,

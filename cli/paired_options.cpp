@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "cli/baseline_store.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/run_plan.hpp"
 #include "cli/usage_error.hpp"
@@ -72,8 +73,8 @@ void PairedOptions::declare(CLI::App& app, OptionValueTable& values) {
   declare_programs(app, values);
   declare_measurement(app);
   verdict_.declare(app, values);
-  auto* store = add_valued(app, "--store", store_, "FOLDER",
-                           "Where `taskbench calibrate` has left the noise floors.");
+  auto* store =
+      add_valued(app, "--store", store_, "FOLDER", "Where noise floors and baselines are kept.");
   store->default_str(std::string(kDefaultStore));
   values.set(store, {Kind::file, {}});
   store->group("Verdict");
@@ -165,6 +166,41 @@ PairedPlan PairedOptions::plan() {
   return plan;
 }
 
+StoredPlan PairedOptions::plan_stored(std::string_view option) {
+  const auto refuse = [&](std::string_view name, bool given) {
+    if (given) throw UsageError(fmt::format("{} and {} exclude each other", option, name));
+  };
+  refuse("--base", !base_.empty());
+  refuse("--base-rev", !base_rev_.empty());
+  refuse("--head-rev", !head_rev_.empty());
+  refuse("--build", !build_.empty());
+  refuse("--program", !program_.empty());
+  refuse("--cache", !cache_.empty());
+  refuse("--workload", !workloads_.empty());
+  refuse("--budget", !budget_.empty());
+  refuse("--max-blocks", !max_blocks_.empty());
+  refuse("--repetitions", !repetitions_.empty());
+  refuse("--min-time", !min_time_.empty());
+  refuse("--seed", !seed_.empty());
+  refuse("--journal", !journal_.empty());
+  refuse("--resume", resume_);
+  refuse("--run-identical", run_identical_);
+  verdict_.parse();
+  StoredPlan plan;
+  plan.program = parse_text("--head", head_);
+  plan.store = parse_path("--store", store_).value_or(kDefaultStore);
+  plan.timeout_s = parse_timeout();
+  plan.quiet = quiet_;
+  plan.json = parse_path("--json", json_);
+  plan.markdown = parse_path("--markdown", markdown_);
+  return plan;
+}
+
+double PairedOptions::parse_timeout() const {
+  const auto text = parse_single("--timeout", timeout_);
+  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s) : kDefaultTimeout_s;
+}
+
 void PairedOptions::plan_programs(PairedPlan& plan) const {
   plan.base = parse_source("--base", base_, base_rev_);
   plan.head = parse_source("--head", head_, head_rev_);
@@ -190,7 +226,7 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   setup.min_time_s = kDefaultMinTime_s;
   setup.max_blocks = kDefaultMaxBlocks;
   plan.budget_s = policy_.budget_s;
-  plan.timeout_s = kDefaultTimeout_s;
+  plan.timeout_s = parse_timeout();
   if (const auto text = parse_single("--seed", seed_)) {
     setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
   }
@@ -206,9 +242,6 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   }
   if (const auto text = parse_single("--budget", budget_)) {
     plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
-  }
-  if (const auto text = parse_single("--timeout", timeout_)) {
-    plan.timeout_s = parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s);
   }
   plan.workloads = parse_list("--workload", workloads_);
 }

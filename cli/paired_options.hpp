@@ -53,6 +53,16 @@ struct PairedPlan {
   std::optional<std::filesystem::path> markdown;
 };
 
+/// What was asked for of one program that is compared with what is stored.
+struct StoredPlan {
+  std::string program;  ///< empty: none was given
+  std::filesystem::path store;
+  double timeout_s = 0;
+  bool quiet = false;
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> markdown;
+};
+
 class PairedOptions {
  public:
   explicit PairedOptions(const PairedPolicy& policy) : policy_(policy) {}
@@ -62,7 +72,11 @@ class PairedOptions {
   /// Understands what was given. Throws UsageError.
   [[nodiscard]] PairedPlan plan();
 
-  /// Of what plan() has understood.
+  /// The same for a program that is compared with a stored baseline, of which `option` is the name.
+  /// Options that only two programs need are refused.
+  [[nodiscard]] StoredPlan plan_stored(std::string_view option);
+
+  /// Of what plan() or plan_stored() has understood.
   [[nodiscard]] const VerdictOptions& verdict() const { return verdict_; }
 
  private:
@@ -71,6 +85,7 @@ class PairedOptions {
   void declare_output(CLI::App& app, OptionValueTable& values);
   void plan_programs(PairedPlan& plan) const;
   void plan_measurement(PairedPlan& plan) const;
+  [[nodiscard]] double parse_timeout() const;
 
   using Given = std::vector<std::string>;
 

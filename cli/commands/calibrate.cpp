@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/baseline_store.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"

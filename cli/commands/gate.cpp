@@ -1,5 +1,6 @@
 #include "cli/commands/gate.hpp"
 
+#include "cli/baseline_check.hpp"
 #include "cli/paired_judgement.hpp"
 #include "cli/signals.hpp"
 #include "cli/values.hpp"
@@ -14,12 +15,12 @@ constexpr const char* kDefaultTitle = "taskbench";
 void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs in CI, and report for reviewers.\n\n"
-      "It measures and judges as `taskbench ab` does. Other than that, it writes --markdown and\n"
-      "--json also when a revision does not build or a program fails, and a journal that is there "
-      "is\n"
-      "begun anew without --resume. A benchmark that only one side has is told and fails nothing;\n"
-      "when both have none in common, the status is 5. The comment's first line is hidden, and\n"
-      "always the same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
+      "It measures and judges as `taskbench ab` does, or, with --baseline, one program as\n"
+      "`taskbench baseline compare`. Other than ab, it writes --markdown and --json also when a\n"
+      "revision does not build or a program fails, and a journal that is there is begun anew\n"
+      "without --resume. A benchmark that only one side has is told and fails nothing; when both\n"
+      "have none in common, the status is 5. The comment's first line is hidden, and always the\n"
+      "same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
   app.footer(
       "Examples:\n"
       "  taskbench gate --base-rev origin/main --head-rev HEAD --markdown comment.md\n"
@@ -27,29 +28,50 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "gate.json\n"
       "  taskbench gate --base-rev \"$(git merge-base origin/main HEAD)\" --head-rev HEAD \\\n"
       "      --build 'make -j2 bench' --program build/bench --inconclusive pass\n"
+      "  taskbench gate --baseline release --head build/release/cli/taskbench\n"
       "\n"
-      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed\n"
-      "or could not be built, 130 interrupted.");
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the machine "
+      "of\n"
+      "the baseline, or it moved, 5 a program failed or could not be built, 130 interrupted.");
   options_.declare(app, values);
+  add_valued(app, "--baseline", baseline_, "NAME",
+             "Compare --head with this stored baseline, as `taskbench baseline compare` does.")
+      ->group("What to compare");
   auto* title =
       add_valued(app, "--title", title_, "TEXT", "What the comment's heading begins with.");
   title->default_str(kDefaultTitle)->group("Output");
 }
 
 ExitCode GateCommand::execute(const Invocation&) {
-  // A change is judged against a program or, when --baseline names one, against what was stored:
-  // this is where the latter branches off.
-  return gate_two_programs();
+  return baseline_.empty() ? gate_two_programs() : gate_stored();
+}
+
+ExitCode GateCommand::gate_stored() {
+  const StoredPlan plan = options_.plan_stored("--baseline");
+  BaselineCheck check;
+  check.name = parse_baseline_name(baseline_);
+  check.store = plan.store;
+  check.program = plan.program;
+  check.timeout_s = plan.timeout_s;
+  check.json = plan.json;
+  check.markdown = plan.markdown;
+  check.comment = comment_style();
+  check.quiet = plan.quiet;
+  return check_baseline(check, options_.verdict(), stop_on_signals());
+}
+
+reports::render::CommentStyle GateCommand::comment_style() const {
+  reports::render::CommentStyle style;
+  style.title = parse_single("--title", title_).value_or(kDefaultTitle);
+  style.marked = true;
+  return style;
 }
 
 ExitCode GateCommand::gate_two_programs() {
   const PairedPlan plan = options_.plan();
-  reports::render::CommentStyle style;
-  style.title = parse_single("--title", title_).value_or(kDefaultTitle);
-  style.marked = true;
   refuse_unwritable(plan);
   const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
-  return report(plan, outcome, options_.verdict(), style);
+  return report(plan, outcome, options_.verdict(), comment_style());
 }
 
 }  // namespace taskbench::cli

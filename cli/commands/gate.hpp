@@ -6,6 +6,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/paired_options.hpp"
+#include "reports/render/paired.hpp"
 
 namespace taskbench::cli {
 
@@ -16,12 +17,15 @@ class GateCommand final : public Command {
 
  private:
   [[nodiscard]] ExitCode gate_two_programs();
+  [[nodiscard]] ExitCode gate_stored();
+  [[nodiscard]] reports::render::CommentStyle comment_style() const;
 
   PairedOptions options_{{.command = "gate",
                           .budget_s = 300,
                           .journal = "taskbench-gate.journal",
                           .replaces_journal = true,
                           .reports_failures = true}};
+  std::vector<std::string> baseline_;
   std::vector<std::string> title_;
 };
 

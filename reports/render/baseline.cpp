@@ -207,15 +207,16 @@ std::string table(const BaselineComparison& comparison, const TableStyle& style)
   return text + headline(report) + '\n';
 }
 
-std::string markdown(const BaselineComparison& comparison) {
+std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {
   const BaselineReport& report = comparison.report;
   std::vector<Bar> rows;
   for (const BaselineRow& row : report.rows) {
     rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
                     row.rolling.detectable, verdict_text(row)});
   }
-  std::string text =
-      fmt::format("### taskbench baseline: {}\n\n```text\n{}```\n\n", headline(report), bars(rows));
+  std::string text = style.marked ? fmt::format("{}\n", kCommentMarker) : std::string();
+  text += fmt::format("### {}: {}\n\n```text\n{}```\n\n", markdown_escaped(style.title),
+                      headline(report), bars(rows));
   for (const std::string& remark : remarks(comparison)) {
     text += fmt::format("- {}\n", markdown_escaped(remark));
   }

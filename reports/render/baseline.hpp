@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/model/baseline.hpp"
+#include "reports/render/paired.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/baseline.hpp"
 
@@ -24,7 +25,7 @@ struct BaselineComparison {
 [[nodiscard]] std::string table(const BaselineComparison& comparison, const TableStyle& style);
 
 /// A comment for reviewers: the verdict first, a bar for each benchmark, then the table.
-[[nodiscard]] std::string markdown(const BaselineComparison& comparison);
+[[nodiscard]] std::string markdown(const BaselineComparison& comparison, const CommentStyle& style);
 
 [[nodiscard]] std::string json(const BaselineComparison& comparison);
 

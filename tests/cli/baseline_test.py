@@ -130,7 +130,9 @@ class Saving(BaselineTest):
         self.assertGreater(iterations, 0)
         self.assertTrue(document["build"]["workloads_version"])
         self.assertTrue(document["build"]["compiler"])
-        answer = self.baseline("compare", *LARGE, "--processes", "1", "--json", "r.json")
+        answer = self.baseline(
+            "compare", *LARGE, "--processes", "1", "--json", "r.json", "--inconclusive", "pass"
+        )
         self.assertIn("7+1", answer.stdout)
         self.assertEqual(self.load("r.json")["verdict"], "PASS")
 
@@ -161,15 +163,27 @@ class Verdicts(BaselineTest):
         self.assertIn("# estimate", comment)
         self.assertEqual(self.everything(), before)
 
+    def test_h3_gate_does_the_same_and_marks_its_comment(self):
+        slow = self.program("b", times="sort=1e6 hash=500")
+        self.taskbench("gate", "--baseline", "default", *LARGE, "--json", "r.json")
+        gate = ("gate", "--baseline", "default", "--head", slow, *LARGE)
+        answer = self.taskbench(*gate, "--markdown", "c.md", status=1)
+        self.assertIn("FAIL", answer.stdout)
+        comment = (self.folder / "c.md").read_text()
+        self.assertTrue(comment.startswith("<!-- taskbench-gate -->\n### taskbench: FAIL"), comment)
+        self.refused(*gate, "--base", slow, says="--baseline and --base exclude each other")
+        self.refused(*gate, "--budget", "1m", says="--baseline and --budget exclude each other")
+        self.refused("gate", "--baseline", "dfault", says="did you mean 'default'?")
+
     def test_an_open_verdict_is_mapped_as_asked(self):
         def scattered(document):
             for i, process in enumerate(document["processes"]):
                 process["real_ns"]["sort"] *= (1000, 1, 0.001)[i % 3]
 
         self.edit(scattered)
-        answer = self.compare(status=3)
+        answer = self.compare(*LARGE, status=3)
         self.assertRegex(answer.stdout, r"sort: undecided: less than the [0-9.]+ % that would be")
-        one = ("--processes", "1")
+        one = (*LARGE, "--processes", "1")
         self.compare(*one, "--inconclusive", "pass", status=0)
         self.compare(*one, "--inconclusive", "fail", status=1)
 

@@ -15,6 +15,8 @@ class HelpTexts(CommandTest):
         yield self.taskbench("--help").stdout
         for command in COMMANDS:
             yield self.taskbench(command, "--help").stdout
+        for command in ("save", "compare", "list", "show", "promote", "rm"):
+            yield self.taskbench("baseline", command, "--help").stdout
 
 
 class Help(HelpTexts):
