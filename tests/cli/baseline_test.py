@@ -134,7 +134,7 @@ class Saving(BaselineTest):
             "compare", *LARGE, "--processes", "1", "--json", "r.json", "--inconclusive", "pass"
         )
         self.assertIn("7+1", answer.stdout)
-        self.assertEqual(self.load("r.json")["verdict"], "PASS")
+        self.assertEqual(len(self.load("r.json")["benchmarks"]), 1)
 
 
 class Verdicts(BaselineTest):
