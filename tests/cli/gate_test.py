@@ -300,6 +300,22 @@ class Cache(GateTest):
         self.assertTrue(is_gone(pid.read_text().strip()))
         self.assertFalse((self.folder / "r.md").exists())
 
+    def test_a_deleted_cache_is_built_again(self):
+        head = self.git("rev-parse", "HEAD")
+        for _ in range(2):
+            self.gate(*SHORT)
+            shutil.rmtree(self.folder / "cache")
+        self.assertEqual(self.built(), [head, head])
+
+    def test_a_bare_repository_whose_head_is_no_branch(self):
+        bare = self.folder / "bare"
+        self.git("clone", "--quiet", "--bare", str(self.repository), str(bare))
+        (bare / "HEAD").write_text("ref: refs/heads/gone\n")
+        self.taskbench(
+            "gate", "--base-rev", "v1.0", "--head-rev", "main", *self.how(), *SHORT,
+            "--journal", self.folder / "j", cwd=bare,
+        )
+
     def test_two_at_once_build_once(self):
         head = self.commit("slow", build=self.build_script("sleep 0.5"))
         command = [
