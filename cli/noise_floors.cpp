@@ -47,7 +47,7 @@ std::string origin(const model::NoiseCalibration& noise, std::string_view today)
 }
 
 model::NoiseFloor assumed(std::string_view why) {
-  return {kAssumed, fmt::format("{:g} %, assumed: {}", 100 * kAssumed, why)};
+  return {kAssumed, fmt::format("assumed: {}", why)};
 }
 
 }  // namespace
@@ -77,8 +77,7 @@ std::map<std::string, model::NoiseFloor> noise_floors(const std::filesystem::pat
     } else if (const auto found = noise->benchmarks.find(name); found == noise->benchmarks.end()) {
       floors[name] = assumed(fmt::format("the calibration has no {}", name));
     } else {
-      const double epsilon = found->second.epsilon;
-      floors[name] = {epsilon, fmt::format("{:.1f} %, {}", 100 * epsilon, origin(*noise, today))};
+      floors[name] = {found->second.epsilon, origin(*noise, today)};
     }
   }
   return floors;

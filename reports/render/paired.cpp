@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "reports/render/bars.hpp"
@@ -92,17 +94,21 @@ std::string counters_text(const BenchmarkVerdict& row) {
   return text;
 }
 
+std::string what_it_would_take(const BenchmarkVerdict& row) {
+  if (row.blocks < 2) return "one block does not show how noisy it is";
+  if (row.blocks_needed) {
+    return fmt::format("about {} blocks would see a change of {}", *row.blocks_needed,
+                       percent(row.delta));
+  }
+  return fmt::format("the change is too near to the noise floor of {}", percent(row.epsilon));
+}
+
 /// What a reader who is not content with the verdict needs to know.
 std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& report) {
   std::vector<std::string> lines;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.verdict == Verdict::inconclusive) {
-      lines.push_back(
-          row.blocks_needed
-              ? fmt::format("{}: undecided; about {} blocks would see a change of {}.", row.name,
-                            *row.blocks_needed, percent(row.delta))
-              : fmt::format("{}: undecided; the change is too near to the threshold of {}.",
-                            row.name, percent(row.delta)));
+      lines.push_back(fmt::format("{}: undecided; {}.", row.name, what_it_would_take(row)));
     }
     const std::string moved = counters_text(row);
     const bool matters = row.verdict != Verdict::pass || row.improved;
@@ -127,12 +133,20 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "more, with a chance of {} that any is a false alarm.",
       report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
       percent(setup.delta), percent(setup.alpha));
-  std::string floors;
+  std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
   for (const auto& [name, floor] : setup.noise_floors) {
-    const std::string sentence = fmt::format(" Noise floor: {}.", floor.source);
-    if (floors.find(sentence) == std::string::npos) floors += sentence;
+    const auto [place, is_new] = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon);
+    auto& [least, greatest] = place->second;
+    least = std::min(least, floor.epsilon);
+    greatest = std::max(greatest, floor.epsilon);
   }
-  return text + floors;
+  for (const auto& [source, range] : ranges) {
+    const auto& [least, greatest] = range;
+    text += least == greatest ? fmt::format(" Noise floor: {}, {}.", percent(least), source)
+                              : fmt::format(" Noise floor: {} to {}, {}.", percent(least),
+                                            percent(greatest), source);
+  }
+  return text;
 }
 
 std::string bars(const PairedReport& report) {

@@ -66,7 +66,7 @@ class Floors(CalibrateTest):
         copies = self.copy("1"), self.copy("2")
         compare = ("ab", "--base", *copies[:1], "--head", *copies[1:])
         said = " ".join(self.taskbench(*compare).stdout.split())
-        self.assertIn("1 %, assumed: taskbench calibrate has not been run on this machine", said)
+        self.assertIn("1.0 %, assumed: taskbench calibrate has not been run on this machine", said)
         self.calibrate(*copies, *QUICK)
         document = json.loads(self.stored().read_text())
         document["date"] = "2020-01-31T00:00:00+00:00"
@@ -74,7 +74,7 @@ class Floors(CalibrateTest):
         self.stored().write_text(json.dumps(document))
         said = " ".join(self.taskbench(*compare).stdout.split())
         self.assertRegex(said, r"calibrated 2020-01-31, \d{4} days ago: measure it anew")
-        self.assertIn("1 %, assumed: the calibration has no hash", said)
+        self.assertIn("1.0 %, assumed: the calibration has no hash", said)
 
     def test_broken_calibrations_are_refused_by_ab_and_left_alone(self):
         copies = self.copy("1"), self.copy("2")
