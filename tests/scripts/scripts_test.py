@@ -378,7 +378,7 @@ class DiffBaseline(ScriptTest):
         program = str(self.binary).replace(" ", "\\ ")
         self.assertEqual(self.called()[:3], [
             "install-deps bench", "build release --target taskbench",
-            f"taskbench baseline compare main --store taskbench-baselines --program {program} "
+            f"taskbench baseline compare default --store ci/baselines --program {program} "
             + self.FILES,
         ])
 
@@ -386,7 +386,7 @@ class DiffBaseline(ScriptTest):
         self.assertEqual(self.diff("--save", "--program", "x").returncode, 0)
         self.assertEqual(
             self.called()[-1],
-            "taskbench baseline save main --store taskbench-baselines --program x",
+            "taskbench baseline save default --store ci/baselines --program x",
         )
 
     def test_options_and_arguments(self):
