@@ -26,14 +26,6 @@ constexpr double kDefaultMinTime_s = 0.02;
 constexpr std::int64_t kDefaultRepetitions = 5;
 constexpr double kDefaultTimeout_s = 300;
 
-std::optional<std::filesystem::path> parse_path(std::string_view name,
-                                                const std::vector<std::string>& given) {
-  const auto text = parse_single(name, given);
-  if (!text) return std::nullopt;
-  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
-  return std::filesystem::path(*text);
-}
-
 std::string parse_text(std::string_view name, const std::vector<std::string>& given,
                        std::string_view otherwise = {}) {
   const auto text = parse_single(name, given);

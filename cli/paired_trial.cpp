@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "cli/near_miss.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/measured_process.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
@@ -29,18 +28,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One process; its results as they were read, in the file's order.
-model::ResultFile measure_once(const TrialPrograms& programs, model::Side side,
+/// One process of that side.
+model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
                                const SampleRequest& request, const std::filesystem::path& scratch,
                                const std::atomic<bool>& stop) {
   const Program& program = side == model::Side::base ? programs.base : programs.head;
-  const std::filesystem::path file = scratch / "result.json";
-  std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
-  model::ResultFile result;
   try {
-    program.measure(request, file, stop);
-    result = json::read_result_file(file);
+    return measure_once(program, request, scratch, stop);
+  } catch (const BenchmarkError& error) {
+    throw SideError(error.what(), side, error.benchmark());
   } catch (const ProgramError& error) {
     throw SideError(error.what(), side);
   } catch (const json::ReadError& error) {
@@ -48,22 +44,7 @@ model::ResultFile measure_once(const TrialPrograms& programs, model::Side side,
         fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()),
         side);
   }
-  for (const auto& benchmark : result.benchmarks) {
-    if (!benchmark.error.empty()) {
-      throw SideError(fmt::format("'{}': {} failed: {}", program.command().front(),
-                                  benchmark.run_name, benchmark.error),
-                      side, benchmark.run_name);
-    }
-    if (benchmark.repetitions.empty()) {
-      throw SideError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
-                                  benchmark.run_name),
-                      side, benchmark.run_name);
-    }
-  }
-  return result;
 }
-
-double median_of(const std::vector<double>& values) { return reports::stats::median(values); }
 
 void store(const model::ResultFile& result, model::ProcessSample& sample) {
   for (const auto& benchmark : result.benchmarks) {
@@ -74,9 +55,9 @@ void store(const model::ResultFile& result, model::ProcessSample& sample) {
       counters["cpu_ns"].push_back(repetition.cpu_ns);
       for (const auto& [name, value] : repetition.counters) counters[name].push_back(value);
     }
-    sample.real_ns[benchmark.run_name] = median_of(real);
+    sample.real_ns[benchmark.run_name] = reports::stats::median(real);
     for (const auto& [name, values] : counters) {
-      sample.counters[benchmark.run_name][name] = median_of(values);
+      sample.counters[benchmark.run_name][name] = reports::stats::median(values);
     }
   }
 }
@@ -89,12 +70,6 @@ SampleRequest request_of(const model::PairedSetup& setup, double timeout_s) {
   request.min_time_s = setup.min_time_s;
   request.timeout_s = timeout_s;
   return request;
-}
-
-/// Whether a name that the user gave means this benchmark: "ping_pong" is each
-/// "ping_pong/work_stealing/workers:2", too.
-bool is_meant(const std::string& given, const std::string& benchmark) {
-  return benchmark == given || benchmark.starts_with(given + '/');
 }
 
 /// Why no further block may be begun, if there is a reason.
@@ -131,8 +106,8 @@ void explore(const TrialPrograms& programs, const std::filesystem::path& scratch
              const std::atomic<bool>& stop, model::PairedSetup& setup) {
   SampleRequest request = request_of(setup, timeout_s);
   request.repetitions = 1;
-  const model::ResultFile base = measure_once(programs, model::Side::base, request, scratch, stop);
-  const model::ResultFile head = measure_once(programs, model::Side::head, request, scratch, stop);
+  const model::ResultFile base = measure_side(programs, model::Side::base, request, scratch, stop);
+  const model::ResultFile head = measure_side(programs, model::Side::head, request, scratch, stop);
   const auto has = [](const model::ResultFile& result, const std::string& name) {
     return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
            result.benchmarks.end();
@@ -154,19 +129,8 @@ void explore(const TrialPrograms& programs, const std::filesystem::path& scratch
 }
 
 void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& setup) {
-  if (chosen.empty()) return;
-  const std::vector<std::string_view> names(setup.benchmarks.begin(), setup.benchmarks.end());
-  for (const std::string& given : chosen) {
-    const auto meant = [&](std::string_view name) { return is_meant(given, std::string(name)); };
-    if (std::ranges::none_of(names, meant)) {
-      throw UsageError("--workload: " + unknown_name("benchmark", given, names));
-    }
-  }
-  const auto unwanted = [&](const std::string& name) {
-    return std::ranges::none_of(chosen,
-                                [&](const std::string& given) { return is_meant(given, name); });
-  };
-  std::erase_if(setup.benchmarks, unwanted);
+  setup.benchmarks = chosen_benchmarks(chosen, setup.benchmarks);
+  const auto unwanted = [&](const std::string& name) { return !is_chosen(chosen, name); };
   std::erase_if(setup.only_base, unwanted);
   std::erase_if(setup.only_head, unwanted);
   std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
@@ -182,7 +146,7 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
   request.iterations.clear();  // they name benchmarks that are not asked for here
   const auto fails = [&] {
     try {
-      (void)measure_once(programs, side, request, scratch, stop);
+      (void)measure_side(programs, side, request, scratch, stop);
       return false;
     } catch (const SideError&) {
       return true;
@@ -192,7 +156,7 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
   if (names.empty()) {  // it failed before they were known: those of the other side are the same
     const model::Side other = side == model::Side::base ? model::Side::head : model::Side::base;
     try {
-      const model::ResultFile result = measure_once(programs, other, request, scratch, stop);
+      const model::ResultFile result = measure_side(programs, other, request, scratch, stop);
       for (const auto& benchmark : result.benchmarks) names.push_back(benchmark.run_name);
     } catch (const SideError&) {
       return {};
@@ -241,7 +205,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     const Clock::time_point start = Clock::now();
     model::ResultFile result;
     try {
-      result = measure_once(programs, sample.side, request, scratch, stop);
+      result = measure_side(programs, sample.side, request, scratch, stop);
     } catch (const ProgramError&) {
       // A process that was told to stop is no failure of the program.
       if (stop.load(std::memory_order_relaxed)) return;

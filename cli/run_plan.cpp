@@ -209,13 +209,11 @@ std::vector<PlantedDelay> parse_plants(const std::vector<std::string>& given) {
 
 std::optional<std::filesystem::path> parse_file(std::string_view name,
                                                 const std::vector<std::string>& given) {
-  const auto text = parse_single(name, given);
-  if (!text) return std::nullopt;
-  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
-  if (*text == "-") {
+  const auto path = parse_path(name, given);
+  if (path == std::filesystem::path("-")) {
     throw UsageError(fmt::format("{}: '-' is no file; name one, or /dev/stdout", name));
   }
-  return std::filesystem::path(*text);
+  return path;
 }
 
 // Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which

@@ -7,9 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cli/near_miss.hpp"
+#include "cli/measured_process.hpp"
 #include "cli/usage_error.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "workloads/measure/canary.hpp"
 #include "workloads/measure/environment.hpp"
@@ -24,35 +23,6 @@ namespace model = reports::model;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
 using workloads::measure::SampleRequest;
-
-bool is_meant(const std::string& given, const std::string& benchmark) {
-  return benchmark == given || benchmark.starts_with(given + '/');
-}
-
-/// One process; its results as they were read, in the file's order.
-model::ResultFile measure_once(const Program& program, const SampleRequest& request,
-                               const std::filesystem::path& scratch,
-                               const std::atomic<bool>& stop) {
-  const std::filesystem::path file = scratch / "result.json";
-  std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
-  program.measure(request, file, stop);
-  model::ResultFile result = reports::json::read_result_file(file);
-  for (const auto& benchmark : result.benchmarks) {
-    if (!benchmark.error.empty()) {
-      throw ProgramError(fmt::format("'{}': {} failed: {}", program.command().front(),
-                                     benchmark.run_name, benchmark.error));
-    }
-    if (benchmark.repetitions.empty()) {
-      throw ProgramError(fmt::format("'{}' wrote no repetition of {}", program.command().front(),
-                                     benchmark.run_name));
-    }
-  }
-  if (result.benchmarks.empty()) {
-    throw ProgramError(fmt::format("'{}' wrote no result", program.command().front()));
-  }
-  return result;
-}
 
 std::map<std::string, double> medians(const model::ResultFile& result,
                                       const std::vector<std::string>& benchmarks,
@@ -109,29 +79,14 @@ SeriesProgram series_program(const std::string& command, double timeout_s,
   }
 }
 
-std::vector<std::string> chosen_benchmarks(const std::vector<std::string>& given,
-                                           const std::vector<std::string>& benchmarks) {
-  if (given.empty()) return benchmarks;
-  const std::vector<std::string_view> names(benchmarks.begin(), benchmarks.end());
-  for (const std::string& name : given) {
-    const auto meant = [&](const std::string& each) { return is_meant(name, each); };
-    if (std::ranges::none_of(benchmarks, meant)) {
-      throw UsageError("--workload: " + unknown_name("benchmark", name, names));
-    }
-  }
-  std::vector<std::string> chosen;
-  for (const std::string& each : benchmarks) {
-    const auto means = [&](const std::string& name) { return is_meant(name, each); };
-    if (std::ranges::any_of(given, means)) chosen.push_back(each);
-  }
-  return chosen;
-}
-
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
              const std::atomic<bool>& stop, model::SeriesSetup& setup) {
   SampleRequest request = request_of(setup, program.timeout_s);
   request.repetitions = 1;
   const model::ResultFile result = measure_once(program.program, request, scratch, stop);
+  if (result.benchmarks.empty()) {
+    throw ProgramError(fmt::format("'{}' wrote no result", program.program.command().front()));
+  }
   setup.command = program.command;
   setup.digest = program.program.digest();
   setup.date = workloads::measure::probe_environment({}).date;

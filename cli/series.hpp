@@ -24,12 +24,6 @@ struct SeriesProgram {
 [[nodiscard]] SeriesProgram series_program(const std::string& command, double timeout_s,
                                            const std::atomic<bool>& stop);
 
-/// What every repetition of a benchmark would be measured under the name that the user gave:
-/// "ping_pong" is each "ping_pong/work_stealing/workers:2", too. Throws UsageError for a name that
-/// means none. No names: all.
-[[nodiscard]] std::vector<std::string> chosen_benchmarks(
-    const std::vector<std::string>& given, const std::vector<std::string>& benchmarks);
-
 /// Fills in what a series is of: the program, the date, the key. Runs the program once, not
 /// counted, to learn its benchmarks, their iterations, and how it was built. Throws ProgramError
 /// and reports::json::ReadError.

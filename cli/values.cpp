@@ -132,4 +132,12 @@ std::optional<std::string> parse_single(std::string_view name,
   return given.front();
 }
 
+std::optional<std::filesystem::path> parse_path(std::string_view name,
+                                                const std::vector<std::string>& given) {
+  const auto text = parse_single(name, given);
+  if (!text) return std::nullopt;
+  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
+  return std::filesystem::path(*text);
+}
+
 }  // namespace taskbench::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +33,9 @@ namespace taskbench::cli {
 /// The value of an option that may be given once.
 [[nodiscard]] std::optional<std::string> parse_single(std::string_view name,
                                                       const std::vector<std::string>& given);
+
+/// The file or folder that an option names, which may be given once.
+[[nodiscard]] std::optional<std::filesystem::path> parse_path(
+    std::string_view name, const std::vector<std::string>& given);
 
 }  // namespace taskbench::cli

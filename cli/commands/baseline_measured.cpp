@@ -1,4 +1,5 @@
 #include "cli/commands/baseline_measured.hpp"
+#include "cli/measured_process.hpp"
 
 #include <fmt/format.h>
 
@@ -38,13 +39,6 @@ constexpr std::int64_t kDefaultRepetitions = 5;
 constexpr double kDefaultMinTime_s = 0.02;
 constexpr double kMaxTimeout_s = 24 * 3600;
 constexpr std::string_view kDefaultJournal = "taskbench-baseline.journal";
-
-std::optional<fs::path> parse_path(std::string_view name, const std::vector<std::string>& given) {
-  const auto text = parse_single(name, given);
-  if (!text) return std::nullopt;
-  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
-  return fs::path(*text);
-}
 
 /// An empty command would be that of this taskbench.
 std::string parse_command(const std::vector<std::string>& given) {

@@ -1,0 +1,40 @@
+// One process of a measured program, and which of its benchmarks are wanted: what paired trials and
+// series have in common.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/model/result_file.hpp"
+#include "workloads/measure/program.hpp"
+
+namespace taskbench::cli {
+
+/// A program that failed in one benchmark, whose name is known.
+class BenchmarkError : public workloads::measure::ProgramError {
+ public:
+  BenchmarkError(const std::string& what, std::string benchmark)
+      : ProgramError(what), benchmark_(std::move(benchmark)) {}
+  [[nodiscard]] const std::string& benchmark() const { return benchmark_; }
+
+ private:
+  std::string benchmark_;
+};
+
+/// Runs one process; its results as they were read, in the file's order, each with a repetition at
+/// least. Throws ProgramError, BenchmarkError and reports::json::ReadError.
+[[nodiscard]] reports::model::ResultFile measure_once(
+    const workloads::measure::Program& program, const workloads::measure::SampleRequest& request,
+    const std::filesystem::path& scratch, const std::atomic<bool>& stop);
+
+/// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
+/// "ping_pong/work_stealing/workers:2", too. No names: all are meant.
+[[nodiscard]] bool is_chosen(const std::vector<std::string>& given, const std::string& benchmark);
+
+/// Those of `benchmarks` that are. Throws UsageError for a name that means none of them.
+[[nodiscard]] std::vector<std::string> chosen_benchmarks(
+    const std::vector<std::string>& given, const std::vector<std::string>& benchmarks);
+
+}  // namespace taskbench::cli
