@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "reports/model/paired.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/verdict/noise.hpp"
 
@@ -14,8 +15,6 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr std::array<double, 4> kBudgets_s{60, 120, 300, 600};
-constexpr double kAlpha = 0.01;
-constexpr double kDelta = 0.03;
 constexpr double kMostBlocks = 64;
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
@@ -23,6 +22,7 @@ std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 }  // namespace
 
 std::string table(const model::NoiseCalibration& noise, const TableStyle& style) {
+  const model::PairedSetup defaults;
   std::vector<std::vector<std::string>> rows(1);
   rows[0] = {"benchmark", "noise floor", "of a block"};
   for (const double budget_s : kBudgets_s) {
@@ -32,7 +32,8 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
     std::vector<std::string> row{name, percent(each.epsilon), percent(std::expm1(each.deviation))};
     for (const double budget_s : kBudgets_s) {
       const auto blocks = static_cast<std::size_t>(std::min(kMostBlocks, budget_s / noise.block_s));
-      const auto seen = verdict::detectable(each, noise.benchmarks.size(), blocks, kAlpha, kDelta);
+      const auto seen = verdict::detectable(each, noise.benchmarks.size(), blocks, defaults.alpha,
+                                            defaults.delta);
       row.push_back(seen ? percent(*seen) : "–");
     }
     rows.push_back(std::move(row));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "reports/stats/distributions.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/quantile.hpp"
 #include "reports/stats/summary.hpp"
@@ -14,9 +15,7 @@ namespace taskbench::reports::verdict {
 namespace {
 
 constexpr double kPercentile = 0.99;
-constexpr double kNormalQuantile = 2.5758293035489004;  // of |z|, at kPercentile
 constexpr std::size_t kTrialsOfPercentile = 100;
-constexpr double kPowerError = 0.2;
 
 double floor_of(const std::vector<double>& effects) {
   std::vector<double> sizes;
@@ -27,7 +26,8 @@ double floor_of(const std::vector<double>& effects) {
   }
   if (sizes.size() >= kTrialsOfPercentile) return stats::quantile(sizes, kPercentile);
   const double mean_square = squares / static_cast<double>(effects.size());
-  return std::max(kNormalQuantile * std::sqrt(mean_square), std::ranges::max(sizes));
+  const double quantile = stats::normal_quantile((1 + kPercentile) / 2);  // of |z|
+  return std::max(quantile * std::sqrt(mean_square), std::ranges::max(sizes));
 }
 
 }  // namespace
@@ -67,9 +67,9 @@ model::NoiseCalibration noise_of(std::span<const model::PairedTrial> trials) {
 std::optional<double> detectable(const model::BenchmarkNoise& noise, std::size_t benchmarks,
                                  std::size_t blocks, double alpha, double delta) {
   if (blocks < 2) return std::nullopt;
-  const double effect = stats::minimum_failing_effect(
-      noise.deviation, blocks, noise.epsilon, delta,
-      {.alpha = alpha / static_cast<double>(benchmarks), .beta = kPowerError});
+  const double effect =
+      stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
+                                    {.alpha = alpha / static_cast<double>(benchmarks)});
   return std::isfinite(effect) ? std::optional(effect) : std::nullopt;
 }
 
