@@ -39,9 +39,10 @@ using workloads::measure::ProgramError;
 
 constexpr double kDefaultBudget_s = 600;
 constexpr double kMaxBudget_s = 24 * 3600;
-constexpr int kDefaultTrials = 12;
+constexpr int kLeastDefaultTrials = 12;
+constexpr int kTrialsOfCopy = 4;
 constexpr int kMaxTrials = 1000;
-constexpr int kDefaultBlocks = 16;
+constexpr int kDefaultBlocks = 8;
 constexpr int kMaxBlocks = 64;
 constexpr double kDefaultMinTime_s = 0.02;
 constexpr std::int64_t kDefaultRepetitions = 5;
@@ -54,7 +55,7 @@ struct CalibratePlan {
   model::PairedSetup setup;  ///< what all trials have in common
   double budget_s = kDefaultBudget_s;
   double timeout_s = kDefaultTimeout_s;
-  int trials = kDefaultTrials;
+  int trials = 0;
   std::filesystem::path store;
   std::filesystem::path journal;  ///< a folder: a file for each trial
   bool own_journal = false;       ///< named by the user, and so kept
@@ -68,6 +69,11 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
     throw UsageError(
         "calibrate needs at least two copies of one build, laid out differently; "
         "scripts/relink makes them");
+  }
+  for (auto copy = plan.copies.begin(); copy != plan.copies.end(); ++copy) {
+    if (std::find(plan.copies.begin(), copy, *copy) != copy) {
+      throw UsageError(fmt::format("'{}' is named twice", *copy));
+    }
   }
   plan.workloads = parse_list("--workload", arguments.workloads);
   model::PairedSetup& setup = plan.setup;
@@ -88,9 +94,10 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
   if (const auto text = parse_single("--blocks", arguments.blocks)) {
     setup.max_blocks = static_cast<int>(parse_whole_number("--blocks", *text, 2, kMaxBlocks));
   }
+  plan.trials = std::max(kLeastDefaultTrials, kTrialsOfCopy * static_cast<int>(plan.copies.size()));
   if (const auto text = parse_single("--trials", arguments.trials)) {
-    plan.trials = static_cast<int>(
-        parse_whole_number("--trials", *text, verdict::kLeastNoiseTrials, kMaxTrials));
+    plan.trials = static_cast<int>(parse_whole_number(
+        "--trials", *text, verdict::least_noise_trials(plan.copies.size()), kMaxTrials));
   }
   if (const auto text = parse_single("--budget", arguments.budget)) {
     plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
@@ -252,17 +259,17 @@ void refuse_store(const std::filesystem::path& file) {
 /// Stores and prints what the complete trials say.
 ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
                   const model::MachineKey& key, const std::filesystem::path& file) {
-  if (calibration.trials().size() < verdict::kLeastNoiseTrials) {
+  const std::size_t least = verdict::least_noise_trials(plan.copies.size());
+  if (calibration.trials().size() < least) {
     print_error(fmt::format(
         "only {} trials fitted into {}, and a noise floor takes {}; go on with: taskbench "
         "calibrate --resume --budget TIME, and the same copies",
-        calibration.trials().size(), duration_text(plan.budget_s), verdict::kLeastNoiseTrials));
+        calibration.trials().size(), duration_text(plan.budget_s), least));
     return ExitCode::inconclusive;
   }
-  model::NoiseCalibration noise = verdict::noise_of(calibration.trials());
+  model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());
   noise.date = workloads::measure::probe_environment("").date;
   noise.machine = key.machine;
-  noise.copies = plan.copies;
   const auto outcome = json::write_file_atomically(file, json::to_json(noise));
   if (!outcome.ok()) {
     print_error(outcome.error);
@@ -308,7 +315,8 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
                             "No further trial is begun when this time would be exceeded.");
   budget->default_str("10m");
   auto* trials = add_valued(app, "--trials", arguments_.trials, "N", "Most trials.");
-  trials->default_str(std::to_string(kDefaultTrials));
+  trials->default_str(
+      fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
   auto* blocks = add_valued(app, "--blocks", arguments_.blocks, "N", "Blocks of each trial.");
   blocks->default_str(std::to_string(kDefaultBlocks));
   auto* repetitions = add_valued(app, "--repetitions", arguments_.repetitions, "N",

@@ -40,6 +40,7 @@ model::NoiseCalibration noise_from(const Json& document) {
     each.epsilon = finite(row.at("epsilon"));
     each.deviation = finite(row.at("deviation"));
     row.at("effects").get_to(each.effects);
+    row.at("levels").get_to(each.levels);
   }
   return noise;
 }
@@ -56,7 +57,8 @@ std::string to_json(const model::NoiseCalibration& noise) {
     benchmarks.push_back({{"name", name},
                           {"epsilon", each.epsilon},
                           {"deviation", each.deviation},
-                          {"effects", each.effects}});
+                          {"effects", each.effects},
+                          {"levels", each.levels}});
   }
   const Json document{{kVersionKey, model::kNoiseVersion},
                       {"date", noise.date},

@@ -17,6 +17,7 @@ struct BenchmarkNoise {
   double epsilon = 0;    ///< noise floor, relative: 0.01 is 1 %
   double deviation = 0;  ///< of the difference of one block, log ratio; median over the trials
   std::vector<double> effects;  ///< estimate of each trial, log ratio: no build was slower
+  std::vector<double> levels;   ///< of each copy, log ratio to their mean; fitted to the effects
 };
 
 struct NoiseCalibration {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "reports/stats/distributions.hpp"
+#include "reports/stats/levels.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/quantile.hpp"
 #include "reports/stats/summary.hpp"
@@ -15,28 +15,36 @@ namespace taskbench::reports::verdict {
 namespace {
 
 constexpr double kPercentile = 0.99;
-constexpr std::size_t kTrialsOfPercentile = 100;
+constexpr std::size_t kPairsOfPercentile = 100;
+constexpr std::size_t kLeastTrials = 5;
 
-double floor_of(const std::vector<double>& effects) {
+/// Of the differences between copies of these levels.
+double floor_of(const std::vector<double>& levels) {
   std::vector<double> sizes;
-  double squares = 0;
-  for (const double effect : effects) {
-    sizes.push_back(std::abs(effect));
-    squares += effect * effect;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) sizes.push_back(std::abs(levels[i] - levels[j]));
   }
-  if (sizes.size() >= kTrialsOfPercentile) return stats::quantile(sizes, kPercentile);
-  const double mean_square = squares / static_cast<double>(effects.size());
-  const double quantile = stats::normal_quantile((1 + kPercentile) / 2);  // of |z|
-  return std::max(quantile * std::sqrt(mean_square), std::ranges::max(sizes));
+  return sizes.size() < kPairsOfPercentile ? std::ranges::max(sizes)
+                                           : stats::quantile(sizes, kPercentile);
+}
+
+std::size_t number_of(const std::string& command, const std::vector<std::string>& copies) {
+  const auto found = std::ranges::find(copies, command);
+  if (found == copies.end()) throw std::invalid_argument("a trial is of other copies");
+  return static_cast<std::size_t>(found - copies.begin());
 }
 
 }  // namespace
 
-model::NoiseCalibration noise_of(std::span<const model::PairedTrial> trials) {
-  if (trials.size() < kLeastNoiseTrials) {
+std::size_t least_noise_trials(std::size_t copies) { return std::max(kLeastTrials, copies); }
+
+model::NoiseCalibration noise_of(const std::vector<std::string>& copies,
+                                 std::span<const model::PairedTrial> trials) {
+  if (trials.size() < least_noise_trials(copies.size())) {
     throw std::invalid_argument("a noise floor takes more trials");
   }
   model::NoiseCalibration noise;
+  noise.copies = copies;
   const auto& names = trials.front().setup.benchmarks;
   noise.blocks = complete_blocks(trials.front());
   double seconds = 0;
@@ -53,13 +61,17 @@ model::NoiseCalibration noise_of(std::span<const model::PairedTrial> trials) {
   for (const std::string& name : names) {
     model::BenchmarkNoise& each = noise.benchmarks[name];
     std::vector<double> deviations;
+    std::vector<stats::PairDifference> differences;
     for (const model::PairedTrial& trial : trials) {
       const std::vector<double> d = block_differences(trial, name, complete_blocks(trial));
       each.effects.push_back(stats::hodges_lehmann(d));
+      differences.push_back({number_of(trial.setup.base.command, copies),
+                             number_of(trial.setup.head.command, copies), each.effects.back()});
       deviations.push_back(stats::robust_deviation(d));
     }
     each.deviation = stats::median(deviations);
-    each.epsilon = std::expm1(floor_of(each.effects));
+    each.levels = stats::fitted_levels(copies.size(), differences);
+    each.epsilon = std::expm1(floor_of(each.levels));
   }
   return noise;
 }

@@ -12,17 +12,21 @@
 
 namespace taskbench::reports::verdict {
 
-/// Trials below which no floor is given: the worst of so few says too little.
-inline constexpr std::size_t kLeastNoiseTrials = 5;
+/// Trials of so many copies below which no floor is given: each copy is to be in two of them, and
+/// the worst of a few says too little.
+[[nodiscard]] std::size_t least_noise_trials(std::size_t copies);
 
 /// Fills blocks, block_s and the benchmarks out of complete A/A trials of one set of benchmarks:
-/// the rest is for the caller. Throws std::invalid_argument for fewer than kLeastNoiseTrials, and
-/// for trials that differ in their benchmarks or have fewer than two blocks.
+/// the rest is for the caller. Each trial is of two of `copies`, which it names by their commands.
+/// Throws std::invalid_argument for fewer trials than least_noise_trials, for trials that differ in
+/// their benchmarks, are of other copies or have fewer than two blocks, and for copies that no
+/// chain of trials links.
 ///
-/// The floor is the 99th percentile of the size of the estimates. Of fewer than 100 trials that is
-/// not among the data; it is then 2.58 times the root of their mean square, which is the 99th
-/// percentile where they are normal, but no less than the greatest.
-[[nodiscard]] model::NoiseCalibration noise_of(std::span<const model::PairedTrial> trials);
+/// The floor is the 99th percentile of the size of the differences between the copies; of fewer
+/// than 100 pairs of copies the greatest. A copy's level is fitted to all trials, so that what
+/// processes differ by at random averages out: that is a trial's matter, and no property of copies.
+[[nodiscard]] model::NoiseCalibration noise_of(const std::vector<std::string>& copies,
+                                               std::span<const model::PairedTrial> trials);
 
 /// The change that a trial of all these benchmarks would fail in four of five cases; empty when no
 /// number of that many blocks can.

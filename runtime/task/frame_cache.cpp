@@ -37,8 +37,9 @@ Link& link_of(void* block) {
   return *reinterpret_cast<Link*>(static_cast<std::byte*>(block) + kLinkOffset);
 }
 
-/// Full magazines that no thread holds, and fresh memory.
-class Depot {
+/// Full magazines that no thread holds, and fresh memory. Shares no cache line with anything else:
+/// where the linker put it beside a flag that every schedule reads, that link was 5 % slower.
+class alignas(base::kFalseSharingBytes) Depot {
  public:
   /// The first block of a full magazine, or nullptr.
   void* take(std::uint32_t units) noexcept {
