@@ -31,6 +31,14 @@ function(taskbench_target target)
   if(arg_COLD)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
   endif()
+  # A loop of a few nanoseconds is faster or slower by how it lies on the lines that instructions
+  # are fetched in. Aligned, it lies the same wherever the linker puts it: over six links of one
+  # build the slowest was 16 % behind the fastest on yield_many, and is 4 % with these.
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT arg_COLD)
+    target_compile_options(${target} PRIVATE
+      -falign-functions=64 -falign-loops=32 $<$<CXX_COMPILER_ID:GNU>:-falign-jumps=32>
+    )
+  endif()
   if(arg_LTO AND TASKBENCH_USE_LTO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
   endif()

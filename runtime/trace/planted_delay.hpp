@@ -29,8 +29,8 @@ inline constexpr bool kPlantsDelays = true;
 inline constexpr bool kPlantsDelays = false;
 #endif
 
-/// From now on each event at `site` takes `ns` longer, up to kMaxPlantedDelay_ns. Takes about a
-/// millisecond, to time the loop. To be called before a runtime is built, and only where
+/// From now on the events at `site` take `ns` longer, on average, up to kMaxPlantedDelay_ns. Takes
+/// about a millisecond, to time the loop. To be called before a runtime is built, and only where
 /// kPlantsDelays, which is asserted.
 void plant_delay(DelaySite site, double ns);
 
@@ -48,8 +48,19 @@ inline void spend_rounds(std::uint64_t rounds) noexcept {
   for (; rounds != 0; --rounds) asm volatile("" : "+r"(rounds));
 }
 
-inline void planted_delay(DelaySite site) noexcept {
-  spend_rounds(planted_rounds[static_cast<std::size_t>(site)]);
+/// What a thread owes, in rounds, at each site. A delay of a few rounds would be lost in what the
+/// core does at the same time, or cost a mispredicted branch, which is more than it: so delays are
+/// gathered until they are long against both.
+inline constexpr std::uint64_t kLeastRounds = 600;
+inline thread_local std::array<std::uint64_t, kDelaySites.size()> owed_rounds{};
+
+// Not inlined: a coroutine may go on on another thread, see task/context.hpp.
+[[gnu::noinline]] inline void planted_delay(DelaySite site) noexcept {
+  std::uint64_t& owed = owed_rounds[static_cast<std::size_t>(site)];
+  owed += planted_rounds[static_cast<std::size_t>(site)];
+  if (owed < kLeastRounds) return;
+  spend_rounds(owed);
+  owed = 0;
 }
 
 #else
