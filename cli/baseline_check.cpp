@@ -4,17 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "cli/paired_trial.hpp"
-#include "cli/progress_line.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/verdict/baseline.hpp"
@@ -26,7 +26,6 @@ namespace {
 namespace json = reports::json;
 namespace model = reports::model;
 namespace render = reports::render;
-using Clock = std::chrono::steady_clock;
 using workloads::measure::ProgramError;
 
 /// The baseline is of another machine or build; what() says wherein.
@@ -88,7 +87,7 @@ void refuse_unwritable(const BaselineCheck& check) {
   }
 }
 
-/// The same way of measuring as the baseline's, but for what is drawn.
+/// How the program is explored: the nearest baseline there is, for the build is not known yet.
 model::SeriesSetup fresh_setup(const model::SeriesSetup& stored, int processes) {
   model::SeriesSetup setup;
   setup.name = stored.name;
@@ -99,55 +98,135 @@ model::SeriesSetup fresh_setup(const model::SeriesSetup& stored, int processes) 
   return setup;
 }
 
-std::vector<std::string> common(const model::SeriesSetup& stored, const model::SeriesSetup& now) {
-  std::vector<std::string> names;
-  for (const std::string& name : stored.benchmarks) {
-    if (std::ranges::find(now.benchmarks, name) != now.benchmarks.end()) names.push_back(name);
+/// The same way of measuring as the baseline's, but for what is drawn.
+void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
+  setup.seed = stored.seed + 1;
+  setup.repetitions = stored.repetitions;
+  setup.min_time_s = stored.min_time_s;
+  for (const std::string& name : std::exchange(setup.benchmarks, {})) {
+    const bool known = std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end();
+    (known ? setup.benchmarks : setup.unmeasured).push_back(name);
   }
-  if (names.empty()) {
+  if (setup.benchmarks.empty()) {
     throw UsageError(fmt::format(
         "the program and the baseline '{}' have no benchmark in common; nothing can be compared",
         stored.name));
   }
-  return names;
+  setup.iterations.clear();
+  for (const std::string& name : setup.benchmarks) {
+    const auto count = stored.iterations.find(name);
+    if (count != stored.iterations.end()) setup.iterations.insert(*count);
+  }
 }
 
-/// Measures. Its report is not made yet.
-render::BaselineComparison measure(const BaselineCheck& check, const std::atomic<bool>& stop) {
-  const StoreContent content = BaselineStore(check.store).read();
-  const model::MachineKey here = workloads::measure::probe_machine();
-  const auto ours = of_this_machine(content, check.name, here);
-  const std::string command =
-      check.program.empty() ? ours.front()->rolling.setup.command : check.program;
-  const SeriesProgram program = series_program(command, check.timeout_s, stop);
-  const ScratchFolder scratch;
-  render::BaselineComparison comparison;
-  model::Series& now = comparison.now;
-  now.setup = fresh_setup(ours.front()->rolling.setup, check.processes);
-  explore(program, scratch.path(), stop, now.setup);
-  const auto same_build = std::ranges::find_if(ours, [&](const StoreEntry* entry) {
-    return differences(entry->rolling.setup.key, now.setup.key).empty();
-  });
-  if (same_build == ours.end()) throw WrongMachine(refusal(check.name, ours, now.setup.key, true));
-  comparison.rolling = (*same_build)->rolling;
-  comparison.anchor = (*same_build)->anchor;
-  const model::SeriesSetup& stored = comparison.rolling.setup;
-  now.setup.seed = stored.seed + 1;
-  now.setup.repetitions = stored.repetitions;
-  now.setup.min_time_s = stored.min_time_s;
-  now.setup.iterations = stored.iterations;
-  ProgressLine line(progress_style(check.quiet));
-  const Clock::time_point start = Clock::now();
-  run_series(program, common(stored, now.setup), scratch.path(), stop,
-             {.begun =
-                  [&](std::size_t done) {
-                    line.show(fmt::format("process {} of {}", done + 1, check.processes),
-                              std::chrono::duration<double>(Clock::now() - start).count());
-                  },
-              .measured = [](const model::SeriesProcess&, std::size_t) {}},
-             now);
-  return comparison;
+/// As cli/paired_judgement.cpp does: one at the default place that is complete is not needed any
+/// more, nor is any where the check says so. What is no journal stays.
+void make_room_for_journal(const BaselineCheck& check) {
+  if (!std::filesystem::exists(check.journal)) return;
+  bool is_journal = false;
+  bool complete = false;
+  try {
+    complete = json::read_series_journal(check.journal).complete();
+    is_journal = true;
+  } catch (const json::JournalError&) {  // not ours to remove
+  }
+  const bool removable = is_journal && (check.replaces_journal || !check.own_journal);
+  if (!removable || (!complete && !check.replaces_journal)) {
+    throw UsageError(fmt::format(
+        "{} exists{}; go on with it by --resume, remove it, or name another by --journal",
+        check.journal.string(), complete ? "" : ", and its comparison has not ended"));
+  }
+  std::filesystem::remove(check.journal);
 }
+
+/// The series of the journal, if there is one to go on with; otherwise makes room for a new one.
+std::optional<model::Series> resumed_series(const BaselineCheck& check) {
+  if (check.resume && (!check.replaces_journal || std::filesystem::exists(check.journal))) {
+    model::Series series = json::read_series_journal(check.journal);
+    if (series.setup.name == check.name) return series;
+    throw UsageError(fmt::format("{} was begun against the baseline '{}', not '{}'",
+                                 check.journal.string(), series.setup.name, check.name));
+  }
+  make_room_for_journal(check);
+  return std::nullopt;
+}
+
+/// Whether the series is measured as the stored one was.
+bool is_like(const model::SeriesSetup& now, const model::SeriesSetup& stored) {
+  return now.seed == stored.seed + 1 && now.repetitions == stored.repetitions &&
+         now.min_time_s == stored.min_time_s &&
+         std::ranges::all_of(now.benchmarks, [&](const std::string& name) {
+           return std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end() &&
+                  now.iterations.contains(name) == stored.iterations.contains(name) &&
+                  (!now.iterations.contains(name) ||
+                   now.iterations.at(name) == stored.iterations.at(name));
+         });
+}
+
+/// One call of check_baseline(): what is measured, and what it is compared with.
+class Measurement {
+ public:
+  Measurement(const BaselineCheck& check, const std::atomic<bool>& stop)
+      : check_(check), stop_(stop) {}
+
+  /// Its report is not made yet.
+  render::BaselineComparison run() {
+    const StoreContent content = BaselineStore(check_.store).read();
+    const auto ours = of_this_machine(content, check_.name, workloads::measure::probe_machine());
+    auto resumed = resumed_series(check_);
+    if (resumed) {
+      comparison_.now = std::move(*resumed);
+      choose_baseline(ours);
+      if (!is_like(comparison_.now.setup, comparison_.rolling.setup)) {
+        throw UsageError(
+            fmt::format("{} was begun against another baseline of that name; begin anew",
+                        check_.journal.string()));
+      }
+      if (!comparison_.now.complete()) go_on();
+    } else {
+      begin(ours);
+    }
+    return std::move(comparison_);
+  }
+
+ private:
+  void choose_baseline(const std::vector<const StoreEntry*>& ours) {
+    const model::MachineKey& key = comparison_.now.setup.key;
+    const auto same_build = std::ranges::find_if(ours, [&](const StoreEntry* entry) {
+      return differences(entry->rolling.setup.key, key).empty();
+    });
+    if (same_build == ours.end()) throw WrongMachine(refusal(check_.name, ours, key, true));
+    comparison_.rolling = (*same_build)->rolling;
+    comparison_.anchor = (*same_build)->anchor;
+  }
+
+  void begin(const std::vector<const StoreEntry*>& ours) {
+    const std::string command =
+        check_.program.empty() ? ours.front()->rolling.setup.command : check_.program;
+    const SeriesProgram program = series_program(command, check_.timeout_s, stop_);
+    const ScratchFolder scratch;
+    model::SeriesSetup& setup = comparison_.now.setup;
+    setup = fresh_setup(ours.front()->rolling.setup, check_.processes);
+    explore(program, scratch.path(), stop_, setup);
+    choose_baseline(ours);
+    measure_as(comparison_.rolling.setup, setup);
+    auto journal = json::LineFile::create(check_.journal, json::journal_line(setup));
+    run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
+  }
+
+  void go_on() {
+    const model::SeriesSetup& setup = comparison_.now.setup;
+    const SeriesProgram program = series_program(setup.command, check_.timeout_s, stop_);
+    refuse_changed(check_.journal, setup, program);
+    const ScratchFolder scratch;
+    auto journal = json::LineFile::resume(check_.journal);
+    run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
+  }
+
+  const BaselineCheck& check_;
+  const std::atomic<bool>& stop_;
+  render::BaselineComparison comparison_;
+};
 
 bool write_files(const BaselineCheck& check, const render::BaselineComparison& comparison) {
   bool all_written = true;
@@ -162,8 +241,13 @@ bool write_files(const BaselineCheck& check, const render::BaselineComparison& c
   return all_written;
 }
 
-ExitCode interrupted() {
-  print_note("interrupted; a comparison is begun anew");
+ExitCode interrupted(const BaselineCheck& check) {
+  std::error_code failed;
+  print_note(std::filesystem::exists(check.journal, failed)
+                 ? fmt::format("interrupted; go on with the same command and --resume; what was "
+                               "measured is in {}",
+                               check.journal.string())
+                 : "interrupted before the first process");
   return ExitCode::interrupted;
 }
 
@@ -173,8 +257,8 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
                         const std::atomic<bool>& stop) {
   refuse_unwritable(check);
   try {
-    render::BaselineComparison comparison = measure(check, stop);
-    if (!comparison.now.complete()) return interrupted();
+    render::BaselineComparison comparison = Measurement(check, stop).run();
+    if (!comparison.now.complete()) return interrupted(check);
     comparison.policy.alpha = verdict.alpha();
     comparison.policy.delta = verdict.delta();
     comparison.report = reports::verdict::compare_with_baseline(
@@ -190,14 +274,16 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
     return verdict.exit_code(comparison.report.overall);
   } catch (const UsageError&) {
     if (!stop) throw;
-    return interrupted();
+    return interrupted(check);
+  } catch (const json::JournalError& error) {
+    throw UsageError(error.what());
   } catch (const WrongMachine& error) {
     print_error(error.what());
     return ExitCode::wrong_machine;
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
   } catch (const ProgramError& error) {
-    if (stop) return interrupted();
+    if (stop) return interrupted(check);
     print_error(error.what());
   } catch (const json::ReadError& error) {
     print_error(fmt::format("the measured program wrote an unusable result: {}", error.what()));

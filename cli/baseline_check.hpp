@@ -24,6 +24,11 @@ struct BaselineCheck {
   std::string program;  ///< empty: that of the baseline
   int processes = kDefaultFreshProcesses;
   double timeout_s = kDefaultProcessTimeout_s;
+  std::filesystem::path journal;
+  bool own_journal = false;  ///< named by the user
+  bool resume = false;
+  /// For CI: one that is there is begun anew, and one to resume that is missing, too.
+  bool replaces_journal = false;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;
   reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};

@@ -174,14 +174,16 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   refuse("--repetitions", !repetitions_.empty());
   refuse("--min-time", !min_time_.empty());
   refuse("--seed", !seed_.empty());
-  refuse("--journal", !journal_.empty());
-  refuse("--resume", resume_);
   refuse("--run-identical", run_identical_);
   verdict_.parse();
   StoredPlan plan;
   plan.program = parse_text("--head", head_);
   plan.store = parse_path("--store", store_).value_or(kDefaultStore);
   plan.timeout_s = parse_timeout();
+  const auto journal = parse_path("--journal", journal_);
+  plan.own_journal = journal.has_value();
+  plan.journal = journal.value_or(policy_.journal);
+  plan.resume = resume_;
   plan.quiet = quiet_;
   plan.json = parse_path("--json", json_);
   plan.markdown = parse_path("--markdown", markdown_);

@@ -58,6 +58,9 @@ struct StoredPlan {
   std::string program;  ///< empty: none was given
   std::filesystem::path store;
   double timeout_s = 0;
+  std::filesystem::path journal;
+  bool own_journal = false;  ///< named by the user
+  bool resume = false;
   bool quiet = false;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "cli/measured_process.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/usage_error.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/stats/summary.hpp"
 #include "workloads/measure/canary.hpp"
 #include "workloads/measure/environment.hpp"
@@ -20,6 +23,7 @@ namespace taskbench::cli {
 namespace {
 
 namespace model = reports::model;
+using Clock = std::chrono::steady_clock;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
 using workloads::measure::SampleRequest;
@@ -106,9 +110,34 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
   }
 }
 
-void run_series(const SeriesProgram& program, const std::vector<std::string>& benchmarks,
-                const std::filesystem::path& scratch, const std::atomic<bool>& stop,
-                const SeriesCallbacks& callbacks, model::Series& series) {
+void refuse_changed(const std::filesystem::path& journal, const model::SeriesSetup& setup,
+                    const SeriesProgram& program) {
+  const auto differing =
+      differences(setup.key.machine, workloads::measure::probe_machine().machine);
+  if (!differing.empty()) {
+    throw UsageError(fmt::format("{} was begun on another machine: {} was '{}', and is '{}'",
+                                 journal.string(), differing.front().name, differing.front().first,
+                                 differing.front().second));
+  }
+  for (const auto& field : workloads::measure::canary_fields()) {
+    if (model::value_of(setup.key.build, field.name) != field.value) {
+      throw UsageError(fmt::format("{} was begun with the canary of another taskbench; begin anew",
+                                   journal.string()));
+    }
+  }
+  if (setup.digest != program.program.digest()) {
+    throw UsageError(
+        fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin anew",
+                    program.program.command().front(), journal.string()));
+  }
+}
+
+void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
+                const std::atomic<bool>& stop, bool quiet, reports::json::LineFile& journal,
+                model::Series& series) {
+  const std::vector<std::string>& benchmarks = series.setup.benchmarks;
+  ProgressLine line(progress_style(quiet));
+  const Clock::time_point start = Clock::now();
   SampleRequest request = request_of(series.setup, program.timeout_s);
   request.benchmarks = benchmarks;
   for (const std::string& name : benchmarks) {
@@ -121,7 +150,8 @@ void run_series(const SeriesProgram& program, const std::vector<std::string>& be
   // relaxed: nothing is ordered by the flag; it only has to be seen soon.
   while (!series.complete() && !stop.load(std::memory_order_relaxed)) {
     const std::size_t number = series.processes.size();
-    callbacks.begun(number);
+    line.show(fmt::format("process {} of {}", number + 1, series.setup.processes),
+              std::chrono::duration<double>(Clock::now() - start).count());
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
     const auto drawn = workloads::measure::block_plan(series.setup.seed, static_cast<int>(number));
     request.seed = drawn.order_seed;
@@ -139,7 +169,7 @@ void run_series(const SeriesProgram& program, const std::vector<std::string>& be
     process.real_ns = medians(result, benchmarks, program.program);
     canary = workloads::measure::time_canary();
     process.after = *canary;
-    callbacks.measured(process, number);
+    journal.append(reports::json::journal_line(process, number));
     series.processes.push_back(std::move(process));
   }
 }

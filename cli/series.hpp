@@ -2,12 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
-#include <vector>
 
+#include "reports/json/line_file.hpp"
 #include "reports/model/baseline.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -30,16 +28,16 @@ struct SeriesProgram {
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
              const std::atomic<bool>& stop, reports::model::SeriesSetup& setup);
 
-struct SeriesCallbacks {
-  std::function<void(std::size_t done)> begun;  ///< before each process
-  std::function<void(const reports::model::SeriesProcess& process, std::size_t number)> measured;
-};
+/// What the journal was begun with must be what goes on: the machine, the canary and the program.
+/// Throws UsageError.
+void refuse_changed(const std::filesystem::path& journal, const reports::model::SeriesSetup& setup,
+                    const SeriesProgram& program);
 
-/// Goes on with the series until it is complete or `stop` is set. Measures `benchmarks`, which are
-/// among those of its setup. Throws ProgramError and ReadError, and what the callbacks throw; the
-/// series then holds what was complete.
-void run_series(const SeriesProgram& program, const std::vector<std::string>& benchmarks,
-                const std::filesystem::path& scratch, const std::atomic<bool>& stop,
-                const SeriesCallbacks& callbacks, reports::model::Series& series);
+/// Goes on with the series until it is complete or `stop` is set: each process is in the journal
+/// before the next is begun. Shows progress unless `quiet`. Throws ProgramError, ReadError and
+/// JournalError; the series then holds what was complete.
+void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
+                const std::atomic<bool>& stop, bool quiet, reports::json::LineFile& journal,
+                reports::model::Series& series);
 
 }  // namespace taskbench::cli

@@ -39,6 +39,7 @@ constexpr std::int64_t kDefaultRepetitions = 5;
 constexpr double kDefaultMinTime_s = 0.02;
 constexpr double kMaxTimeout_s = 24 * 3600;
 constexpr std::string_view kDefaultJournal = "taskbench-baseline.journal";
+constexpr std::string_view kDefaultCompareJournal = "taskbench-baseline-compare.journal";
 
 /// An empty command would be that of this taskbench.
 std::string parse_command(const std::vector<std::string>& given) {
@@ -135,49 +136,10 @@ void refuse_journal(const SavePlan& plan) {
                   plan.journal.string()));
 }
 
-/// What was measured before must have been measured by the same program on the same machine.
-void refuse_changed(const SavePlan& plan, const model::SeriesSetup& setup,
-                    const SeriesProgram& program) {
-  if (plan.own_name && plan.setup.name != setup.name) {
-    throw UsageError(fmt::format("{} is of the baseline '{}', not '{}'", plan.journal.string(),
-                                 setup.name, plan.setup.name));
-  }
-  const auto differing =
-      differences(setup.key.machine, workloads::measure::probe_machine().machine);
-  if (!differing.empty()) {
-    throw UsageError(fmt::format("{} was begun on another machine: {} was '{}', and is '{}'",
-                                 plan.journal.string(), differing.front().name,
-                                 differing.front().first, differing.front().second));
-  }
-  for (const auto& field : workloads::measure::canary_fields()) {
-    if (model::value_of(setup.key.build, field.name) != field.value) {
-      throw UsageError(fmt::format("{} was begun with the canary of another taskbench; begin anew",
-                                   plan.journal.string()));
-    }
-  }
-  if (setup.digest != program.program.digest()) {
-    throw UsageError(
-        fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin anew",
-                    program.program.command().front(), plan.journal.string()));
-  }
-}
-
-/// Measures what is still missing, each process journaled. False when it was interrupted.
-void measure_rest(const SavePlan& plan, const SeriesProgram& program, const fs::path& scratch,
-                  const std::atomic<bool>& stop, json::LineFile& journal, model::Series& series) {
-  ProgressLine line(progress_style(plan.quiet));
-  const Clock::time_point start = Clock::now();
-  run_series(program, series.setup.benchmarks, scratch, stop,
-             {.begun =
-                  [&](std::size_t done) {
-                    line.show(fmt::format("process {} of {}", done + 1, series.setup.processes),
-                              std::chrono::duration<double>(Clock::now() - start).count());
-                  },
-              .measured =
-                  [&](const model::SeriesProcess& process, std::size_t number) {
-                    journal.append(json::journal_line(process, number));
-                  }},
-             series);
+void refuse_other_name(const SavePlan& plan, const model::SeriesSetup& setup) {
+  if (!plan.own_name || plan.setup.name == setup.name) return;
+  throw UsageError(fmt::format("{} is of the baseline '{}', not '{}'", plan.journal.string(),
+                               setup.name, plan.setup.name));
 }
 
 model::Series begun_series(const SavePlan& plan, const SeriesProgram& program,
@@ -202,14 +164,15 @@ model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& sto
       series_program(plan.resume ? series.setup.command : plan.command, plan.timeout_s, stop);
   const ScratchFolder scratch;
   if (plan.resume) {
-    refuse_changed(plan, series.setup, program);
+    refuse_other_name(plan, series.setup);
+    refuse_changed(plan.journal, series.setup, program);
   } else {
     series = begun_series(plan, program, scratch.path(), stop);
   }
   json::LineFile journal =
       plan.resume ? json::LineFile::resume(plan.journal)
                   : json::LineFile::create(plan.journal, json::journal_line(series.setup));
-  measure_rest(plan, program, scratch.path(), stop, journal, series);
+  run_series(program, scratch.path(), stop, plan.quiet, journal, series);
   return series;
 }
 
@@ -317,6 +280,7 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline compare\n"
       "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"
       "  taskbench baseline compare --program build-pr/my_benchmark --delta 5%\n"
+      "  taskbench baseline compare --resume\n"
       "\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 another machine or "
       "build,\n"
@@ -328,9 +292,15 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       add_valued(app, "--json", arguments_.json, "FILE", "Write the verdicts and their figures.");
   auto* markdown =
       add_valued(app, "--markdown", arguments_.markdown, "FILE", "Write a comment for reviewers.");
+  auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
+                             "Where each process's result is kept as soon as it is known.");
+  journal->default_str(std::string(kDefaultCompareJournal));
+  auto* resume = app.add_flag(
+      "--resume", arguments_.resume,
+      "Go on with the comparison of the journal; of a complete one, print the verdict again.");
   auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
-  for (const auto* option : {json, markdown}) values.set(option, {Kind::file, {}});
-  for (auto* option : {json, markdown, quiet}) option->group("Output");
+  for (const auto* option : {json, markdown, journal}) values.set(option, {Kind::file, {}});
+  for (auto* option : {json, markdown, journal, resume, quiet}) option->group("Output");
 }
 
 ExitCode BaselineCompareCommand::execute(const Invocation&) {
@@ -340,6 +310,10 @@ ExitCode BaselineCompareCommand::execute(const Invocation&) {
   check.store = parse_path("--store", arguments_.store).value_or(kDefaultStore);
   check.program = parse_command(arguments_.program);
   check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
+  const auto journal = parse_path("--journal", arguments_.journal);
+  check.own_journal = journal.has_value();
+  check.journal = journal.value_or(kDefaultCompareJournal);
+  check.resume = arguments_.resume;
   check.timeout_s = parse_timeout(arguments_.timeout);
   check.json = parse_path("--json", arguments_.json);
   check.markdown = parse_path("--markdown", arguments_.markdown);

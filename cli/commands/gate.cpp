@@ -53,6 +53,10 @@ ExitCode GateCommand::gate_stored() {
   check.store = plan.store;
   check.program = plan.program;
   check.timeout_s = plan.timeout_s;
+  check.journal = plan.journal;
+  check.own_journal = plan.own_journal;
+  check.resume = plan.resume;
+  check.replaces_journal = true;
   check.json = plan.json;
   check.markdown = plan.markdown;
   check.comment = comment_style();

@@ -271,6 +271,7 @@ Series read_baseline(const std::filesystem::path& path) {
 std::string journal_line(const SeriesSetup& setup) {
   Json line{{kJournalMark, model::kBaselineVersion}};
   store_setup(setup, line);
+  line["unmeasured"] = setup.unmeasured;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -288,6 +289,9 @@ Series read_series_journal(const std::filesystem::path& path) {
     if (number == 1) {
       check_version(root.at(std::string(kJournalMark)));
       series.setup = setup_from(root);
+      for (const Field& name : root.at("unmeasured").elements()) {
+        series.setup.unmeasured.push_back(name.text());
+      }
       return;
     }
     const std::int64_t process = root.at("process").whole(0, kMany);

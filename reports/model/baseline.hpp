@@ -42,6 +42,7 @@ struct SeriesSetup {
   std::int64_t repetitions = 0;  ///< in each process
   double min_time_s = 0;         ///< of a repetition
   std::vector<std::string> benchmarks;
+  std::vector<std::string> unmeasured;  ///< of the program, but not of the series; not stored
   std::map<std::string, std::int64_t> iterations;  ///< of a repetition, where the program takes it
 };
 

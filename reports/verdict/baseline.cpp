@@ -167,6 +167,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   for (const std::string& name : now.setup.benchmarks) {
     if (!has(rolling, name)) report.only_now.push_back(name);
   }
+  for (const std::string& name : now.setup.unmeasured) report.only_now.push_back(name);
   if (report.rows.empty()) return report;
 
   report.canary = canary_changes(now, rolling, policy);

@@ -323,6 +323,59 @@ class Journals(BaselineTest):
         with self.assertRaises(ProcessLookupError):
             os.kill(int((self.folder / "pid").read_text()), 0)
 
+    def test_a_killed_comparison_goes_on_and_says_the_same_again(self):
+        self.given_baseline()
+        program = self.program("b", body="time.sleep(0.02)")
+        fresh = ("baseline", "compare", "--program", program, *LARGE, "--journal", "j")
+        command = [BINARY, *fresh]
+        journal = self.folder / "j"
+        for lines in (2, 4):
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while not journal.exists() or journal.read_text().count("\n") < lines:
+                self.assertIsNone(process.poll())
+                time.sleep(0.002)
+            process.kill()
+            process.wait()
+            self.refused(*fresh, says="and its comparison has not ended")
+            command = [*command[:3], "--resume", *LARGE, "--journal", "j"]
+        before = journal.read_text()
+        again = ("compare", "--resume", *LARGE, "--journal", "j", "--json")
+        self.baseline(*again, "1.json")
+        whole = journal.read_text()
+        self.assertTrue(whole.startswith(before[: before.rindex("\n") + 1]))
+        self.assertEqual(whole.count("\n"), 1 + 7)
+        os.remove(program)  # not needed for a verdict that is known
+        self.baseline(*again, "2.json")
+        self.assertEqual(
+            (self.folder / "1.json").read_bytes(), (self.folder / "2.json").read_bytes()
+        )
+        self.taskbench(
+            "gate", "--baseline", "default", "--resume", *LARGE, "--journal", "j",
+            "--json", "3.json",
+        )
+        self.assertEqual(self.load("3.json")["benchmarks"], self.load("1.json")["benchmarks"])
+
+    def test_a_comparison_with_another_baseline_is_not_gone_on_with(self):
+        program = self.given_baseline()
+        compare = ("compare", "--program", program, *LARGE, "--journal", "j")
+        self.baseline(*compare)
+        self.edit(lambda document: document["settings"].update(seed=77))
+        self.refused(
+            "baseline", "compare", "--resume", *LARGE, "--journal", "j",
+            says="j was begun against another baseline of that name",
+        )
+        self.refused("baseline", *compare, says="j exists; go on with it by --resume")
+        self.taskbench("gate", "--baseline", "default", *LARGE, "--journal", "j")  # begun anew
+
+    def test_the_default_journal_of_a_complete_comparison_makes_room(self):
+        program = self.given_baseline()
+        for _ in range(2):
+            self.baseline("compare", "--program", program, *LARGE)
+        self.assertTrue((self.folder / "taskbench-baseline-compare.journal").exists())
+
     def test_unfinished_and_damaged_ones_are_left_alone(self):
         for content in ("", "garbage\n", "{}\n", '{"taskbench_baseline_journal": 1}\n', "\xff\n"):
             (self.folder / "j").write_bytes(content.encode("latin-1"))
