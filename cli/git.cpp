@@ -103,6 +103,11 @@ void GitRepository::add_worktree(const std::filesystem::path& folder,
                              folder.string(), outcome.text()));
 }
 
+void GitRepository::prune_worktrees() const {
+  // What cannot be pruned now is pruned another time, by git itself at the latest.
+  static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, *stop_));
+}
+
 std::vector<std::string> GitRepository::names() const {
   const ProcessOutcome outcome = run_git(
       {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},

@@ -40,6 +40,9 @@ class GitRepository {
   /// Throws GitError.
   void add_worktree(const std::filesystem::path& folder, const std::string& commit) const;
 
+  /// Makes git forget the worktrees whose folders have been deleted.
+  void prune_worktrees() const;
+
  private:
   [[nodiscard]] std::vector<std::string> names() const;
 

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -135,6 +137,25 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   if (!written.ok()) throw UsageError(written.error);
 }
 
+/// Deletes what was used longest ago, beyond kKeptRevisions. What another taskbench builds right
+/// now has no stamp, and what one has just asked for is among the last.
+void forget_oldest(const GitRepository& repository, const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> built;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto time = fs::last_write_time(entry.path() / "built", ignored);
+    if (!ignored) built.emplace_back(time, entry.path());
+  }
+  if (built.size() <= kKeptRevisions) return;
+  std::ranges::sort(built, std::greater{});
+  for (const auto& [time, commit] : std::span(built).subspan(kKeptRevisions)) {
+    fs::remove(commit / "built", ignored);
+    fs::remove_all(commit / "source", ignored);
+    fs::remove(commit / "build.log", ignored);
+  }
+  repository.prune_worktrees();
+}
+
 }  // namespace
 
 fs::path default_cache() {
@@ -164,10 +185,13 @@ std::string build_revision(const GitRepository& repository, const BuildRecipe& r
   {
     const BuildLock lock(places.lock, name, stop, waiting);
     const bool is_built = fs::exists(places.stamp) && fs::exists(places.source);
-    if (!is_built) {
+    if (is_built) {
+      fs::last_write_time(places.stamp, fs::file_time_type::clock::now(), failed);
+    } else {
       fs::remove(places.stamp);
       try {
         build(repository, recipe, name, commit, places, stop, waiting);
+        forget_oldest(repository, places.folder.parent_path());
       } catch (const GitError& error) {
         throw BuildError(error.what(), {});
       } catch (const fs::filesystem_error& error) {

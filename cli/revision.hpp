@@ -5,8 +5,9 @@
 //                                                /lock         held by who builds
 //                                                /built        written last: the build is complete
 //
-// What has no stamp `built` was interrupted or failed, and is thrown away by who comes next. The
-// whole cache may be deleted at any time.
+// What has no stamp `built` was interrupted or failed, and is thrown away by who comes next. Of
+// each repository and build command the commits that were used last are kept; the stamp's time says
+// when. The whole cache may be deleted at any time.
 #pragma once
 
 #include <atomic>
@@ -35,6 +36,9 @@ inline constexpr std::string_view kDefaultBuild =
     "cmake --preset release -DTASKBENCH_BUILD_TESTS=OFF -DTASKBENCH_COMPARABLE=ON && "
     "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
 inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";
+
+/// So many commits of one repository and build command are kept.
+inline constexpr std::size_t kKeptRevisions = 16;
 
 /// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
 [[nodiscard]] std::filesystem::path default_cache();

@@ -308,6 +308,20 @@ class Cache(GateTest):
             shutil.rmtree(self.folder / "cache")
         self.assertEqual(self.built(), [head, head])
 
+    def test_the_cache_keeps_what_was_used_last(self):
+        first = self.git("rev-parse", "HEAD")
+        self.gate(*SHORT, base=first, head=first)
+        commits = []
+        for number in range(17):
+            commits.append(self.commit(f"number {number}"))
+            self.gate(*SHORT, base=commits[-1], head=commits[-1])
+            self.gate(*SHORT, base=first, head=first)  # the oldest, but in use
+        kept = {path.parent.name for path in self.folder.glob("cache/*/*/built")}
+        self.assertEqual(kept, {first, *commits[-15:]})
+        sources = {path.parent.name for path in self.folder.glob("cache/*/*/source")}
+        self.assertEqual(sources, kept)
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1 + len(kept))
+
     def test_a_bare_repository_whose_head_is_no_branch(self):
         bare = self.folder / "bare"
         self.git("clone", "--quiet", "--bare", str(self.repository), str(bare))
