@@ -8,6 +8,7 @@
 
 #include "runtime/scheduler/block_on.hpp"
 #include "runtime/scheduler/current_thread.hpp"
+#include "runtime/scheduler/in_turn.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
 namespace taskbench::rt {
@@ -75,6 +76,12 @@ task::Header* Runtime::run_root(const std::function<task::Header*(task::Schedule
   scheduler::refuse_nested_runtime();
   // Copies: the task may destroy this Runtime.
   if (const auto pool = core_->pool) {
+    if (pool->runs_in_turn()) {
+      scheduler::InTurnRoot root(*pool);
+      task::Header* const header = release(&root);
+      root.run(header);
+      return header;
+    }
     scheduler::PoolRoot root;
     task::Header* const header = release(&root);
     root.run(header, *pool);

@@ -23,6 +23,9 @@ class Parker {
   /// The same, but gives up at `deadline`: then returns false.
   [[nodiscard]] bool park_until(std::chrono::steady_clock::time_point deadline) noexcept;
 
+  /// Takes the token if there is one; never sleeps.
+  [[nodiscard]] bool try_park() noexcept { return take_token(); }
+
   /// Gives the token. True when that took a system call, because the owner slept.
   bool unpark() noexcept {
     // acq_rel: pairs with the acquire in take_token; what was written before is handed over

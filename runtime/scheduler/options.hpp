@@ -10,6 +10,10 @@ namespace taskbench::rt {
 enum class SchedulerKind : std::uint8_t {
   work_stealing,   ///< a pool of workers that steal from each other
   current_thread,  ///< one queue, drained by the thread that calls block_on
+  /// work_stealing without its threads: the thread that calls block_on runs the workers in turn,
+  /// drawn from the seed. The same program and seed give the same schedule, as long as no other
+  /// thread takes part. What others spawn or wake may wait for a tenth of a millisecond.
+  in_turn,
 };
 
 struct RuntimeOptions {
@@ -19,6 +23,7 @@ struct RuntimeOptions {
   bool lifo_slot = true;
   std::uint64_t seed = 0;
   std::string thread_name = "taskbench-worker";
+  // Of a worker's thread: neither is called where the workers have none of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
   std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
 };

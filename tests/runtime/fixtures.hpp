@@ -35,6 +35,7 @@ inline constexpr Kind kCurrentThread{SchedulerKind::current_thread, 1, "current_
 inline constexpr Kind kOneWorker{SchedulerKind::work_stealing, 1, "work_stealing_1"};
 inline constexpr Kind kTwoWorkers{SchedulerKind::work_stealing, 2, "work_stealing_2"};
 inline constexpr Kind kFourWorkers{SchedulerKind::work_stealing, 4, "work_stealing_4"};
+inline constexpr Kind kInTurn{SchedulerKind::in_turn, 3, "in_turn_3"};
 
 inline Runtime::Builder builder(const Kind& kind) {
   return Runtime::Builder{}.scheduler(kind.scheduler).workers(kind.workers);
@@ -51,13 +52,14 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
 /// The same for those that run on every pool: see TASKBENCH_ON_EVERY_POOL.
 using OnEveryPool = OnEveryScheduler;
 
-#define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                            \
-  INSTANTIATE_TEST_SUITE_P(Schedulers, Suite,                                          \
-                           ::testing::Values(::taskbench::rt::testing::kCurrentThread, \
-                                             ::taskbench::rt::testing::kOneWorker,     \
-                                             ::taskbench::rt::testing::kTwoWorkers,    \
-                                             ::taskbench::rt::testing::kFourWorkers),  \
-                           [](const auto& instance) { return std::string(instance.param.name); })
+#define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
+  INSTANTIATE_TEST_SUITE_P(                                                                      \
+      Schedulers, Suite,                                                                         \
+      ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
+                        ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
+                        ::taskbench::rt::testing::kTwoWorkers,                                   \
+                        ::taskbench::rt::testing::kFourWorkers),                                 \
+      [](const auto& instance) { return std::string(instance.param.name); })
 
 #define TASKBENCH_ON_EVERY_POOL(Suite)                                                \
   INSTANTIATE_TEST_SUITE_P(Pools, Suite,                                              \

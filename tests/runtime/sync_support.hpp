@@ -18,13 +18,14 @@ namespace taskbench::rt::testing {
 
 inline constexpr Kind kEightWorkers{SchedulerKind::work_stealing, 8, "work_stealing_8"};
 
-#define TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Suite)                                       \
-  INSTANTIATE_TEST_SUITE_P(Schedulers, Suite,                                          \
-                           ::testing::Values(::taskbench::rt::testing::kCurrentThread, \
-                                             ::taskbench::rt::testing::kOneWorker,     \
-                                             ::taskbench::rt::testing::kTwoWorkers,    \
-                                             ::taskbench::rt::testing::kEightWorkers), \
-                           [](const auto& instance) { return std::string(instance.param.name); })
+#define TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Suite)                                                 \
+  INSTANTIATE_TEST_SUITE_P(                                                                      \
+      Schedulers, Suite,                                                                         \
+      ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
+                        ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
+                        ::taskbench::rt::testing::kTwoWorkers,                                   \
+                        ::taskbench::rt::testing::kEightWorkers),                                \
+      [](const auto& instance) { return std::string(instance.param.name); })
 
 /// A message that counts its instances, moved-from ones included. Move-only.
 class Counted {

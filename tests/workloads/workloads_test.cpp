@@ -24,6 +24,7 @@ constexpr Pool kPools[] = {
     {rt::SchedulerKind::work_stealing, 2, "work_stealing_2"},
     {rt::SchedulerKind::work_stealing, 8, "work_stealing_8"},
     {rt::SchedulerKind::current_thread, 1, "current_thread"},
+    {rt::SchedulerKind::in_turn, 3, "in_turn_3"},
 };
 
 class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool>> {

@@ -13,11 +13,21 @@ constexpr std::array kSchedulers{
     Scheduler{.name = "work_stealing",
               .summary = "a queue for each worker; idle workers steal half of another's",
               .single_worker = false,
+              .runs_on_caller = false,
+              .repeatable = false,
               .kind = rt::SchedulerKind::work_stealing},
     Scheduler{.name = "current_thread",
               .summary = "one queue, run by the thread that waits in block_on",
               .single_worker = true,
+              .runs_on_caller = true,
+              .repeatable = true,
               .kind = rt::SchedulerKind::current_thread},
+    Scheduler{.name = "in_turn",
+              .summary = "work_stealing on one thread, its workers in turn: the same each time",
+              .single_worker = false,
+              .runs_on_caller = true,
+              .repeatable = true,
+              .kind = rt::SchedulerKind::in_turn},
 };
 
 }  // namespace

@@ -54,7 +54,10 @@ class Session {
     const double calibration_s = std::clamp(warmup_s_ / 4, 0.002, 0.05);
     for (const auto& prepared : cases_) {
       report(prepared->name());
-      if (!stopped()) prepared->warm_up(warmup_s_, calibration_s);
+      const bool fixed = settings_.iterations.contains(prepared->name());
+      if (!stopped() && !(fixed && prepared->is_repeatable())) {
+        prepared->warm_up(warmup_s_, calibration_s);
+      }
       ++warmed_up_;
     }
     warmups_took_s_ = seconds_since(start_);

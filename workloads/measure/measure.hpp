@@ -25,7 +25,9 @@ namespace taskbench::workloads::measure {
 struct Scheduler {
   std::string_view name;
   std::string_view summary;
-  bool single_worker;  ///< takes no other worker count than 1
+  bool single_worker;   ///< takes no other worker count than 1
+  bool runs_on_caller;  ///< tasks run on the thread that calls block_on
+  bool repeatable;      ///< the same program and seed give the same instructions
   rt::SchedulerKind kind;
 };
 
@@ -54,7 +56,8 @@ struct Settings {
   std::optional<double> time_budget_s;  ///< whole run; when set, min_time_s follows from it
   std::uint64_t seed = 1;
   /// Iterations of a repetition by the name of the case; a case that is not in it gets the count
-  /// that takes min_time_s. For runs that are compared: different counts bias the mean.
+  /// that takes min_time_s. For runs that are compared: different counts bias the mean. A case of a
+  /// repeatable scheduler is then not warmed up by the clock either, or it would not be repeatable.
   std::map<std::string, std::int64_t> iterations;
   bool pin = false;  ///< bind worker i to the i-th CPU that this process may use
 };

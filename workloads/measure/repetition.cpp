@@ -43,6 +43,12 @@ class Collector final : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
+// One timed iteration, by a name that tools which watch the process can be told:
+// valgrind --tool=callgrind --toggle-collect=taskbench_iteration counts just what is timed.
+extern "C" [[gnu::noinline, gnu::used]] void taskbench_iteration(Instance& instance) {
+  instance.run_iteration();
+}
+
 /// How long Google Benchmark is to run the case: for exactly `iterations`, or, when that is 0, for
 /// `min_time_s` after `warmup_s`.
 struct PreparedCase::Length {
@@ -62,6 +68,7 @@ PreparedCase::PreparedCase(const Case& spec, const Settings& settings,
     result_.parameters.insert(spec.parameters.begin(), spec.parameters.end());
     result_.operations = spec.workload->operations(spec.parameters);
     result_.operation = spec.workload->operation;
+    repeatable_ = spec.scheduler->repeatable;
     build(spec, settings);
   } catch (const std::exception& error) {
     fail(fmt::format("could not be set up: {}", error.what()));
@@ -80,8 +87,7 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
   if (settings.pin) {
     cpus_ = allowed_cpus();
     if (cpus_.empty()) throw std::runtime_error("the CPUs of this process cannot be found out");
-    // A single-worker scheduler runs its tasks on the thread that calls block_on.
-    bind_caller_ = spec.scheduler->single_worker;
+    bind_caller_ = spec.scheduler->runs_on_caller;
     builder.on_thread_start([this](unsigned worker) {
       // relaxed: a flag that is only ever raised, and read by a thread that does not hurry.
       if (!bind_to_cpu(cpus_[worker % cpus_.size()])) {
@@ -188,7 +194,7 @@ void PreparedCase::iterate(benchmark::State& state) {
   if (stop_.load(std::memory_order_relaxed)) return state.SkipWithError(kInterrupted);
   before_ = Usage::read(*runtime_);
   for ([[maybe_unused]] auto iteration : state) {
-    instance_->run_iteration();
+    taskbench_iteration(*instance_);
     // relaxed: nothing is ordered by the flag; it only has to be seen soon.
     if (stop_.load(std::memory_order_relaxed)) {
       state.SkipWithError(kInterrupted);

@@ -53,6 +53,9 @@ class PreparedCase {
   /// Whether the case gave a wrong result, or threw. It takes no part in anything after that.
   [[nodiscard]] bool failed() const { return !result_.error.empty(); }
 
+  /// Of a scheduler that does the same each time.
+  [[nodiscard]] bool is_repeatable() const { return repeatable_; }
+
   [[nodiscard]] std::int64_t repetitions_done() const;
 
   /// What one repetition should take, its untimed beginning included. 0 before fix_iterations().
@@ -77,6 +80,7 @@ class PreparedCase {
   std::vector<unsigned> cpus_;  // to bind threads to; empty: bind none
   std::atomic<bool> binding_failed_{false};
   bool bind_caller_ = false;
+  bool repeatable_ = false;
   std::optional<rt::Runtime> runtime_;
   std::unique_ptr<Instance> instance_;
   std::string failure_;  // what body() caught

@@ -13,7 +13,10 @@
 namespace taskbench::rt::work_stealing {
 
 Pool::Pool(RuntimeOptions options)
-    : idle(options.workers), options_(std::move(options)), owned_(options_.workers) {
+    : idle(options.workers),
+      options_(std::move(options)),
+      owned_(options_.workers),
+      random_(options_.seed) {
   static_cast<void>(base::prepare_asymmetric_fences());
   workers_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {
@@ -24,6 +27,7 @@ Pool::Pool(RuntimeOptions options)
 Pool::~Pool() = default;
 
 void Pool::start() {
+  if (runs_in_turn()) return;
   threads_.reserve(options_.workers);
   {
     base::LockGuard lock(exit_mutex_);
@@ -182,8 +186,69 @@ void Pool::drain() noexcept {
   }
 }
 
+bool Pool::try_begin_turns() noexcept {
+  const base::LockGuard lock(exit_mutex_);
+  if (driver_ != nullptr) return false;
+  driver_ = &task::thread_context();
+  return true;
+}
+
+bool Pool::take_turn() noexcept {
+  if (closed()) {
+    {
+      const base::LockGuard lock(exit_mutex_);
+      if (drained_) return false;
+    }
+    drain();
+    const base::LockGuard lock(exit_mutex_);
+    drained_ = true;
+    exit_changed_.notify_all();
+    return false;
+  }
+  const std::uint32_t first = random_.below(worker_count());
+  for (std::uint32_t i = 0; i < worker_count(); ++i) {
+    const std::uint32_t index = (first + i) % worker_count();
+    const task::EnterContext enter(this, workers_[index].get());
+    if (workers_[index]->take_turn()) return true;
+  }
+  return false;
+}
+
+void Pool::end_turns() noexcept {
+  // A task may have closed the pool and the root ended since. Who closes it later drains it.
+  if (closed()) static_cast<void>(take_turn());
+  const base::LockGuard lock(exit_mutex_);
+  driver_ = nullptr;
+  exit_changed_.notify_all();
+}
+
+bool Pool::join_in_turn(std::chrono::steady_clock::time_point deadline) noexcept {
+  const task::ThreadContext* const self = &task::thread_context();
+  base::UniqueLock lock(exit_mutex_);
+  for (;;) {
+    if (drained_) return true;
+    // The driver itself is in the poll of its root here, and so in that of no task.
+    if (driver_ == nullptr || driver_ == self) break;
+    const auto changed = [this] { return drained_ || driver_ == nullptr; };
+    if (deadline == std::chrono::steady_clock::time_point::max()) {
+      exit_changed_.wait(lock, changed);
+    } else if (!exit_changed_.wait_until(lock, deadline, changed)) {
+      return false;
+    }
+  }
+  const task::ThreadContext* const before = std::exchange(driver_, self);
+  lock.unlock();
+  drain();
+  lock.lock();
+  driver_ = before;
+  drained_ = true;
+  exit_changed_.notify_all();
+  return true;
+}
+
 bool Pool::join(std::chrono::steady_clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;
+  if (runs_in_turn()) return join_in_turn(deadline);
   {
     base::UniqueLock lock(exit_mutex_);
     const auto gone = [this] { return running_ == 0; };

@@ -4,6 +4,9 @@
 // thread that wakes a task of this pool from outside holds on to the pool only while it queues the
 // task: until then the task, which cannot complete, keeps the pool's shutdown waiting.
 //
+// In turn (SchedulerKind::in_turn) there are no threads: the one in block_on, the driver, runs the
+// workers by take_turn(). It also drains when the pool is closed; where there is none, join() does.
+//
 // Shutdown: close() refuses new tasks and wakes everybody; each worker finishes its current poll
 // and leaves; the last one to leave cancels all that is left, in drain(). Nobody waits for a task
 // that is not being polled.
@@ -14,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/base/random.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/options.hpp"
@@ -39,6 +43,16 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   void adopt(task::Header* task) noexcept override;
   void disown(task::Header* task) noexcept override;
   std::shared_ptr<task::Schedule> shared() noexcept override { return shared_from_this(); }
+
+  [[nodiscard]] bool runs_in_turn() const noexcept {
+    return options_.scheduler == SchedulerKind::in_turn;
+  }
+  /// Makes the calling thread the driver. False: there is one.
+  [[nodiscard]] bool try_begin_turns() noexcept;
+  /// One worker, drawn from the seed, runs a task. False: there was none anywhere. Drains when the
+  /// pool is closed. Driver only, and not in the poll of a task.
+  [[nodiscard, gnu::cold]] bool take_turn() noexcept;
+  void end_turns() noexcept;
 
   /// Begins the shutdown. Any thread, any number of times.
   void close() noexcept;
@@ -72,6 +86,7 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   void notify_from_outside() noexcept;
   void thread_main(std::uint32_t index) noexcept;
   void drain() noexcept;
+  [[nodiscard]] bool join_in_turn(std::chrono::steady_clock::time_point deadline) noexcept;
   void unpark_all() noexcept;
 
   const RuntimeOptions options_;
@@ -84,6 +99,11 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   base::Mutex exit_mutex_;
   base::CondVar exit_changed_;
   std::uint32_t running_ = 0;  // workers that have not left; guarded by exit_mutex_
+
+  // In turn only; guarded by exit_mutex_, but for the random numbers, which are the driver's.
+  const task::ThreadContext* driver_ = nullptr;
+  bool drained_ = false;
+  base::FastRandom random_;
 };
 
 }  // namespace taskbench::rt::work_stealing

@@ -66,9 +66,27 @@ void Worker::loop() {
     } else if (task::Header* found = search()) {
       run_task(found);
     } else if (!pool_.closed()) {
-      park();
+      fall_asleep();
+      parker.park();
+      wake_up();
     }
   }
+}
+
+bool Worker::take_turn() {
+  if (asleep_) {
+    if (!parker.try_park()) return false;
+    wake_up();
+  }
+  context_ = &task::thread_context();
+  task::Header* task = next_task();
+  if (task == nullptr) task = search_once();
+  if (task == nullptr) {
+    fall_asleep();
+    return false;
+  }
+  run_task(task);
+  return true;
 }
 
 task::Header* Worker::next_task() {
@@ -200,12 +218,23 @@ void Worker::schedule_local(task::Header* task) {
   pool_.notify_from(*this);
 }
 
+bool Worker::start_searching() {
+  if (searching_) return true;
+  if (!pool_.idle.try_start_searching()) return false;
+  searching_ = true;
+  counters.searches.add();
+  return true;
+}
+
+/// Without the patience that spares others a theft: in turn, nobody works meanwhile.
+task::Header* Worker::search_once() {
+  if (!start_searching()) return nullptr;
+  task::Header* const task = take_from_injector();
+  return task != nullptr ? task : steal();
+}
+
 task::Header* Worker::search() {
-  if (!searching_) {
-    if (!pool_.idle.try_start_searching()) return nullptr;
-    searching_ = true;
-    counters.searches.add();
-  }
+  if (!start_searching()) return nullptr;
   Clock::time_point now = Clock::now();
   const Clock::time_point begin = now;
   const Clock::time_point first_look = begin + hold_back_;
@@ -306,11 +335,15 @@ void Worker::stop_searching() {
   if (pool_.idle.stop_searching()) pool_.notify_if_work_is_visible(counters);
 }
 
-void Worker::park() {
+void Worker::fall_asleep() {
+  asleep_ = true;
   const bool was_searching = std::exchange(searching_, false);
   if (pool_.idle.park(index_, was_searching)) pool_.notify_if_work_is_visible(counters);
   counters.parks.add();
-  parker.park();
+}
+
+void Worker::wake_up() {
+  asleep_ = false;
   // L3: whoever woke this worker has counted it as searching.
   searching_ = true;
 }

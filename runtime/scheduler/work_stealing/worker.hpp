@@ -46,6 +46,11 @@ class Worker {
   /// Runs tasks until the pool shuts down, on the thread whose context names this worker.
   void run();
 
+  /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
+  /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
+  /// there is none. False: it sleeps, until somebody wakes it.
+  [[gnu::cold]] bool take_turn();
+
   /// A task made runnable by the task that this worker is polling.
   void schedule_local(task::Header* task);
 
@@ -67,9 +72,12 @@ class Worker {
 
  private:
   void loop();
-  task::Header* next_task();
+  // Called by take_turn() too, which must not cost loop() its inlining of them.
+  [[gnu::always_inline]] inline task::Header* next_task();
   task::Header* take_from_injector();
   task::Header* search();
+  task::Header* search_once();
+  bool start_searching();
   task::Header* steal();
   task::Header* steal_from(Worker& victim, std::uint32_t limit);
   void note_find(std::size_t count, Clock::time_point now);
@@ -77,7 +85,7 @@ class Worker {
   void count_turn();
   void publish_round(std::uint32_t round);
   std::uint32_t random_other();
-  void run_task(task::Header* task);
+  [[gnu::always_inline]] inline void run_task(task::Header* task);
   /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
   /// it is behind.
   bool poll(task::Header* task);
@@ -85,12 +93,14 @@ class Worker {
   [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;
   void push(task::Header* task);
   void stop_searching();
-  void park();
+  void fall_asleep();
+  void wake_up();
 
   Pool& pool_;
   const std::uint32_t index_;
   const bool lifo_enabled_;
   bool searching_ = false;
+  bool asleep_ = false;                    // between fall_asleep() and wake_up()
   std::uint32_t tick_ = 0;                 // polls since the last look at the injector
   Clock::time_point last_find_{};          // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};  // before the next look at the injector
