@@ -44,6 +44,26 @@ function(taskbench_target target)
   endif()
 endfunction()
 
+# taskbench_verify_lone_headers(<target>)
+# all_verify_interface_header_sets compiles those of its headers by themselves that have no source of
+# their name: where there is one, it includes its header first, which is a rule of tests/tidy and
+# proves as much. Not for a target that is installed, whose sets of headers are installed with it.
+function(taskbench_verify_lone_headers target)
+  get_target_property(headers ${target} HEADER_SET)
+  set(lone "")
+  foreach(header IN LISTS headers)
+    cmake_path(ABSOLUTE_PATH header BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    string(REGEX REPLACE "\\.hpp$" ".cpp" source "${header}")
+    if(NOT EXISTS "${source}")
+      list(APPEND lone "${header}")
+    endif()
+  endforeach()
+  target_sources(${target}
+    PUBLIC FILE_SET lone_headers TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${lone}
+  )
+  set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
+endfunction()
+
 # taskbench_reorder_sources(<target> <order>)
 # Another order of the target's files, which is the order in which their code is laid out: what runs
 # is the same, at other addresses. Each number gives one order.

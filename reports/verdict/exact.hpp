@@ -1,0 +1,36 @@
+// Instruction counts of one benchmark on two sides: no statistics where the counts repeat.
+// VERDICTS part D. Pure.
+#pragma once
+
+#include <span>
+
+namespace taskbench::reports::verdict {
+
+/// The event's name in result files.
+inline constexpr const char* kInstructionsExact = "instructions-exact";
+
+/// Smaller changes fail nothing, relative. What another compiler's patch level or another libc
+/// moves is less, and so is what a clock would see.
+inline constexpr double kExactDelta = 0.002;
+
+/// Fewer counts a side do not show whether they repeat.
+inline constexpr std::size_t kLeastExactCounts = 2;
+
+struct ExactChange {
+  double base = 0;  ///< instructions per iteration, median over the counts
+  double head = 0;
+  double change = 0;     ///< relative: 0.01 is 1 % more
+  double threshold = 0;  ///< relative; a greater change counts
+  bool repeats = false;  ///< all counts of a side are equal, on both sides
+
+  [[nodiscard]] bool is_worse() const { return change > threshold; }
+  [[nodiscard]] bool is_better() const { return change < -threshold; }
+};
+
+/// The threshold is kExactDelta where the counts of each side are equal; where they are not, no
+/// less than Q3 + 3 IQR (Tukey's outer fence) of the relative differences between two counts of one
+/// side. Throws std::invalid_argument for fewer counts than kLeastExactCounts, and for any that is
+/// not positive and finite.
+[[nodiscard]] ExactChange exact_change(std::span<const double> base, std::span<const double> head);
+
+}  // namespace taskbench::reports::verdict
