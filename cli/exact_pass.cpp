@@ -16,7 +16,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/streams.hpp"
 #include "reports/json/callgrind.hpp"
-#include "reports/verdict/exact.hpp"
+#include "reports/model/event_count.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
@@ -94,8 +94,7 @@ class ExactPass {
  private:
   model::EventCount counted(const Case& spec, const std::string& name) {
     model::EventCount event;
-    event.event = reports::verdict::kInstructionsExact;
-    event.user_only = true;
+    event.event = model::kInstructionsExact;
     event.unavailable = given_up_;
     const auto command = command_of(plan_, spec, scratch_.path());
     while (event.unavailable.empty() && event.per_iteration.size() < kExactCounts) {
@@ -146,15 +145,20 @@ class ExactPass {
 }  // namespace
 
 void count_exactly(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+  if (!run.counter_pass) {
+    run.counter_pass.emplace();
+    run.counter_pass->requested = plan.counters.words;
+    run.counter_pass->processes = kExactCounts;
+  }
   try {
     ExactPass(plan, stop, run).count();
   } catch (const std::exception& error) {  // no room for the files, no memory
     for (model::Case& each : run.cases) {
       model::EventCount event;
-      event.event = reports::verdict::kInstructionsExact;
+      event.event = model::kInstructionsExact;
       event.unavailable = error.what();
       std::erase_if(each.events,
-                    [](const auto& e) { return e.event == reports::verdict::kInstructionsExact; });
+                    [](const auto& e) { return e.event == model::kInstructionsExact; });
       each.events.push_back(std::move(event));
     }
   }

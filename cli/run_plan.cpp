@@ -295,6 +295,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   }
   plan.settings.pin = arguments.pin;
   plan.planted = parse_plants(arguments.plant);
+  plan.counters = parse_counters(arguments.counters);
   plan_time(arguments, plan.cases.size(), plan.settings);
   plan_iterations(arguments, plan);
   plan_output(arguments, plan);

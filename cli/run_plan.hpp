@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/counter_events.hpp"
 #include "cli/output_formats.hpp"
 #include "runtime/runtime.hpp"
 #include "workloads/measure/measure.hpp"
@@ -35,6 +36,7 @@ struct RunArguments {
   std::vector<std::string> filter;
   std::vector<std::string> seed;
   std::vector<std::string> plant;
+  std::vector<std::string> counters;
   std::vector<std::string> json;
   std::vector<std::string> json_flat;
   std::vector<std::string> format;
@@ -52,6 +54,7 @@ struct RunPlan {
   std::vector<workloads::measure::Case> cases;
   workloads::measure::Settings settings;
   std::vector<PlantedDelay> planted;
+  CounterPlan counters;  ///< of the passes after the timing
   const OutputFormat* format = nullptr;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;

@@ -1,6 +1,7 @@
 #include "cli/commands/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "cli/counter_pass.hpp"
+#include "cli/exact_pass.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
@@ -40,6 +43,7 @@ constexpr std::string_view kExamples =
     "  taskbench run ping_pong yield_many --workers 1,2,4\n"
     "  taskbench run --scheduler work_stealing,current_thread --time-budget 1m\n"
     "  taskbench run spawn_many --param tasks=1000 --json result.json\n"
+    "  taskbench run ping_pong --counters basic,software,sched:sched_switch\n"
     "\n"
     "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.";
 
@@ -95,6 +99,21 @@ model::Run measure(const RunPlan& plan, const Invocation& invocation,
   return run;
 }
 
+/// False when it was interrupted.
+bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+  if (!plan.counters.requests.empty()) count_events(plan, stop, run);
+  if (plan.counters.instructions_exact) count_exactly(plan, stop, run);
+  // relaxed: nothing is ordered by the flag.
+  if (stop.load(std::memory_order_relaxed)) {
+    print_note("interrupted while counting; the times are complete");
+    return false;
+  }
+  if (!plan.quiet && !run.counter_pass->unavailable.empty()) {
+    print_note(fmt::format("nothing was counted: {}", run.counter_pass->unavailable));
+  }
+  return true;
+}
+
 // Files come first: a reader of standard output that goes away must not cost the measurement.
 bool write_files(const RunPlan& plan, const model::Run& run) {
   bool all_written = true;
@@ -143,7 +162,7 @@ void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(std::string(kDescription));
   app.footer(std::string(kExamples));
   declare_selection(app, values);
-  declare_measuring(app);
+  declare_measuring(app, values);
   declare_output(app, values);
 }
 
@@ -171,7 +190,7 @@ void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
   for (auto* option : {scheduler, workers, parameter, filter}) option->group("What to measure");
 }
 
-void RunCommand::declare_measuring(CLI::App& app) {
+void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
   const workloads::measure::Settings defaults;
   auto* repetitions =
       add_valued(app, "--repetitions", arguments_.repetitions, "N",
@@ -191,6 +210,7 @@ void RunCommand::declare_measuring(CLI::App& app) {
                           "Seed of the order of the repetitions and of the schedulers.");
   seed->default_str(std::to_string(defaults.seed));
   auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
+  declare_counters(app, values);
   for (auto* option : {repetitions, min_time, budget, iterations, seed, pin})
     option->group("How to measure");
   if constexpr (rt::kPlantsDelays) {
@@ -200,6 +220,17 @@ void RunCommand::declare_measuring(CLI::App& app) {
                            fmt::join(rt::kDelaySites, ", ")))
         ->group("How to measure");
   }
+}
+
+void RunCommand::declare_counters(CLI::App& app, OptionValueTable& values) {
+  const auto sets = row_names(counter_sets());
+  auto* counters = add_valued(
+      app, "--counters", arguments_.counters, "SET|EVENT[,...]",
+      fmt::format("Count events with perf, in a pass of its own after the timing, {} processes a "
+                  "case: sets ({}) or events as `perf list` shows them.",
+                  kCountingProcesses, fmt::join(sets, ", ")));
+  values.set(counters, {Kind::list_of, sets});
+  counters->group("How to measure");
 }
 
 void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
@@ -236,11 +267,12 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
     return ExitCode::measured_program_failed;
   }
   if (run.partial) print_note("interrupted; the results are partial");
+  const bool counted = !plan.counters.any() || run.partial || count(plan, stop, run);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
   const bool failed = report_failures(run);
   // Whoever interrupted wants the loop around this process to end, so that comes first.
-  if (run.partial) return ExitCode::interrupted;
+  if (run.partial || !counted) return ExitCode::interrupted;
   if (!written || !printed) return ExitCode::usage;
   return failed ? ExitCode::measured_program_failed : ExitCode::pass;
 }

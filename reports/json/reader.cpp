@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "reports/json/event_counts.hpp"
+
 namespace taskbench::reports::json {
 namespace {
 
@@ -237,7 +239,12 @@ class Parser {
     for (const Json& each : *cases) {
       if (!each.is_object()) continue;
       const std::string name = text_of(each, "name");
-      if (name.empty() || !is_true(each, "failed")) continue;
+      if (name.empty()) continue;
+      const auto events = each.find("events_per_iteration");
+      if (events != each.end() && index_.contains(name)) {
+        find_or_add(name).events = read_events(*events);
+      }
+      if (!is_true(each, "failed")) continue;
       const auto errors = each.find("errors");
       const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
                         errors->front().is_string();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "reports/json/event_counts.hpp"
 #include "reports/json/rows.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -155,7 +156,7 @@ Json case_errors(const model::Case& measured) {
   return errors;
 }
 
-Json case_object(const model::Case& measured) {
+Json case_object(const model::Case& measured, bool counted) {
   const std::optional<stats::CaseSummary> summary = stats::summarize(measured);
   Json result;
   result["name"] = measured.name;
@@ -176,6 +177,9 @@ Json case_object(const model::Case& measured) {
     }
   }
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
+  if (counted) {
+    result["events_per_iteration"] = events_array(measured.events, measured.operations);
+  }
   result["failed"] = !measured.error.empty();
   result["errors"] = case_errors(measured);
   return result;
@@ -188,9 +192,12 @@ Json taskbench_object(const model::Run& run) {
   result["partial"] = run.partial;
   result["environment"] = environment_object(run.environment);
   result["settings"] = settings_object(run.settings);
+  if (run.counter_pass) {
+    result["counter_pass"] = counter_pass_object(*run.counter_pass);
+  }
   result["cases"] = Json::array();
   for (const model::Case& measured : run.cases) {
-    result["cases"].push_back(case_object(measured));
+    result["cases"].push_back(case_object(measured, run.counter_pass.has_value()));
   }
   return result;
 }

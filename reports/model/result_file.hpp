@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/event_count.hpp"
+
 namespace taskbench::reports::model {
 
 struct ResultRepetition {
@@ -18,8 +20,9 @@ struct ResultRepetition {
 struct Benchmark {
   std::string run_name;  ///< the name without what a repetition or an aggregate adds to it
   std::vector<ResultRepetition> repetitions;
-  bool has_aggregates = false;  ///< rows of mean, median and so on were there, too, or alone
-  std::string error;            ///< why the program gave it no result; empty when it did
+  bool has_aggregates = false;       ///< rows of mean, median and so on were there, too, or alone
+  std::string error;                 ///< why the program gave it no result; empty when it did
+  std::vector<EventCount> events{};  ///< of our own files that --counters made
 };
 
 struct ResultFile {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
 
@@ -64,6 +65,12 @@ std::vector<std::string> remarks(const FilesReport& report) {
                                  ? fmt::format("{}: no verdict: {}.", row.name, row.reason)
                                  : fmt::format("{} benchmarks: no verdict: {}.", same, row.reason);
     if (std::ranges::find(lines, text) == lines.end()) lines.push_back(text);
+  }
+  for (const FilesRow& row : report.rows) {
+    const bool matters = row.verdict != Verdict::pass || row.improved;
+    if (!matters || row.counters.empty()) continue;
+    lines.push_back(fmt::format("{}: counters per iteration that moved most: {}.", row.name,
+                                moved_text(row.counters)));
   }
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {
@@ -142,6 +149,11 @@ std::string json(const FilesReport& report) {
   };
   Json rows = Json::array();
   for (const FilesRow& row : report.rows) {
+    Json moved = Json::array();
+    for (const auto& each : row.counters) {
+      moved.push_back(
+          {{"name", each.name}, {"base", each.base}, {"head", each.head}, {"score", each.score}});
+    }
     rows.push_back({{"name", row.name},
                     {"verdict", word(row.verdict)},
                     {"improved", row.improved},
@@ -155,7 +167,8 @@ std::string json(const FilesReport& report) {
                     {"interval_low", or_null(row.low)},
                     {"interval_high", or_null(row.high)},
                     {"p", row.p},
-                    {"p_adjusted", row.p_adjusted}});
+                    {"p_adjusted", row.p_adjusted},
+                    {"counters_moved", std::move(moved)}});
   }
   const Json document{{"taskbench_compare", 1},
                       {"verdict", word(report.overall)},

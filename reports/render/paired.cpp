@@ -10,6 +10,7 @@
 
 #include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 
 namespace taskbench::reports::render {
@@ -85,15 +86,6 @@ std::string_view colour_code(Verdict verdict) {
   return "33";
 }
 
-std::string counters_text(const BenchmarkVerdict& row) {
-  std::string text;
-  for (const auto& counter : row.counters) {
-    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", counter.name, rate(counter.base),
-                        rate(counter.head));
-  }
-  return text;
-}
-
 std::string what_it_would_take(const BenchmarkVerdict& row) {
   if (row.blocks < 2) return "one block does not show how noisy it is";
   if (row.blocks_needed) {
@@ -110,7 +102,7 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
     if (row.verdict == Verdict::inconclusive) {
       lines.push_back(fmt::format("{}: undecided; {}.", row.name, what_it_would_take(row)));
     }
-    const std::string moved = counters_text(row);
+    const std::string moved = moved_text(row.counters);
     const bool matters = row.verdict != Verdict::pass || row.improved;
     if (matters && !moved.empty()) {
       lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));

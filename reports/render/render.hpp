@@ -22,7 +22,8 @@ struct TableStyle {
 [[nodiscard]] std::string markdown(const model::Run& run);
 
 /// One row a repetition, with a header line; quoted as RFC 4180 says, lines end with LF. A failed
-/// case has one row, with its error and without numbers.
+/// case has one row, with its error and without numbers. What --counters counted stands in the last
+/// columns, the same in each row of a case.
 [[nodiscard]] std::string csv(const model::Run& run);
 
 /// "test chained_spawn ... bench:     168,854 ns/iter (+/- 8,339)": median and max - min, as

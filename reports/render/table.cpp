@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/render.hpp"
 
@@ -239,6 +240,52 @@ void print_missing(std::string& text, const Pen& pen, const model::Run& run, con
   }
 }
 
+/// A row of the counters as a sentence, for terminals that the columns do not fit.
+std::string counter_sentence(const std::vector<std::string>& cells) {
+  std::string text = cells.front() + ":";
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (cells[i].empty()) continue;
+    const bool is_remark = i + 1 == cells.size();
+    text += fmt::format("{} {}", i > 1 ? "," : "", cells[i]);
+    if (!is_remark) text += fmt::format(" {}", kCounterTitles[i]);
+  }
+  return text;
+}
+
+/// The counters under the times: a heading for each case and aligned rows below it.
+void print_counters(std::string& text, const Pen& pen, const CounterTable& counters,
+                    std::size_t width) {
+  constexpr std::string_view kIndent = "  ";
+  std::vector<std::vector<std::string>> rows{{kCounterTitles.begin(), kCounterTitles.end()}};
+  for (const CounterGroup& group : counters.groups) {
+    rows.insert(rows.end(), group.rows.begin(), group.rows.end());
+  }
+  std::vector<std::string> lines = aligned(rows, {true, false, false, false, false, true});
+  bool fits = true;
+  for (std::string& line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    line.insert(0, kIndent);
+    fits = fits && display_width(line) <= width;
+  }
+  if (fits && !counters.groups.empty()) text += pen(Ink::bold, lines.front()) + '\n';
+  std::size_t next = 1;
+  for (const CounterGroup& group : counters.groups) {
+    print_paragraph(text, pen, Ink::bold, group.title, width, kIndent);
+    for (std::size_t i = 0; i < group.rows.size(); ++i, ++next) {
+      if (fits) {
+        text += lines[next] + '\n';
+      } else {
+        print_paragraph(text, pen, Ink::plain, counter_sentence(rows[next]), width, kIndent);
+      }
+    }
+  }
+  if (!counters.groups.empty()) text += '\n';
+  for (const std::string& sentence : counters.missing) {
+    print_paragraph(text, pen, Ink::yellow, sentence, width, kIndent);
+  }
+  if (!counters.missing.empty()) text += '\n';
+}
+
 }  // namespace
 
 std::string table(const model::Run& run, const TableStyle& style) {
@@ -262,8 +309,13 @@ std::string table(const model::Run& run, const TableStyle& style) {
   if (text.size() > before) {
     text += '\n';
   }
+  const auto counters = counter_table(run);
+  if (counters) print_counters(text, pen, *counters, width);
   for (const std::string& paragraph : explanation(shown, layout.short_titles())) {
     print_paragraph(text, pen, Ink::dim, paragraph, width);
+  }
+  for (const std::string& sentence : counters ? counters->basis : std::vector<std::string>{}) {
+    print_paragraph(text, pen, Ink::dim, sentence, width);
   }
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
     print_paragraph(text, pen, Ink::dim, fmt::format("On {}.", machine), width);

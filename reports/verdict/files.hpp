@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/model/result_file.hpp"
+#include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
@@ -35,6 +36,8 @@ struct FilesRow {
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
   double p_adjusted = 1;  ///< the same over all rows (Holm)
+  /// Counters that differ between the sides, of the scheduler and of perf: those that moved most.
+  std::vector<CounterMove> counters;
 };
 
 struct FilesReport {

@@ -195,8 +195,26 @@ Run hostile_run() {
 
 Run empty_run() { return make_run(9); }
 
+Run counted_run() {
+  Run run = make_run(9);
+  run.counter_pass = {"perf version 6.1.192", {"basic,software"}, 5, ""};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Case each = make_case(kShapes[i], "work_stealing", 2, 1, 9);
+    const double scale = static_cast<double>(i + 1);
+    each.events = {
+        {"cycles", "", {}, {}, false, "not supported by this machine"},
+        {"instructions", "", {}, {}, false, "not supported by this machine"},
+        {"branch-misses", "", {1200 * scale, 1250 * scale, 1190 * scale}, 0.48, true, ""},
+        {"task-clock", "ns", {61'000 * scale, 62'000 * scale, 60'500 * scale}, 1, false, ""},
+        {"page-faults", "", {}, {}, false, i == 0 ? "not counted" : "perf stat hung"},
+    };
+    run.cases.push_back(std::move(each));
+  }
+  return run;
+}
+
 std::span<const NamedRun> all() {
-  static constexpr std::array<NamedRun, 7> kRuns = {{
+  static constexpr std::array<NamedRun, 8> kRuns = {{
       {"complete", complete_run},
       {"several_schedulers", several_schedulers_run},
       {"partial", partial_run},
@@ -204,6 +222,7 @@ std::span<const NamedRun> all() {
       {"single_repetition", single_repetition_run},
       {"hostile", hostile_run},
       {"empty", empty_run},
+      {"counted", counted_run},
   }};
   return kRuns;
 }

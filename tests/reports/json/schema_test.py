@@ -24,6 +24,7 @@ RUNS = (
     "single_repetition",
     "hostile",
     "empty",
+    "counted",
 )
 
 
@@ -122,6 +123,9 @@ class SchemaTest(unittest.TestCase):
             "no samples": set_at(*case, "summary", "samples", 0),
             "an empty text": set_at("taskbench", "environment", "kernel", ""),
             "an error that is not in a list": set_at(*case, "errors", "wrong"),
+            "an event without a reason key": set_at(
+                *case, "events_per_iteration", [{"event": "cycles"}]
+            ),
         }
         good = printed("json", "complete")
         for what, change in changes.items():
