@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/drift.hpp"
+
 namespace taskbench::reports::model {
 
 /// Version of the `taskbench` object in the JSON files. Raised when a reader of the old version
@@ -100,6 +102,7 @@ struct Run {
   Settings settings;
   std::vector<Case> cases;
   bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
+  Drift drift{};         ///< what of the machine moved while it measured
 };
 
 }  // namespace taskbench::reports::model
