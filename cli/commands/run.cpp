@@ -20,7 +20,9 @@
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "reports/json/writer.hpp"
+#include "reports/verdict/drift.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/measure/drift.hpp"
 #include "workloads/measure/environment.hpp"
 
 namespace taskbench::cli {
@@ -85,8 +87,10 @@ model::Run measure(const RunPlan& plan, const Invocation& invocation,
   model::Run run;
   run.environment = workloads::measure::probe_environment(invocation.command_line.front());
   ProgressLine progress_line(progress_style(plan.quiet));
+  const auto before = workloads::measure::read_machine();
   auto result = workloads::measure::measure(
       plan.cases, plan.settings, [&](const Progress& now) { progress_line.show(now); }, stop);
+  run.drift = workloads::measure::drift_between(before, workloads::measure::read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
                   .warmup_s = result.warmup_s,
@@ -268,6 +272,8 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   }
   if (run.partial) print_note("interrupted; the results are partial");
   const bool counted = !plan.counters.any() || run.partial || count(plan, stop, run);
+  const std::string moved = reports::verdict::drift_warning(run.drift);
+  if (!moved.empty() && !plan.quiet) print_note(moved);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
   const bool failed = report_failures(run);

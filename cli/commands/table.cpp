@@ -6,6 +6,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/compare.hpp"
 #include "cli/commands/completion.hpp"
+#include "cli/commands/doctor.hpp"
 #include "cli/commands/gate.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/run.hpp"
@@ -18,13 +19,14 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 8> kCommands{{
+constexpr std::array<CommandEntry, 9> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
     {"gate", make<GateCommand>},
     {"baseline", make<BaselineCommand>},
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
+    {"doctor", make<DoctorCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

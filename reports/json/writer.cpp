@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
 #include "reports/json/rows.hpp"
 #include "reports/stats/summary.hpp"
@@ -191,6 +192,7 @@ Json taskbench_object(const model::Run& run) {
   result["version"] = text_or_null(run.environment.taskbench_version);
   result["partial"] = run.partial;
   result["environment"] = environment_object(run.environment);
+  result["drift"] = drift_object(run.drift);
   result["settings"] = settings_object(run.settings);
   if (run.counter_pass) {
     result["counter_pass"] = counter_pass_object(*run.counter_pass);

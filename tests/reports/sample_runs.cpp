@@ -45,6 +45,19 @@ model::Environment environment() {
   return result;
 }
 
+/// A busy virtual machine's.
+model::Drift drift() {
+  model::Drift result;
+  result.seconds = 5.2;
+  result.stolen_share = model::Fact<double>::known(0.031);
+  result.others_share = model::Fact<double>::known(0.002);
+  result.mhz_before = result.mhz_after = model::Fact<double>::unknown("no cpufreq in /sys");
+  result.thermal_throttles = model::Fact<std::int64_t>::unknown("no thermal_throttle in /sys");
+  result.quota_throttles = model::Fact<std::int64_t>::known(0);
+  result.swapped_pages = model::Fact<std::int64_t>::known(17);
+  return result;
+}
+
 model::Settings settings(std::int64_t repetitions) {
   model::Settings result;
   result.repetitions = repetitions;
@@ -110,6 +123,7 @@ Run make_run(std::int64_t repetitions) { return {environment(), settings(repetit
 
 Run complete_run() {
   Run run = make_run(9);
+  run.drift = drift();
   for (const Shape& shape : kShapes) {
     run.cases.push_back(make_case(shape, "work_stealing", 2, 1, 9));
   }
@@ -162,6 +176,8 @@ Run hostile_run() {
   Run run;
   run.settings = settings(4);
   run.settings.min_time_s = kNan;
+  run.drift.seconds = kInfinity;
+  run.drift.stolen_share = model::Fact<double>::known(kNan);
   run.settings.seed = std::numeric_limits<std::uint64_t>::max();
   run.settings.command_line = {"taskbench", "--json", "a\"b\\c\n\xff.json"};
   run.environment.host_name = "h\xc3\x28st";
