@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/case_command.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/perf.hpp"
 #include "cli/progress_line.hpp"
@@ -21,39 +21,6 @@ namespace model = reports::model;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kInterrupted = "interrupted before it was counted";
-
-/// The words that run one case once more, with the iterations that its repetitions had.
-std::vector<std::string> command_of(const RunPlan& plan, const workloads::measure::Case& spec,
-                                    const model::Run& run, std::int64_t iterations,
-                                    const std::filesystem::path& result) {
-  std::vector<std::string> words{std::filesystem::canonical("/proc/self/exe").string(),
-                                 "run",
-                                 std::string(spec.workload->name),
-                                 "--scheduler",
-                                 std::string(spec.scheduler->name),
-                                 "--workers",
-                                 std::to_string(spec.workers),
-                                 "--repetitions",
-                                 "1",
-                                 "--min-time",
-                                 fmt::format("{:.6f}s", std::max(run.settings.warmup_s, 1e-3)),
-                                 "--iterations",
-                                 fmt::format("{}={}", spec.name(), iterations),
-                                 "--seed",
-                                 std::to_string(plan.settings.seed),
-                                 "--json",
-                                 result.string(),
-                                 "--quiet"};
-  if (plan.settings.pin) words.emplace_back("--pin");
-  for (const auto& [name, value] : spec.parameters) {
-    words.insert(words.end(), {"--param", fmt::format("{}={}", name, value)});
-  }
-  for (const PlantedDelay& each : plan.planted) {
-    const auto site = rt::kDelaySites[static_cast<std::size_t>(each.site)];
-    words.insert(words.end(), {"--plant", fmt::format("{}={}", site, each.ns)});
-  }
-  return words;
-}
 
 /// Adds what one process counted, per iteration.
 void add_counts(const std::vector<reports::json::PerfCount>& counts, std::int64_t iterations,
@@ -106,8 +73,10 @@ class CounterPassRun {
     std::string failure = given_up_;
     for (int i = 0; i < kCountingProcesses && failure.empty(); ++i) {
       show(measured.name, done++);
-      const auto command = command_of(plan_, plan_.cases[index], run_, as_timed.iterations,
-                                      scratch_.path() / "result.json");
+      auto command = case_command(plan_, plan_.cases[index], std::max(run_.settings.warmup_s, 1e-3),
+                                  scratch_.path() / "result.json");
+      command.insert(command.end(),
+                     {"--iterations", fmt::format("{}={}", measured.name, as_timed.iterations)});
       const double repetition_s =
           as_timed.real_ns * 1e-9 * static_cast<double>(as_timed.iterations);
       const PerfOutcome outcome =

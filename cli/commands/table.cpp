@@ -9,6 +9,7 @@
 #include "cli/commands/doctor.hpp"
 #include "cli/commands/gate.hpp"
 #include "cli/commands/list.hpp"
+#include "cli/commands/profile.hpp"
 #include "cli/commands/run.hpp"
 
 namespace taskbench::cli {
@@ -27,6 +28,7 @@ constexpr std::array<CommandEntry, 9> kCommands{{
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
     {"doctor", make<DoctorCommand>},
+    {"profile", make<ProfileCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

@@ -56,6 +56,8 @@ class Bash(Completion):
         commands = [
             "run", "ab", "gate", "baseline", "calibrate", "compare", "doctor", "list", "completion",
         ]
+        commands = ["run", "ab", "gate", "baseline", "calibrate", "compare", "profile",
+                    "list", "completion"]
         self.assertEqual(self.complete(""), commands)
         self.assertEqual(self.complete("co"), ["compare", "completion"])
         self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})

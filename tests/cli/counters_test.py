@@ -128,7 +128,7 @@ class Counting(CountersTest):
         runs = [line for line in log if " run " in line]
         self.assertEqual(len(runs), 5)
         for line in runs:
-            self.assertIn(f"--iterations {CASE}={iterations} ", line)
+            self.assertIn(f"--iterations {CASE}={iterations} ", line + " ")
             self.assertIn("--param length=10", line)
             self.assertIn(" --workers 1 ", line)
             self.assertIn("-D -1 --control fifo:", line)
