@@ -37,6 +37,7 @@ struct RunArguments {
   std::vector<std::string> plant;
   std::vector<std::string> json;
   std::vector<std::string> json_flat;
+  std::vector<std::string> report;
   std::vector<std::string> format;
   bool quiet = false;
   bool pin = false;
@@ -55,6 +56,7 @@ struct RunPlan {
   const OutputFormat* format = nullptr;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;
+  std::optional<std::filesystem::path> report;  ///< a folder
   bool quiet = false;
 };
 
