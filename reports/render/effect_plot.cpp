@@ -82,8 +82,9 @@ void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, PlotData
       data.add({100 * rows[i].blocks[k], in_row(i, k, rows[i].blocks.size())});
     }
   }
-  dots.push_back(fmt::format("data index {} using 1:2 with points pt 6 ps 0.4 lt {} notitle",
-                             blocks, mark.colour));
+  dots.push_back(
+      fmt::format("data index {} using 1:2 with points pt 6 ps 0.55 lw 1.2 lt {} notitle", blocks,
+                  mark.colour));
 }
 
 }  // namespace
@@ -104,19 +105,20 @@ Plot effect_plot(std::string name, std::string title, const std::vector<EffectRo
       "data index 0 using (0):3:(-$1):1:($3-0.42):($3+0.42) with boxxyerror fs solid 0.2 noborder "
       "lc rgb '#808080' title 'noise floor'",
       "data index 0 using 2:($3-0.42):(0):(0.84) with vectors nohead lw 1.8 dt (6,4) lc rgb "
-      "'black' title 'smallest slowdown that matters'"};
+      "'black' title 'threshold'"};
   parts.insert(parts.end(), dots.begin(), dots.end());
   parts.insert(parts.end(), estimates.begin(), estimates.end());
-  const Lines lines{fmt::format("set title {} font ',15' offset 0,-0.3", gnuplot_string(title)),
-                    fmt::format("set ytics ({}) scale 0", fmt::join(ticks, ", ")),
-                    fmt::format("set yrange [{:g}:0.4]", static_cast<double>(rows.size()) + 0.6),
-                    "unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1",
-                    "set xlabel 'change of head against base (%); to the right is slower'",
-                    "set xtics format '%+g'",
-                    range_of(rows),
-                    "set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#808080' lw 1",
-                    "set bmargin; set key below center horizontal samplen 1.5 spacing 1.2",
-                    plot_command(parts)};
+  const Lines lines{
+      fmt::format("set title {} font title_font offset 0,-0.3", gnuplot_string(title)),
+      fmt::format("set ytics ({}) scale 0", fmt::join(ticks, ", ")),
+      fmt::format("set yrange [{:g}:0.4]", static_cast<double>(rows.size()) + 0.6),
+      "unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1",
+      "set xlabel 'change of head against base (%); to the right is slower'",
+      "set xtics format '%+g' add ('0' 0)",
+      range_of(rows),
+      "set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#808080' lw 1",
+      key_below(),
+      plot_command(parts)};
   return plot_of(std::move(name), std::move(title), 160 + 54 * static_cast<int>(rows.size()), lines,
                  data);
 }

@@ -97,14 +97,18 @@ Plot plot_of(std::string name, std::string title, int height, const std::vector<
   script += fmt::format(
       "do for [form in 'svg png'] {{\n"
       "if (form eq 'svg') {{\n"
+      "  font_size = 13\n"
       "  set terminal svg size {0},{1} noenhanced font 'sans-serif,13' background rgb '#ffffff'\n"
       "}} else {{\n"
-      "  set terminal pngcairo size {2},{3} noenhanced font 'sans-serif,13' fontscale 2 \\\n"
+      "  font_size = 10.5\n"
+      "  set terminal pngcairo size {2},{3} noenhanced font 'sans-serif,10.5' fontscale 2 \\\n"
       "    linewidth 2 pointscale 2 background rgb '#ffffff'\n"
       "}}\n"
+      "title_font = sprintf(',%g', 1.15 * font_size)\n"
+      "small_font = sprintf(',%g', 0.85 * font_size)\n"
       "set output '{4}.'.form\n"
       "set border 3 lc rgb '#808080' lw 0.8\n"
-      "set tics nomirror out scale 0.6\n"
+      "set tics nomirror out scale 0.6 textcolor rgb 'black'\n"
       "set grid lc rgb '#a0a0a0' lw 0.5 dt (2,4)\n"
       "set bmargin 4.2\n"
       "unset key\n"
@@ -113,6 +117,11 @@ Plot plot_of(std::string name, std::string title, int height, const std::vector<
       "}}\n",
       kWidth, height, 2 * kWidth, 2 * height, name, fmt::join(lines, "\n"));
   return {std::move(name), std::move(title), std::move(script), data.text()};
+}
+
+std::string key_below() {
+  return "set bmargin 6.2; set key at screen 0.5, screen 0.02 center bottom horizontal samplen 1.5 "
+         "spacing 1.2 width 1";
 }
 
 std::string plot_command(const std::vector<std::string>& parts) {

@@ -48,6 +48,9 @@ class PlotData {
 [[nodiscard]] Plot plot_of(std::string name, std::string title, int height,
                            const std::vector<std::string>& lines, const PlotData& data);
 
+/// A key below the plot and its axis, in one line where it fits.
+[[nodiscard]] std::string key_below();
+
 /// "plot a, b, c", each on a line of its own.
 [[nodiscard]] std::string plot_command(const std::vector<std::string>& parts);
 

@@ -227,7 +227,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
   }
   replace_all(drawing, "url(#", fmt::format("url(#{}-", prefix));
   replace_all(drawing, "fill=\"#ffffff\"", "fill=\"none\"");  // the plate
-  for (const std::string_view black : {"rgb(  0,   0,   0)", "#000000"}) {
+  for (const std::string_view black : {"rgb(  0,   0,   0)", "rgb(0,0,0)", "#000000"}) {
     replace_all(drawing, black, "currentColor");
   }
   for (const std::string_view attribute : {"fill", "stroke", "color"}) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/stats/median_interval.hpp"
@@ -49,7 +50,7 @@ double jitter(std::size_t index) {
 double row_of(std::size_t index) { return static_cast<double>(index + 1); }
 
 Lines titled(const std::string& title) {
-  return {fmt::format("set title {} font ',15' offset 0,-0.3", gnuplot_string(title))};
+  return {fmt::format("set title {} font title_font offset 0,-0.3", gnuplot_string(title))};
 }
 
 /// Ticks of the rows, the first on top.
@@ -63,6 +64,33 @@ void label_rows(Lines& lines, const std::vector<std::string>& labels) {
   lines.push_back("unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1");
 }
 
+/// 1, 2 and 5 times the powers of ten that lie in a range.
+std::string logarithmic_ticks(double least, double most) {
+  Lines ticks;
+  for (double decade = std::pow(10, std::floor(std::log10(least))); decade <= most; decade *= 10) {
+    for (const double factor : {1, 2, 5}) {
+      const double place = factor * decade;
+      if (place >= least && place <= most)
+        ticks.push_back(gnuplot_tick(fmt::format("{:g}", place), place));
+    }
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
+/// Ticks at about four round numbers from 0 on.
+std::string linear_ticks(double most) {
+  const double decade = std::pow(10, std::floor(std::log10(most / 3)));
+  double step = 10 * decade;
+  for (const double factor : {5, 2, 1}) {
+    if (factor * decade >= most / 3) step = factor * decade;
+  }
+  Lines ticks;
+  for (int i = 0; i * step <= most * (1 + 1e-9); ++i) {
+    ticks.push_back(gnuplot_tick(fmt::format("{:.4g}", i * step), i * step));
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
 /// Sets the scale of a time axis and returns its unit.
 TimeUnit scale_time(Lines& lines, char axis, const std::string& quantity, const Span& span) {
   const TimeUnit unit = time_unit(span.least);
@@ -71,9 +99,11 @@ TimeUnit scale_time(Lines& lines, char axis, const std::string& quantity, const 
                               gnuplot_string(fmt::format("{} ({}){}", quantity, unit.name,
                                                          is_wide ? ", logarithmic scale" : ""))));
   if (is_wide) {
-    lines.push_back(fmt::format("set logscale {0}; set {0}tics format '%g'", axis));
-    lines.push_back(fmt::format("set {}range [{:g}:{:g}]", axis, span.least / unit.ns / 1.2,
-                                span.most / unit.ns * 1.2));
+    const double least = span.least / unit.ns / 1.2;
+    const double most = span.most / unit.ns * 1.2;
+    lines.push_back(
+        fmt::format("set logscale {0}; set {0}tics ({1})", axis, logarithmic_ticks(least, most)));
+    lines.push_back(fmt::format("set {}range [{:g}:{:g}]", axis, least, most));
     return unit;
   }
   const double margin = std::max(0.04 * (span.most - span.least), 0.002 * span.most);
@@ -88,9 +118,6 @@ void add_median(PlotData& data, const Sampled& sample, double unit_ns, double pl
   data.add({sample.median / unit_ns, interval.low / unit_ns, interval.high / unit_ns, place,
             static_cast<double>(colour)});
 }
-
-/// Below the plot, in one line where they fit.
-std::string key_below() { return "set key below center horizontal samplen 1.5 spacing 1.2"; }
 
 }  // namespace
 
@@ -154,7 +181,6 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   Lines lines = titled(title);
   label_rows(lines, groups);
   const TimeUnit unit = scale_time(lines, 'x', quantity, span);
-  lines.push_back("set bmargin");
   lines.push_back(key_below());
 
   PlotData data;
@@ -191,9 +217,12 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
   for (std::size_t i = 0; i < points.size(); i += step) {
     ticks.push_back(gnuplot_tick(points[i].label, row_of(i)));
   }
-  lines.push_back(fmt::format("set xtics ({}) rotate by 38 right", fmt::join(ticks, ", ")));
+  lines.push_back(
+      fmt::format("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", ")));
   lines.push_back(fmt::format("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6));
-  lines.push_back("unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin");
+  lines.push_back(
+      "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin 8.6; set rmargin "
+      "3");
 
   PlotData data;
   Lines parts;
@@ -216,62 +245,88 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
     }
     parts.push_back(fmt::format("data index {} using 4:1 with lines lt {} lw 1.2 notitle", index,
                                 line_type(machine)));
-    parts.push_back(fmt::format(
-        "data index {} using 4:1:2:3 with yerrorbars lt {} lw 1.6 pt {} ps {:g} title {}", index,
-        line_type(machine), kShapes[machine % kShapes.size()], points.size() > 30 ? 0.6 : 0.95,
-        gnuplot_string(machines[machine])));
+    // Not with yerrorbars, which put white discs behind the points: they show on a dark page.
+    parts.push_back(
+        fmt::format("data index {} using 4:2:(0):($3-$2) with vectors nohead lt {} lw 1.8 notitle",
+                    index, line_type(machine)));
+    parts.push_back(fmt::format("data index {} using 4:1 with points lt {} pt {} ps {:g} title {}",
+                                index, line_type(machine), kShapes[machine % kShapes.size()],
+                                points.size() > 30 ? 0.6 : 0.95,
+                                gnuplot_string(machines[machine])));
   }
   if (machines.size() > 1) lines.push_back("set key above left vertical samplen 1.5");
   lines.push_back(plot_command(parts));
-  const int height = 430 + (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0);
+  const int height = 460 + (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0);
   return plot_of(std::move(name), std::move(title), height, lines, data);
 }
 
-Plot counters_plot(std::string name, std::string title, const std::string& quantity,
-                   const std::vector<std::string>& cases, const std::vector<CounterPanel>& panels) {
-  const std::size_t columns = panels.size() > 1 ? 2 : 1;
-  const std::size_t rows = (panels.size() + columns - 1) / columns;
-  PlotData data;
-  Lines lines;
-  lines.push_back("set bmargin 2.6; set tmargin 2.2");
-  lines.push_back(fmt::format("set multiplot layout {},{} title {} font ',15'", rows, columns,
-                              gnuplot_string(fmt::format("{}: {}", title, quantity))));
-  for (const CounterPanel& panel : panels) {
-    std::vector<std::string> labels;
-    Lines parts;
-    const int bars = data.begin_block(panel.title + ": medians", "median  row");
-    for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-      labels.push_back(panel.rows[i].median ? cases[i] : cases[i] + " (not counted)");
-      data.add({panel.rows[i].median.value_or(0), row_of(i)});
-    }
-    parts.push_back(
-        fmt::format("data index {} using ($1/2):2:(0):1:($2-0.32):($2+0.32) with "
-                    "boxxyerror fs solid 0.35 noborder lt {}",
-                    bars, kBlue));
+namespace {
+
+/// What is drawn in a panel.
+void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels, PlotData& data,
+               Lines& lines) {
+  double most = 0;
+  const int bars = data.begin_block(panel.title + ": medians", "median  row");
+  for (std::size_t i = 0; i < panel.rows.size(); ++i) {
+    data.add({panel.rows[i].median.value_or(0), row_of(i)});
+    most = std::max(most, panel.rows[i].median.value_or(0));
+    for (const double value : panel.rows[i].values) most = std::max(most, value);
+  }
+  Lines parts{
+      fmt::format("data index {} using ($1/2):2:(0):1:($2-0.32):($2+0.32) with boxxyerror "
+                  "fs solid 0.4 noborder lt {}",
+                  bars, kBlue)};
+  if (std::ranges::any_of(panel.rows, [](const auto& row) { return !row.values.empty(); })) {
     const int dots = data.begin_block(panel.title + ": every sample", "value  row, jittered");
-    bool any = false;
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
       const auto& values = panel.rows[i].values;
-      for (std::size_t k = 0; k < values.size(); ++k, any = true) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
         data.add({values[k], row_of(i) + 0.44 * jitter(k)});
       }
     }
-    if (any) {
-      parts.push_back(
-          fmt::format("data index {} using 1:2 with points pt 7 ps 0.35 lc rgb 'black'", dots));
-    } else {
-      data.add({0, 1});  // an empty block would not count as one
-    }
-    lines.push_back(
-        fmt::format("set title {} font ',13' offset 0,-0.4", gnuplot_string(panel.title)));
-    label_rows(lines, labels);
-    lines.push_back("set xrange [0:*]; set xtics autofreq; set xtics format '%g'");
-    lines.push_back(plot_command(parts));
+    parts.push_back(
+        fmt::format("data index {} using 1:2 with points pt 7 ps 0.3 lc rgb 'black'", dots));
+  }
+  lines.push_back(fmt::format("set title {} offset 0,-0.6", gnuplot_string(panel.title)));
+  label_rows(lines, labels);
+  lines.push_back("unset label");
+  for (std::size_t i = 0; i < panel.rows.size(); ++i) {
+    if (panel.rows[i].median) continue;
+    lines.push_back(fmt::format("set label 'not counted' at graph 0.02, first {:g} font small_font",
+                                row_of(i)));
+  }
+  if (!(most > 0)) most = 1;
+  lines.push_back(
+      fmt::format("set xrange [0:{:g}]; set xtics ({})", 1.04 * most, linear_ticks(most)));
+  lines.push_back(plot_command(parts));
+}
+
+}  // namespace
+
+Plot counters_plot(std::string name, std::string title, const std::string& quantity,
+                   const std::vector<std::string>& cases, const std::vector<CounterPanel>& panels) {
+  constexpr double kWidth = 900;
+  constexpr double kCharacter = 7.8;  // of the labels, wide rather than narrow
+  const std::size_t columns = std::min<std::size_t>(3, panels.size());
+  const std::size_t rows = (panels.size() + columns - 1) / columns;
+  std::size_t longest = 0;
+  for (const std::string& label : cases) longest = std::max(longest, display_width(label));
+  const double left = std::min(0.45, (20 + kCharacter * static_cast<double>(longest)) / kWidth);
+  const int height = 56 + (74 + 21 * static_cast<int>(cases.size())) * static_cast<int>(rows);
+
+  PlotData data;
+  Lines lines{fmt::format(
+      "set multiplot layout {},{} margins {:.3f},0.98,{:.4f},{:.4f} spacing 0.035,{:.4f} title {} "
+      "font title_font",
+      rows, columns, left, 32.0 / height, 1 - 66.0 / height, 70.0 / height,
+      gnuplot_string(fmt::format("{} {}", title, quantity)))};
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    // The names stand once, on the left.
+    const bool is_first = i % columns == 0;
+    add_panel(panels[i], is_first ? cases : std::vector<std::string>(cases.size()), data, lines);
   }
   lines.push_back("unset multiplot");
-  const int panel_height = 78 + 25 * static_cast<int>(cases.size());
-  return plot_of(std::move(name), std::move(title), 40 + panel_height * static_cast<int>(rows),
-                 lines, data);
+  return plot_of(std::move(name), std::move(title), height, lines, data);
 }
 
 }  // namespace taskbench::reports::render

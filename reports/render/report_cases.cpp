@@ -165,7 +165,7 @@ std::string machine_of(const model::ResultFile& file) {
 }
 
 std::string short_commit(const model::ResultFile& file) {
-  constexpr std::size_t kDigits = 8;
+  constexpr std::size_t kDigits = 7;
   constexpr std::string_view kDirty = "-dirty";
   std::string commit = environment_of(file, "git_commit");
   if (commit == "unknown") return {};

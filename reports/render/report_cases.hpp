@@ -55,7 +55,7 @@ struct ShownCase {
 /// On what it ran, as far as results of other machines or builds cannot be compared with it.
 [[nodiscard]] std::string machine_of(const model::ResultFile& file);
 
-/// "1a2b3c4d5e6f", "-dirty" kept; empty when it is not known.
+/// "1a2b3c4", "-dirty" kept; empty when it is not known.
 [[nodiscard]] std::string short_commit(const model::ResultFile& file);
 
 /// The day of a date; the whole of what is no such date.

@@ -58,7 +58,7 @@ void add_effects(const NamedComparison& comparison, const std::string& suffix, S
         fmt::format(
             "The filled mark is the estimated change of a benchmark, its bar the 95 % interval; "
             "every small circle is one of its blocks of four processes, {} in all, the first on "
-            "top. The grey band is the noise floor, the dashed line the smallest slowdown that "
+            "top. The grey band is the noise floor, the dashed line the threshold, the "
             "matters: a benchmark FAILs when it lies beyond that line and is surely slower than "
             "the band.",
             report.blocks)});
@@ -100,8 +100,8 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
   section.blocks.push_back(Paragraph{words.headline, tone_of(file.report.overall)});
   if (!file.trial.end) {
     section.blocks.push_back(
-        Paragraph{"The trial was not brought to its end: `taskbench ab "
-                  "--resume` goes on with it.",
+        Paragraph{"The trial was not brought to its end: “taskbench ab "
+                  "--resume” goes on with it.",
                   Tone::doubtful});
   }
   add_effects(comparison, suffix, section, document);

@@ -16,7 +16,7 @@ struct Entry {
   HistoryPoint point;
 };
 
-/// "1a2b3c4d 2026-03-14"
+/// "1a2b3c4 2026-03-14"
 std::string label_of(const model::ResultFile& file) {
   const std::string commit = short_commit(file);
   const std::string day = day_of(file.date);

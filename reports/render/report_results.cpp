@@ -257,7 +257,8 @@ Section results_section(const std::vector<ShownCase>& cases, Document& document)
   section.blocks.push_back(result_table(cases));
   section.blocks.push_back(plain(
       "The repetitions of one result come from one process. Another process, or another build of "
-      "the same source, differs by more than their interval says: `taskbench ab` measures what a "
+      "the same source, may differ by more than their interval says: “taskbench ab” measures what "
+      "a "
       "comparison needs."));
   return section;
 }
