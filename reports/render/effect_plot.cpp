@@ -82,9 +82,8 @@ void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, PlotData
       data.add({100 * rows[i].blocks[k], in_row(i, k, rows[i].blocks.size())});
     }
   }
-  dots.push_back(
-      fmt::format("data index {} using 1:2 with points pt 6 ps 0.55 lw 1.2 lt {} notitle", blocks,
-                  mark.colour));
+  dots.push_back(fmt::format("data index {} using 1:2 with points pt 7 ps 0.38 lt {} notitle",
+                             blocks, mark.colour));
 }
 
 }  // namespace

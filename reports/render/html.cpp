@@ -87,10 +87,11 @@ class Page {
     for (const TableColumn& column : content.columns) head += heading_cell(column);
     Markup rows = line_break();
     for (const auto& cells : content.rows) rows += row(content, cells);
-    const Markup table = element("table", {},
-                                 element("caption", {{"id", caption_id}}, text(content.caption)) +
-                                     line_break() + element("thead", {}, element("tr", {}, head)) +
-                                     line_break() + element("tbody", {}, rows));
+    const Markup table = element(
+        "table", {},
+        element("caption", {{"id", caption_id}}, element("span", {}, text(content.caption))) +
+            line_break() + element("thead", {}, element("tr", {}, head)) + line_break() +
+            element("tbody", {}, rows));
     // It scrolls where it is too wide, which a keyboard can do only with what takes the focus.
     const Markup frame = element("div",
                                  {{"class", "wide"},

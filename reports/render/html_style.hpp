@@ -48,6 +48,8 @@ td.doubtful, th.doubtful { color: var(--doubtful); font-weight: 600; }
 table { border-collapse: collapse; font-size: .9rem; margin: 1rem 0; min-width: 50%;
   overflow-wrap: normal; }
 caption { text-align: left; color: var(--soft); padding-bottom: .4rem; }
+caption span { display: block; position: sticky; left: 0;
+  max-width: min(48rem, calc(100vw - 2.5rem)); }
 details caption { display: none; }
 th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; unicode-bidi: isolate;
   border-bottom: 1px solid var(--line); }

@@ -221,7 +221,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
       fmt::format("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", ")));
   lines.push_back(fmt::format("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6));
   lines.push_back(
-      "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin 8.6; set rmargin "
+      "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin 9.2; set rmargin "
       "3");
 
   PlotData data;

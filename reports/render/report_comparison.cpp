@@ -57,10 +57,9 @@ void add_effects(const NamedComparison& comparison, const std::string& suffix, S
         name,
         fmt::format(
             "The filled mark is the estimated change of a benchmark, its bar the 95 % interval; "
-            "every small circle is one of its blocks of four processes, {} in all, the first on "
-            "top. The grey band is the noise floor, the dashed line the threshold, the "
-            "matters: a benchmark FAILs when it lies beyond that line and is surely slower than "
-            "the band.",
+            "every small dot is one of its blocks of four processes, {} in all, the first on top. "
+            "The grey band is the noise floor, the dashed line the smallest slowdown that matters: "
+            "a benchmark FAILs when it lies beyond that line and is surely slower than the band.",
             report.blocks)});
   }
 }

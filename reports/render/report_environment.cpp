@@ -151,11 +151,11 @@ std::string command_of(const model::ResultFile& file) {
 }
 
 /// "a.json, b.json and 98 more"
-std::string some_of(const std::vector<std::string>& paths) {
-  const std::size_t shown = std::min(paths.size(), kMostShown);
+std::string some_of(const std::vector<std::string>& texts, std::string_view between) {
+  const std::size_t shown = std::min(texts.size(), kMostShown);
   std::string text = fmt::format(
-      "{}", fmt::join(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < paths.size()) text += fmt::format(" and {} more", paths.size() - shown);
+      "{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), between));
+  if (shown < texts.size()) text += fmt::format(" and {} more", texts.size() - shown);
   return text;
 }
 
@@ -215,8 +215,8 @@ std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order)
     }
     if (paths.empty()) continue;
     const bool one = paths.size() == 1;
-    list.push_back(
-        {fmt::format("{} {} {}.", some_of(paths), one ? "is" : "are", doubt.what), Tone::doubtful});
+    list.push_back({fmt::format("{} {} {}.", some_of(paths, ", "), one ? "is" : "are", doubt.what),
+                    Tone::doubtful});
   }
   std::vector<std::string> machines;
   for (const NamedResult* each : in_order) {
@@ -226,7 +226,7 @@ std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order)
   if (machines.size() > 1) {
     list.push_back({fmt::format("The results come from {} machines or builds. Times of different "
                                 "ones cannot be compared: {}.",
-                                machines.size(), some_of(machines)),
+                                machines.size(), some_of(machines, "; ")),
                     Tone::doubtful});
   }
   return list;

@@ -196,12 +196,14 @@ class Written(ReportTest):
                          sorted(float(row[0]) for row in medians))
         self.assertEqual(len(medians), 100)
 
+    def program(self, name, times="sort=1000 hash=500", body=""):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=0.002, body=body))
+        path.chmod(0o755)
+
     def compared(self):
-        for name, times in (("base", "sort=1000 hash=500"), ("head", "sort=1300 hash=500")):
-            program = self.folder / name
-            program.write_text(FAKE.format(python=sys.executable, times=times, noise=0.002,
-                                           body=""))
-            program.chmod(0o755)
+        self.program("base")
+        self.program("head", "sort=1300 hash=500")
         self.taskbench("ab", "--base", "./base", "--head", "./head", "--max-blocks", "8",
                        "--json", "c.json", "--journal", "j", status=1)
 
@@ -217,9 +219,10 @@ class Written(ReportTest):
         self.assertIn("| sort | ", self.markdown())
 
     def test_a_comparison_of_what_is_the_same_or_does_not_run(self):
-        self.compared()
+        self.program("base")
+        self.program("broken", body="sys.exit('boom')")
         self.taskbench("gate", "--base", "./base", "--head", "./base", "--json", "same.json")
-        self.taskbench("gate", "--base", "./base", "--head", "/bin/false", "--json", "no.json",
+        self.taskbench("gate", "--base", "./base", "--head", "./broken", "--json", "no.json",
                        status=5)
         self.report("same.json", "no.json")
         text = self.page().text
