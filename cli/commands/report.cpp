@@ -46,7 +46,8 @@ render::ReportInputs read_all(const std::vector<std::string>& paths) {
 
 void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
-      "Write results as a page with plots that opens in any browser, and as Markdown.\n\n"
+      "Write results as a page with plots, and as Markdown.\n\n"
+      "The page is one file that opens in any browser.\n"
       "Results are files of `taskbench run --json`, of any Google Benchmark program, and of\n"
       "`taskbench ab --json`. Benchmarks that several results have get a history, by the dates of\n"
       "the results. The plots are drawn by gnuplot, as SVG and PNG; without it tables are left.");

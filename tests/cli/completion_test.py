@@ -61,7 +61,7 @@ class Bash(Completion):
 
     def test_options_of_a_command(self):
         self.assertEqual(set(self.complete("run", "-")), set(self.run_options()))
-        self.assertEqual(self.complete("run", "ping_pong", "--rep"), ["--repetitions"])
+        self.assertEqual(self.complete("run", "ping_pong", "--repe"), ["--repetitions"])
         self.assertEqual(set(self.complete("list", "-")), {"-h", "--help", "--format"})
 
     def test_workloads_topics_and_shells(self):

@@ -221,7 +221,9 @@ class Written(ReportTest):
     def test_a_comparison_of_what_is_the_same_or_does_not_run(self):
         self.program("base")
         self.program("broken", body="sys.exit('boom')")
-        self.taskbench("gate", "--base", "./base", "--head", "./base", "--json", "same.json")
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        self.taskbench("gate", "--base", "./one", "--head", "./two", "--json", "same.json")
         self.taskbench("gate", "--base", "./base", "--head", "./broken", "--json", "no.json",
                        status=5)
         self.report("same.json", "no.json")
