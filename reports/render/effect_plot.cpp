@@ -116,7 +116,7 @@ Plot effect_plot(std::string name, std::string title, const std::vector<EffectRo
       "set xtics format '%+g' add ('0' 0)",
       range_of(rows),
       "set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#808080' lw 1",
-      key_below(),
+      key_below(1),
       plot_command(parts)};
   return plot_of(std::move(name), std::move(title), 160 + 54 * static_cast<int>(rows.size()), lines,
                  data);

@@ -119,9 +119,11 @@ Plot plot_of(std::string name, std::string title, int height, const std::vector<
   return {std::move(name), std::move(title), std::move(script), data.text()};
 }
 
-std::string key_below() {
-  return "set bmargin 6.2; set key at screen 0.5, screen 0.02 center bottom horizontal samplen 1.5 "
-         "spacing 1.2 width 1";
+std::string key_below(std::size_t lines) {
+  return fmt::format(
+      "set bmargin {:g}; set key at screen 0.5, screen 0.01 center bottom horizontal samplen 1.5 "
+      "spacing 1.2 width 1",
+      5 + 1.4 * static_cast<double>(lines));
 }
 
 std::string plot_command(const std::vector<std::string>& parts) {

@@ -48,8 +48,8 @@ class PlotData {
 [[nodiscard]] Plot plot_of(std::string name, std::string title, int height,
                            const std::vector<std::string>& lines, const PlotData& data);
 
-/// A key below the plot and its axis, in one line where it fits.
-[[nodiscard]] std::string key_below();
+/// A key below the plot and its axis, which takes so many lines.
+[[nodiscard]] std::string key_below(std::size_t lines);
 
 /// "plot a, b, c", each on a line of its own.
 [[nodiscard]] std::string plot_command(const std::vector<std::string>& parts);

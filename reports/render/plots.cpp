@@ -64,14 +64,17 @@ void label_rows(Lines& lines, const std::vector<std::string>& labels) {
   lines.push_back("unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1");
 }
 
-/// 1, 2 and 5 times the powers of ten that lie in a range.
+/// 1, 2 and 5 times the powers of ten that lie in a range; the powers alone of a wide one.
 std::string logarithmic_ticks(double least, double most) {
+  constexpr double kWide = 500;
   Lines ticks;
   for (double decade = std::pow(10, std::floor(std::log10(least))); decade <= most; decade *= 10) {
     for (const double factor : {1, 2, 5}) {
       const double place = factor * decade;
-      if (place >= least && place <= most)
-        ticks.push_back(gnuplot_tick(fmt::format("{:g}", place), place));
+      if (place < least || place > most || (factor > 1 && most > kWide * least)) continue;
+      const std::string label =
+          place < 1000 ? fmt::format("{:g}", place) : with_separators(place, 0);
+      ticks.push_back(gnuplot_tick(label, place));
     }
   }
   return fmt::format("{}", fmt::join(ticks, ", "));
@@ -117,6 +120,17 @@ void add_median(PlotData& data, const Sampled& sample, double unit_ns, double pl
       sample.interval.value_or(stats::Interval{sample.median, sample.median});
   data.add({sample.median / unit_ns, interval.low / unit_ns, interval.high / unit_ns, place,
             static_cast<double>(colour)});
+}
+
+/// How many lines the key of these takes.
+std::size_t key_lines(const std::vector<Variant>& variants) {
+  constexpr std::size_t kRoom = 860;
+  constexpr std::size_t kCharacter = 8;
+  constexpr std::size_t kMark = 80;
+  std::size_t longest = 0;
+  for (const Variant& each : variants) longest = std::max(longest, display_width(each.label));
+  const std::size_t columns = std::max<std::size_t>(1, kRoom / (kCharacter * longest + kMark));
+  return (variants.size() + columns - 1) / columns;
 }
 
 }  // namespace
@@ -181,16 +195,22 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   Lines lines = titled(title);
   label_rows(lines, groups);
   const TimeUnit unit = scale_time(lines, 'x', quantity, span);
-  lines.push_back(key_below());
+  lines.push_back(key_below(key_lines(variants)));
 
+  std::vector<std::size_t> in_group(groups.size());
+  for (const Variant& variant : variants) {
+    for (const Variant::Point& point : variant.points) ++in_group[point.group];
+  }
   PlotData data;
   Lines parts;
-  const auto count = static_cast<double>(variants.size());
+  std::vector<std::size_t> placed(groups.size());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const int index = data.begin_block(variants[i].label, "median  low  high  row");
-    const double offset = 0.7 * ((static_cast<double>(i) + 0.5) / count - 0.5);
     for (const Variant::Point& point : variants[i].points) {
       const Sampled sample{{}, point.median_ns, point.interval_ns};
+      const auto place = static_cast<double>(placed[point.group]++);
+      const double offset =
+          0.7 * ((place + 0.5) / static_cast<double>(in_group[point.group]) - 0.5);
       add_median(data, sample, unit.ns, row_of(point.group) + offset, line_type(i));
     }
     parts.push_back(fmt::format(
@@ -198,9 +218,10 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
         line_type(i), kShapes[i % kShapes.size()], gnuplot_string(variants[i].label)));
   }
   lines.push_back(plot_command(parts));
-  const int row_height = std::max(34, 16 * static_cast<int>(variants.size()) + 8);
+  const std::size_t most = *std::ranges::max_element(in_group);
+  const int row_height = std::max(34, 16 * static_cast<int>(most) + 8);
   const int height = 150 + row_height * static_cast<int>(groups.size()) +
-                     10 * (static_cast<int>(variants.size()) / 3);
+                     18 * static_cast<int>(key_lines(variants) - 1);
   return plot_of(std::move(name), std::move(title), height, lines, data);
 }
 
