@@ -2,6 +2,8 @@
 // gnuplot 5; nothing here runs it.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>

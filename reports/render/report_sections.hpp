@@ -1,6 +1,9 @@
 // The sections of a report, each a function. They add their plots to the document.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/render/document.hpp"
