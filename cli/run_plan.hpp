@@ -39,6 +39,7 @@ struct RunArguments {
   std::vector<std::string> counters;
   std::vector<std::string> json;
   std::vector<std::string> json_flat;
+  std::vector<std::string> report;
   std::vector<std::string> format;
   bool quiet = false;
   bool pin = false;
@@ -58,6 +59,7 @@ struct RunPlan {
   const OutputFormat* format = nullptr;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;
+  std::optional<std::filesystem::path> report;  ///< a folder
   bool quiet = false;
 };
 

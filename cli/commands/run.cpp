@@ -14,11 +14,13 @@
 #include "cli/counter_pass.hpp"
 #include "cli/exact_pass.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
+#include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/verdict/drift.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
@@ -46,6 +48,7 @@ constexpr std::string_view kExamples =
     "  taskbench run --scheduler work_stealing,current_thread --time-budget 1m\n"
     "  taskbench run spawn_many --param tasks=1000 --json result.json\n"
     "  taskbench run ping_pong --counters basic,software,sched:sched_switch\n"
+    "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
     "\n"
     "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.";
 
@@ -80,6 +83,7 @@ void refuse_unwritable(const RunPlan& plan) {
     const auto outcome = json::check_writable(*path, expected_bytes(plan));
     if (!outcome.ok()) throw UsageError(outcome.error);
   }
+  if (plan.report) refuse_unwritable_report(*plan.report);
 }
 
 model::Run measure(const RunPlan& plan, const Invocation& invocation,
@@ -135,11 +139,31 @@ bool write_files(const RunPlan& plan, const model::Run& run) {
   return all_written;
 }
 
+/// The report shows what the result file holds, and holds that file too.
+bool write_run_report(const RunPlan& plan, const model::Run& run, const std::atomic<bool>& stop) {
+  if (!plan.report) return true;
+  constexpr const char* kResult = "result.json";
+  const std::atomic<bool> never{false};  // who has interrupted the run wants what there is of it
+  ReportRequest request{*plan.report, {{kResult, json::to_json(run)}}};
+  request.quiet = plan.quiet;
+  request.whatever_happens = true;
+  try {
+    const std::string& text = request.files.front().content;
+    write_report({{{kResult, json::parse_result_file(kResult, text)}}, {}}, request,
+                 run.partial ? never : stop);
+    return true;
+  } catch (const std::exception& error) {
+    print_error(error.what());
+    return false;
+  }
+}
+
 bool print_run(const RunPlan& plan, const model::Run& run) {
   if (plan.quiet) return true;
   reports::render::TableStyle style;
   style.colour = takes_colour(STDOUT_FILENO);
   style.width = columns(STDOUT_FILENO, style.width);
+  style.distribution = takes_utf8(STDOUT_FILENO);
   return print_result(plan.format->render(run, style));
 }
 
@@ -250,9 +274,14 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
   auto* flat = add_valued(app, "--json-flat", arguments_.json_flat, "FILE",
                           "Write the median of every case, one row each, in the same JSON.");
   for (const auto* option : {full, flat}) values.set(option, {Kind::file, {}});
-  auto* quiet = app.add_flag("--quiet", arguments_.quiet,
-                             "Print no progress and no result; needs --json or --json-flat.");
-  for (auto* option : {format, full, flat, quiet}) option->group("Output");
+  auto* report = add_valued(app, "--report", arguments_.report, "DIR",
+                            "Write the result as a page with plots, as Markdown and as JSON into "
+                            "this folder; see `taskbench report`.");
+  values.set(report, {Kind::file, {}});
+  auto* quiet =
+      app.add_flag("--quiet", arguments_.quiet,
+                   "Print no progress and no result; needs --json, --json-flat or --report.");
+  for (auto* option : {format, full, flat, report, quiet}) option->group("Output");
 }
 
 ExitCode RunCommand::execute(const Invocation& invocation) {
@@ -276,10 +305,11 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   if (!moved.empty() && !plan.quiet) print_note(moved);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
+  const bool reported = write_run_report(plan, run, stop);
   const bool failed = report_failures(run);
   // Whoever interrupted wants the loop around this process to end, so that comes first.
   if (run.partial || !counted) return ExitCode::interrupted;
-  if (!written || !printed) return ExitCode::usage;
+  if (!written || !printed || !reported) return ExitCode::usage;
   return failed ? ExitCode::measured_program_failed : ExitCode::pass;
 }
 

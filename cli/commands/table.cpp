@@ -10,6 +10,7 @@
 #include "cli/commands/gate.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/profile.hpp"
+#include "cli/commands/report.hpp"
 #include "cli/commands/run.hpp"
 
 namespace taskbench::cli {
@@ -20,13 +21,14 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 9> kCommands{{
+constexpr std::array<CommandEntry, 11> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
     {"gate", make<GateCommand>},
     {"baseline", make<BaselineCommand>},
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
+    {"report", make<ReportCommand>},
     {"doctor", make<DoctorCommand>},
     {"profile", make<ProfileCommand>},
     {"list", make<ListCommand>},

@@ -207,25 +207,6 @@ std::string to_reproduce(const model::PairedSetup& setup) {
   return "\nTo reproduce:\n\n" + fenced("sh", setup.reproduce + '\n');
 }
 
-/// "head does not build"
-std::string what_failed(const model::PairedFailure& failure) {
-  using Stage = model::PairedFailure::Stage;
-  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
-  switch (failure.stage) {
-    case Stage::build:
-      return fmt::format("{} does not build", side);
-    case Stage::start:
-      return fmt::format("{} is no program that can be measured", side);
-    case Stage::measure:
-      break;
-    case Stage::compare:
-      return "base and head have no benchmark in common";
-  }
-  return failure.benchmark.empty()
-             ? fmt::format("{} failed while it was measured", side)
-             : fmt::format("{} failed in {}", side, markdown_escaped(failure.benchmark));
-}
-
 }  // namespace
 
 std::string_view word(Verdict verdict) {
@@ -240,7 +221,29 @@ std::string_view word(Verdict verdict) {
   return "INCONCLUSIVE";
 }
 
+std::string what_failed(const model::PairedFailure& failure) {
+  using Stage = model::PairedFailure::Stage;
+  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
+  switch (failure.stage) {
+    case Stage::build:
+      return fmt::format("{} does not build", side);
+    case Stage::start:
+      return fmt::format("{} is no program that can be measured", side);
+    case Stage::measure:
+      break;
+    case Stage::compare:
+      return "base and head have no benchmark in common";
+  }
+  return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
+                                   : fmt::format("{} failed in {}", side, failure.benchmark);
+}
+
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
+
+PairedText paired_text(const PairedTrial& trial, const PairedReport& report) {
+  return {headline(report), kTitles, all_cells(report), remarks(trial, report),
+          basis(trial, report)};
+}
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
   std::vector<Cells> rows = all_cells(report);
@@ -293,7 +296,8 @@ std::string identical_markdown(const model::PairedSetup& setup, const CommentSty
 
 std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
                              const CommentStyle& style) {
-  std::string text = heading(style, "no verdict: " + what_failed(failure)) + programs(setup);
+  std::string text =
+      heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) + programs(setup);
   text += fmt::format("{}\n", markdown_escaped(failure.message));
   if (!failure.lines.empty()) {
     std::string log;

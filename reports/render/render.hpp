@@ -11,6 +11,8 @@ namespace taskbench::reports::render {
 struct TableStyle {
   bool colour = false;  ///< ANSI colours
   int width = 100;      ///< columns that are at hand
+  /// A histogram of each row's repetitions, where a column of it costs no other.
+  bool distribution = false;
 };
 
 /// The table that a person reads: median, spread, ns per operation, CPU time, context switches,

@@ -11,6 +11,7 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/sparkline.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -117,6 +118,7 @@ class Layout {
   }
 
   [[nodiscard]] bool short_titles() const { return short_titles_; }
+  [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
 
   [[nodiscard]] std::string print(const Pen& pen) const {
     std::string text;
@@ -193,6 +195,28 @@ class Layout {
   std::size_t label_width_ = 0;
   bool short_titles_ = false;
 };
+
+/// The figures with one more column, after the times.
+Figures with_distribution(Figures figures) {
+  constexpr std::size_t kCells = 10;
+  constexpr std::size_t kFewest = 3;  // of fewer, the median and the spread say it all
+  const auto first_counter = std::ranges::find(figures.columns, true, &Column::is_counter);
+  const auto place = first_counter - figures.columns.begin();
+  figures.columns.insert(
+      first_counter, {"distribution", "distrib.", "min–max",
+                      "how many repetitions lie where, from the fastest to the slowest", false});
+  for (Group& group : figures.groups) {
+    for (Row& row : group.rows) {
+      std::vector<double> values;
+      for (const model::Repetition& repetition : row.measured->repetitions) {
+        if (stats::is_complete(repetition)) values.push_back(repetition.real_ns);
+      }
+      row.cells.insert(row.cells.begin() + place,
+                       values.size() < kFewest ? "–" : sparkline(values, kCells));
+    }
+  }
+  return figures;
+}
 
 std::string heading(const model::Run& run, const Figures& figures, bool uniform) {
   std::string text = "taskbench";
@@ -292,8 +316,13 @@ std::string table(const model::Run& run, const TableStyle& style) {
   const std::size_t width =
       std::max(kNarrowest, static_cast<std::size_t>(std::max(style.width, 0)));
   const Pen pen(style.colour);
-  const Figures shown = figures(run);
+  Figures shown = figures(run);
   const bool uniform = shown.empty() || is_uniform(shown);
+  if (style.distribution && !shown.empty()) {
+    Figures wider = with_distribution(shown);
+    const std::size_t blocks = Layout(shown, lines_of(shown, uniform), width).blocks();
+    if (Layout(wider, lines_of(wider, uniform), width).blocks() == blocks) shown = std::move(wider);
+  }
 
   std::string text;
   print_paragraph(text, pen, Ink::bold, heading(run, shown, uniform), width);
