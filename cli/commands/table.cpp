@@ -9,6 +9,7 @@
 #include "cli/commands/gate.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/run.hpp"
+#include "cli/commands/trace.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -18,13 +19,14 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 8> kCommands{{
+constexpr std::array<CommandEntry, 9> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
     {"gate", make<GateCommand>},
     {"baseline", make<BaselineCommand>},
     {"calibrate", make<CalibrateCommand>},
     {"compare", make<CompareCommand>},
+    {"trace", make<TraceCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

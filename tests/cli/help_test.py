@@ -6,7 +6,7 @@ from pathlib import Path
 
 from taskbench_command import CommandTest, main
 
-COMMANDS = ("run", "ab", "gate", "baseline", "calibrate", "compare", "list", "completion")
+COMMANDS = ("run", "ab", "gate", "baseline", "calibrate", "compare", "trace", "list", "completion")
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
 
 
