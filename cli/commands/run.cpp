@@ -8,11 +8,11 @@
 #include <atomic>
 #include <exception>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "cli/counter_pass.hpp"
 #include "cli/exact_pass.hpp"
+#include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
@@ -51,22 +51,6 @@ constexpr std::string_view kExamples =
     "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
     "\n"
     "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.";
-
-/// CPUs that this process may use, which a container or taskset makes fewer than there are.
-unsigned usable_cpus() {
-  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
-  return allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
-}
-
-std::vector<std::string> assignment_names() {
-  std::vector<std::string> names;
-  for (const auto& workload : workloads::all()) {
-    for (const auto& parameter : workload.parameters) {
-      names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
-    }
-  }
-  return names;
-}
 
 // A repetition takes about this much in the file, counters and aggregates included.
 std::size_t expected_bytes(const RunPlan& plan) {
@@ -285,7 +269,7 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
 }
 
 ExitCode RunCommand::execute(const Invocation& invocation) {
-  const unsigned cpus = usable_cpus();
+  const unsigned cpus = workloads::measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
   refuse_unwritable(plan);
   print_notes_before(plan, cpus);

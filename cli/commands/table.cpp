@@ -12,6 +12,7 @@
 #include "cli/commands/profile.hpp"
 #include "cli/commands/report.hpp"
 #include "cli/commands/run.hpp"
+#include "cli/commands/trace.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -21,7 +22,7 @@ std::unique_ptr<Command> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array<CommandEntry, 11> kCommands{{
+constexpr std::array<CommandEntry, 12> kCommands{{
     {"run", make<RunCommand>},
     {"ab", make<AbCommand>},
     {"gate", make<GateCommand>},
@@ -31,6 +32,7 @@ constexpr std::array<CommandEntry, 11> kCommands{{
     {"report", make<ReportCommand>},
     {"doctor", make<DoctorCommand>},
     {"profile", make<ProfileCommand>},
+    {"trace", make<TraceCommand>},
     {"list", make<ListCommand>},
     {"completion", make<CompletionCommand>},
 }};

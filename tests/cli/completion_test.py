@@ -53,9 +53,10 @@ class Bash(Completion):
         self.assertEqual(registered.stdout, "complete -F _taskbench taskbench\n")
 
     def test_commands_and_global_options(self):
-        commands = ["run", "ab", "gate", "baseline", "calibrate", "compare", "report",
-                    "doctor", "profile",
-                    "list", "completion"]
+        commands = [
+            "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
+            "doctor", "profile", "trace", "list", "completion",
+        ]
         self.assertEqual(self.complete(""), commands)
         self.assertEqual(self.complete("co"), ["compare", "completion"])
         self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
