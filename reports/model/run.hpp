@@ -105,7 +105,7 @@ struct Run {
   std::vector<Case> cases;
   bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
   std::optional<CounterPass> counter_pass{};  ///< empty: none was asked for
-  Drift drift{};         ///< what of the machine moved while it measured
+  Drift drift{};                              ///< what of the machine moved while it measured
 };
 
 }  // namespace taskbench::reports::model

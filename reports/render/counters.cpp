@@ -153,11 +153,12 @@ std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks&
 std::optional<CounterTable> counter_table(const model::Run& run) {
   if (!run.counter_pass) return std::nullopt;
   CounterTable table;
-  const bool any_counted = std::ranges::any_of(run.cases, [](const model::Case& measured) {
-    return std::ranges::any_of(measured.events,
-                               [](const auto& event) { return !event.per_iteration.empty(); });
+  const bool exact = std::ranges::any_of(run.cases, [](const model::Case& measured) {
+    return std::ranges::any_of(measured.events, [](const model::EventCount& event) {
+      return event.event == model::kInstructionsExact && !event.per_iteration.empty();
+    });
   });
-  if (!run.counter_pass->unavailable.empty() && !any_counted) {
+  if (!run.counter_pass->unavailable.empty() && !exact) {
     table.missing.push_back(fmt::format("Nothing was counted: {}.", run.counter_pass->unavailable));
     return table;
   }

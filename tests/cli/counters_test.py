@@ -411,6 +411,78 @@ class Refusals(CountersTest):
                 self.refused("run", "chained_spawn", f"--counters={given}", says=says)
 
 
+class Exactly(CountersTest):
+    """H2: `--counters instructions-exact`, by valgrind's callgrind."""
+
+    def fake_valgrind(self, body):
+        folder = self.folder / "bin"
+        folder.mkdir(exist_ok=True)
+        text = (
+            f"#!{sys.executable} -IS\nimport os, sys, time\n"
+            "out = next(w for w in sys.argv if w.startswith('--callgrind-out-file='))[21:]\n"
+            f"{body}\n"
+        )
+        (folder / "valgrind").write_text(text, encoding="utf-8")
+        (folder / "valgrind").chmod(0o755)
+        return self.env(PATH=f"{folder}:{os.environ['PATH']}")
+
+    def test_counts_are_per_iteration_and_scatter_is_told(self):
+        log = self.folder / "count"
+        body = (
+            f"n = os.path.exists({str(log)!r}) and len(open({str(log)!r}).read()) or 0\n"
+            f"open({str(log)!r}, 'a').write('x')\n"
+            "open(out, 'w').write('events: Ir\\ntotals: %d\\n' % (4000 + 40 * (n == 2)))"
+        )
+        _, events, result = self.counted("instructions-exact", env=self.fake_valgrind(body))
+        event = events["instructions-exact"]
+        self.assertEqual((event["median"], event["min"], event["max"]), (1000, 1000, 1010))
+        self.assertEqual(event["samples"], 5)
+        self.assertRegex(result.stderr, r"counts of its instructions differ by up to 1 %")
+        self.assertIn("callgrind: instructions of the scheduler in_turn", self.joined(result))
+
+    def joined(self, result):
+        return " ".join(result.stdout.split())
+
+    def test_without_valgrind_its_package_is_named(self):
+        _, events, _ = self.counted("instructions-exact", env=self.without_perf())
+        self.assert_null(events["instructions-exact"], "Debian's package valgrind brings it")
+
+    def test_failures_are_reasons(self):
+        for body, reason in (
+            ("sys.exit('no memory')", "under callgrind it exited with status 1: no memory"),
+            ("pass", "callgrind wrote no count of it"),
+            ("open(out, 'w').write('events: Ir\\ntot')", "callgrind wrote no count of it"),
+            ("os.kill(os.getpid(), 9)", "under callgrind it was killed by signal 9"),
+        ):
+            with self.subTest(body):
+                _, events, _ = self.counted("instructions-exact", env=self.fake_valgrind(body))
+                self.assert_null(events["instructions-exact"], reason)
+
+    def test_perf_and_callgrind_count_side_by_side(self):
+        env = self.fake_perf()
+        self.fake_valgrind("open(out, 'w').write('events: Ir\\ntotals: 4000\\n')")
+        _, events, _ = self.counted("cycles,instructions-exact", env=env)
+        self.assertEqual(events["instructions-exact"]["median"], 1000)
+        self.assertIsNotNone(events["cycles"]["median"])
+
+    @unittest.skipUnless(shutil.which("valgrind"),
+                         "no valgrind here: scripts/install-deps test installs it")
+    def test_real_counts_are_equal_and_show_a_change_of_a_fifth_of_a_per_cent(self):
+        medians = []
+        for length in (1000, 1002):
+            self.taskbench(
+                "run", "chained_spawn", "--workers", "2", "--repetitions", "1", "--min-time",
+                "1ms", "--param", f"length={length}", "--counters", "instructions-exact",
+                "--json", "r.json", "--quiet", env=self.env(),
+            )
+            (case,) = self.load("r.json")["taskbench"]["cases"]
+            (event,) = case["events_per_iteration"]
+            self.assertEqual(event["samples"], 5)
+            self.assertEqual(event["min"], event["max"])
+            medians.append(event["median"])
+        self.assertAlmostEqual(medians[1] / medians[0] - 1, 0.002, delta=0.0004)
+
+
 @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
 class RealPerf(CountersTest):
     def test_software_events_are_numbers_and_hardware_events_numbers_or_reasons(self):

@@ -278,7 +278,7 @@ bool Pool::join(std::chrono::steady_clock::time_point deadline) noexcept {
 
 bool Pool::has_ended() noexcept {
   base::LockGuard lock(exit_mutex_);
-  return running_ == 0;
+  return runs_in_turn() ? drained_ : running_ == 0;
 }
 
 void Pool::detach() noexcept {
