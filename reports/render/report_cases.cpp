@@ -144,6 +144,20 @@ std::vector<CaseCounter> counters_of(const ShownCase& shown) {
     }
     counters.push_back(std::move(counter));
   }
+  for (const model::EventCount& event : shown.benchmark->events) {
+    CaseCounter counter;
+    counter.name =
+        event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
+    if (event.user_only) counter.name += " (user only)";
+    if (event.counted_share && *event.counted_share < 1) {
+      counter.name +=
+          fmt::format(" (extrapolated from {:.0f} % of the time)", 100 * *event.counted_share);
+    }
+    counter.reason = event.unavailable;
+    for (const double value : event.per_iteration) counter.values.push_back(value / operations);
+    if (!counter.values.empty()) counter.median = stats::median(counter.values);
+    counters.push_back(std::move(counter));
+  }
   return counters;
 }
 

@@ -16,7 +16,7 @@ namespace taskbench::reports::render {
 /// One counter of one benchmark, in whatever unit normalised() is about.
 struct CaseCounter {
   std::string name;
-  std::vector<double> values;    ///< one a repetition, where each was counted
+  std::vector<double> values;    ///< one a repetition, or a process that counted
   std::optional<double> median;  ///< empty: it could not be counted
   std::string reason;            ///< why not
 };

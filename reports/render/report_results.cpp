@@ -239,7 +239,9 @@ void add_counters(const std::vector<const ShownCase*>& all, const std::string& n
                                              quantity, labels, panels));
       section.blocks.push_back(Figure{
           plot, fmt::format("A panel for each counter that counted anything, each with a scale of "
-                            "its own. The bar is the median, every dot one of {} repetitions.",
+                            "its own. The bar is the median, every dot one of {} repetitions, or, "
+                            "of what was counted in a pass of "
+                            "its own, a process.",
                             sample_count(cases))});
     }
     section.blocks.push_back(counter_table(cases, counters, names, quantity));

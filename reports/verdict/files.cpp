@@ -76,6 +76,31 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
   return counters;
 }
 
+std::vector<double> instructions_of(const std::vector<ResultFile>& files, const std::string& name) {
+  std::vector<double> counts;
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
+      for (const auto& event : benchmark.events) {
+        if (event.event != model::kInstructionsExact) continue;
+        counts.insert(counts.end(), event.per_iteration.begin(), event.per_iteration.end());
+      }
+    }
+  }
+  return counts;
+}
+
+/// Of another machine's libraries other variants may run, so that its counts say nothing.
+void judge_instructions(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
+                        bool same_machine, FilesRow& row) {
+  const std::vector<double> of_base = instructions_of(base, row.name);
+  const std::vector<double> of_head = instructions_of(head, row.name);
+  if (of_base.size() < kLeastExactCounts || of_head.size() < kLeastExactCounts) return;
+  row.instructions = exact_change(of_base, of_head);
+  if (!same_machine) return;
+  row.instructions_verdict = row.instructions->is_worse() ? Verdict::fail : Verdict::pass;
+}
+
 std::vector<std::string> names_of(const std::vector<ResultFile>& files) {
   std::vector<std::string> names;
   std::set<std::string> seen;
@@ -195,6 +220,7 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.p = stats::shift_p(of_base.x, of_head.x, floor);
       faster = stats::shift_p(of_head.x, of_base.x, floor);
     }
+    judge_instructions(base, head, report.machine_differs.empty(), row);
     row.counters = most_moved(counters_of(base, name), counters_of(head, name), kLeastValues);
     p.push_back(row.p);
     p_faster.push_back(faster);
@@ -233,7 +259,8 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
                        ? why_undecided(row, base_sides[i], head_sides[i], policy)
                        : "measured on different machines";
     }
-    any_fail = any_fail || row.verdict == Verdict::fail;
+    any_fail = any_fail || row.verdict == Verdict::fail ||
+               (row.instructions && row.instructions_verdict == Verdict::fail);
     any_undecided = any_undecided || row.verdict == Verdict::inconclusive;
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;

@@ -12,6 +12,7 @@
 #include "reports/model/result_file.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
+#include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -38,6 +39,9 @@ struct FilesRow {
   double p_adjusted = 1;  ///< the same over all rows (Holm)
   /// Counters that differ between the sides, of the scheduler and of perf: those that moved most.
   std::vector<CounterMove> counters;
+  /// A metric of its own, where both sides have counted it: any number of files will do.
+  std::optional<ExactChange> instructions;
+  Verdict instructions_verdict = Verdict::inconclusive;
 };
 
 struct FilesReport {
