@@ -143,4 +143,14 @@ std::vector<ParameterValues> parse_parameters(Chosen chosen,
   return all_values;
 }
 
+std::vector<std::string> assignment_names() {
+  std::vector<std::string> names;
+  for (const Workload& workload : workloads::all()) {
+    for (const Parameter& parameter : workload.parameters) {
+      names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
+    }
+  }
+  return names;
+}
+
 }  // namespace taskbench::cli

@@ -238,6 +238,7 @@ void plan_output(const RunArguments& arguments, RunPlan& plan) {
     throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
                                  plan.json_flat->string()));
   }
+  plan.report = parse_path("--report", arguments.report);
   const auto format = parse_single("--format", arguments.format);
   plan.format = &output_formats().front();
   if (format) {
@@ -250,9 +251,10 @@ void plan_output(const RunArguments& arguments, RunPlan& plan) {
   if (plan.quiet && format) {
     throw UsageError("--quiet and --format exclude each other: --quiet prints no result");
   }
-  if (plan.quiet && !plan.json && !plan.json_flat) {
+  if (plan.quiet && !plan.json && !plan.json_flat && !plan.report) {
     throw UsageError(
-        "--quiet without --json or --json-flat would throw the result away; add one of them");
+        "--quiet without --json or --json-flat or --report would throw the result away; add one "
+        "of them");
   }
 }
 
@@ -295,6 +297,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   }
   plan.settings.pin = arguments.pin;
   plan.planted = parse_plants(arguments.plant);
+  plan.counters = parse_counters(arguments.counters);
   plan_time(arguments, plan.cases.size(), plan.settings);
   plan_iterations(arguments, plan);
   plan_output(arguments, plan);

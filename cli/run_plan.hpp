@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/counter_events.hpp"
 #include "cli/output_formats.hpp"
 #include "runtime/runtime.hpp"
 #include "workloads/measure/measure.hpp"
@@ -35,8 +36,10 @@ struct RunArguments {
   std::vector<std::string> filter;
   std::vector<std::string> seed;
   std::vector<std::string> plant;
+  std::vector<std::string> counters;
   std::vector<std::string> json;
   std::vector<std::string> json_flat;
+  std::vector<std::string> report;
   std::vector<std::string> format;
   bool quiet = false;
   bool pin = false;
@@ -52,9 +55,11 @@ struct RunPlan {
   std::vector<workloads::measure::Case> cases;
   workloads::measure::Settings settings;
   std::vector<PlantedDelay> planted;
+  CounterPlan counters;  ///< of the passes after the timing
   const OutputFormat* format = nullptr;
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;
+  std::optional<std::filesystem::path> report;  ///< a folder
   bool quiet = false;
 };
 

@@ -3,8 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace taskbench::cli {
@@ -36,6 +38,18 @@ bool takes_escapes(int descriptor) {
 
 bool takes_colour(int descriptor) {
   return takes_escapes(descriptor) && environment("NO_COLOR").empty();
+}
+
+bool takes_utf8(int descriptor) {
+  if (!takes_escapes(descriptor)) return false;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
+    std::string locale(environment(name));
+    if (locale.empty()) continue;
+    for (char& each : locale)
+      each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
 }
 
 }  // namespace taskbench::cli

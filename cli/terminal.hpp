@@ -14,4 +14,7 @@ namespace taskbench::cli {
 /// takes_escapes(), and the user has not asked for plain text by NO_COLOR (https://no-color.org).
 [[nodiscard]] bool takes_colour(int descriptor);
 
+/// A terminal that shows more than ASCII, by the locale of whoever started this process.
+[[nodiscard]] bool takes_utf8(int descriptor);
+
 }  // namespace taskbench::cli

@@ -45,8 +45,8 @@ function(taskbench_target target)
 endfunction()
 
 # taskbench_verify_lone_headers(<target>)
-# all_verify_interface_header_sets compiles those of its headers by themselves that have no source of
-# their name: where there is one, it includes its header first, which is a rule of tests/tidy and
+# all_verify_interface_header_sets compiles those of its headers by themselves that have no source
+# of their name: where there is one, it includes its header first, which is a rule of tests/tidy and
 # proves as much. Not for a target that is installed, whose sets of headers are installed with it.
 function(taskbench_verify_lone_headers target)
   get_target_property(headers ${target} HEADER_SET)

@@ -51,6 +51,10 @@ struct Runtime::Core {
   std::shared_ptr<scheduler::CurrentThread> current_thread;
   bool gave_up = false;  // a shutdown with a limit passed it: do not wait in the destructor
 
+  [[nodiscard]] trace::Recording& recording() const noexcept {
+    return pool ? pool->recording() : current_thread->recording();
+  }
+
   ~Core() {
     if (!pool) {
       if (current_thread) current_thread->shut_down();
@@ -113,6 +117,20 @@ RuntimeStats Runtime::stats() const {
   return stats;
 }
 
+Trace Runtime::trace() const {
+  const bool has_ended =
+      core_->pool ? core_->pool->has_ended() : core_->current_thread->has_ended();
+  if (!core_->recording().is_on()) {
+    throw std::logic_error("nothing was traced: the runtime was built without Builder::trace()");
+  }
+  if (!has_ended) {
+    throw std::logic_error("a trace can be had after shutdown() only: its writers are at work");
+  }
+  return core_->recording().collect();
+}
+
+void Runtime::discard_trace() { core_->recording().discard(); }
+
 unsigned Runtime::worker_count() const noexcept {
   return core_->pool ? core_->pool->worker_count() : 1;
 }
@@ -162,6 +180,10 @@ Builder& Builder::seed(std::uint64_t seed) {
   options_.seed = seed;
   return *this;
 }
+Builder& Builder::trace(std::uint32_t events) {
+  options_.trace_events = events;
+  return *this;
+}
 Builder& Builder::thread_name(std::string name) {
   options_.thread_name = std::move(name);
   return *this;
@@ -179,6 +201,9 @@ Runtime Builder::build() const {
   RuntimeOptions options = options_;
   if (options.injector_interval == 0) {
     throw std::invalid_argument("global_queue_interval must be at least 1");
+  }
+  if (options.trace_events > kMaxTraceEvents) {
+    throw std::invalid_argument("a trace keeps at most 16777216 events of each worker");
   }
   auto core = std::make_unique<Core>();
   if (options.scheduler == SchedulerKind::current_thread) {

@@ -26,6 +26,7 @@
 #include "runtime/task/yield.hpp"
 #include "runtime/trace/counters.hpp"
 #include "runtime/trace/planted_delay.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace taskbench::rt {
 
@@ -101,6 +102,15 @@ class Runtime {
   /// them cancels what is left.
   bool shutdown_timeout(std::chrono::nanoseconds limit);
 
+  /// What was recorded since the runtime was built, or since the last discard_trace(). To be called
+  /// once shutdown() has ended everything. Throws std::logic_error when it has not, or when the
+  /// runtime was built without Builder::trace().
+  [[nodiscard]] Trace trace() const;
+
+  /// Leaves out of trace() what was recorded until now, such as a warm-up. The workers may be at
+  /// work: then each row begins with the next event of its own. Nothing without Builder::trace().
+  void discard_trace();
+
  private:
   friend class Builder;
   struct Core;
@@ -121,6 +131,10 @@ class Runtime::Builder {
   Builder& lifo_slot(bool enabled);
   /// Start of every random choice.
   Builder& seed(std::uint64_t seed);
+  /// Records every scheduling event, for Runtime::trace(): of each worker the newest `events`, up
+  /// to kMaxTraceEvents, rounded up to a power of two; kTraceEventBytes each. 0 (the default):
+  /// nothing is recorded, which costs nothing.
+  Builder& trace(std::uint32_t events);
   /// Threads are named "<name>-<worker>", cut to what the system takes.
   Builder& thread_name(std::string name);
   /// Called on each worker's thread before its first and after its last task. Must not throw.

@@ -1,23 +1,30 @@
 #include "cli/commands/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <string_view>
-#include <thread>
 #include <utility>
 
+#include "cli/counter_pass.hpp"
+#include "cli/exact_pass.hpp"
+#include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
+#include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
+#include "reports/verdict/drift.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/measure/drift.hpp"
 #include "workloads/measure/environment.hpp"
 
 namespace taskbench::cli {
@@ -40,24 +47,10 @@ constexpr std::string_view kExamples =
     "  taskbench run ping_pong yield_many --workers 1,2,4\n"
     "  taskbench run --scheduler work_stealing,current_thread --time-budget 1m\n"
     "  taskbench run spawn_many --param tasks=1000 --json result.json\n"
+    "  taskbench run ping_pong --counters basic,software,sched:sched_switch\n"
+    "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
     "\n"
     "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.";
-
-/// CPUs that this process may use, which a container or taskset makes fewer than there are.
-unsigned usable_cpus() {
-  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
-  return allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
-}
-
-std::vector<std::string> assignment_names() {
-  std::vector<std::string> names;
-  for (const auto& workload : workloads::all()) {
-    for (const auto& parameter : workload.parameters) {
-      names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
-    }
-  }
-  return names;
-}
 
 // A repetition takes about this much in the file, counters and aggregates included.
 std::size_t expected_bytes(const RunPlan& plan) {
@@ -74,6 +67,7 @@ void refuse_unwritable(const RunPlan& plan) {
     const auto outcome = json::check_writable(*path, expected_bytes(plan));
     if (!outcome.ok()) throw UsageError(outcome.error);
   }
+  if (plan.report) refuse_unwritable_report(*plan.report);
 }
 
 model::Run measure(const RunPlan& plan, const Invocation& invocation,
@@ -81,8 +75,10 @@ model::Run measure(const RunPlan& plan, const Invocation& invocation,
   model::Run run;
   run.environment = workloads::measure::probe_environment(invocation.command_line.front());
   ProgressLine progress_line(progress_style(plan.quiet));
+  const auto before = workloads::measure::read_machine();
   auto result = workloads::measure::measure(
       plan.cases, plan.settings, [&](const Progress& now) { progress_line.show(now); }, stop);
+  run.drift = workloads::measure::drift_between(before, workloads::measure::read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
                   .warmup_s = result.warmup_s,
@@ -93,6 +89,21 @@ model::Run measure(const RunPlan& plan, const Invocation& invocation,
   run.cases = std::move(result.cases);
   run.partial = result.interrupted;
   return run;
+}
+
+/// False when it was interrupted.
+bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+  if (!plan.counters.requests.empty()) count_events(plan, stop, run);
+  if (plan.counters.instructions_exact) count_exactly(plan, stop, run);
+  // relaxed: nothing is ordered by the flag.
+  if (stop.load(std::memory_order_relaxed)) {
+    print_note("interrupted while counting; the times are complete");
+    return false;
+  }
+  if (!plan.quiet && !run.counter_pass->unavailable.empty()) {
+    print_note(fmt::format("nothing was counted: {}", run.counter_pass->unavailable));
+  }
+  return true;
 }
 
 // Files come first: a reader of standard output that goes away must not cost the measurement.
@@ -112,11 +123,31 @@ bool write_files(const RunPlan& plan, const model::Run& run) {
   return all_written;
 }
 
+/// The report shows what the result file holds, and holds that file too.
+bool write_run_report(const RunPlan& plan, const model::Run& run, const std::atomic<bool>& stop) {
+  if (!plan.report) return true;
+  constexpr const char* kResult = "result.json";
+  const std::atomic<bool> never{false};  // who has interrupted the run wants what there is of it
+  ReportRequest request{*plan.report, {{kResult, json::to_json(run)}}};
+  request.quiet = plan.quiet;
+  request.whatever_happens = true;
+  try {
+    const std::string& text = request.files.front().content;
+    write_report({{{kResult, json::parse_result_file(kResult, text)}}, {}}, request,
+                 run.partial ? never : stop);
+    return true;
+  } catch (const std::exception& error) {
+    print_error(error.what());
+    return false;
+  }
+}
+
 bool print_run(const RunPlan& plan, const model::Run& run) {
   if (plan.quiet) return true;
   reports::render::TableStyle style;
   style.colour = takes_colour(STDOUT_FILENO);
   style.width = columns(STDOUT_FILENO, style.width);
+  style.distribution = takes_utf8(STDOUT_FILENO);
   return print_result(plan.format->render(run, style));
 }
 
@@ -143,7 +174,7 @@ void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(std::string(kDescription));
   app.footer(std::string(kExamples));
   declare_selection(app, values);
-  declare_measuring(app);
+  declare_measuring(app, values);
   declare_output(app, values);
 }
 
@@ -171,7 +202,7 @@ void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
   for (auto* option : {scheduler, workers, parameter, filter}) option->group("What to measure");
 }
 
-void RunCommand::declare_measuring(CLI::App& app) {
+void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
   const workloads::measure::Settings defaults;
   auto* repetitions =
       add_valued(app, "--repetitions", arguments_.repetitions, "N",
@@ -191,6 +222,7 @@ void RunCommand::declare_measuring(CLI::App& app) {
                           "Seed of the order of the repetitions and of the schedulers.");
   seed->default_str(std::to_string(defaults.seed));
   auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
+  declare_counters(app, values);
   for (auto* option : {repetitions, min_time, budget, iterations, seed, pin})
     option->group("How to measure");
   if constexpr (rt::kPlantsDelays) {
@@ -200,6 +232,17 @@ void RunCommand::declare_measuring(CLI::App& app) {
                            fmt::join(rt::kDelaySites, ", ")))
         ->group("How to measure");
   }
+}
+
+void RunCommand::declare_counters(CLI::App& app, OptionValueTable& values) {
+  const auto sets = row_names(counter_sets());
+  auto* counters = add_valued(
+      app, "--counters", arguments_.counters, "SET|EVENT[,...]",
+      fmt::format("Count events with perf, in a pass of its own after the timing, {} processes a "
+                  "case: sets ({}) or events as `perf list` shows them.",
+                  kCountingProcesses, fmt::join(sets, ", ")));
+  values.set(counters, {Kind::list_of, sets});
+  counters->group("How to measure");
 }
 
 void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
@@ -215,13 +258,18 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
   auto* flat = add_valued(app, "--json-flat", arguments_.json_flat, "FILE",
                           "Write the median of every case, one row each, in the same JSON.");
   for (const auto* option : {full, flat}) values.set(option, {Kind::file, {}});
-  auto* quiet = app.add_flag("--quiet", arguments_.quiet,
-                             "Print no progress and no result; needs --json or --json-flat.");
-  for (auto* option : {format, full, flat, quiet}) option->group("Output");
+  auto* report = add_valued(app, "--report", arguments_.report, "DIR",
+                            "Write the result as a page with plots, as Markdown and as JSON into "
+                            "this folder; see `taskbench report`.");
+  values.set(report, {Kind::file, {}});
+  auto* quiet =
+      app.add_flag("--quiet", arguments_.quiet,
+                   "Print no progress and no result; needs --json, --json-flat or --report.");
+  for (auto* option : {format, full, flat, report, quiet}) option->group("Output");
 }
 
 ExitCode RunCommand::execute(const Invocation& invocation) {
-  const unsigned cpus = usable_cpus();
+  const unsigned cpus = workloads::measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
   refuse_unwritable(plan);
   print_notes_before(plan, cpus);
@@ -236,12 +284,16 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
     return ExitCode::measured_program_failed;
   }
   if (run.partial) print_note("interrupted; the results are partial");
+  const bool counted = !plan.counters.any() || run.partial || count(plan, stop, run);
+  const std::string moved = reports::verdict::drift_warning(run.drift);
+  if (!moved.empty() && !plan.quiet) print_note(moved);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
+  const bool reported = write_run_report(plan, run, stop);
   const bool failed = report_failures(run);
   // Whoever interrupted wants the loop around this process to end, so that comes first.
-  if (run.partial) return ExitCode::interrupted;
-  if (!written || !printed) return ExitCode::usage;
+  if (run.partial || !counted) return ExitCode::interrupted;
+  if (!written || !printed || !reported) return ExitCode::usage;
   return failed ? ExitCode::measured_program_failed : ExitCode::pass;
 }
 

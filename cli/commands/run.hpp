@@ -13,7 +13,8 @@ class RunCommand : public Command {
 
  private:
   void declare_selection(CLI::App& app, OptionValueTable& values);
-  void declare_measuring(CLI::App& app);
+  void declare_measuring(CLI::App& app, OptionValueTable& values);
+  void declare_counters(CLI::App& app, OptionValueTable& values);
   void declare_output(CLI::App& app, OptionValueTable& values);
 
   RunArguments arguments_;

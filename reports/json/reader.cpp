@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "reports/json/event_counts.hpp"
+
 namespace taskbench::reports::json {
 namespace {
 
@@ -169,6 +171,12 @@ class Parser {
     };
     file_.cpu_count = static_cast<std::int64_t>(number("num_cpus"));
     file_.cpu_mhz = number("mhz_per_cpu");
+    file_.cpu_scaling_enabled = is_true(context, "cpu_scaling_enabled");
+    if (const auto load = context.find("load_avg"); load != context.end() && load->is_array()) {
+      for (const Json& each : *load) {
+        if (each.is_number()) file_.load_avg.push_back(each.get<double>());
+      }
+    }
   }
 
   void read_row(const Json& row) {
@@ -232,12 +240,21 @@ class Parser {
         if (value.is_string()) file_.environment[key] = value.get<std::string>();
       }
     }
+    file_.taskbench_version = text_of(own, "version");
+    if (const auto settings = own.find("settings");
+        settings != own.end() && settings->is_object() && settings->contains("command_line")) {
+      for (const Json& word : settings->at("command_line")) {
+        if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
+      }
+    }
     const auto cases = own.find("cases");
     if (cases == own.end() || !cases->is_array()) return;
     for (const Json& each : *cases) {
       if (!each.is_object()) continue;
       const std::string name = text_of(each, "name");
-      if (name.empty() || !is_true(each, "failed")) continue;
+      if (name.empty()) continue;
+      if (index_.contains(name)) read_case(each, find_or_add(name));
+      if (!is_true(each, "failed")) continue;
       const auto errors = each.find("errors");
       const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
                         errors->front().is_string();
@@ -245,9 +262,24 @@ class Parser {
     }
   }
 
+  static void read_case(const Json& each, model::Benchmark& benchmark) {
+    const auto count_of = [&](const char* key) {
+      const auto found = each.find(key);
+      return found != each.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+    };
+    if (const auto events = each.find("events_per_iteration"); events != each.end()) {
+      benchmark.events = read_events(*events);
+    }
+    benchmark.workload = text_of(each, "workload");
+    benchmark.scheduler = text_of(each, "scheduler");
+    benchmark.workers = static_cast<int>(std::min<std::uint64_t>(count_of("workers"), 1 << 20));
+    benchmark.operations = count_of("operations_per_iteration");
+    benchmark.operation = text_of(each, "operation");
+  }
+
   model::Benchmark& find_or_add(const std::string& run_name) {
     const auto [place, added] = index_.emplace(run_name, file_.benchmarks.size());
-    if (added) file_.benchmarks.push_back({run_name, {}, false, {}});
+    if (added) file_.benchmarks.push_back({.run_name = run_name, .repetitions = {}, .error = {}});
     return file_.benchmarks[place->second];
   }
 
@@ -278,7 +310,7 @@ model::ResultFile parse_result_file(const std::filesystem::path& path, std::stri
   }
 }
 
-model::ResultFile read_result_file(const std::filesystem::path& path) {
+std::string read_result_text(const std::filesystem::path& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (status.type() == std::filesystem::file_type::not_found) fail(path, "does not exist");
@@ -293,9 +325,13 @@ model::ResultFile read_result_file(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (stream.bad()) fail(path, "cannot be read");
-  return parse_result_file(path, text);
+  return text;
+}
+
+model::ResultFile read_result_file(const std::filesystem::path& path) {
+  return parse_result_file(path, read_result_text(path));
 }
 
 }  // namespace taskbench::reports::json

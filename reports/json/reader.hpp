@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "reports/model/result_file.hpp"
@@ -29,5 +30,9 @@ inline constexpr std::uintmax_t kMaxResultBytes = std::uintmax_t{256} << 20;
 /// The same from a text; `path` is for the messages.
 [[nodiscard]] model::ResultFile parse_result_file(const std::filesystem::path& path,
                                                   std::string_view text);
+
+/// All of a file that is meant to be a result. Throws ReadError for what does not exist, cannot be
+/// read, or is too large.
+[[nodiscard]] std::string read_result_text(const std::filesystem::path& path);
 
 }  // namespace taskbench::reports::json

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "reports/json/drift.hpp"
+#include "reports/json/event_counts.hpp"
 #include "reports/json/rows.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -155,7 +157,7 @@ Json case_errors(const model::Case& measured) {
   return errors;
 }
 
-Json case_object(const model::Case& measured) {
+Json case_object(const model::Case& measured, bool counted) {
   const std::optional<stats::CaseSummary> summary = stats::summarize(measured);
   Json result;
   result["name"] = measured.name;
@@ -176,6 +178,9 @@ Json case_object(const model::Case& measured) {
     }
   }
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
+  if (counted) {
+    result["events_per_iteration"] = events_array(measured.events, measured.operations);
+  }
   result["failed"] = !measured.error.empty();
   result["errors"] = case_errors(measured);
   return result;
@@ -187,10 +192,14 @@ Json taskbench_object(const model::Run& run) {
   result["version"] = text_or_null(run.environment.taskbench_version);
   result["partial"] = run.partial;
   result["environment"] = environment_object(run.environment);
+  result["drift"] = drift_object(run.drift);
   result["settings"] = settings_object(run.settings);
+  if (run.counter_pass) {
+    result["counter_pass"] = counter_pass_object(*run.counter_pass);
+  }
   result["cases"] = Json::array();
   for (const model::Case& measured : run.cases) {
-    result["cases"].push_back(case_object(measured));
+    result["cases"].push_back(case_object(measured, run.counter_pass.has_value()));
   }
   return result;
 }

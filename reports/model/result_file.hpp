@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/event_count.hpp"
+
 namespace taskbench::reports::model {
 
 struct ResultRepetition {
@@ -18,8 +20,15 @@ struct ResultRepetition {
 struct Benchmark {
   std::string run_name;  ///< the name without what a repetition or an aggregate adds to it
   std::vector<ResultRepetition> repetitions;
-  bool has_aggregates = false;  ///< rows of mean, median and so on were there, too, or alone
-  std::string error;            ///< why the program gave it no result; empty when it did
+  bool has_aggregates = false;       ///< rows of mean, median and so on were there, too, or alone
+  std::string error;                 ///< why the program gave it no result; empty when it did
+  std::vector<EventCount> events{};  ///< of our own files that --counters made
+  /// Of our own files; empty, or 0, where the file does not tell.
+  std::string workload{};
+  std::string scheduler{};
+  int workers = 0;
+  std::uint64_t operations = 0;  ///< elementary operations per iteration
+  std::string operation{};       ///< what one is: "spawn", "yield"
 };
 
 struct ResultFile {
@@ -32,8 +41,12 @@ struct ResultFile {
   std::string library_build_type;  ///< "release" or "debug"
   /// Of our own files: "cpu_model", "kernel", "compiler" and so on.
   std::map<std::string, std::string> environment;
-  bool partial = false;               ///< ours, and interrupted
-  std::vector<Benchmark> benchmarks;  ///< in the order in which they first appear
+  bool partial = false;                   ///< ours, and interrupted
+  std::vector<double> load_avg;           ///< of 1, 5 and 15 minutes, when it was begun
+  bool cpu_scaling_enabled = false;       ///< the clock rate could change
+  std::string taskbench_version;          ///< of our own files
+  std::vector<std::string> command_line;  ///< of our own files
+  std::vector<Benchmark> benchmarks;      ///< in the order in which they first appear
 };
 
 }  // namespace taskbench::reports::model

@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/drift.hpp"
+#include "reports/model/event_count.hpp"
+
 namespace taskbench::reports::model {
 
 /// Version of the `taskbench` object in the JSON files. Raised when a reader of the old version
@@ -82,6 +85,7 @@ struct Case {
   std::string error;  ///< not empty: the case failed, and this says how; it has no trusted numbers
   /// Why repetitions are without context switches; empty when they were measured.
   std::string switches_unavailable;
+  std::vector<EventCount> events{};  ///< of the separate pass that --counters asks for
 };
 
 /// How the run was asked to measure.
@@ -100,6 +104,8 @@ struct Run {
   Settings settings;
   std::vector<Case> cases;
   bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
+  std::optional<CounterPass> counter_pass{};  ///< empty: none was asked for
+  Drift drift{};                              ///< what of the machine moved while it measured
 };
 
 }  // namespace taskbench::reports::model

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "reports/render/render.hpp"
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -46,6 +48,17 @@ std::set<std::string> counter_names(const model::Run& run) {
   return names;
 }
 
+/// In the order in which they were asked for.
+std::vector<std::string> event_names(const model::Run& run) {
+  std::vector<std::string> names;
+  for (const model::Case& measured : run.cases) {
+    for (const model::EventCount& event : measured.events) {
+      if (std::ranges::find(names, event.event) == names.end()) names.push_back(event.event);
+    }
+  }
+  return names;
+}
+
 /// "depth=1000;width=2": as many as the workload has, so they share a field.
 std::string parameters(const model::Case& measured) {
   std::vector<std::string> parts;
@@ -57,7 +70,8 @@ std::string parameters(const model::Case& measured) {
 
 class Writer {
  public:
-  explicit Writer(const model::Run& run) : counters_(counter_names(run)) {
+  explicit Writer(const model::Run& run)
+      : counters_(counter_names(run)), events_(event_names(run)) {
     std::vector<std::string> fields = {"name",
                                        "workload",
                                        "scheduler",
@@ -74,6 +88,11 @@ class Writer {
       fields.push_back(counter + "_per_iteration");
     }
     fields.emplace_back("error");
+    for (const std::string& event : events_) {
+      for (const char* part : {"per_iteration", "mad", "unit", "samples", "share", "reason"}) {
+        fields.push_back(fmt::format("{}_{}", event, part));
+      }
+    }
     add(fields);
   }
 
@@ -83,6 +102,7 @@ class Writer {
       // Without numbers: those of a failed case cannot be trusted.
       fields.resize(fields.size() + kRepetitionFields + counters_.size());
       fields.push_back(measured.error);
+      add_events(fields, measured);
       add(fields);
       return;
     }
@@ -90,6 +110,7 @@ class Writer {
       std::vector<std::string> fields = case_fields(measured);
       add_repetition(fields, repetition);
       fields.emplace_back();
+      add_events(fields, measured);
       add(fields);
     }
   }
@@ -98,6 +119,7 @@ class Writer {
 
  private:
   static constexpr std::size_t kRepetitionFields = 6;
+  static constexpr std::size_t kEventFields = 6;
 
   static std::vector<std::string> case_fields(const model::Case& measured) {
     return {measured.name,
@@ -121,6 +143,24 @@ class Writer {
     }
   }
 
+  /// The case's own, the same in each of its rows: they come from other processes.
+  void add_events(std::vector<std::string>& fields, const model::Case& measured) const {
+    for (const std::string& name : events_) {
+      const auto event = std::ranges::find(measured.events, name, &model::EventCount::event);
+      if (event == measured.events.end()) {
+        fields.resize(fields.size() + kEventFields);
+        continue;
+      }
+      const auto spread = stats::spread_of(event->per_iteration);
+      fields.push_back(spread ? number(spread->median) : std::string());
+      fields.push_back(spread ? number(spread->mad) : std::string());
+      fields.push_back(event->unit);
+      fields.push_back(std::to_string(spread ? spread->samples : 0));
+      fields.push_back(number(event->counted_share));
+      fields.push_back(event->unavailable);
+    }
+  }
+
   void add(std::vector<std::string>& fields) {
     for (std::string& field : fields) {
       field = quoted(field);
@@ -129,6 +169,7 @@ class Writer {
   }
 
   std::set<std::string> counters_;
+  std::vector<std::string> events_;
   std::string text_;
 };
 

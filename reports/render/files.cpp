@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
 
@@ -17,6 +18,7 @@ using verdict::FilesReport;
 using verdict::FilesRow;
 using verdict::Verdict;
 using Cells = std::vector<std::string>;
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNone = "–";
 
@@ -51,6 +53,28 @@ Cells cells(const FilesRow& row) {
           fmt::format("{}+{}", row.base_files, row.head_files)};
 }
 
+/// The row below that of the times.
+Cells instruction_cells(const FilesRow& row) {
+  const verdict::ExactChange& exact = *row.instructions;
+  return {"  its instructions",
+          with_separators(exact.base, 0),
+          with_separators(exact.head, 0),
+          fmt::format("{:+.2f} %", 100 * exact.change),
+          exact.repeats ? std::string("exact") : fmt::format("± {:.2f} %", 100 * exact.threshold),
+          std::string(kNone),
+          fmt::format("{}{}", word(row.instructions_verdict), exact.is_better() ? ", fewer" : ""),
+          ""};
+}
+
+std::vector<Cells> table_rows(const FilesReport& report) {
+  std::vector<Cells> rows;
+  for (const FilesRow& row : report.rows) {
+    rows.push_back(cells(row));
+    if (row.instructions) rows.push_back(instruction_cells(row));
+  }
+  return rows;
+}
+
 /// What the figures do not show, a sentence each. Equal reasons are told once.
 std::vector<std::string> remarks(const FilesReport& report) {
   std::vector<std::string> lines;
@@ -64,6 +88,19 @@ std::vector<std::string> remarks(const FilesReport& report) {
                                  ? fmt::format("{}: no verdict: {}.", row.name, row.reason)
                                  : fmt::format("{} benchmarks: no verdict: {}.", same, row.reason);
     if (std::ranges::find(lines, text) == lines.end()) lines.push_back(text);
+  }
+  for (const FilesRow& row : report.rows) {
+    const bool matters = row.verdict != Verdict::pass || row.improved;
+    if (!matters || row.counters.empty()) continue;
+    lines.push_back(fmt::format("{}: counters per iteration that moved most: {}.", row.name,
+                                moved_text(row.counters)));
+  }
+  if (std::ranges::any_of(report.rows,
+                          [](const FilesRow& row) { return row.instructions.has_value(); })) {
+    lines.push_back(
+        fmt::format("Instructions are counted, not timed: more than {:g} % more fail, whatever the "
+                    "times say.",
+                    100 * verdict::kExactDelta));
   }
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {
@@ -85,6 +122,16 @@ std::string csv_field(std::string_view text) {
   return result + '"';
 }
 
+Json instructions_object(const FilesRow& row) {
+  if (!row.instructions) return nullptr;
+  return {{"verdict", word(row.instructions_verdict)},
+          {"base", row.instructions->base},
+          {"head", row.instructions->head},
+          {"change", row.instructions->change},
+          {"threshold", row.instructions->threshold},
+          {"repeats", row.instructions->repeats}};
+}
+
 std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : std::string{};
 }
@@ -92,8 +139,8 @@ std::string number(const std::optional<double>& value) {
 }  // namespace
 
 std::string table(const FilesReport& report, const TableStyle& style) {
-  std::vector<Cells> rows{kTitles};
-  for (const FilesRow& row : report.rows) rows.push_back(cells(row));
+  std::vector<Cells> rows = table_rows(report);
+  rows.insert(rows.begin(), kTitles);
   std::string text;
   for (const std::string& line : aligned(rows, columns_to_the_left())) text += line + '\n';
   text += '\n';
@@ -112,8 +159,8 @@ std::string markdown(const FilesReport& report) {
     text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
   }
   text += "|\n";
-  for (const FilesRow& row : report.rows) {
-    for (const std::string& cell : cells(row)) text += fmt::format("| {} ", markdown_escaped(cell));
+  for (const Cells& row : table_rows(report)) {
+    for (const std::string& cell : row) text += fmt::format("| {} ", markdown_escaped(cell));
     text += "|\n";
   }
   text += fmt::format("\n**{}**\n", word(report.overall));
@@ -125,23 +172,34 @@ std::string markdown(const FilesReport& report) {
 std::string csv(const FilesReport& report) {
   std::string text =
       "name,verdict,improved,base_files,head_files,base_ns,head_ns,change,interval_low,"
-      "interval_high,p,p_adjusted,reason\n";
+      "interval_high,p,p_adjusted,reason,instructions_base,instructions_head,instructions_change,"
+      "instructions_verdict\n";
   for (const FilesRow& row : report.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.name),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name),
                         word(row.verdict), row.improved, row.base_files, row.head_files,
                         row.base_ns, row.head_ns, row.change, number(row.low), number(row.high),
                         row.p, row.p_adjusted, csv_field(row.reason));
+    if (const auto& exact = row.instructions) {
+      text += fmt::format(",{},{},{},{}\n", exact->base, exact->head, exact->change,
+                          word(row.instructions_verdict));
+    } else {
+      text += ",,,,\n";
+    }
   }
   return text;
 }
 
 std::string json(const FilesReport& report) {
-  using Json = nlohmann::ordered_json;
   const auto or_null = [](const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
   };
   Json rows = Json::array();
   for (const FilesRow& row : report.rows) {
+    Json moved = Json::array();
+    for (const auto& each : row.counters) {
+      moved.push_back(
+          {{"name", each.name}, {"base", each.base}, {"head", each.head}, {"score", each.score}});
+    }
     rows.push_back({{"name", row.name},
                     {"verdict", word(row.verdict)},
                     {"improved", row.improved},
@@ -155,7 +213,9 @@ std::string json(const FilesReport& report) {
                     {"interval_low", or_null(row.low)},
                     {"interval_high", or_null(row.high)},
                     {"p", row.p},
-                    {"p_adjusted", row.p_adjusted}});
+                    {"p_adjusted", row.p_adjusted},
+                    {"counters_moved", std::move(moved)},
+                    {"instructions", instructions_object(row)}});
   }
   const Json document{{"taskbench_compare", 1},
                       {"verdict", word(report.overall)},

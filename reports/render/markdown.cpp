@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/render.hpp"
 
@@ -36,6 +37,26 @@ std::string line(const Row& row) {
     text += fmt::format(" {} |", markdown_escaped(cell));
   }
   return text + '\n';
+}
+
+std::string counters_text(const CounterTable& counters) {
+  std::string text;
+  if (!counters.groups.empty()) {
+    text += "\n| case |";
+    for (const std::string_view each : kCounterTitles) text += fmt::format(" {} |", each);
+    text += "\n|:--|:--|--:|--:|--:|--:|:--|\n";
+  }
+  for (const CounterGroup& group : counters.groups) {
+    for (const auto& row : group.rows) {
+      text += fmt::format("| {} |", markdown_escaped(group.title));
+      for (const std::string& cell : row) text += fmt::format(" {} |", markdown_escaped(cell));
+      text += '\n';
+    }
+  }
+  for (const auto* sentences : {&counters.missing, &counters.basis}) {
+    for (const std::string& each : *sentences) text += "\n" + markdown_escaped(each) + '\n';
+  }
+  return text;
 }
 
 }  // namespace
@@ -72,6 +93,7 @@ std::string markdown(const model::Run& run) {
       paragraph(markdown_escaped(sentence));
     }
   }
+  if (const auto counters = counter_table(run)) text += counters_text(*counters);
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
     paragraph(fmt::format("On {}.", markdown_escaped(machine)));
   }

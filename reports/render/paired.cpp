@@ -10,6 +10,7 @@
 
 #include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 
 namespace taskbench::reports::render {
@@ -85,15 +86,6 @@ std::string_view colour_code(Verdict verdict) {
   return "33";
 }
 
-std::string counters_text(const BenchmarkVerdict& row) {
-  std::string text;
-  for (const auto& counter : row.counters) {
-    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", counter.name, rate(counter.base),
-                        rate(counter.head));
-  }
-  return text;
-}
-
 std::string what_it_would_take(const BenchmarkVerdict& row) {
   if (row.blocks < 2) return "one block does not show how noisy it is";
   if (row.blocks_needed) {
@@ -110,7 +102,7 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
     if (row.verdict == Verdict::inconclusive) {
       lines.push_back(fmt::format("{}: undecided; {}.", row.name, what_it_would_take(row)));
     }
-    const std::string moved = counters_text(row);
+    const std::string moved = moved_text(row.counters);
     const bool matters = row.verdict != Verdict::pass || row.improved;
     if (matters && !moved.empty()) {
       lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));
@@ -215,25 +207,6 @@ std::string to_reproduce(const model::PairedSetup& setup) {
   return "\nTo reproduce:\n\n" + fenced("sh", setup.reproduce + '\n');
 }
 
-/// "head does not build"
-std::string what_failed(const model::PairedFailure& failure) {
-  using Stage = model::PairedFailure::Stage;
-  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
-  switch (failure.stage) {
-    case Stage::build:
-      return fmt::format("{} does not build", side);
-    case Stage::start:
-      return fmt::format("{} is no program that can be measured", side);
-    case Stage::measure:
-      break;
-    case Stage::compare:
-      return "base and head have no benchmark in common";
-  }
-  return failure.benchmark.empty()
-             ? fmt::format("{} failed while it was measured", side)
-             : fmt::format("{} failed in {}", side, markdown_escaped(failure.benchmark));
-}
-
 }  // namespace
 
 std::string_view word(Verdict verdict) {
@@ -248,7 +221,29 @@ std::string_view word(Verdict verdict) {
   return "INCONCLUSIVE";
 }
 
+std::string what_failed(const model::PairedFailure& failure) {
+  using Stage = model::PairedFailure::Stage;
+  const std::string_view side = failure.side ? name_of(*failure.side) : "it";
+  switch (failure.stage) {
+    case Stage::build:
+      return fmt::format("{} does not build", side);
+    case Stage::start:
+      return fmt::format("{} is no program that can be measured", side);
+    case Stage::measure:
+      break;
+    case Stage::compare:
+      return "base and head have no benchmark in common";
+  }
+  return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
+                                   : fmt::format("{} failed in {}", side, failure.benchmark);
+}
+
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
+
+PairedText paired_text(const PairedTrial& trial, const PairedReport& report) {
+  return {headline(report), kTitles, all_cells(report), remarks(trial, report),
+          basis(trial, report)};
+}
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
   std::vector<Cells> rows = all_cells(report);
@@ -301,7 +296,8 @@ std::string identical_markdown(const model::PairedSetup& setup, const CommentSty
 
 std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
                              const CommentStyle& style) {
-  std::string text = heading(style, "no verdict: " + what_failed(failure)) + programs(setup);
+  std::string text =
+      heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) + programs(setup);
   text += fmt::format("{}\n", markdown_escaped(failure.message));
   if (!failure.lines.empty()) {
     std::string log;

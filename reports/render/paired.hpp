@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reports/model/paired.hpp"
 #include "reports/render/render.hpp"
@@ -20,6 +21,20 @@ namespace taskbench::reports::render {
 /// and the verdict; below it what each INCONCLUSIVE would take and which counters moved.
 [[nodiscard]] std::string table(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report, const TableStyle& style);
+
+/// What every form of the report says, piece by piece, for those that lay it out themselves.
+struct PairedText {
+  std::string headline;  ///< "FAIL: 1 of 5 benchmarks slower"
+  std::vector<std::string> titles;
+  std::vector<std::vector<std::string>> rows;  ///< one a benchmark
+  std::vector<std::string> remarks;            ///< sentences
+  std::string basis;                           ///< how it was measured and judged
+};
+[[nodiscard]] PairedText paired_text(const model::PairedTrial& trial,
+                                     const verdict::PairedReport& report);
+
+/// "head does not build"
+[[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
 /// How a comment begins.
 struct CommentStyle {

@@ -11,6 +11,8 @@ namespace taskbench::reports::render {
 struct TableStyle {
   bool colour = false;  ///< ANSI colours
   int width = 100;      ///< columns that are at hand
+  /// A histogram of each row's repetitions, where a column of it costs no other.
+  bool distribution = false;
 };
 
 /// The table that a person reads: median, spread, ns per operation, CPU time, context switches,
@@ -22,7 +24,8 @@ struct TableStyle {
 [[nodiscard]] std::string markdown(const model::Run& run);
 
 /// One row a repetition, with a header line; quoted as RFC 4180 says, lines end with LF. A failed
-/// case has one row, with its error and without numbers.
+/// case has one row, with its error and without numbers. What --counters counted stands in the last
+/// columns, the same in each row of a case.
 [[nodiscard]] std::string csv(const model::Run& run);
 
 /// "test chained_spawn ... bench:     168,854 ns/iter (+/- 8,339)": median and max - min, as

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/sparkline.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -116,6 +118,7 @@ class Layout {
   }
 
   [[nodiscard]] bool short_titles() const { return short_titles_; }
+  [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
 
   [[nodiscard]] std::string print(const Pen& pen) const {
     std::string text;
@@ -193,6 +196,28 @@ class Layout {
   bool short_titles_ = false;
 };
 
+/// The figures with one more column, after the times.
+Figures with_distribution(Figures figures) {
+  constexpr std::size_t kCells = 10;
+  constexpr std::size_t kFewest = 3;  // of fewer, the median and the spread say it all
+  const auto first_counter = std::ranges::find(figures.columns, true, &Column::is_counter);
+  const auto place = first_counter - figures.columns.begin();
+  figures.columns.insert(
+      first_counter, {"distribution", "distrib.", "min–max",
+                      "how many repetitions lie where, from the fastest to the slowest", false});
+  for (Group& group : figures.groups) {
+    for (Row& row : group.rows) {
+      std::vector<double> values;
+      for (const model::Repetition& repetition : row.measured->repetitions) {
+        if (stats::is_complete(repetition)) values.push_back(repetition.real_ns);
+      }
+      row.cells.insert(row.cells.begin() + place,
+                       values.size() < kFewest ? "–" : sparkline(values, kCells));
+    }
+  }
+  return figures;
+}
+
 std::string heading(const model::Run& run, const Figures& figures, bool uniform) {
   std::string text = "taskbench";
   if (!run.environment.taskbench_version.empty()) {
@@ -239,14 +264,65 @@ void print_missing(std::string& text, const Pen& pen, const model::Run& run, con
   }
 }
 
+/// A row of the counters as a sentence, for terminals that the columns do not fit.
+std::string counter_sentence(const std::vector<std::string>& cells) {
+  std::string text = cells.front() + ":";
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (cells[i].empty()) continue;
+    const bool is_remark = i + 1 == cells.size();
+    text += fmt::format("{} {}", i > 1 ? "," : "", cells[i]);
+    if (!is_remark) text += fmt::format(" {}", kCounterTitles[i]);
+  }
+  return text;
+}
+
+/// The counters under the times: a heading for each case and aligned rows below it.
+void print_counters(std::string& text, const Pen& pen, const CounterTable& counters,
+                    std::size_t width) {
+  constexpr std::string_view kIndent = "  ";
+  std::vector<std::vector<std::string>> rows{{kCounterTitles.begin(), kCounterTitles.end()}};
+  for (const CounterGroup& group : counters.groups) {
+    rows.insert(rows.end(), group.rows.begin(), group.rows.end());
+  }
+  std::vector<std::string> lines = aligned(rows, {true, false, false, false, false, true});
+  bool fits = true;
+  for (std::string& line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    line.insert(0, kIndent);
+    fits = fits && display_width(line) <= width;
+  }
+  if (fits && !counters.groups.empty()) text += pen(Ink::bold, lines.front()) + '\n';
+  std::size_t next = 1;
+  for (const CounterGroup& group : counters.groups) {
+    print_paragraph(text, pen, Ink::bold, group.title, width, kIndent);
+    for (std::size_t i = 0; i < group.rows.size(); ++i, ++next) {
+      if (fits) {
+        text += lines[next] + '\n';
+      } else {
+        print_paragraph(text, pen, Ink::plain, counter_sentence(rows[next]), width, kIndent);
+      }
+    }
+  }
+  if (!counters.groups.empty()) text += '\n';
+  for (const std::string& sentence : counters.missing) {
+    print_paragraph(text, pen, Ink::yellow, sentence, width, kIndent);
+  }
+  if (!counters.missing.empty()) text += '\n';
+}
+
 }  // namespace
 
 std::string table(const model::Run& run, const TableStyle& style) {
   const std::size_t width =
       std::max(kNarrowest, static_cast<std::size_t>(std::max(style.width, 0)));
   const Pen pen(style.colour);
-  const Figures shown = figures(run);
+  Figures shown = figures(run);
   const bool uniform = shown.empty() || is_uniform(shown);
+  if (style.distribution && !shown.empty()) {
+    Figures wider = with_distribution(shown);
+    const std::size_t blocks = Layout(shown, lines_of(shown, uniform), width).blocks();
+    if (Layout(wider, lines_of(wider, uniform), width).blocks() == blocks) shown = std::move(wider);
+  }
 
   std::string text;
   print_paragraph(text, pen, Ink::bold, heading(run, shown, uniform), width);
@@ -262,8 +338,13 @@ std::string table(const model::Run& run, const TableStyle& style) {
   if (text.size() > before) {
     text += '\n';
   }
+  const auto counters = counter_table(run);
+  if (counters) print_counters(text, pen, *counters, width);
   for (const std::string& paragraph : explanation(shown, layout.short_titles())) {
     print_paragraph(text, pen, Ink::dim, paragraph, width);
+  }
+  for (const std::string& sentence : counters ? counters->basis : std::vector<std::string>{}) {
+    print_paragraph(text, pen, Ink::dim, sentence, width);
   }
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
     print_paragraph(text, pen, Ink::dim, fmt::format("On {}.", machine), width);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -88,6 +89,25 @@ double standard_deviation(std::span<const double> values) {
 double coefficient_of_variation(std::span<const double> values) {
   const double deviation = standard_deviation(values);
   return deviation == 0 ? 0 : deviation / mean(values);
+}
+
+std::optional<Spread> spread_of(std::span<const double> values) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+               [](double value) { return std::isfinite(value); });
+  if (finite.empty()) {
+    return std::nullopt;
+  }
+  Spread spread;
+  spread.samples = finite.size();
+  spread.median = median(finite);
+  if (finite.size() > 1) {
+    spread.mad = median_absolute_deviation(finite);
+  }
+  const auto [least, greatest] = std::minmax_element(finite.begin(), finite.end());
+  spread.min = *least;
+  spread.max = *greatest;
+  return spread;
 }
 
 bool is_complete(const model::Repetition& repetition) {

@@ -29,6 +29,18 @@ namespace taskbench::reports::stats {
 /// Google Benchmark's "cv" rows, which hold NaN in the latter case.
 [[nodiscard]] double coefficient_of_variation(std::span<const double> values);
 
+/// What is shown of a few values of one quantity.
+struct Spread {
+  std::size_t samples = 0;
+  double median = 0;
+  std::optional<double> mad;  ///< median absolute deviation; empty for one sample
+  double min = 0;
+  double max = 0;
+};
+
+/// Empty for no values; those that are not finite are left out.
+[[nodiscard]] std::optional<Spread> spread_of(std::span<const double> values);
+
 /// Whether the repetition was timed: it has iterations, and finite times that are not negative.
 /// Every statistic and every row of a result file rests on complete repetitions only.
 [[nodiscard]] bool is_complete(const model::Repetition& repetition);

@@ -6,9 +6,6 @@
 
 namespace taskbench::reports::verdict {
 
-/// The event's name in result files.
-inline constexpr const char* kInstructionsExact = "instructions-exact";
-
 /// Smaller changes fail nothing, relative. What another compiler's patch level or another libc
 /// moves is less, and so is what a clock would see.
 inline constexpr double kExactDelta = 0.002;

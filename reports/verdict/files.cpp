@@ -18,6 +18,12 @@ namespace {
 using model::ResultFile;
 
 constexpr double kIntervalLevel = 0.95;
+constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
+
+/// Google Benchmark's own rates say again what the times say.
+bool is_rate(const std::string& counter) {
+  return counter == "items_per_second" || counter == "bytes_per_second";
+}
 
 /// What the files of one side have of one benchmark.
 struct Side {
@@ -38,6 +44,61 @@ Side side_of(const std::vector<ResultFile>& files, const std::string& name) {
     }
   }
   return side;
+}
+
+/// One file a side: its repetitions are the values, and for events its counting processes. Several
+/// files: the median of each is one.
+CounterValues counters_of(const std::vector<ResultFile>& files, const std::string& name) {
+  CounterValues counters;
+  for (const ResultFile& file : files) {
+    CounterValues of_file;
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
+      for (const auto& repetition : benchmark.repetitions) {
+        for (const auto& [counter, value] : repetition.counters) {
+          if (!is_rate(counter)) of_file[counter].push_back(value);
+        }
+      }
+      for (const auto& event : benchmark.events) {
+        auto& values = of_file[event.unit.empty() ? event.event
+                                                  : fmt::format("{}, {}", event.event, event.unit)];
+        values.insert(values.end(), event.per_iteration.begin(), event.per_iteration.end());
+      }
+    }
+    for (auto& [counter, values] : of_file) {
+      if (files.size() == 1) {
+        counters[counter] = std::move(values);
+      } else if (!values.empty()) {
+        counters[counter].push_back(stats::median(values));
+      }
+    }
+  }
+  return counters;
+}
+
+std::vector<double> instructions_of(const std::vector<ResultFile>& files, const std::string& name) {
+  std::vector<double> counts;
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
+      for (const auto& event : benchmark.events) {
+        if (event.event != model::kInstructionsExact) continue;
+        counts.insert(counts.end(), event.per_iteration.begin(), event.per_iteration.end());
+      }
+    }
+  }
+  return counts;
+}
+
+/// Of another machine's libraries other variants may run, so that its counts say nothing.
+void judge_instructions(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
+                        bool same_machine, FilesRow& row) {
+  const std::vector<double> of_base = instructions_of(base, row.name);
+  const std::vector<double> of_head = instructions_of(head, row.name);
+  if (of_base.size() < kLeastExactCounts || of_head.size() < kLeastExactCounts) return;
+  row.instructions = exact_change(of_base, of_head);
+  if (!same_machine) return;
+  row.instructions_verdict = row.instructions->is_worse() ? Verdict::fail : Verdict::pass;
 }
 
 std::vector<std::string> names_of(const std::vector<ResultFile>& files) {
@@ -159,6 +220,8 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.p = stats::shift_p(of_base.x, of_head.x, floor);
       faster = stats::shift_p(of_head.x, of_base.x, floor);
     }
+    judge_instructions(base, head, report.machine_differs.empty(), row);
+    row.counters = most_moved(counters_of(base, name), counters_of(head, name), kLeastValues);
     p.push_back(row.p);
     p_faster.push_back(faster);
     base_sides.push_back(std::move(of_base));
@@ -196,7 +259,8 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
                        ? why_undecided(row, base_sides[i], head_sides[i], policy)
                        : "measured on different machines";
     }
-    any_fail = any_fail || row.verdict == Verdict::fail;
+    any_fail = any_fail || row.verdict == Verdict::fail ||
+               (row.instructions && row.instructions_verdict == Verdict::fail);
     any_undecided = any_undecided || row.verdict == Verdict::inconclusive;
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "reports/model/result_file.hpp"
+#include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
+#include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -35,6 +37,11 @@ struct FilesRow {
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
   double p_adjusted = 1;  ///< the same over all rows (Holm)
+  /// Counters that differ between the sides, of the scheduler and of perf: those that moved most.
+  std::vector<CounterMove> counters;
+  /// A metric of its own, where both sides have counted it: any number of files will do.
+  std::optional<ExactChange> instructions;
+  Verdict instructions_verdict = Verdict::inconclusive;
 };
 
 struct FilesReport {

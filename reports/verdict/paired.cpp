@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "reports/stats/power.hpp"
@@ -19,9 +18,6 @@ using model::Side;
 
 constexpr double kIntervalLevel = 0.95;
 constexpr double kPowerError = 0.2;  // `detectable` is found in four of five trials
-constexpr std::size_t kMostCounters = 3;
-// A counter that differs by less than so many of its own deviations explains nothing.
-constexpr double kLeastScore = 3;
 
 double relative(double log_ratio) { return std::expm1(log_ratio); }
 
@@ -40,44 +36,18 @@ std::vector<double> of_side(const PairedTrial& trial, std::size_t blocks, Side s
   return result;
 }
 
-std::optional<CounterMove> move_of(const PairedTrial& trial, std::size_t blocks,
-                                   const std::string& benchmark, const std::string& counter) {
-  const auto value = [&](const model::ProcessSample& sample) -> std::optional<double> {
-    const auto of_benchmark = sample.counters.find(benchmark);
-    if (of_benchmark == sample.counters.end()) return std::nullopt;
-    const auto found = of_benchmark->second.find(counter);
-    return found == of_benchmark->second.end() ? std::nullopt : std::optional(found->second);
-  };
-  const std::vector<double> base = of_side(trial, blocks, Side::base, value);
-  const std::vector<double> head = of_side(trial, blocks, Side::head, value);
-  if (base.empty() || head.empty()) return std::nullopt;
-  CounterMove move{counter, stats::median(base), stats::median(head), 0};
-  const double difference = std::abs(move.head - move.base);
-  const double spread =
-      std::max(stats::median_absolute_deviation(base), stats::median_absolute_deviation(head));
-  if (difference == 0) return std::nullopt;
-  // A counter without any spread of its own (an exact count) is the surest witness.
-  constexpr double kCertain = 1e6;
-  move.score = spread > 0 ? std::min(kCertain, difference / spread) : kCertain;
-  if (move.score < kLeastScore) return std::nullopt;
-  return move;
-}
-
 std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t blocks,
                                         const std::string& benchmark) {
-  std::set<std::string> names;
-  for (const auto& sample : trial.samples) {
+  CounterValues base;
+  CounterValues head;
+  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
+    const model::ProcessSample& sample = trial.samples[i];
     const auto found = sample.counters.find(benchmark);
     if (found == sample.counters.end()) continue;
-    for (const auto& [name, value] : found->second) names.insert(name);
+    CounterValues& side = sample.side == Side::base ? base : head;
+    for (const auto& [name, value] : found->second) side[name].push_back(value);
   }
-  std::vector<CounterMove> moves;
-  for (const std::string& name : names) {
-    if (auto move = move_of(trial, blocks, benchmark, name)) moves.push_back(std::move(*move));
-  }
-  std::ranges::stable_sort(moves, std::ranges::greater{}, &CounterMove::score);
-  if (moves.size() > kMostCounters) moves.resize(kMostCounters);
-  return moves;
+  return most_moved(base, head, 1);
 }
 
 /// All benchmarks after the first blocks, by what this look may spend.

@@ -13,17 +13,10 @@
 #include <vector>
 
 #include "reports/model/paired.hpp"
+#include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
-
-/// A counter that differs between the sides, for the reader who asks why.
-struct CounterMove {
-  std::string name;
-  double base = 0;  ///< per iteration, median over the processes
-  double head = 0;
-  double score = 0;  ///< difference in units of the counter's own spread between processes
-};
 
 struct BenchmarkVerdict {
   std::string name;

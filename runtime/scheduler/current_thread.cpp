@@ -5,12 +5,18 @@
 #include <utility>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/scheduler/traced_poll.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::scheduler {
 
-CurrentThread::CurrentThread(RuntimeOptions options) : options_(std::move(options)), owned_(1) {}
+CurrentThread::CurrentThread(RuntimeOptions options)
+    : options_(std::move(options)),
+      recording_(1, options_.trace_events),
+      recorder_(recording_.worker(0)),
+      outside_recorder_(recording_.outside()),
+      owned_(1) {}
 
 bool CurrentThread::on_driver() const noexcept {
   const task::ThreadContext& context = task::thread_context();
@@ -38,14 +44,16 @@ task::Header* CurrentThread::pop() noexcept {
 void CurrentThread::schedule(task::Header* task) noexcept {
   if (on_driver()) {
     counters_.local_schedules.add();
+    recorder_.wake(task);
     push(task);
     return;
   }
   // Until the task is queued it keeps the scheduler alive; from then on this does.
   const std::shared_ptr<CurrentThread> keep = shared_from_this();
-  inbox_.push(task, queue::Admit::always, [this] {
+  inbox_.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
-    if (driver_ != nullptr && driver_->parker_.unpark()) outside_.unparks.add();
+    outside_recorder_.wake(task);
+    unpark_driver();
   });
 }
 
@@ -58,15 +66,23 @@ void CurrentThread::spawn(task::Header* task) noexcept {
     }
     counters_.tasks_spawned.add();
     counters_.local_schedules.add();
+    recorder_.spawn(task);
     push(task);
     return;
   }
-  const bool admitted = inbox_.push(task, queue::Admit::if_open, [this] {
+  const bool admitted = inbox_.push(task, queue::Admit::if_open, [this, task] {
     outside_.tasks_spawned.add();
     outside_.remote_schedules.add();
-    if (driver_ != nullptr && driver_->parker_.unpark()) outside_.unparks.add();
+    outside_recorder_.spawn(task);
+    unpark_driver();
   });
   if (!admitted) task::cancel(task);
+}
+
+void CurrentThread::unpark_driver() noexcept {
+  if (driver_ == nullptr || !driver_->parker_.unpark()) return;
+  outside_.unparks.add();
+  outside_recorder_.notify(0);
 }
 
 void CurrentThread::adopt(task::Header* task) noexcept { owned_.insert(task, 0); }
@@ -78,6 +94,7 @@ void CurrentThread::take_inbox() noexcept {
   std::size_t taken = 0;
   while ((taken = inbox_.pop_batch(batch)) != 0) {
     counters_.injector_polls.add(taken);
+    recorder_.injector_take(taken);
     for (std::size_t i = 0; i < taken; ++i) push(batch[i]);
   }
 }
@@ -90,7 +107,7 @@ bool CurrentThread::run_some() noexcept {
     if (first_ != nullptr) __builtin_prefetch(first_, 1);
     counters_.polls.add();
     polling_task_ = true;
-    const task::Polled polled = task::poll(task);
+    const task::Polled polled = scheduler::poll(task, recorder_);
     polling_task_ = false;
     switch (polled) {
       case task::Polled::finished:
@@ -168,8 +185,12 @@ void CurrentThread::Root::run(task::Header* root) noexcept {
       driving = scheduler_.try_drive(*this);
       if (driving) continue;
     }
-    if (driving) scheduler_.counters_.parks.add();
+    if (driving) {
+      scheduler_.counters_.parks.add();
+      scheduler_.recorder_.park();
+    }
     parker_.park();
+    if (driving) scheduler_.recorder_.unpark();
   }
   scheduler_.leave(*this, driving);
 }
@@ -230,6 +251,12 @@ void CurrentThread::shut_down() noexcept {
   } else if (on_driver() && !polling_task_) {
     cancel_all();
   }
+}
+
+bool CurrentThread::has_ended() noexcept {
+  bool driven = false;
+  inbox_.locked([&] { driven = driver_ != nullptr; });
+  return closing() && !driven;
 }
 
 bool CurrentThread::cancel_some() noexcept {

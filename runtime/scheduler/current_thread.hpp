@@ -11,7 +11,7 @@
 // Threads: schedule, spawn and shut_down by any; the rest by the driver.
 //
 // Invariants
-//   C1  The queue, polling_task_ and counters_ belong to the driver.
+//   C1  The queue, polling_task_, counters_ and recorder_ belong to the driver.
 //
 //   C2  driver_ and waiting_ are guarded by the inbox's mutex. A parker in them is unparked only
 //       under that mutex, so that a thread that leaves block_on can take its parker with it.
@@ -27,6 +27,7 @@
 #include "runtime/task/owned_tasks.hpp"
 #include "runtime/task/schedule.hpp"
 #include "runtime/trace/counters.hpp"
+#include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::scheduler {
 
@@ -47,6 +48,9 @@ class CurrentThread final : public task::Schedule,
 
   [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
   [[nodiscard]] WorkerCounters outside_counters() const noexcept { return outside_.snapshot(); }
+  [[nodiscard]] trace::Recording& recording() noexcept { return recording_; }
+  /// True: no task can run any more, and what the drivers have written can be read.
+  [[nodiscard]] bool has_ended() noexcept;
 
   /// One thread's call of block_on: the schedule of its root task.
   class Root final : public task::Schedule {
@@ -77,6 +81,8 @@ class CurrentThread final : public task::Schedule,
   [[nodiscard]] bool on_driver() const noexcept;
   void push(task::Header* task) noexcept;
   task::Header* pop() noexcept;
+  /// Under the inbox's lock.
+  void unpark_driver() noexcept;
   void take_inbox() noexcept;
   /// Cancels what can be cancelled now. False: some task is in other hands, or being polled.
   bool cancel_some() noexcept;
@@ -91,15 +97,18 @@ class CurrentThread final : public task::Schedule,
   void wake_outside(Root& root) noexcept;
 
   const RuntimeOptions options_;
+  trace::Recording recording_;
   task::Header* first_ = nullptr;
   task::Header* last_ = nullptr;
   bool polling_task_ = false;
   trace::CounterBlock counters_;
+  trace::Recorder recorder_;
 
   queue::Injector<task::Header> inbox_;
   Root* driver_ = nullptr;
   std::vector<Root*> waiting_;
-  trace::CounterBlock outside_;  // written under the inbox's lock
+  trace::CounterBlock outside_;       // written under the inbox's lock
+  trace::Recorder outside_recorder_;  // the same
   base::Atomic<bool> closing_{false};
 
   task::OwnedTasks owned_;

@@ -22,6 +22,7 @@ struct RuntimeOptions {
   std::uint32_t injector_interval = 61;  ///< polls between two looks at the injector
   bool lifo_slot = true;
   std::uint64_t seed = 0;
+  std::uint32_t trace_events = 0;  ///< kept for each worker; 0: nothing is traced
   std::string thread_name = "taskbench-worker";
   // Of a worker's thread: neither is called where the workers have none of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task

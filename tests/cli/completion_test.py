@@ -53,14 +53,17 @@ class Bash(Completion):
         self.assertEqual(registered.stdout, "complete -F _taskbench taskbench\n")
 
     def test_commands_and_global_options(self):
-        commands = ["run", "ab", "gate", "baseline", "calibrate", "compare", "list", "completion"]
+        commands = [
+            "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
+            "doctor", "profile", "trace", "list", "completion",
+        ]
         self.assertEqual(self.complete(""), commands)
         self.assertEqual(self.complete("co"), ["compare", "completion"])
         self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
 
     def test_options_of_a_command(self):
         self.assertEqual(set(self.complete("run", "-")), set(self.run_options()))
-        self.assertEqual(self.complete("run", "ping_pong", "--rep"), ["--repetitions"])
+        self.assertEqual(self.complete("run", "ping_pong", "--repe"), ["--repetitions"])
         self.assertEqual(set(self.complete("list", "-")), {"-h", "--help", "--format"})
 
     def test_workloads_topics_and_shells(self):

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from taskbench_command import CommandTest, main
 
-COMMANDS = ("run", "ab", "gate", "baseline", "calibrate", "compare", "list", "completion")
+COMMANDS = (
+    "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
+    "doctor", "profile", "trace", "list", "completion",
+)
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
 
 

@@ -37,7 +37,10 @@ class Names(CommandTest):
 
     def test_unknown_command(self):
         self.refused("rnu", says="unknown command 'rnu'; did you mean 'run'?")
-        commands = "run, ab, gate, baseline, calibrate, compare, list, completion"
+        commands = (
+            "run, ab, gate, baseline, calibrate, compare, report, doctor, profile, trace, list, "
+            "completion"
+        )
         self.refused("frobnicate", says=f"there are {commands}")
 
     def test_unknown_option(self):

@@ -45,6 +45,11 @@ def last_lines(text):
     return [line.split("\r")[-1] for line in re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split("\n")]
 
 
+def without_note_of_drift(text):
+    """Whether the machine moves while a test runs is not the test's doing."""
+    return re.sub(r"taskbench: note: the machine moved [^\n]*\n", "", text.replace("\r\n", "\n"))
+
+
 class CommandTest(unittest.TestCase):
     """A folder of its own for each test, and ways to call the command."""
 

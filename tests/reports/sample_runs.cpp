@@ -45,6 +45,19 @@ model::Environment environment() {
   return result;
 }
 
+/// A busy virtual machine's.
+model::Drift drift() {
+  model::Drift result;
+  result.seconds = 5.2;
+  result.stolen_share = model::Fact<double>::known(0.031);
+  result.others_share = model::Fact<double>::known(0.002);
+  result.mhz_before = result.mhz_after = model::Fact<double>::unknown("no cpufreq in /sys");
+  result.thermal_throttles = model::Fact<std::int64_t>::unknown("no thermal_throttle in /sys");
+  result.quota_throttles = model::Fact<std::int64_t>::known(0);
+  result.swapped_pages = model::Fact<std::int64_t>::known(17);
+  return result;
+}
+
 model::Settings settings(std::int64_t repetitions) {
   model::Settings result;
   result.repetitions = repetitions;
@@ -110,6 +123,7 @@ Run make_run(std::int64_t repetitions) { return {environment(), settings(repetit
 
 Run complete_run() {
   Run run = make_run(9);
+  run.drift = drift();
   for (const Shape& shape : kShapes) {
     run.cases.push_back(make_case(shape, "work_stealing", 2, 1, 9));
   }
@@ -162,6 +176,8 @@ Run hostile_run() {
   Run run;
   run.settings = settings(4);
   run.settings.min_time_s = kNan;
+  run.drift.seconds = kInfinity;
+  run.drift.stolen_share = model::Fact<double>::known(kNan);
   run.settings.seed = std::numeric_limits<std::uint64_t>::max();
   run.settings.command_line = {"taskbench", "--json", "a\"b\\c\n\xff.json"};
   run.environment.host_name = "h\xc3\x28st";
@@ -195,8 +211,26 @@ Run hostile_run() {
 
 Run empty_run() { return make_run(9); }
 
+Run counted_run() {
+  Run run = make_run(9);
+  run.counter_pass = {"perf version 6.1.192", {"basic,software"}, 5, ""};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Case each = make_case(kShapes[i], "work_stealing", 2, 1, 9);
+    const double scale = static_cast<double>(i + 1);
+    each.events = {
+        {"cycles", "", {}, {}, false, "not supported by this machine"},
+        {"instructions", "", {}, {}, false, "not supported by this machine"},
+        {"branch-misses", "", {1200 * scale, 1250 * scale, 1190 * scale}, 0.48, true, ""},
+        {"task-clock", "ns", {61'000 * scale, 62'000 * scale, 60'500 * scale}, 1, false, ""},
+        {"page-faults", "", {}, {}, false, i == 0 ? "not counted" : "perf stat hung"},
+    };
+    run.cases.push_back(std::move(each));
+  }
+  return run;
+}
+
 std::span<const NamedRun> all() {
-  static constexpr std::array<NamedRun, 7> kRuns = {{
+  static constexpr std::array<NamedRun, 8> kRuns = {{
       {"complete", complete_run},
       {"several_schedulers", several_schedulers_run},
       {"partial", partial_run},
@@ -204,6 +238,7 @@ std::span<const NamedRun> all() {
       {"single_repetition", single_repetition_run},
       {"hostile", hostile_run},
       {"empty", empty_run},
+      {"counted", counted_run},
   }};
   return kRuns;
 }

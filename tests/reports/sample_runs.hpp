@@ -30,6 +30,9 @@ namespace taskbench::reports::samples {
 /// A run without cases.
 [[nodiscard]] model::Run empty_run();
 
+/// With --counters: events that were counted, that were not, that were extrapolated.
+[[nodiscard]] model::Run counted_run();
+
 struct NamedRun {
   std::string_view name;
   model::Run (*make)();

@@ -415,7 +415,7 @@ TEST_F(measure_test, names_follow_google_benchmark) {
 }
 
 TEST_F(measure_test, v6_current_thread_stands_beside_work_stealing) {
-  ASSERT_EQ(schedulers().size(), 2U);
+  ASSERT_EQ(schedulers().size(), 3U);
   EXPECT_EQ(schedulers()[0].name, "work_stealing");
   EXPECT_FALSE(schedulers()[0].single_worker);
   EXPECT_EQ(schedulers()[1].name, "current_thread");
@@ -441,6 +441,22 @@ TEST_F(measure_test, h1_every_workload_is_measured_on_every_scheduler) {
       EXPECT_GT(repetition.real_ns, 0);
       EXPECT_GT(repetition.cpu_ns, 0);
     }
+  }
+}
+
+TEST_F(measure_test, in_turn_with_given_iterations_does_the_same_each_time) {
+  for (const std::string_view workload : {"spawn_many", "yield_many", "ping_pong"}) {
+    const std::vector<Case> cases{real_case(workload, "in_turn", 3)};
+    Settings settings = quick_settings();
+    settings.repetitions = 1;
+    settings.iterations[cases[0].name()] = 3;
+    const Result first = measure_quietly(cases, settings);
+    ASSERT_EQ(first.cases[0].error, "");
+    ASSERT_EQ(first.cases[0].repetitions.size(), 1U);
+    EXPECT_EQ(first.cases[0].repetitions[0].iterations, 3);
+    const Result second = measure_quietly(cases, settings);
+    EXPECT_EQ(second.cases[0].repetitions[0].counters, first.cases[0].repetitions[0].counters)
+        << workload;
   }
 }
 

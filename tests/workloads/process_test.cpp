@@ -148,6 +148,15 @@ TEST(process_test, variables_are_added_and_replaced) {
   EXPECT_EQ(outcome.output, "kept new 1\n");
 }
 
+TEST(process_test, it_runs_in_the_folder_that_is_named) {
+  const auto in = [](const std::string& folder) {
+    return run_process({.command = {"pwd"}, .environment = {}, .timeout_s = 30, .folder = folder},
+                       kNeverStop);
+  };
+  EXPECT_EQ(in("/usr").output, "/usr\n");
+  EXPECT_EQ(in("/no/such/folder").text(), "cannot be started: No such file or directory");
+}
+
 TEST(process_test, it_takes_the_signals_that_this_process_ignores) {
   ::signal(SIGINT, SIG_IGN);
   const ProcessOutcome outcome = shell("kill -INT $$; echo survived");

@@ -1,5 +1,8 @@
 #include "workloads/measure/cpu_affinity.hpp"
 
+#include <algorithm>
+#include <thread>
+
 namespace taskbench::workloads::measure {
 
 std::vector<unsigned> allowed_cpus() {
@@ -11,6 +14,11 @@ std::vector<unsigned> allowed_cpus() {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+unsigned usable_cpu_count() {
+  const auto allowed = static_cast<unsigned>(allowed_cpus().size());
+  return allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
 }
 
 bool bind_to_cpu(unsigned cpu) {

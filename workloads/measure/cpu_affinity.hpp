@@ -10,6 +10,9 @@ namespace taskbench::workloads::measure {
 /// The CPUs that the calling thread may use, in ascending order. Empty where that cannot be asked.
 [[nodiscard]] std::vector<unsigned> allowed_cpus();
 
+/// How many these are, or, where that cannot be asked, how many the machine has. At least 1.
+[[nodiscard]] unsigned usable_cpu_count();
+
 /// Binds the calling thread to `cpu`. False when the kernel refuses.
 [[nodiscard]] bool bind_to_cpu(unsigned cpu);
 

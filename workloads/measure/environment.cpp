@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "workloads/measure/build_info.hpp"
+#include "workloads/measure/system_file.hpp"
 #include "workloads/workload.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -29,21 +30,6 @@ namespace taskbench::workloads::measure {
 namespace {
 
 using reports::model::Environment;
-
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
-
-/// The first line of a file in /proc or /sys; empty when there is none.
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return trimmed(line);
-}
 
 /// Files of one number: 0 is false, everything else true.
 std::optional<bool> flag_in(const char* path) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <map>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "workloads/measure/cpu_affinity.hpp"
 #include "workloads/measure/environment.hpp"
+#include "workloads/measure/system_file.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -19,21 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using reports::model::KeyField;
 using reports::model::MachineKey;
-
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
-
-/// Empty when there is no such file.
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return trimmed(line);
-}
 
 /// A file of one flag as "on" or "off"; empty for none, and for what is neither.
 std::string switch_in(const fs::path& path, std::string_view on) {

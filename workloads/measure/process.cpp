@@ -80,7 +80,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
 /// Between fork() and exec(): only what is safe after a fork of a process with threads.
 [[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment,
                          int null, const Pipe& output, const Pipe& errors, const Pipe& failure,
-                         pid_t parent, bool may_end_slowly) {
+                         pid_t parent, const ProcessRequest& request) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
@@ -92,8 +92,10 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   ::dup2(output.write_end.number(), STDOUT_FILENO);
   ::dup2(errors.write_end.number(), STDERR_FILENO);
   // Left open by all that it starts, whatever they do with their standard error: see ask_to_end().
-  if (may_end_slowly) ::fcntl(errors.write_end.number(), F_DUPFD, kInheritedDescriptor);
-  ::execvpe(arguments[0], arguments.data(), environment.data());
+  if (request.grace_s > 0) ::fcntl(errors.write_end.number(), F_DUPFD, kInheritedDescriptor);
+  if (request.folder.empty() || ::chdir(request.folder.c_str()) == 0) {
+    ::execvpe(arguments[0], arguments.data(), environment.data());
+  }
   const int error = errno;
   [[maybe_unused]] const auto written = ::write(failure.write_end.number(), &error, sizeof(error));
   ::_exit(127);
@@ -251,7 +253,7 @@ ProcessOutcome run_process(const ProcessRequest& request, const std::atomic<bool
   if (pid < 0) return not_started(errno);
   if (pid == 0) {
     become(argument_pointers, environment_pointers, null.number(), output, errors, failure, parent,
-           request.grace_s > 0);
+           request);
   }
   ::setpgid(pid, pid);  // here too: whoever comes first
   output.write_end.close();

@@ -16,6 +16,7 @@ struct ProcessRequest {
   /// to end what they have started in groups of their own, as build tools do. 0: killed at once.
   double grace_s = 0;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
+  std::string folder{};                             ///< where it runs; empty: where this one does
 };
 
 struct ProcessOutcome {

@@ -120,7 +120,15 @@ void PreparedCase::set_iterations(std::int64_t iterations) {
 }
 
 void PreparedCase::run_repetition() {
+  if (const auto pipes = perf_control_pipes()) {
+    try {
+      counted_ = std::make_unique<CountingRegion>(*pipes);
+    } catch (const std::exception& error) {
+      return fail(error.what());
+    }
+  }
   auto repetition = time({.iterations = iterations_});
+  counted_.reset();
   if (!repetition) return;
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
@@ -192,6 +200,7 @@ void PreparedCase::iterate(benchmark::State& state) {
     instance_->run_iteration();
   }
   if (stop_.load(std::memory_order_relaxed)) return state.SkipWithError(kInterrupted);
+  if (counted_) counted_->begin();
   before_ = Usage::read(*runtime_);
   for ([[maybe_unused]] auto iteration : state) {
     taskbench_iteration(*instance_);
@@ -202,6 +211,7 @@ void PreparedCase::iterate(benchmark::State& state) {
     }
   }
   after_ = Usage::read(*runtime_);
+  if (counted_) counted_->end();
   if (const auto wrong = instance_->verify())
     throw std::runtime_error(fmt::format("wrong result: {}", *wrong));
   if (binding_failed_.load(std::memory_order_relaxed)) {

@@ -16,6 +16,7 @@
 
 #include "reports/model/run.hpp"
 #include "runtime/runtime.hpp"
+#include "workloads/measure/counting_region.hpp"
 #include "workloads/measure/measure.hpp"
 #include "workloads/measure/usage.hpp"
 
@@ -87,7 +88,8 @@ class PreparedCase {
   double iteration_s_ = 0;
   std::int64_t iterations_ = 0;
   std::int64_t untimed_iterations_ = 0;
-  Usage before_;  // around the timed loop that ran last
+  std::unique_ptr<CountingRegion> counted_;  // around the timed loop; none in a run of its own
+  Usage before_;                             // around the timed loop that ran last
   Usage after_;
 };
 

@@ -15,7 +15,9 @@ namespace taskbench::rt::work_stealing {
 Pool::Pool(RuntimeOptions options)
     : idle(options.workers),
       options_(std::move(options)),
+      recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),
+      outside_recorder_(recording_.outside()),
       random_(options_.seed) {
   static_cast<void>(base::prepare_asymmetric_fences());
   workers_.reserve(options_.workers);
@@ -57,12 +59,16 @@ Worker* Pool::local_worker() const noexcept {
 
 void Pool::schedule(task::Header* task) noexcept {
   if (Worker* worker = local_worker()) {
+    worker->recorder.wake(task);
     worker->schedule_local(task);
     return;
   }
   // Until the task is queued it keeps the pool alive; from then on this does.
   const std::shared_ptr<Pool> keep = shared_from_this();
-  injector.push(task, queue::Admit::always, [this] { outside_.remote_schedules.add(); });
+  injector.push(task, queue::Admit::always, [this, task] {
+    outside_.remote_schedules.add();
+    outside_recorder_.wake(task);
+  });
   notify_from_outside();
 }
 
@@ -70,12 +76,14 @@ void Pool::spawn(task::Header* task) noexcept {
   trace::planted_delay(DelaySite::spawn);
   if (Worker* worker = local_worker()) {
     worker->counters.tasks_spawned.add();
+    worker->recorder.spawn(task);
     worker->schedule_local(task);
     return;
   }
-  const bool admitted = injector.push(task, queue::Admit::if_open, [this] {
+  const bool admitted = injector.push(task, queue::Admit::if_open, [this, task] {
     outside_.tasks_spawned.add();
     outside_.remote_schedules.add();
+    outside_recorder_.spawn(task);
   });
   if (admitted) {
     notify_from_outside();
@@ -94,6 +102,7 @@ void Pool::disown(task::Header* task) noexcept { owned_.remove(task); }
 void Pool::notify_from(Worker& worker) noexcept {
   const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);
   if (index == Idle::kNobody) return;
+  worker.recorder.notify(index);
   workers_[index]->parker.unpark();
   worker.counters.unparks.add();
 }
@@ -102,7 +111,10 @@ void Pool::notify_from_outside() noexcept {
   const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);
   if (index == Idle::kNobody) return;
   workers_[index]->parker.unpark();
-  injector.locked([this] { outside_.unparks.add(); });
+  injector.locked([this, index] {
+    outside_.unparks.add();
+    outside_recorder_.notify(index);
+  });
 }
 
 bool Pool::work_is_visible() const noexcept {
@@ -113,12 +125,13 @@ bool Pool::work_is_visible() const noexcept {
   return false;
 }
 
-void Pool::notify_if_work_is_visible(trace::CounterBlock& counters) noexcept {
+void Pool::notify_if_work_is_visible(Worker& worker) noexcept {
   if (!work_is_visible()) return;
   const std::uint32_t index = idle.worker_to_notify_again();
   if (index == Idle::kNobody) return;
+  worker.recorder.notify(index);
   workers_[index]->parker.unpark();
-  counters.unparks.add();
+  worker.counters.unparks.add();
 }
 
 void Pool::close() noexcept {
@@ -261,6 +274,11 @@ bool Pool::join(std::chrono::steady_clock::time_point deadline) noexcept {
   for (base::Thread& thread : threads_) thread.join();
   threads_.clear();
   return true;
+}
+
+bool Pool::has_ended() noexcept {
+  base::LockGuard lock(exit_mutex_);
+  return runs_in_turn() ? drained_ : running_ == 0;
 }
 
 void Pool::detach() noexcept {

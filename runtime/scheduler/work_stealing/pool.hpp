@@ -25,6 +25,7 @@
 #include "runtime/scheduler/work_stealing/worker.hpp"
 #include "runtime/task/owned_tasks.hpp"
 #include "runtime/task/schedule.hpp"
+#include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -70,6 +71,9 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   [[nodiscard]] std::uint32_t worker_count() const noexcept { return options_.workers; }
   [[nodiscard]] Worker& worker(std::size_t index) noexcept { return *workers_[index]; }
   [[nodiscard]] WorkerCounters outside_counters() const noexcept { return outside_.snapshot(); }
+  [[nodiscard]] trace::Recording& recording() noexcept { return recording_; }
+  /// True: all workers have left, and what they have written can be read.
+  [[nodiscard]] bool has_ended() noexcept;
 
   // For workers.
   queue::Injector<task::Header> injector;
@@ -78,7 +82,7 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   /// A worker published a task: wakes another if the rules ask for it.
   void notify_from(Worker& worker) noexcept;
   /// After a fence: wakes a worker if there is work to be seen anywhere.
-  void notify_if_work_is_visible(trace::CounterBlock& counters) noexcept;
+  void notify_if_work_is_visible(Worker& worker) noexcept;
   [[nodiscard]] bool work_is_visible() const noexcept;
 
  private:
@@ -90,10 +94,12 @@ class Pool final : public task::Schedule, public std::enable_shared_from_this<Po
   void unpark_all() noexcept;
 
   const RuntimeOptions options_;
+  trace::Recording recording_;
   task::OwnedTasks owned_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<base::Thread> threads_;
-  trace::CounterBlock outside_;  // written under the injector's lock
+  trace::CounterBlock outside_;       // written under the injector's lock
+  trace::Recorder outside_recorder_;  // the same
   base::Atomic<bool> closed_{false};
 
   base::Mutex exit_mutex_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "runtime/scheduler/traced_poll.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
@@ -48,7 +49,8 @@ constexpr std::size_t kInjectorBatch = 128;
 }  // namespace
 
 Worker::Worker(Pool& pool, std::uint32_t index)
-    : pool_(pool),
+    : recorder(pool.recording().worker(index)),
+      pool_(pool),
       index_(index),
       lifo_enabled_(pool.options().lifo_slot),
       random_(pool.options().seed + index) {}
@@ -115,6 +117,7 @@ task::Header* Worker::take_from_injector() {
   const std::size_t taken = pool_.injector.pop_batch({batch.data(), wanted});
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
+  recorder.injector_take(taken);
   if (searching_) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
@@ -158,7 +161,7 @@ bool Worker::poll(task::Header* task) {
   if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
     task->turn = static_cast<std::uint16_t>(round_);
   }
-  switch (task::poll(task)) {
+  switch (scheduler::poll(task, recorder)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
       return false;
@@ -202,6 +205,7 @@ void Worker::push(task::Header* task) {
   const auto overflow = [this](std::span<task::Header* const> batch) {
     pool_.injector.push_batch(batch);
     counters.overflows.add();
+    recorder.overflow(batch.size());
     counters.remote_schedules.add(batch.size());
   };
   queue.push_back(task, overflow);
@@ -223,6 +227,7 @@ bool Worker::start_searching() {
   if (!pool_.idle.try_start_searching()) return false;
   searching_ = true;
   counters.searches.add();
+  recorder.search_start();
   return true;
 }
 
@@ -282,6 +287,7 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
   if (stolen.count == 0) return nullptr;
   counters.steal_operations.add();
   counters.stolen_tasks.add(stolen.count);
+  recorder.steal(victim.index(), stolen.count);
   trace::planted_delay(DelaySite::steal);
   return stolen.first;
 }
@@ -332,20 +338,25 @@ std::uint32_t Worker::random_other() {
 
 void Worker::stop_searching() {
   searching_ = false;
-  if (pool_.idle.stop_searching()) pool_.notify_if_work_is_visible(counters);
+  recorder.search_end();
+  if (pool_.idle.stop_searching()) pool_.notify_if_work_is_visible(*this);
 }
 
 void Worker::fall_asleep() {
   asleep_ = true;
   const bool was_searching = std::exchange(searching_, false);
-  if (pool_.idle.park(index_, was_searching)) pool_.notify_if_work_is_visible(counters);
+  if (was_searching) recorder.search_end();
+  if (pool_.idle.park(index_, was_searching)) pool_.notify_if_work_is_visible(*this);
   counters.parks.add();
+  recorder.park();
 }
 
 void Worker::wake_up() {
+  recorder.unpark();
   asleep_ = false;
   // L3: whoever woke this worker has counted it as searching.
   searching_ = true;
+  recorder.search_start();
 }
 
 }  // namespace taskbench::rt::work_stealing

@@ -32,6 +32,7 @@
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/trace/counters.hpp"
+#include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -69,6 +70,7 @@ class Worker {
   trace::CounterBlock counters;
   /// Rounds done, for the others to compare with theirs. Written once a round.
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> published_round{0};
+  trace::Recorder recorder;
 
  private:
   void loop();

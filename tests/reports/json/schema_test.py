@@ -24,6 +24,7 @@ RUNS = (
     "single_repetition",
     "hostile",
     "empty",
+    "counted",
 )
 
 
@@ -121,7 +122,12 @@ class SchemaTest(unittest.TestCase):
             "a parameter that is text": set_at(*case, "parameters", {"depth": "deep"}),
             "no samples": set_at(*case, "summary", "samples", 0),
             "an empty text": set_at("taskbench", "environment", "kernel", ""),
+            "a share above 1": set_at("taskbench", "drift", "stolen_share", 1.1),
+            "a quantity that does not move": set_at("taskbench", "drift", "moved", ["seconds"]),
             "an error that is not in a list": set_at(*case, "errors", "wrong"),
+            "an event without a reason key": set_at(
+                *case, "events_per_iteration", [{"event": "cycles"}]
+            ),
         }
         good = printed("json", "complete")
         for what, change in changes.items():

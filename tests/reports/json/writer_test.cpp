@@ -341,5 +341,22 @@ TEST(FlatWriter, taskbench_object_is_the_same_as_in_the_full_file) {
             written(samples::partial_run())["taskbench"]);
 }
 
+TEST(Writer, drift_is_null_with_a_reason_where_it_is_not_known_and_names_what_moved) {
+  const Json drift = written(samples::complete_run())["taskbench"]["drift"];
+  EXPECT_EQ(drift["stolen_share"], 0.031);
+  EXPECT_EQ(drift["quota_throttles"], 0);
+  EXPECT_TRUE(drift["mhz_before"].is_null());
+  EXPECT_EQ(keys(drift["reasons"]),
+            (std::vector<std::string>{"mhz_before", "mhz_after", "thermal_throttles"}));
+  EXPECT_EQ(drift["reasons"]["mhz_after"], "no cpufreq in /sys");
+  EXPECT_EQ(drift["moved"], Json::parse(R"(["stolen_share", "swapped_pages"])"));
+}
+
+TEST(Writer, drift_of_a_run_that_was_not_watched_has_a_reason_for_each_null) {
+  const Json drift = written(samples::empty_run())["taskbench"]["drift"];
+  EXPECT_EQ(drift["reasons"].size(), 7U);
+  EXPECT_EQ(drift["moved"], Json::array());
+}
+
 }  // namespace
 }  // namespace taskbench::reports::json

@@ -80,9 +80,12 @@ TEST(Table, puts_counters_into_a_second_block_where_room_is_short) {
 TEST(Table, no_line_is_wider_than_asked_for) {
   for (const samples::NamedRun& sample : samples::all()) {
     for (int width = 50; width <= 130; ++width) {
-      for (const std::string& line : lines_of(table(sample.make(), {false, width}))) {
-        EXPECT_LE(display_width(line), static_cast<std::size_t>(width))
-            << sample.name << " at " << width << ": " << line;
+      for (const bool distribution : {false, true}) {
+        for (const std::string& line :
+             lines_of(table(sample.make(), {false, width, distribution}))) {
+          EXPECT_LE(display_width(line), static_cast<std::size_t>(width))
+              << sample.name << " at " << width << ": " << line;
+        }
       }
     }
   }
@@ -102,6 +105,18 @@ TEST(Table, numbers_of_a_column_end_at_the_same_place) {
     }
     EXPECT_GT(data_width, 0U);
   }
+}
+
+TEST(Table, shows_distributions_where_they_cost_no_other_column) {
+  const auto has_it = [](int width) {
+    const std::string text = table(samples::complete_run(), {false, width, true});
+    return contains(text, "distrib") && contains(text, "█");
+  };
+  EXPECT_TRUE(has_it(80));
+  EXPECT_FALSE(has_it(100));  // a second block of lines would be too much for it
+  EXPECT_TRUE(has_it(120));
+  EXPECT_FALSE(contains(table(samples::complete_run(), {false, 120}), "█"));
+  EXPECT_FALSE(contains(table(samples::single_repetition_run(), {false, 120, true}), "█"));
 }
 
 TEST(Table, absurd_widths_are_borne) {

@@ -63,6 +63,54 @@ TEST(files_test, h4_several_files_tell_the_slower_from_the_same) {
   EXPECT_EQ(report.overall, Verdict::fail);
 }
 
+/// The file with counts of its instructions.
+ResultFile counting(ResultFile file, double instructions, double scatter = 0) {
+  for (auto& benchmark : file.benchmarks) {
+    model::EventCount event;
+    event.event = model::kInstructionsExact;
+    for (int i = 0; i < 5; ++i) event.per_iteration.push_back(instructions * (1 + scatter * i));
+    benchmark.events.push_back(std::move(event));
+  }
+  return file;
+}
+
+TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_side) {
+  std::mt19937_64 random(11);
+  const auto file = process(random, {{"a", 100}});
+  const auto compared = [&](double base, double head, double scatter = 0) {
+    return compare_files({counting(file, base, scatter)}, {counting(file, head, scatter)}, {});
+  };
+  const FilesReport more = compared(1000, 1003);
+  ASSERT_TRUE(more.rows[0].instructions);
+  EXPECT_TRUE(more.rows[0].instructions->repeats);
+  EXPECT_NEAR(more.rows[0].instructions->change, 0.003, 1e-12);
+  EXPECT_EQ(more.rows[0].instructions_verdict, Verdict::fail);
+  EXPECT_EQ(more.rows[0].verdict, Verdict::inconclusive) << "of the times: one process a side";
+  EXPECT_EQ(more.overall, Verdict::fail);
+  EXPECT_EQ(compared(1000, 1001).rows[0].instructions_verdict, Verdict::pass);
+  EXPECT_EQ(compared(1000, 1001).overall, Verdict::inconclusive) << "the times stay open";
+  EXPECT_EQ(compared(1000, 990).rows[0].instructions_verdict, Verdict::pass);
+  EXPECT_EQ(compared(1000, 1003, 0.001).rows[0].instructions_verdict, Verdict::pass)
+      << "less than the counts of one side differ by";
+  for (const std::string& text : {render::table(more, {}), render::markdown(more)}) {
+    EXPECT_NE(text.find("its instructions"), std::string::npos) << text;
+    EXPECT_NE(text.find("+0.30 %"), std::string::npos) << text;
+  }
+  EXPECT_NE(render::csv(more).find(",1000,1003,"), std::string::npos);
+  EXPECT_NE(render::json(more).find("\"threshold\": 0.002"), std::string::npos);
+}
+
+TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdict) {
+  std::mt19937_64 random(12);
+  const auto file = process(random, {{"a", 100}});
+  ResultFile other = counting(file, 2000);
+  other.host_name = "another";
+  const auto report = compare_files({counting(file, 1000)}, {other}, {});
+  EXPECT_EQ(report.rows[0].instructions_verdict, Verdict::inconclusive);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_FALSE(compare_files({counting(file, 1000)}, {file}, {}).rows[0].instructions);
+}
+
 TEST(files_test, h4_a_speedup_is_an_improvement) {
   std::mt19937_64 random(3);
   const auto report =

@@ -1,0 +1,210 @@
+#include "cli/commands/doctor.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "cli/near_miss.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/run_plan.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/doctor.hpp"
+#include "reports/render/doctor.hpp"
+#include "reports/verdict/doctor.hpp"
+#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/measure/disturbances.hpp"
+#include "workloads/measure/drift.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/floor.hpp"
+#include "workloads/measure/measure.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace measure = workloads::measure;
+namespace model = reports::model;
+using Kind = OptionValues::Kind;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
+
+// The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
+constexpr double kRest_s = 0.6;
+constexpr std::int64_t kRepetitions = 5;
+constexpr double kMinTime_s = 0.02;
+
+class Examination {
+ public:
+  Examination(const std::atomic<bool>& stop, bool quiet)
+      : stop_(stop), line_(progress_style(quiet)), start_(SteadyClock::now()) {}
+
+  /// About two seconds. When `stop` is set on the way, what is found is not worth showing.
+  model::DoctorReport run(const std::string& executable) {
+    model::DoctorReport report;
+    report.environment = measure::probe_environment(executable);
+    model::DoctorFacts facts = measure::probe_disturbances();
+    facts.tools = measure::probe_tools(stop_);
+    watch_at_rest(facts);
+    const auto before = measure::read_machine();
+    show("measuring the floor");
+    report.floor = measure::measure_floor(stop_);
+    report.workloads = first_look();
+    facts.at_work = measure::drift_between(before, measure::read_machine());
+    report.findings = reports::verdict::diagnose(facts);
+    report.at_rest = facts.at_rest;
+    report.at_work = facts.at_work;
+    line_.clear();
+    return report;
+  }
+
+ private:
+  [[nodiscard]] double elapsed_s() const {
+    return std::chrono::duration<double>(SteadyClock::now() - start_).count();
+  }
+
+  void show(const std::string& text) { line_.show(text, elapsed_s()); }
+
+  void watch_at_rest(model::DoctorFacts& facts) {
+    show("watching what else runs");
+    const auto processes = measure::read_process_times();
+    const auto before = measure::read_machine();
+    for (const double until = elapsed_s() + kRest_s; elapsed_s() < until && !stop_;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    facts.at_rest = measure::drift_between(before, measure::read_machine());
+    facts.busiest = model::Fact<std::vector<model::BusyProcess>>::known(measure::busiest_processes(
+        processes, measure::read_process_times(), facts.at_rest.seconds));
+  }
+
+  /// Each workload, as `taskbench run` would measure it, for a moment.
+  std::vector<model::Case> first_look() {
+    const auto cpus = static_cast<unsigned>(measure::allowed_cpus().size());
+    const RunPlan plan = plan_run({}, std::max(1U, cpus));
+    measure::Settings settings = plan.settings;
+    settings.repetitions = kRepetitions;
+    settings.min_time_s = settings.warmup_s = kMinTime_s;
+    const auto progress = [&](const measure::Progress& now) {
+      if (!now.case_name.empty()) show(fmt::format("a first look at {}", now.case_name));
+    };
+    return measure::measure(plan.cases, settings, progress, stop_).cases;
+  }
+
+  const std::atomic<bool>& stop_;
+  ProgressLine line_;
+  SteadyClock::time_point start_;
+};
+
+std::string_view parse_format(const std::vector<std::string>& given) {
+  const auto text = parse_single("--format", given);
+  if (!text) return kFormats.front();
+  const auto found = std::ranges::find(kFormats, *text);
+  if (found == kFormats.end()) {
+    throw UsageError("--format: " + unknown_name("format", *text, kFormats));
+  }
+  return *found;
+}
+
+bool write_file(const std::filesystem::path& path, const std::string& content, bool quiet) {
+  const auto outcome = json::write_file_atomically(path, content);
+  if (!outcome.ok()) {
+    print_error(outcome.error);
+    return false;
+  }
+  if (!quiet) print_note(fmt::format("wrote {}", path.string()));
+  return true;
+}
+
+bool print_report(const model::DoctorReport& report, std::string_view format) {
+  if (format == "json") return print_result(json::to_json(report));
+  reports::render::TableStyle style;
+  style.colour = takes_colour(STDOUT_FILENO);
+  style.width = columns(STDOUT_FILENO, style.width);
+  return print_result(reports::render::table(report, style));
+}
+
+bool report_failures(const model::DoctorReport& report) {
+  bool failed = false;
+  for (const auto& each : report.workloads) {
+    if (each.error.empty()) continue;
+    print_error(fmt::format("{}: {}", each.name, each.error));
+    failed = true;
+  }
+  return failed;
+}
+
+}  // namespace
+
+void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Say what will disturb a measurement here, and what mends it.\n\n"
+      "Worst first. Looks at the build, the CPUs, what else runs, the limits of this process, "
+      "memory,\n"
+      "clock and tools; measures the least that anything costs here, and gives a first look at "
+      "each\n"
+      "workload beside it. A finding is serious when it moves results by 10 % and more. Takes two\n"
+      "seconds.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench doctor\n"
+      "  taskbench doctor --quiet && taskbench run\n"
+      "  taskbench doctor --json doctor.json\n"
+      "  taskbench doctor --format json\n"
+      "\n"
+      "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
+      "workload\n"
+      "failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
+  auto* format = add_valued(app, "--format", format_, "FORMAT", "What is printed: table, json.");
+  format->default_str(std::string(kFormats.front()));
+  values.set(format, {Kind::one_of, {kFormats.begin(), kFormats.end()}});
+  auto* file = add_valued(app, "--json", json_, "FILE", "Write all that was found as JSON.");
+  values.set(file, {Kind::file, {}});
+  auto* quiet =
+      app.add_flag("--quiet", quiet_, "Print nothing: the exit status says whether it is serious.");
+  for (auto* option : {format, file, quiet}) option->group("Output");
+}
+
+ExitCode DoctorCommand::execute(const Invocation& invocation) {
+  constexpr std::size_t kFileBytes = 64 * 1024;
+  const std::string_view format = parse_format(format_);
+  const auto path = parse_path("--json", json_);
+  if (path) {
+    const auto outcome = json::check_writable(*path, kFileBytes);
+    if (!outcome.ok()) throw UsageError(outcome.error);
+  }
+  const std::atomic<bool>& stop = stop_on_signals();
+  model::DoctorReport report;
+  try {
+    report = Examination(stop, quiet_).run(invocation.command_line.front());
+  } catch (const std::exception& error) {  // no thread, no memory
+    print_error(fmt::format("the examination failed: {}", error.what()));
+    return ExitCode::measured_program_failed;
+  }
+  if (stop) {
+    print_note("interrupted; nothing is known yet");
+    return ExitCode::interrupted;
+  }
+  const bool written = !path || write_file(*path, json::to_json(report), quiet_);
+  const bool printed = quiet_ || print_report(report, format);
+  if (!written || !printed) return ExitCode::usage;
+  if (report_failures(report)) return ExitCode::measured_program_failed;
+  return reports::verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;
+}
+
+}  // namespace taskbench::cli

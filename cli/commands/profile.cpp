@@ -1,0 +1,167 @@
+#include "cli/commands/profile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "cli/case_command.hpp"
+#include "cli/paired_trial.hpp"
+#include "cli/perf_record.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/render/flame_graph.hpp"
+#include "workloads/measure/cpu_affinity.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+using Kind = OptionValues::Kind;
+
+constexpr unsigned kDefaultFrequency = 997;  // a prime: not in step with what the program does
+constexpr unsigned kMaxFrequency = 20'000;
+constexpr double kDefaultDuration_s = 2;
+constexpr double kMinDuration_s = 0.01;
+constexpr double kMaxDuration_s = 600;
+constexpr const char* kDefaultFolder = "taskbench-profile";
+constexpr std::size_t kExpectedBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+struct ProfileCommand::Plan {
+  RunPlan run;
+  std::filesystem::path folded;
+  std::filesystem::path svg;
+  unsigned frequency = kDefaultFrequency;
+  double duration_s = kDefaultDuration_s;
+};
+
+void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Show where the time of a workload goes, by sampling it with perf.\n\n"
+      "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that\n"
+      "were found: profile.folded for other tools, and profile.svg, a flame graph.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench profile ping_pong\n"
+      "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n"
+      "\n"
+      "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 130 interrupted.");
+  auto* workload =
+      app.add_option("WORKLOAD", workload_, "What to run; `taskbench list` shows them.")
+          ->required();
+  values.set(workload, {Kind::one_of, row_names(workloads::all())});
+  const auto schedulers = row_names(workloads::measure::schedulers());
+  auto* scheduler = add_valued(app, "--scheduler", arguments_.schedulers, "NAME",
+                               fmt::format("Scheduler: {}.", fmt::join(schedulers, ", ")));
+  scheduler->default_str(schedulers.front());
+  values.set(scheduler, {Kind::one_of, schedulers});
+  auto* workers = add_valued(app, "--workers", arguments_.workers, "N", "Worker count.");
+  workers->default_str("the CPUs that this process may use");
+  auto* parameter = add_valued(app, "--param", arguments_.parameters, "NAME=VALUE",
+                               "Set a parameter of the workload. May be repeated.");
+  for (auto* option : {scheduler, workers, parameter}) option->group("What to sample");
+  auto* frequency = add_valued(app, "--frequency", frequency_, "HZ",
+                               fmt::format("Samples a second and CPU, up to {}.", kMaxFrequency));
+  frequency->default_str(std::to_string(kDefaultFrequency));
+  auto* duration = add_valued(app, "--duration", duration_, "TIME",
+                              "How long is sampled, at least: 500ms, 10s.");
+  duration->default_str(fmt::format("{}s", kDefaultDuration_s));
+  for (auto* option : {frequency, duration}) option->group("How to sample");
+  auto* out = add_valued(app, "--out", out_, "DIR", "Folder for the files; it is made if need be.");
+  out->default_str(kDefaultFolder);
+  values.set(out, {Kind::file, {}});
+  out->group("Output");
+}
+
+ProfileCommand::Plan ProfileCommand::plan() const {
+  Plan plan;
+  RunArguments arguments = arguments_;
+  arguments.workloads = workload_;
+  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
+  plan.run = plan_run(arguments,
+                      allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency()));
+  if (plan.run.cases.size() != 1) {
+    throw UsageError(fmt::format(
+        "profile takes one workload, one scheduler and one worker count; these are {} cases",
+        plan.run.cases.size()));
+  }
+  if (const auto text = parse_single("--frequency", frequency_)) {
+    plan.frequency =
+        static_cast<unsigned>(parse_whole_number("--frequency", *text, 1, kMaxFrequency));
+  }
+  if (const auto text = parse_single("--duration", duration_)) {
+    plan.duration_s = parse_duration_s("--duration", *text, kMinDuration_s, kMaxDuration_s);
+  }
+  const auto folder = parse_path("--out", out_).value_or(kDefaultFolder);
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw UsageError(
+        fmt::format("--out: '{}' cannot be made: {}", folder.string(), failed.message()));
+  }
+  plan.folded = folder / "profile.folded";
+  plan.svg = folder / "profile.svg";
+  for (const auto& path : {plan.folded, plan.svg}) {
+    const auto outcome = json::check_writable(path, kExpectedBytes);
+    if (!outcome.ok()) throw UsageError(outcome.error);
+  }
+  return plan;
+}
+
+ExitCode ProfileCommand::execute(const Invocation&) {
+  const Plan plan = this->plan();
+  const auto& spec = plan.run.cases.front();
+  const std::atomic<bool>& stop = stop_on_signals();
+  Recording recording;
+  try {
+    const ScratchFolder scratch;
+    ProgressLine progress(progress_style(false));
+    recording = record(
+        case_command(plan.run, spec, plan.duration_s, scratch.path() / "result.json"),
+        plan.frequency, 120 + 20 * plan.duration_s, scratch.path(), stop, [&](double elapsed_s) {
+          progress.show(
+              fmt::format("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s)),
+              elapsed_s);
+        });
+  } catch (const PerfError& error) {
+    // relaxed: nothing is ordered by the flag.
+    if (stop.load(std::memory_order_relaxed)) return ExitCode::interrupted;
+    print_error(fmt::format("no profile: {}", error.what()));
+    return ExitCode::wrong_machine;
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  }
+  const auto samples = recording.profile.samples();
+  if (samples == 0) {
+    print_error(
+        "no profile: perf took no sample; sample for longer (--duration) or more often "
+        "(--frequency)");
+    return ExitCode::wrong_machine;
+  }
+  const std::string title =
+      fmt::format("{}: {} at {} Hz", spec.name(), recording.event, plan.frequency);
+  for (const auto& [path, content] :
+       {std::pair{plan.folded, reports::render::folded(recording.profile)},
+        std::pair{plan.svg, reports::render::flame_graph(recording.profile, title)}}) {
+    const auto outcome = json::write_file_atomically(path, content);
+    if (!outcome.ok()) {
+      print_error(outcome.error);
+      return ExitCode::usage;
+    }
+    print_note(fmt::format("wrote {}", path.string()));
+  }
+  const bool printed =
+      print_result(fmt::format("{}: {} samples by {}, {} different stacks\n", spec.name(), samples,
+                               recording.event, recording.profile.stacks.size()));
+  return printed ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace taskbench::cli

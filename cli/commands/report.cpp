@@ -1,0 +1,94 @@
+#include "cli/commands/report.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "cli/report_writer.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/paired_reader.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+namespace render = reports::render;
+using Kind = OptionValues::Kind;
+
+constexpr double kMinPlotTimeoutS = 0.1;
+constexpr double kMaxPlotTimeoutS = 3600;
+
+render::ReportInputs read_all(const std::vector<std::string>& paths) {
+  render::ReportInputs inputs;
+  std::set<std::string> known;
+  for (const std::string& path : paths) {
+    if (!known.insert(path).second) throw UsageError(fmt::format("'{}' is given twice", path));
+    try {
+      const std::string text = json::read_result_text(path);
+      if (json::is_paired_report(text)) {
+        inputs.comparisons.push_back({path, json::parse_paired_report(path, text)});
+      } else {
+        inputs.results.push_back({path, json::parse_result_file(path, text)});
+      }
+    } catch (const json::ReadError& error) {
+      throw UsageError(error.what());
+    }
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Write results as a page with plots, and as Markdown.\n\n"
+      "The page is one file that opens in any browser.\n"
+      "Results are files of `taskbench run --json`, of any Google Benchmark program, and of\n"
+      "`taskbench ab --json`. Benchmarks that several results have get a history, by the dates of\n"
+      "the results. The plots are drawn by gnuplot, as SVG and PNG; without it tables are left.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench report result.json --out report\n"
+      "  taskbench report nightly/*.json --out history --gnuplot\n"
+      "  taskbench report result.json comparison.json --out report\n"
+      "\n"
+      "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
+  auto* results = app.add_option("RESULT", results_, "Result files, as many as you like.");
+  auto* out = add_valued(app, "--out", out_, "DIR",
+                         "Folder for index.html, report.md and plots/; made when there is none. "
+                         "Of a report that is there, each file is replaced.");
+  for (const auto* option : {results, out}) values.set(option, {Kind::file, {}});
+  auto* keeps =
+      app.add_flag("--gnuplot", keeps_gnuplot_,
+                   "Keep the .gp and .dat files that the plots are drawn from beside them, to "
+                   "change a plot by hand.");
+  auto* timeout = add_valued(app, "--plot-timeout", plot_timeout_, "TIME",
+                             "How long gnuplot may take for one plot: 5s, 1m.");
+  timeout->default_str(duration_limit_text(kDefaultPlotTimeoutS));
+  for (auto* option : {out, keeps, timeout}) option->group("Output");
+}
+
+ExitCode ReportCommand::execute(const Invocation&) {
+  if (results_.empty()) {
+    throw UsageError("name the result files: taskbench report RESULT... --out DIR");
+  }
+  const auto out = parse_path("--out", out_);
+  if (!out) throw UsageError("--out is missing: name a folder for the report, --out DIR");
+  ReportRequest request{*out};
+  request.keeps_gnuplot = keeps_gnuplot_;
+  if (const auto text = parse_single("--plot-timeout", plot_timeout_)) {
+    request.plot_timeout_s =
+        parse_duration_s("--plot-timeout", *text, kMinPlotTimeoutS, kMaxPlotTimeoutS);
+  }
+  const render::ReportInputs inputs = read_all(results_);
+  const ExitCode code = write_report(inputs, request, stop_on_signals());
+  if (code == ExitCode::interrupted) print_note("interrupted; no report was written");
+  return code;
+}
+
+}  // namespace taskbench::cli

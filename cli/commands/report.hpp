@@ -1,0 +1,23 @@
+// `taskbench report`: results and comparisons as a page with plots.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+
+namespace taskbench::cli {
+
+class ReportCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  std::vector<std::string> results_;
+  std::vector<std::string> out_;
+  std::vector<std::string> plot_timeout_;
+  bool keeps_gnuplot_ = false;
+};
+
+}  // namespace taskbench::cli

@@ -1,0 +1,233 @@
+#include "cli/commands/trace.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/parameters.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/signals.hpp"
+#include "cli/streams.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/chrome_trace.hpp"
+#include "reports/render/trace.hpp"
+#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/measure/environment.hpp"
+#include "workloads/measure/tracing.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace json = reports::json;
+using Clock = std::chrono::steady_clock;
+using Kind = OptionValues::Kind;
+using workloads::measure::TraceOutcome;
+using workloads::measure::TraceSettings;
+
+constexpr std::uint64_t kMaxTracedIterations = 1'000'000;
+constexpr std::uint64_t kLeastEvents = 16;
+/// Of all rings together. A trace of this size is far beyond what a viewer takes.
+constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
+/// Whether so much can be written is found out before; how much it will be nobody knows.
+constexpr std::size_t kLeastFileBytes = 1 << 20;
+
+struct TracePlan {
+  workloads::measure::Case spec;
+  TraceSettings settings;
+  std::filesystem::path out;
+  bool quiet = false;
+};
+
+void refuse_all_but_one_workload(const std::vector<std::string>& words) {
+  const auto named = std::ranges::count_if(
+      words, [](const std::string& word) { return word.find('=') == std::string::npos; });
+  if (named == 0) {
+    throw UsageError(
+        fmt::format("name a workload: {}", fmt::join(row_names(workloads::all()), ", ")));
+  }
+  if (named > 1) throw UsageError("give one WORKLOAD only: a trace is of one case");
+}
+
+TracePlan plan_trace(const TraceArguments& arguments) {
+  refuse_all_but_one_workload(arguments.run.workloads);
+  const RunPlan run = plan_run(arguments.run, workloads::measure::usable_cpu_count());
+  if (run.cases.size() != 1) {
+    throw UsageError("give one scheduler and one worker count only: a trace is of one case");
+  }
+  TracePlan plan;
+  plan.spec = run.cases.front();
+  plan.quiet = arguments.quiet;
+  TraceSettings& settings = plan.settings;
+  settings.seed = run.settings.seed;
+  if (const auto text = parse_single("--iterations", arguments.iterations)) {
+    settings.iterations = static_cast<std::int64_t>(
+        parse_whole_number("--iterations", *text, 1, kMaxTracedIterations));
+  }
+  if (const auto text = parse_single("--warmup", arguments.warmup)) {
+    settings.warmup_iterations =
+        static_cast<std::int64_t>(parse_whole_number("--warmup", *text, 0, kMaxTracedIterations));
+  }
+  if (const auto text = parse_single("--events", arguments.events)) {
+    settings.events = static_cast<std::uint32_t>(
+        parse_whole_number("--events", *text, kLeastEvents, rt::kMaxTraceEvents));
+  }
+  const std::uint64_t ring_bytes =
+      std::uint64_t{std::bit_ceil(settings.events)} * rt::kTraceEventBytes;
+  if ((plan.spec.workers + 1) * ring_bytes > kMaxRingBytes) {
+    throw UsageError(fmt::format("--events: {} of {} workers take more than {} GiB; give fewer",
+                                 settings.events, plan.spec.workers, kMaxRingBytes >> 30));
+  }
+  const auto out = parse_path("--out", arguments.out);
+  if (!out) throw UsageError("say where to write the trace: --out FILE");
+  if (*out == std::filesystem::path("-"))
+    throw UsageError("--out: '-' is no file; name one, or /dev/stdout");
+  plan.out = *out;
+  return plan;
+}
+
+TraceOutcome record(const TracePlan& plan, const std::atomic<bool>& stop) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
+  ProgressLine line(progress_style(plan.quiet));
+  const Clock::time_point start = Clock::now();
+  Clock::time_point shown = start;
+  const auto progress = [&](std::int64_t done, std::int64_t all) {
+    const Clock::time_point now = Clock::now();
+    if (now - shown < kBetweenLooks) return;
+    shown = now;
+    const double elapsed_s = std::chrono::duration<double>(now - start).count();
+    line.show(fmt::format("{}/{} iterations, {} elapsed", done, all, duration_text(elapsed_s)),
+              elapsed_s);
+  };
+  return workloads::measure::trace_case(plan.spec, plan.settings, progress, stop);
+}
+
+bool write(const TracePlan& plan, const reports::model::Trace& trace) {
+  const auto outcome = json::write_file_atomically(plan.out, json::to_chrome_trace(trace));
+  if (!outcome.ok()) {
+    print_error(outcome.error);
+    return false;
+  }
+  if (!plan.quiet) {
+    print_note(fmt::format("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
+                           plan.out.string()));
+  }
+  return true;
+}
+
+bool print(const TracePlan& plan, const reports::model::Trace& trace) {
+  if (plan.quiet) return true;
+  reports::render::TableStyle style;
+  style.width = columns(STDOUT_FILENO, style.width);
+  return print_result(reports::render::table(trace, style));
+}
+
+/// Files what there is, complete or not.
+ExitCode conclude(const TracePlan& plan, const TraceOutcome& outcome) {
+  const std::size_t iterations = outcome.trace.iterations.size();
+  bool is_told = true;
+  if (iterations > 0) {
+    const bool is_written = write(plan, outcome.trace);
+    is_told = print(plan, outcome.trace) && is_written;
+  }
+  if (!outcome.error.empty()) {
+    print_error(fmt::format("{}: {}", plan.spec.name(), outcome.error));
+  }
+  if (outcome.interrupted) {
+    print_note(iterations > 0 ? fmt::format("interrupted; the trace has {} of {} iterations",
+                                            iterations, plan.settings.iterations)
+                              : "interrupted before the first traced iteration was complete");
+    return ExitCode::interrupted;
+  }
+  if (!is_told) return ExitCode::usage;
+  return outcome.error.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
+}
+
+}  // namespace
+
+void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Record what every worker does when, for a trace viewer.\n\n"
+      "Runs one workload with the tracer on: spawns, polls, wakes, steals, parks, unparks and\n"
+      "overflows, with worker and time. The file opens in https://ui.perfetto.dev and\n"
+      "chrome://tracing. Tracing slows the scheduler down: times are those of `taskbench run`.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench trace ping_pong --out ping_pong.json\n"
+      "  taskbench trace spawn_local --workers 4 --iterations 3 --out trace.json\n"
+      "  taskbench trace yield_many --param tasks=20 --scheduler current_thread --out trace.json\n"
+      "\n"
+      "Exit status: 0 done, 2 usage or input error, 5 the workload failed, 130 interrupted.");
+  RunArguments& run = arguments_.run;
+  auto* workload = app.add_option("WORKLOAD", run.workloads,
+                                  "What to trace; `taskbench list` shows what there is.");
+  values.set(workload, {Kind::one_of, row_names(workloads::all())});
+  const auto schedulers = row_names(workloads::measure::schedulers());
+  auto* scheduler =
+      add_valued(app, "--scheduler", run.schedulers, "NAME",
+                 fmt::format("Scheduler to run it on: {}.", fmt::join(schedulers, ", ")));
+  scheduler->default_str(schedulers.front());
+  values.set(scheduler, {Kind::one_of, schedulers});
+  auto* workers = add_valued(app, "--workers", run.workers, "N",
+                             fmt::format("Workers, up to {}.", kMaxWorkers));
+  workers->default_str("the CPUs that this process may use");
+  auto* parameter = add_valued(app, "--param", run.parameters, "NAME=VALUE",
+                               "Set a parameter of the workload. May be repeated. `taskbench list "
+                               "parameters` shows them.");
+  values.set(parameter, {Kind::assignment, assignment_names()});
+  auto* seed = add_valued(app, "--seed", run.seed, "N", "Seed of the scheduler.");
+  const TraceSettings defaults;
+  seed->default_str(std::to_string(defaults.seed));
+  for (auto* option : {scheduler, workers, parameter, seed}) option->group("What to trace");
+
+  auto* iterations = add_valued(app, "--iterations", arguments_.iterations, "N",
+                                "Iterations of the workload to trace.");
+  iterations->default_str(std::to_string(defaults.iterations));
+  auto* warmup = add_valued(app, "--warmup", arguments_.warmup, "N",
+                            "Iterations before, which are left out of the trace.");
+  warmup->default_str(std::to_string(defaults.warmup_iterations));
+  auto* events =
+      add_valued(app, "--events", arguments_.events, "N",
+                 fmt::format("Events kept of each worker, the newest: up to {}, {} bytes each, and "
+                             "rounded up to a power of two.",
+                             rt::kMaxTraceEvents, rt::kTraceEventBytes));
+  events->default_str(std::to_string(defaults.events));
+  for (auto* option : {iterations, warmup, events}) option->group("How much");
+
+  auto* out = add_valued(app, "--out", arguments_.out, "FILE", "Where to write the trace.");
+  values.set(out, {Kind::file, {}});
+  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no summary.");
+  for (auto* option : {out, quiet}) option->group("Output");
+}
+
+ExitCode TraceCommand::execute(const Invocation& invocation) {
+  const TracePlan plan = plan_trace(arguments_);
+  const auto writable = json::check_writable(plan.out, kLeastFileBytes);
+  if (!writable.ok()) throw UsageError(writable.error);
+
+  const std::atomic<bool>& stop = stop_on_signals();
+  TraceOutcome outcome;
+  try {
+    outcome = record(plan, stop);
+  } catch (const std::exception& error) {  // no thread, no memory
+    print_error(fmt::format("the workload could not be traced: {}", error.what()));
+    return ExitCode::measured_program_failed;
+  }
+  outcome.trace.environment =
+      workloads::measure::probe_environment(invocation.command_line.front());
+  return conclude(plan, outcome);
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,39 @@
+// What `--counters` asks for: sets of events by name, and events as perf calls them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::cli {
+
+struct CounterSet {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view events;  ///< as perf's -e takes them
+};
+
+/// Every set. A new one is one more row.
+[[nodiscard]] std::span<const CounterSet> counter_sets();
+
+/// One argument of perf's -e. Several names: a group in braces, which is counted together.
+struct CounterRequest {
+  std::string argument;
+  std::vector<std::string> events;
+};
+
+/// What is to be counted.
+struct CounterPlan {
+  std::vector<std::string> words;        ///< as the user wrote it
+  std::vector<CounterRequest> requests;  ///< by perf
+  bool instructions_exact = false;       ///< by callgrind
+  [[nodiscard]] bool any() const { return !requests.empty() || instructions_exact; }
+};
+
+/// The events of the sets and events that were given, each once, in that order. Commas separate
+/// them, except within the slashes and braces of perf's own syntax. Throws UsageError for an empty
+/// one, one that is given twice, a name that is nearly that of a set, and what is no event's name.
+[[nodiscard]] CounterPlan parse_counters(const std::vector<std::string>& given);
+
+}  // namespace taskbench::cli

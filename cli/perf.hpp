@@ -1,0 +1,70 @@
+// perf(1), run as a program: which events it can count here, and counting them.
+//
+// What works is tried, not inferred: on many virtual machines the software events work and those of
+// the hardware do not, and what is permitted depends on more than one setting.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/counter_events.hpp"
+#include "reports/json/perf_stat.hpp"
+
+namespace taskbench::cli {
+
+/// What perf said of one event when it was tried.
+struct ProbedEvent {
+  std::string event;
+  std::string unit;
+  bool user_only = false;
+  std::string unavailable;  ///< why it cannot be counted here; empty: it can
+};
+
+/// One process under perf.
+struct PerfOutcome {
+  std::vector<reports::json::PerfCount> counts;
+  std::string failure;    ///< a clause that says what went wrong; then there are no counts
+  bool hopeless = false;  ///< the next process would do no better: it hung, or we are to stop
+};
+
+class Perf {
+ public:
+  /// Tries perf and then each request. `scratch` is a folder for its pipes and files.
+  Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
+       const std::atomic<bool>& stop);
+
+  [[nodiscard]] const std::string& version() const { return version_; }
+  /// Why perf can count nothing at all; empty when it can be used.
+  [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
+  /// In the order of the requests, each event at least once.
+  [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
+  [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
+
+  /// Runs a taskbench that switches the counters on and off itself.
+  [[nodiscard]] PerfOutcome count(const std::vector<std::string>& command, double timeout_s) const;
+
+ private:
+  struct Answer;
+
+  void find_form();
+  void probe(const CounterRequest& request);
+  [[nodiscard]] bool make_pipes();
+  [[nodiscard]] Answer ask(std::vector<std::string> options,
+                           const std::vector<std::string>& command,
+                           const std::vector<std::string>& environment, double timeout_s) const;
+  [[nodiscard]] std::string pipes() const;
+
+  std::filesystem::path scratch_;
+  const std::atomic<bool>& stop_;
+  std::string version_;
+  std::string unavailable_;
+  std::vector<std::string> form_;  // of the output
+  std::vector<ProbedEvent> events_;
+  std::vector<std::string> arguments_;        // the -e of what can be counted
+  std::map<std::string, std::string> names_;  // what an event is called here, by what perf prints
+};
+
+}  // namespace taskbench::cli

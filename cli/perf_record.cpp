@@ -1,0 +1,126 @@
+#include "cli/perf_record.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "reports/json/perf_script.hpp"
+#include "reports/json/perf_stat.hpp"
+#include "workloads/measure/counting_region.hpp"
+#include "workloads/measure/process.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+using workloads::measure::ProcessOutcome;
+using workloads::measure::ProcessRequest;
+
+constexpr double kProbeTimeout_s = 10;
+// Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
+constexpr const char* kUnwinding = "dwarf,8192";
+
+std::string why(const char* tool, const ProcessOutcome& outcome) {
+  if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
+    return "perf is not installed; the package linux-perf brings it (Ubuntu: linux-tools-generic)";
+  }
+  const std::string reason = reports::json::perf_reason(outcome.errors);
+  const bool told = outcome.end == ProcessOutcome::End::exited && !reason.empty();
+  return fmt::format(
+      "{} {}", tool,
+      told ? fmt::format("exited with status {}: {}", outcome.code, reason) : outcome.text());
+}
+
+/// The first of them that perf can sample here.
+std::string choose_event(const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
+  ProcessOutcome outcome;
+  for (const char* event : {"cycles", "cpu-clock"}) {
+    outcome =
+        workloads::measure::run_process({.command = {"perf", "record", "-q", "-e", event, "-o",
+                                                     (scratch / "probe").string(), "--", "true"},
+                                         .environment = {"LC_ALL=C"},
+                                         .timeout_s = kProbeTimeout_s},
+                                        stop);
+    if (outcome.ok()) return event;
+    if (outcome.end != ProcessOutcome::End::exited) break;
+  }
+  throw PerfError(why("perf record", outcome));
+}
+
+/// What was sampled in truth: most versions of perf take the clock by themselves where they cannot
+/// count cycles, and end well. Empty when they do not tell.
+std::string recorded_event(const std::string& data, const std::atomic<bool>& stop) {
+  const ProcessOutcome outcome =
+      workloads::measure::run_process({.command = {"perf", "evlist", "-i", data},
+                                       .environment = {"LC_ALL=C"},
+                                       .timeout_s = kProbeTimeout_s},
+                                      stop);
+  if (!outcome.ok()) return {};
+  return outcome.output.substr(0, outcome.output.find_first_of(":\n"));
+}
+
+std::string make_pipes(const std::filesystem::path& scratch) {
+  for (const char* name : {"commands", "answers"}) {
+    if (::mkfifo((scratch / name).c_str(), 0600) == 0) continue;
+    throw PerfError(fmt::format("no pipe to perf can be made: {}", std::strerror(errno)));
+  }
+  return fmt::format("{},{}", (scratch / "commands").string(), (scratch / "answers").string());
+}
+
+}  // namespace
+
+Recording record(const std::vector<std::string>& command, unsigned frequency, double timeout_s,
+                 const std::filesystem::path& scratch, const std::atomic<bool>& stop,
+                 const std::function<void(double)>& waiting) {
+  Recording recording;
+  recording.event = choose_event(scratch, stop);
+  const std::string pipes = make_pipes(scratch);
+  const std::string data = (scratch / "data").string();
+  ProcessRequest request;
+  request.command = {"perf",
+                     "record",
+                     "-q",
+                     "-D",
+                     "-1",
+                     "--control",
+                     "fifo:" + pipes,
+                     "-F",
+                     std::to_string(frequency),
+                     "-e",
+                     recording.event,
+                     "--call-graph",
+                     kUnwinding,
+                     "-o",
+                     data,
+                     "--"};
+  request.command.insert(request.command.end(), command.begin(), command.end());
+  request.environment = {"LC_ALL=C",
+                         fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes)};
+  request.timeout_s = timeout_s;
+  request.waiting = waiting;
+  ProcessOutcome outcome = workloads::measure::run_process(request, stop);
+  if (!outcome.ok()) throw PerfError(why("perf record", outcome));
+  if (std::string event = recorded_event(data, stop); !event.empty()) {
+    recording.event = std::move(event);
+  }
+
+  // Into a file: it has more lines than a pipe of ours keeps. Inlined functions would be looked up
+  // one by one, which takes minutes.
+  const std::filesystem::path script = scratch / "script";
+  request.command = {"sh",   "-c",     "exec \"$@\" > \"$0\"", script.string(),
+                     "perf", "script", "--no-inline",          "-i",
+                     data,   "-F",     "comm,tid,ip,sym"};
+  request.environment = {"LC_ALL=C"};
+  outcome = workloads::measure::run_process(request, stop);
+  if (!outcome.ok()) throw PerfError(why("perf script", outcome));
+  std::ifstream file(script, std::ios::binary);
+  recording.profile =
+      reports::json::parse_perf_script(std::string{std::istreambuf_iterator<char>(file), {}});
+  return recording;
+}
+
+}  // namespace taskbench::cli

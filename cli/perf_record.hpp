@@ -1,0 +1,34 @@
+// perf(1) as a sampling profiler.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "reports/model/profile.hpp"
+
+namespace taskbench::cli {
+
+/// Why there is no profile, in a sentence.
+class PerfError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Recording {
+  reports::model::Profile profile;
+  std::string event;  ///< what was sampled
+};
+
+/// Samples a taskbench that switches sampling on and off itself, `frequency` times a second and
+/// CPU. By cycles, and by the clock of the CPU where the machine cannot count those. Throws
+/// PerfError. `waiting` is called now and then.
+[[nodiscard]] Recording record(const std::vector<std::string>& command, unsigned frequency,
+                               double timeout_s, const std::filesystem::path& scratch,
+                               const std::atomic<bool>& stop,
+                               const std::function<void(double elapsed_s)>& waiting);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,233 @@
+#include "reports/json/chrome_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::TraceInstant;
+using model::TraceInstantKind;
+
+constexpr int kProcess = 1;
+// Thread 0 would be the idle thread of a CPU to Perfetto.
+constexpr std::size_t kOutside = 1;
+constexpr std::size_t kFirstWorker = 2;
+
+/// In the order of lines of the same time: what encloses comes before what it encloses, and an
+/// arrow is tied to the slice that was opened last.
+enum class Line : std::uint8_t { iteration, park, search, poll, instant, arrow_begin, arrow_end };
+
+struct Entry {
+  std::int64_t at_ns;
+  Line line;
+  std::size_t thread;
+  std::size_t index;  ///< in the row's list; of an arrow its number
+};
+
+const model::TraceRow& row_of(const model::Trace& trace, std::size_t thread) {
+  return thread == kOutside ? trace.outside : trace.workers[thread - kFirstWorker];
+}
+
+std::size_t thread_count(const model::Trace& trace) { return kFirstWorker + trace.workers.size(); }
+
+/// One spawn, wake or poll of a task.
+struct Point {
+  std::uint64_t task;
+  std::int64_t at_ns;
+  bool is_poll;
+  std::size_t thread;
+};
+
+std::vector<Point> points_of_tasks(const model::Trace& trace) {
+  std::vector<Point> points;
+  for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
+    const model::TraceRow& row = row_of(trace, thread);
+    for (const TraceInstant& each : row.instants) {
+      if (each.task != 0) points.push_back({each.task, each.at_ns, false, thread});
+    }
+    for (const model::TracePoll& each : row.polls) {
+      if (each.task != 0) points.push_back({each.task, each.span.begin_ns, true, thread});
+    }
+  }
+  std::ranges::sort(points, {}, [](const Point& point) {
+    return std::tuple(point.task, point.at_ns, point.is_poll);
+  });
+  return points;
+}
+
+/// An arrow to each poll from what has led to it: the last spawn or wake of its task since the poll
+/// before.
+void add_arrows(const model::Trace& trace, std::vector<Entry>& entries) {
+  const std::vector<Point> points = points_of_tasks(trace);
+  std::size_t number = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Point& cause = points[i - 1];
+    const Point& poll = points[i];
+    if (cause.task != poll.task || cause.is_poll || !poll.is_poll) continue;
+    ++number;
+    entries.push_back({cause.at_ns, Line::arrow_begin, cause.thread, number});
+    entries.push_back({poll.at_ns, Line::arrow_end, poll.thread, number});
+  }
+}
+
+std::vector<Entry> entries_of(const model::Trace& trace) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < trace.iterations.size(); ++i) {
+    entries.push_back({trace.iterations[i].begin_ns, Line::iteration, kOutside, i});
+  }
+  for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
+    const model::TraceRow& row = row_of(trace, thread);
+    const auto add = [&](Line line, std::size_t count, auto time_of) {
+      for (std::size_t i = 0; i < count; ++i) entries.push_back({time_of(i), line, thread, i});
+    };
+    add(Line::park, row.parks.size(), [&](std::size_t i) { return row.parks[i].begin_ns; });
+    add(Line::search, row.searches.size(), [&](std::size_t i) { return row.searches[i].begin_ns; });
+    add(Line::poll, row.polls.size(), [&](std::size_t i) { return row.polls[i].span.begin_ns; });
+    add(Line::instant, row.instants.size(), [&](std::size_t i) { return row.instants[i].at_ns; });
+  }
+  add_arrows(trace, entries);
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
+    return std::tuple(entry.at_ns, entry.line, entry.thread, entry.index);
+  });
+  return entries;
+}
+
+/// The format's unit, without losing a ns.
+std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+std::string_view name_of(model::TracePollEnd end) {
+  switch (end) {
+    case model::TracePollEnd::finished:
+      return "finished";
+    case model::TracePollEnd::idle:
+      return "idle";
+    case model::TracePollEnd::yielded:
+      return "yielded";
+    case model::TracePollEnd::woken:
+      return "woken";
+  }
+  return "";
+}
+
+std::string instant_text(const TraceInstant& each) {
+  constexpr std::string_view kForm = R"("name":"{}","cat":"{}","s":"t","args":{{{}}})";
+  const auto task = fmt::format(R"("task":{})", each.task);
+  const auto count = fmt::format(R"("tasks":{})", each.count);
+  switch (each.kind) {
+    case TraceInstantKind::spawn:
+      return fmt::format(kForm, "spawn", "task", task);
+    case TraceInstantKind::wake:
+      return fmt::format(kForm, "wake", "task", task);
+    case TraceInstantKind::steal:
+      return fmt::format(kForm, "steal", "queue",
+                         fmt::format(R"("from_worker":{},{})", each.worker, count));
+    case TraceInstantKind::overflow:
+      return fmt::format(kForm, "overflow", "queue", count);
+    case TraceInstantKind::injector_take:
+      return fmt::format(kForm, "take from injector", "queue", count);
+    case TraceInstantKind::notify:
+      return fmt::format(kForm, "unpark", "worker", fmt::format(R"("worker":{})", each.worker));
+  }
+  return {};
+}
+
+std::string slice_text(std::string_view name, std::string_view category,
+                       const model::TraceSpan& span, const std::string& arguments) {
+  return fmt::format(R"("name":"{}","cat":"{}","dur":{},"args":{{{}}})", name, category,
+                     in_us(span.end_ns - span.begin_ns), arguments);
+}
+
+std::string poll_text(const model::TracePoll& poll) {
+  const std::string end = fmt::format(R"("end":"{}")", name_of(poll.end));
+  if (poll.task == 0) return slice_text("task ?", "poll", poll.span, end);
+  return slice_text(fmt::format("task {}", poll.task), "poll", poll.span,
+                    fmt::format(R"("task":{},{})", poll.task, end));
+}
+
+/// All of a line but its place and time.
+std::pair<char, std::string> text_of(const model::Trace& trace, const Entry& entry) {
+  const model::TraceRow& row = row_of(trace, entry.thread);
+  switch (entry.line) {
+    case Line::iteration:
+      return {'X', slice_text(fmt::format("iteration {}", entry.index + 1), "iteration",
+                              trace.iterations[entry.index], "")};
+    case Line::park:
+      return {'X', slice_text("parked", "worker", row.parks[entry.index], "")};
+    case Line::search:
+      return {'X', slice_text("searching", "worker", row.searches[entry.index], "")};
+    case Line::poll:
+      return {'X', poll_text(row.polls[entry.index])};
+    case Line::instant:
+      return {'i', instant_text(row.instants[entry.index])};
+    case Line::arrow_begin:
+      return {'s', fmt::format(R"("name":"runs","cat":"task","id":{})", entry.index)};
+    case Line::arrow_end:
+      return {'f', fmt::format(R"("name":"runs","cat":"task","id":{},"bp":"e")", entry.index)};
+  }
+  return {};
+}
+
+std::string metadata(std::string_view name, std::size_t thread, const Json& arguments) {
+  const Json line{
+      {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"name", name}, {"args", arguments}};
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string names_of_rows(const model::Trace& trace) {
+  std::string text = metadata("process_name", 0, {{"name", "taskbench " + trace.case_name}});
+  for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
+    const std::string name = thread == kOutside ? "outside the scheduler"
+                                                : fmt::format("worker {}", thread - kFirstWorker);
+    text += ",\n" + metadata("thread_name", thread, {{"name", name}});
+    text += ",\n" + metadata("thread_sort_index", thread, {{"sort_index", thread}});
+  }
+  return text;
+}
+
+Json facts(const model::Trace& trace) {
+  Json lost = Json::object();
+  for (std::size_t i = 0; i < trace.workers.size(); ++i) {
+    lost[fmt::format("worker {}", i)] = trace.workers[i].lost_count;
+  }
+  lost["outside"] = trace.outside.lost_count;
+  const auto& from = trace.environment;
+  return {{"case", trace.case_name},
+          {"iterations", trace.iterations.size()},
+          {"clock", trace.clock},
+          {"event_cost_ns", trace.event_cost_ns},
+          {"events_lost", std::move(lost)},
+          {"taskbench_version", from.taskbench_version},
+          {"git_commit", from.git_commit},
+          {"build_type", from.build_type},
+          {"date", from.date},
+          {"cpu_model", from.cpu_model},
+          {"cpu_count", from.cpu_count},
+          {"kernel", from.kernel}};
+}
+
+}  // namespace
+
+std::string to_chrome_trace(const model::Trace& trace) {
+  std::string text = R"({"displayTimeUnit":"ns","otherData":)";
+  text += facts(trace).dump(-1, ' ', false, Json::error_handler_t::replace);
+  text += ",\"traceEvents\":[\n" + names_of_rows(trace);
+  for (const Entry& entry : entries_of(trace)) {
+    const auto [phase, rest] = text_of(trace, entry);
+    fmt::format_to(std::back_inserter(text), R"(,{}{{"ph":"{}","pid":{},"tid":{},"ts":{},{}}})",
+                   '\n', phase, kProcess, entry.thread, in_us(entry.at_ns), rest);
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace taskbench::reports::json

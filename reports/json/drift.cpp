@@ -1,0 +1,48 @@
+#include "reports/json/drift.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "reports/verdict/drift.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_number(double value) { return std::isfinite(value); }
+bool is_number(std::int64_t) { return true; }
+
+template <class T>
+void add(Json& object, Json& reasons, const std::string& name, const model::Fact<T>& fact) {
+  if (fact && is_number(*fact)) {
+    object[name] = *fact;
+    return;
+  }
+  object[name] = nullptr;
+  reasons[name] = fact ? "it is no finite number" : fact.reason;
+}
+
+}  // namespace
+
+Json drift_object(const model::Drift& drift) {
+  Json object;
+  Json reasons = Json::object();
+  object["seconds"] = std::isfinite(drift.seconds) ? drift.seconds : 0;
+  add(object, reasons, "stolen_share", drift.stolen_share);
+  add(object, reasons, "others_share", drift.others_share);
+  add(object, reasons, "mhz_before", drift.mhz_before);
+  add(object, reasons, "mhz_after", drift.mhz_after);
+  add(object, reasons, "thermal_throttles", drift.thermal_throttles);
+  add(object, reasons, "quota_throttles", drift.quota_throttles);
+  add(object, reasons, "swapped_pages", drift.swapped_pages);
+  object["reasons"] = std::move(reasons);
+  object["moved"] = Json::array();
+  for (const verdict::Movement& each : verdict::movements(drift)) {
+    object["moved"].push_back(each.quantity);
+  }
+  return object;
+}
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,14 @@
+// What of the machine moved, as an object of a result file.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "reports/model/drift.hpp"
+
+namespace taskbench::reports::json {
+
+/// Each quantity, null where it is unknown; "reasons" says why for each null, and "moved" names
+/// those that moved by more than their threshold (reports/verdict/drift.hpp).
+[[nodiscard]] nlohmann::ordered_json drift_object(const model::Drift& drift);
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,92 @@
+#include "reports/json/event_counts.hpp"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json number_or_null(std::optional<double> number) {
+  return number && std::isfinite(*number) ? Json(*number) : Json();
+}
+
+Json event_object(const model::EventCount& event, std::uint64_t operations) {
+  const auto spread = stats::spread_of(event.per_iteration);
+  const auto of_spread = [&](auto part) { return spread ? number_or_null(part(*spread)) : Json(); };
+  Json result;
+  result["event"] = event.event;
+  result["unit"] = text_or_null(event.unit);
+  result["samples"] = spread ? spread->samples : 0;
+  result["median"] = of_spread([](const auto& s) { return std::optional(s.median); });
+  result["mad"] = of_spread([](const auto& s) { return s.mad; });
+  result["min"] = of_spread([](const auto& s) { return std::optional(s.min); });
+  result["max"] = of_spread([](const auto& s) { return std::optional(s.max); });
+  result["median_per_operation"] = of_spread([operations](const auto& s) {
+    return operations > 0 ? std::optional(s.median / static_cast<double>(operations))
+                          : std::nullopt;
+  });
+  result["values"] = Json::array();
+  for (const double value : event.per_iteration) {
+    if (std::isfinite(value)) result["values"].push_back(value);
+  }
+  result["counted_share"] = number_or_null(event.counted_share);
+  result["user_only"] = event.user_only;
+  result["reason"] = text_or_null(event.unavailable);
+  return result;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+}  // namespace
+
+Json events_array(const std::vector<model::EventCount>& events, std::uint64_t operations) {
+  Json result = Json::array();
+  for (const model::EventCount& each : events) result.push_back(event_object(each, operations));
+  return result;
+}
+
+Json counter_pass_object(const model::CounterPass& pass) {
+  Json result;
+  result["tool"] = text_or_null(pass.tool);
+  result["requested"] = pass.requested;
+  result["processes"] = pass.processes;
+  result["reason"] = text_or_null(pass.unavailable);
+  return result;
+}
+
+std::vector<model::EventCount> read_events(const Json& array) {
+  std::vector<model::EventCount> events;
+  if (!array.is_array()) return events;
+  for (const Json& each : array) {
+    if (!each.is_object() || text_of(each, "event").empty()) continue;
+    model::EventCount event;
+    event.event = text_of(each, "event");
+    event.unit = text_of(each, "unit");
+    event.unavailable = text_of(each, "reason");
+    if (const auto values = each.find("values"); values != each.end() && values->is_array()) {
+      for (const Json& value : *values) {
+        if (value.is_number()) event.per_iteration.push_back(value.get<double>());
+      }
+    }
+    if (const auto share = each.find("counted_share"); share != each.end() && share->is_number()) {
+      event.counted_share = share->get<double>();
+    }
+    const auto user_only = each.find("user_only");
+    event.user_only = user_only != each.end() && user_only->is_boolean() && user_only->get<bool>();
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,177 @@
+#include "reports/json/paired_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "reports/json/journal.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Outcome = verdict::PairedFile::Outcome;
+using Stage = model::PairedFailure::Stage;
+using verdict::Verdict;
+
+constexpr int kReportVersion = 1;
+constexpr std::string_view kMark = "\"taskbench_paired\"";
+
+constexpr std::array<std::pair<std::string_view, Verdict>, 3> kVerdicts{{
+    {"PASS", Verdict::pass},
+    {"FAIL", Verdict::fail},
+    {"INCONCLUSIVE", Verdict::inconclusive},
+}};
+constexpr std::array<std::pair<std::string_view, Stage>, 4> kStages{{
+    {"build", Stage::build},
+    {"start", Stage::start},
+    {"measure", Stage::measure},
+    {"compare", Stage::compare},
+}};
+
+template <class Table>
+auto named(const Table& table, const Json& object, const char* key) {
+  const auto text = object.at(key).get<std::string>();
+  for (const auto& [name, value] : table) {
+    if (name == text) return value;
+  }
+  throw std::runtime_error(fmt::format("'{}' is no {}", text, key));
+}
+
+template <class T>
+std::optional<T> optional_of(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  return value.is_null() ? std::nullopt : std::optional(value.get<T>());
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+  return optional_of<std::string>(object, key).value_or(std::string());
+}
+
+verdict::BenchmarkVerdict verdict_from(const Json& row) {
+  verdict::BenchmarkVerdict result;
+  row.at("name").get_to(result.name);
+  result.verdict = named(kVerdicts, row, "verdict");
+  row.at("improved").get_to(result.improved);
+  row.at("blocks").get_to(result.blocks);
+  row.at("base_ns").get_to(result.base_ns);
+  row.at("head_ns").get_to(result.head_ns);
+  row.at("change").get_to(result.change);
+  result.low = optional_of<double>(row, "interval_low");
+  result.high = optional_of<double>(row, "interval_high");
+  row.at("p").get_to(result.p);
+  row.at("p_adjusted").get_to(result.p_adjusted);
+  row.at("epsilon").get_to(result.epsilon);
+  row.at("delta").get_to(result.delta);
+  result.detectable = optional_of<double>(row, "detectable");
+  result.blocks_needed = optional_of<std::size_t>(row, "blocks_needed");
+  for (const Json& each : row.at("counters")) {
+    result.counters.push_back({each.at("name").get<std::string>(), each.at("base").get<double>(),
+                               each.at("head").get<double>(), each.at("score").get<double>()});
+  }
+  if (result.base_ns < 0 || result.head_ns < 0) {
+    throw std::runtime_error(fmt::format("'{}' has a time below 0", result.name));
+  }
+  return result;
+}
+
+/// The report holds the very lines of the journal, so that is what reads and checks them.
+model::PairedTrial trial_from(const std::filesystem::path& path, const Json& document) {
+  std::string lines = document.at("setup").dump() + '\n';
+  for (const Json& sample : document.at("samples")) lines += sample.dump() + '\n';
+  return parse_journal(path, lines);
+}
+
+void read_judged(const std::filesystem::path& path, const Json& document,
+                 verdict::PairedFile& file) {
+  file.outcome = Outcome::judged;
+  file.trial = trial_from(path, document);
+  file.report.overall = named(kVerdicts, document, "verdict");
+  document.at("blocks").get_to(file.report.blocks);
+  // Which of the ends it was, the report does not tell; nothing here depends on it.
+  if (document.at("complete").get<bool>()) file.trial.end = model::TrialEnd::decided;
+  for (const Json& row : document.at("benchmarks")) {
+    file.report.benchmarks.push_back(verdict_from(row));
+    const auto& known = file.trial.setup.benchmarks;
+    const std::string& name = file.report.benchmarks.back().name;
+    if (std::ranges::find(known, name) == known.end()) {
+      throw std::runtime_error(fmt::format("'{}' has no samples", name));
+    }
+  }
+  if (file.report.blocks < 0 || file.report.blocks > verdict::complete_blocks(file.trial)) {
+    throw std::runtime_error("samples are missing");
+  }
+}
+
+model::PairedProgram program_from(const Json& object) {
+  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
+          object.value("revision", std::string()), object.value("commit", std::string())};
+}
+
+void read_failed(const Json& document, verdict::PairedFile& file) {
+  const Json& failure = document.at("failure");
+  file.outcome = Outcome::failed;
+  file.failure.stage = named(kStages, failure, "stage");
+  const std::string side = text_or_empty(failure, "side");
+  if (!side.empty()) {
+    file.failure.side = side == "base" ? model::Side::base : model::Side::head;
+  }
+  file.failure.benchmark = text_or_empty(failure, "benchmark");
+  failure.at("message").get_to(file.failure.message);
+  failure.at("log").get_to(file.failure.lines);
+}
+
+verdict::PairedFile file_from(const std::filesystem::path& path, const Json& document) {
+  const int version = document.at("taskbench_paired").get<int>();
+  if (version != kReportVersion) {
+    throw std::runtime_error(
+        fmt::format("its version is {}, this taskbench reads version {}", version, kReportVersion));
+  }
+  verdict::PairedFile file;
+  const auto outcome = document.at("outcome").get<std::string>();
+  if (outcome == "judged") {
+    read_judged(path, document, file);
+    return file;
+  }
+  file.trial.setup.base = program_from(document.at("base"));
+  file.trial.setup.head = program_from(document.at("head"));
+  document.at("reproduce").get_to(file.trial.setup.reproduce);
+  if (outcome == "identical") {
+    file.outcome = Outcome::identical;
+  } else if (outcome == "failed") {
+    read_failed(document, file);
+  } else {
+    throw std::runtime_error(fmt::format("'{}' is no outcome", outcome));
+  }
+  return file;
+}
+
+}  // namespace
+
+bool is_paired_report(std::string_view text) {
+  // Its first key, so that a damaged report is called that, and not a damaged result.
+  const auto brace = text.find_first_not_of(" \t\r\n");
+  if (brace == std::string_view::npos || text[brace] != '{') return false;
+  const auto key = text.find_first_not_of(" \t\r\n", brace + 1);
+  return key != std::string_view::npos && text.substr(key).starts_with(kMark);
+}
+
+verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::string_view text) {
+  try {
+    return file_from(path, Json::parse(text));
+  } catch (const Json::parse_error&) {
+    throw ReadError(fmt::format(
+        "{}: is no whole report of `taskbench ab`: it is cut off or damaged", path.string()));
+  } catch (const std::exception& error) {
+    throw ReadError(
+        fmt::format("{}: is no report of `taskbench ab`: {}", path.string(), error.what()));
+  }
+}
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,192 @@
+#include "reports/json/perf_stat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace taskbench::reports::json {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostShownBytes = 60;
+constexpr std::size_t kMostReasonBytes = 300;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<double> number_in(std::string_view text) {
+  text = trimmed(text);
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// perf 6.1 writes nan and inf as they are, perf 6.12 a comma after the last field. No name that
+/// perf prints holds such a text.
+std::string mended(std::string_view line) {
+  std::string result(line);
+  for (const std::string_view word : {": -nan", ": nan", ": -inf", ": inf"}) {
+    for (auto at = result.find(word); at != std::string::npos; at = result.find(word)) {
+      result.replace(at, word.size(), ": null");
+    }
+  }
+  const auto last = result.find_last_not_of(" }");
+  if (last != std::string::npos && result[last] == ',') result.erase(last, 1);
+  return result;
+}
+
+/// "cycles:u" and "cpu_core/cycles/u" count user mode only; "cycles:ppp" and "cycles:uk" do not.
+void set_event(PerfCount& count, std::string_view printed) {
+  count.printed = printed;
+  count.event = printed;
+  const auto colon = count.event.rfind(':');
+  const auto slash = count.event.rfind('/');
+  const bool of_pmu = slash != std::string::npos && slash + 1 < count.event.size() &&
+                      (colon == std::string::npos || colon < slash);
+  const auto place = of_pmu ? slash : colon;
+  if (place == std::string::npos) return;
+  const std::string_view modifier = std::string_view(count.event).substr(place + 1);
+  count.user_only = modifier.find('u') != std::string_view::npos &&
+                    modifier.find_first_not_of("uHGpPDIeW") == std::string_view::npos;
+  if (modifier == "u") count.event.resize(of_pmu ? place + 1 : place);
+}
+
+/// The kernel counts these while it runs itself: of user mode alone they are always 0.
+bool happens_in_the_kernel(std::string_view event) {
+  constexpr std::array<std::string_view, 5> kEvents{"context-switches", "cs", "cpu-migrations",
+                                                    "migrations", "cgroup-switches"};
+  return std::ranges::find(kEvents, event) != kEvents.end();
+}
+
+void set_value(PerfCount& count, std::string_view text) {
+  text = trimmed(text);
+  count.value = number_in(text);
+  if (!count.value) {
+    const bool told = text.size() > 2 && text.front() == '<' && text.back() == '>';
+    count.unavailable = told ? std::string(text.substr(1, text.size() - 2))
+                             : fmt::format("perf printed '{}' for it", text);
+    if (count.unavailable == "not supported") count.unavailable += " by this machine";
+    return;
+  }
+  if (count.user_only && happens_in_the_kernel(count.event)) {
+    count.value.reset();
+    count.unavailable =
+        "perf may count user mode only, and this happens in the kernel; `sudo sysctl "
+        "kernel.perf_event_paranoid=1` allows it";
+    return;
+  }
+  if (count.unit == "msec") {
+    *count.value *= 1e6;
+    count.unit = "ns";
+  }
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::optional<PerfCount> from_json(std::string_view line, bool& damaged) {
+  const Json object = Json::parse(mended(line), nullptr, false);
+  damaged = !object.is_object();
+  if (damaged || !object.contains("event")) return std::nullopt;  // a metric without an event
+  PerfCount count;
+  count.unit = text_of(object, "unit");
+  damaged = text_of(object, "event").empty() || !object.contains("counter-value");
+  if (damaged) return std::nullopt;
+  set_event(count, text_of(object, "event"));
+  count.counted_share = number_in(text_of(object, "pcnt-running")).value_or(100) / 100;
+  set_value(count, text_of(object, "counter-value"));
+  return count;
+}
+
+/// value;unit;event;run-time;share of it;metric;its unit. A field more follows the event where perf
+/// was asked for a variance, which it is not.
+std::optional<PerfCount> from_fields(std::string_view line, bool& damaged) {
+  const auto fields = split(line, kPerfSeparator);
+  damaged = fields.size() < 5;
+  if (damaged) return std::nullopt;
+  const std::string_view event = trimmed(fields[2]);
+  if (event.empty()) return std::nullopt;  // a metric without an event
+  PerfCount count;
+  set_event(count, event);
+  count.unit = trimmed(fields[1]);
+  const auto share = number_in(fields[4]);
+  damaged = !share;
+  if (damaged) return std::nullopt;
+  count.counted_share = *share / 100;
+  set_value(count, fields[0]);
+  return count;
+}
+
+}  // namespace
+
+PerfOutput parse_perf_stat(std::string_view text) {
+  PerfOutput output;
+  for (const std::string_view each : split(text, '\n')) {
+    const std::string_view line = trimmed(each);
+    if (line.empty() || line.front() == '#') continue;
+    bool damaged = false;
+    auto count = line.front() == '{' ? from_json(line, damaged) : from_fields(line, damaged);
+    if (damaged && output.damage.empty()) {
+      output.damage =
+          fmt::format("a line of perf's output cannot be read: '{}{}'",
+                      line.substr(0, kMostShownBytes), line.size() > kMostShownBytes ? "…" : "");
+    }
+    if (count) output.counts.push_back(std::move(*count));
+  }
+  return output;
+}
+
+std::string perf_reason(std::string_view standard_error) {
+  constexpr std::string_view kSetting = "perf_event_paranoid setting is ";
+  if (const auto at = standard_error.find(kSetting); at != std::string_view::npos) {
+    const auto rest = standard_error.substr(at + kSetting.size());
+    return fmt::format(
+        "not permitted: perf_event_paranoid is {}; `sudo sysctl kernel.perf_event_paranoid=1` "
+        "allows it",
+        rest.substr(0, rest.find_first_not_of("-0123456789")));
+  }
+  if (standard_error.find("can't access trace events") != std::string_view::npos) {
+    return "not permitted: the kernel's tracepoints are for root";
+  }
+  std::string reason;
+  for (const std::string_view each : split(standard_error, '\n')) {
+    std::string_view line = trimmed(each);
+    if (line.starts_with("Run 'perf list'") || line.starts_with("Usage:")) break;
+    if (line.starts_with("\\___ ")) line.remove_prefix(5);
+    if (line.starts_with("Error:")) line = trimmed(line.substr(6));
+    if (line.empty() || line == "Events disabled" || line == "Events enabled") continue;
+    reason += fmt::format("{}{}", reason.empty() ? "" : "; ", line);
+  }
+  std::ranges::replace(reason, '\t', ' ');
+  if (reason.size() > kMostReasonBytes) {
+    reason.resize(kMostReasonBytes);
+    reason += "…";
+  }
+  return reason;
+}
+
+}  // namespace taskbench::reports::json

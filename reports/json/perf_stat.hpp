@@ -1,0 +1,37 @@
+// The output of `perf stat -j`, of every version of perf that has it, and of `perf stat -x ;`, for
+// those before 5.19 that have not. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::reports::json {
+
+/// One line of perf's: an event and what became of it.
+struct PerfCount {
+  std::string printed;          ///< the event as perf printed it: "cycles:u"
+  std::string event;            ///< without the modifier by which perf says "user only": "cycles"
+  std::string unit;             ///< "ns" where perf counts in ms; else as perf has it, often empty
+  std::optional<double> value;  ///< empty: "<not counted>" or "<not supported>"
+  double counted_share = 1;     ///< of the time; below 1 perf has extrapolated the value
+  bool user_only = false;
+  std::string unavailable;  ///< why there is no value, in perf's words; else empty
+};
+
+struct PerfOutput {
+  std::vector<PerfCount> counts;  ///< in perf's order
+  std::string damage;             ///< what could not be read, in a sentence; empty: nothing
+};
+
+/// The field separator that perf is to be asked for where it writes no JSON: it is in no name.
+inline constexpr char kPerfSeparator = ';';
+
+[[nodiscard]] PerfOutput parse_perf_stat(std::string_view text);
+
+/// What perf had to say on standard error, on one line: without its usage text, and with what to do
+/// when perf_event_paranoid is in the way. Empty when it said nothing.
+[[nodiscard]] std::string perf_reason(std::string_view standard_error);
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,137 @@
+// What `taskbench doctor` finds out: facts of the machine, what they mean for a measurement, and
+// the least that anything can cost here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/model/drift.hpp"
+#include "reports/model/fact.hpp"
+#include "reports/model/run.hpp"
+
+namespace taskbench::reports::model {
+
+/// Version of the JSON; docs/schema/doctor-v1.schema.json describes it.
+inline constexpr int kDoctorVersion = 1;
+
+struct Boost {
+  bool on = false;
+  std::string file;  ///< which switches it
+  std::string off;   ///< what to write there
+};
+
+struct SharedCores {
+  int cpus = 0;   ///< that this process may use
+  int cores = 0;  ///< to which they belong
+  /// CPUs that this process may not use, but that share a core with one that it may.
+  int foreign_siblings = 0;
+};
+
+struct CpuQuota {
+  std::optional<double> cpus;  ///< the tightest on the way to the root; none: no quota
+  std::string where;           ///< the file that sets it
+};
+
+struct Aslr {
+  int system_wide = 0;           ///< kernel.randomize_va_space
+  bool off_for_process = false;  ///< by its personality, as `setarch -R` sets it
+};
+
+struct CounterAccess {
+  int paranoid = 0;  ///< kernel.perf_event_paranoid
+  bool privileged = false;
+};
+
+struct ClockSource {
+  std::string current;
+  std::string available;  ///< as the kernel lists them
+};
+
+struct Memory {
+  std::int64_t total_bytes = 0;
+  std::int64_t available_bytes = 0;
+};
+
+struct ThermalZone {
+  std::string name;
+  double celsius = 0;
+  double trip_celsius = 0;  ///< from where on the machine is slowed down, or off
+};
+
+struct BusyProcess {
+  std::string name;
+  int pid = 0;
+  double cpus = 0;  ///< CPU time over time
+};
+
+/// A program that a part of taskbench calls.
+struct Tool {
+  std::string name;
+  std::string package;    ///< which Debian package brings it
+  std::string purpose;    ///< what it is called for
+  std::string missing{};  ///< why it cannot be used; empty when it can
+};
+
+struct DoctorFacts {
+  std::string build_type;
+  std::string compiler_flags;
+  Fact<std::map<std::string, int>> governors;  ///< and how many CPUs have each
+  Fact<Boost> boost;
+  Fact<SharedCores> shared_cores;
+  Fact<double> load_average;               ///< of the last minute
+  Fact<std::vector<BusyProcess>> busiest;  ///< while this process slept, the busiest first
+  Fact<int> cpus_online;
+  Fact<int> cpus_allowed;
+  Fact<CpuQuota> quota;
+  Fact<Aslr> aslr;
+  Fact<CounterAccess> counters;
+  Fact<ClockSource> clock_source;
+  Fact<Memory> memory;
+  Fact<double> memory_stall_percent;  ///< time of the last 10 s in which a task waited for memory
+  Fact<std::int64_t> thermal_throttles;  ///< since the machine was started
+  Fact<std::vector<ThermalZone>> thermal_zones;
+  Fact<std::string> hypervisor;
+  Fact<std::string> huge_pages;  ///< "always", "madvise" or "never"
+  std::vector<Tool> tools;
+  Drift at_rest;  ///< while this process slept
+  Drift at_work;  ///< while it kept the CPUs busy: only then can time be stolen
+};
+
+/// How much what was found moves a result, in the order from bad to good.
+enum class Severity {
+  serious,   ///< by 10 % and more, or it makes the result one of something else
+  moderate,  ///< by some per cent
+  minor,     ///< by a per cent or so; or something cannot be measured
+  unknown,   ///< it could not be found out
+  ok,
+};
+
+struct Finding {
+  std::string check;  ///< "governor", "steal", …
+  Severity severity = Severity::unknown;
+  std::string found;    ///< what is so; for an unknown one, why it is not known
+  std::string matters;  ///< why it matters, and how much it typically moves a result
+  std::string mend;     ///< a command; empty when there is nothing to mend, or no command does
+};
+
+/// One quantity below which nothing on this machine can be timed or done.
+struct FloorFigure {
+  std::string name;           ///< "clock_cost"
+  std::string what;           ///< for people
+  std::vector<double> ns;     ///< one a sample
+  std::string unavailable{};  ///< why there is no sample; empty when there are some
+};
+
+struct DoctorReport {
+  Environment environment;
+  std::vector<Finding> findings;  ///< worst first
+  std::vector<FloorFigure> floor;
+  std::vector<Case> workloads;  ///< measured briefly, to be compared with the floor
+  Drift at_rest;
+  Drift at_work;
+};
+
+}  // namespace taskbench::reports::model

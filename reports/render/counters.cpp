@@ -1,0 +1,196 @@
+#include "reports/render/counters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "reports/render/figures.hpp"
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+constexpr std::string_view kNone = "–";
+constexpr std::string_view kNotCounted = "n/a";
+constexpr std::array<std::string_view, 4> kSchedulerCounters{"steals", "parks", "wakeups",
+                                                             "overflows"};
+
+struct Remarks {
+  bool exact = false;
+  bool user_only = false;
+  bool multiplexed = false;
+};
+
+bool is_counted(const model::Case& measured) {
+  return measured.error.empty() && !measured.events.empty();
+}
+
+std::string name_of(const model::EventCount& event) {
+  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
+}
+
+std::vector<std::string> cells(std::string name, const std::vector<double>& values,
+                               std::uint64_t operations, std::string remark) {
+  const auto spread = stats::spread_of(values);
+  if (!spread) {
+    return {std::move(name),  std::string(kNotCounted), std::string(kNone), std::string(kNone), "0",
+            std::move(remark)};
+  }
+  const bool relative = spread->mad && spread->median > 0;
+  return {
+      std::move(name),
+      rate(spread->median),
+      relative ? fmt::format("{:.1f} %", 100 * *spread->mad / spread->median) : std::string(kNone),
+      operations > 0 ? rate(spread->median / static_cast<double>(operations)) : std::string(kNone),
+      std::to_string(spread->samples),
+      std::move(remark)};
+}
+
+std::string remark_of(const model::EventCount& event, Remarks& remarks) {
+  std::vector<std::string> parts;
+  if (event.event == model::kInstructionsExact) {
+    parts.emplace_back("callgrind");
+    remarks.exact = true;
+  }
+  if (event.user_only) parts.emplace_back("user only");
+  remarks.user_only = remarks.user_only || event.user_only;
+  if (event.counted_share && *event.counted_share < 1 && !event.per_iteration.empty()) {
+    parts.push_back(fmt::format("{:.0f} % of the time", 100 * *event.counted_share));
+    remarks.multiplexed = true;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// For each event that no case has a value of: why, when all give the same reason.
+std::map<std::string, std::string> missing_everywhere(const model::Run& run) {
+  std::map<std::string, std::string> reasons;
+  std::map<std::string, bool> differs;
+  for (const model::Case& measured : run.cases) {
+    if (!is_counted(measured)) continue;
+    for (const model::EventCount& event : measured.events) {
+      const auto [place, is_new] = reasons.emplace(event.event, event.unavailable);
+      if (!event.per_iteration.empty() || place->second != event.unavailable) {
+        differs[event.event] = true;
+      }
+    }
+  }
+  for (const auto& [event, value] : differs) reasons.erase(event);
+  return reasons;
+}
+
+/// "n/a: cycles, instructions: not supported by this machine."
+std::vector<std::string> grouped(const model::Run& run,
+                                 const std::map<std::string, std::string>& reasons) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const model::Case& measured : run.cases) {
+    if (!is_counted(measured)) continue;
+    for (const model::EventCount& event : measured.events) {  // in the order of the request
+      const auto reason = reasons.find(event.event);
+      if (reason == reasons.end()) continue;
+      auto group =
+          std::ranges::find(by_reason, reason->second, &decltype(by_reason)::value_type::first);
+      if (group == by_reason.end()) {
+        group = by_reason.insert(group, {reason->second, {}});
+      }
+      if (std::ranges::find(group->second, event.event) == group->second.end()) {
+        group->second.push_back(event.event);
+      }
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [reason, events] : by_reason) {
+    sentences.push_back(fmt::format("{}: {}: {}.", kNotCounted, fmt::join(events, ", "), reason));
+  }
+  return sentences;
+}
+
+void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
+  for (const std::string_view name : kSchedulerCounters) {
+    std::vector<double> values;
+    for (const model::Repetition& repetition : measured.repetitions) {
+      const auto found = repetition.counters.find(std::string(name));
+      if (stats::is_complete(repetition) && found != repetition.counters.end()) {
+        values.push_back(found->second);
+      }
+    }
+    if (values.empty()) continue;
+    group.rows.push_back(cells(std::string(name), values, measured.operations, "scheduler's"));
+  }
+}
+
+std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks& remarks) {
+  std::vector<std::string> sentences;
+  sentences.push_back(fmt::format(
+      "Counted{} in a pass of its own after the timing: medians over n fresh processes, with "
+      "as "
+      "many iterations as a repetition. The scheduler's counters are of the timing itself, over n "
+      "repetitions.",
+      pass.tool.empty() ? "" : " by " + pass.tool));
+  if (remarks.exact) {
+    sentences.emplace_back(
+        "callgrind: instructions of the scheduler in_turn, whose workers run in turn on one "
+        "thread, "
+        "of a few iterations; equal each time, so that a small change shows.");
+  }
+  if (remarks.user_only) {
+    sentences.emplace_back(
+        "user only: what the kernel did for the program is not in it; `sudo sysctl "
+        "kernel.perf_event_paranoid=1` permits that.");
+  }
+  if (remarks.multiplexed) {
+    sentences.emplace_back(
+        "% of the time: there were more events than counters, so that the event was counted for "
+        "that share only and is extrapolated; ask for fewer events at once.");
+  }
+  return sentences;
+}
+
+}  // namespace
+
+std::optional<CounterTable> counter_table(const model::Run& run) {
+  if (!run.counter_pass) return std::nullopt;
+  CounterTable table;
+  const bool exact = std::ranges::any_of(run.cases, [](const model::Case& measured) {
+    return std::ranges::any_of(measured.events, [](const model::EventCount& event) {
+      return event.event == model::kInstructionsExact && !event.per_iteration.empty();
+    });
+  });
+  if (!run.counter_pass->unavailable.empty() && !exact) {
+    table.missing.push_back(fmt::format("Nothing was counted: {}.", run.counter_pass->unavailable));
+    return table;
+  }
+  const auto missing = missing_everywhere(run);
+  table.missing = grouped(run, missing);
+  Remarks remarks;
+  for (const model::Case& measured : run.cases) {
+    if (!is_counted(measured)) continue;
+    CounterGroup group{measured.name, {}};
+    for (const model::EventCount& event : measured.events) {
+      if (missing.contains(event.event)) continue;
+      group.rows.push_back(cells(name_of(event), event.per_iteration, measured.operations,
+                                 remark_of(event, remarks)));
+      if (!event.unavailable.empty()) {
+        table.missing.push_back(
+            fmt::format("{} of {}: {}.", event.event, measured.name, event.unavailable));
+      }
+    }
+    add_scheduler_counters(measured, group);
+    if (!group.rows.empty()) table.groups.push_back(std::move(group));
+  }
+  if (!table.groups.empty()) table.basis = basis_of(*run.counter_pass, remarks);
+  return table;
+}
+
+std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
+  std::string text;
+  for (const auto& move : moves) {
+    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", move.name, rate(move.base),
+                        rate(move.head));
+  }
+  return text;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,37 @@
+// What `taskbench run --counters` counted, as text: the events of perf beside the counters of the
+// scheduler, case by case.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/run.hpp"
+#include "reports/verdict/counter_move.hpp"
+
+namespace taskbench::reports::render {
+
+inline constexpr std::array<std::string_view, 6> kCounterTitles{
+    "counter", "per iteration", "± MAD", "per op", "n", "remark"};
+
+/// The counters of one case, a row each, with as many cells as there are titles.
+struct CounterGroup {
+  std::string title;  ///< the case's name
+  std::vector<std::vector<std::string>> rows;
+};
+
+struct CounterTable {
+  std::vector<CounterGroup> groups;
+  std::vector<std::string> missing;  ///< what could not be counted and why, a sentence each
+  std::vector<std::string> basis;    ///< what the figures rest on, a sentence each
+};
+
+/// Empty when the run was not asked to count.
+[[nodiscard]] std::optional<CounterTable> counter_table(const model::Run& run);
+
+/// "parks 1.00 → 2.00, instructions 1,234 → 2,345"
+[[nodiscard]] std::string moved_text(const std::vector<verdict::CounterMove>& moves);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,263 @@
+#include "reports/render/doctor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
+#include "reports/stats/floor.hpp"
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using model::DoctorReport;
+using model::Finding;
+using model::Severity;
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kNarrowest = 40;
+constexpr std::size_t kLabelWidth = 10;
+constexpr std::string_view kNone = "–";
+
+constexpr std::string_view kBold = "1";
+constexpr std::string_view kDim = "2";
+
+std::string without_blanks_at_end(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+/// Text, and what it takes to write it: the width, and whether there are colours.
+class Page {
+ public:
+  explicit Page(const TableStyle& style)
+      : colour_(style.colour),
+        width_(std::max(kNarrowest, static_cast<std::size_t>(std::max(style.width, 0)))) {}
+
+  [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
+    if (!colour_ || code.empty() || text.empty()) return text;
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+
+  void line(std::string text = {}) { text_ += text + '\n'; }
+
+  void paragraph(std::string_view text, std::string_view code = {}) {
+    for (std::string& each : wrap(printable(text), width_)) line(inked(code, std::move(each)));
+  }
+
+  /// The label once, then the text beside it in as many lines as it takes.
+  void labelled(std::string_view label, std::string_view label_code, std::string_view text,
+                std::string_view code = {}) {
+    const std::size_t room = width_ - std::min(width_ - 1, kLabelWidth);
+    std::string margin = inked(label_code, pad_right(label, kLabelWidth));
+    for (std::string& each : wrap(printable(text), room)) {
+      line(margin + inked(code, std::move(each)));
+      margin = std::string(kLabelWidth, ' ');
+    }
+  }
+
+  /// A command stays on one line, however long: it is there to be copied.
+  void command(std::string_view text) {
+    line(std::string(kLabelWidth, ' ') + inked(kBold, "→ " + printable(text)));
+  }
+
+  /// The first row holds titles, the second units.
+  void table(const Rows& rows) {
+    std::vector<bool> left(rows.front().size(), false);
+    left.front() = true;
+    const std::vector<std::string> lines = aligned(rows, left);
+    std::string rule;
+    for (std::size_t i = 0; i < display_width(lines.front()); ++i) rule += "─";
+    line(inked(kBold, without_blanks_at_end(lines[0])));
+    line(inked(kDim, without_blanks_at_end(lines[1])));
+    line(inked(kDim, rule));
+    for (std::size_t i = 2; i < lines.size(); ++i) line(without_blanks_at_end(lines[i]));
+  }
+
+  [[nodiscard]] std::string text() && { return std::move(text_); }
+
+ private:
+  bool colour_;
+  std::size_t width_;
+  std::string text_;
+};
+
+std::string_view label_of(Severity severity) {
+  switch (severity) {
+    case Severity::serious:
+      return "SERIOUS";
+    case Severity::moderate:
+      return "moderate";
+    case Severity::minor:
+      return "minor";
+    case Severity::unknown:
+      return "unknown";
+    case Severity::ok:
+      break;
+  }
+  return "ok";
+}
+
+std::string_view ink_of(Severity severity) {
+  switch (severity) {
+    case Severity::serious:
+      return "1;31";
+    case Severity::moderate:
+      return "33";
+    case Severity::minor:
+      return "36";
+    case Severity::unknown:
+      return "35";
+    case Severity::ok:
+      break;
+  }
+  return "32";
+}
+
+void print_findings(Page& page, const std::vector<Finding>& findings) {
+  const Finding* before = nullptr;
+  for (const Finding& each : findings) {
+    // What is in order or not known takes a line, so that it can stand close.
+    const bool is_short = each.severity == Severity::ok || each.severity == Severity::unknown;
+    if (before != nullptr && !(is_short && before->severity == each.severity)) page.line();
+    before = &each;
+    page.labelled(label_of(each.severity), ink_of(each.severity),
+                  fmt::format("{}: {}", each.check, each.found));
+    if (is_short) continue;
+    page.labelled("", "", each.matters, kDim);
+    if (!each.mend.empty()) page.command(each.mend);
+  }
+}
+
+std::string count_text(const std::vector<Finding>& findings) {
+  const auto count = [&](Severity severity) {
+    return std::ranges::count(findings, severity, &Finding::severity);
+  };
+  return fmt::format("{} serious, {} moderate, {} minor, {} unknown, {} in order.",
+                     count(Severity::serious), count(Severity::moderate), count(Severity::minor),
+                     count(Severity::unknown), count(Severity::ok));
+}
+
+/// Four significant digits at most, and no more than two after the point.
+std::string ns_cell(std::optional<double> ns) {
+  if (!ns) return std::string(kNone);
+  return with_separators(*ns, *ns < 100 ? 2 : *ns < 1000 ? 1 : 0);
+}
+
+std::string name_cell(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+void print_floor(Page& page, const DoctorReport& report) {
+  Rows rows{{"the floor here", "median", "lower ¼", "upper ¼", "least", "p99", "samples"},
+            {"", "ns", "ns", "ns", "ns", "ns", ""}};
+  std::vector<std::string> explained;
+  for (const model::FloorFigure& figure : report.floor) {
+    const auto summary = stats::summarize(figure);
+    const std::string name = name_cell(figure.name);
+    if (!summary) {
+      explained.push_back(
+          fmt::format("{}: {} (not measured: {})", name, figure.what, figure.unavailable));
+      rows.push_back({name, std::string(kNone), std::string(kNone), std::string(kNone),
+                      std::string(kNone), std::string(kNone), "0"});
+      continue;
+    }
+    explained.push_back(fmt::format("{}: {}", name, figure.what));
+    rows.push_back({name, ns_cell(summary->median), ns_cell(summary->lower_quartile),
+                    ns_cell(summary->upper_quartile), ns_cell(summary->min), ns_cell(summary->p99),
+                    with_separators(std::uint64_t{figure.ns.size()})});
+  }
+  page.table(rows);
+  page.line();
+  page.paragraph(fmt::format("{}. lower and upper ¼: half of the samples lie between them.",
+                             fmt::join(explained, "; ")),
+                 kDim);
+}
+
+std::optional<double> median_of(const DoctorReport& report, std::string_view name) {
+  const auto found = std::ranges::find(report.floor, name, &model::FloorFigure::name);
+  if (found == report.floor.end()) return std::nullopt;
+  const auto summary = stats::summarize(*found);
+  return summary ? std::optional(summary->median) : std::nullopt;
+}
+
+/// How many of `floor` fit into `ns`.
+std::string times_cell(std::optional<double> ns, std::optional<double> floor) {
+  if (!ns || !floor || *floor <= 0) return std::string(kNone);
+  const double times = *ns / *floor;
+  if (times < 0.1) return fmt::format("{:.1g}", times);
+  return times < 100 ? fmt::format("{:.1f}", times) : with_separators(times, 0);
+}
+
+std::string where_text(const model::Case& measured) {
+  return fmt::format(" on {} with {} worker{}", measured.scheduler, measured.workers,
+                     measured.workers == 1 ? "" : "s");
+}
+
+void print_workloads(Page& page, const DoctorReport& report) {
+  const auto clock = median_of(report, "clock_cost");
+  const auto locked = median_of(report, "locked_instruction");
+  const auto wake_up = median_of(report, "wake_up");
+  Rows rows{{"a workload's operation", "median", "± MAD", "clock costs", "locked", "wake-ups"},
+            {"", "ns", "%", "×", "×", "×"}};
+  std::vector<std::string> failed;
+  std::size_t repetitions = 0;
+  for (const model::Case& measured : report.workloads) {
+    const auto summary = stats::summarize(measured);
+    if (!summary) {
+      failed.push_back(
+          fmt::format("NOT MEASURED {}: {}", measured.name,
+                      measured.error.empty() ? "no repetition was completed" : measured.error));
+      continue;
+    }
+    repetitions = std::max(repetitions, summary->samples);
+    const auto ns = summary->ns_per_operation;
+    const double spread =
+        summary->real_ns_median > 0 ? 100 * summary->real_ns_mad / summary->real_ns_median : 0;
+    rows.push_back({fmt::format("{} ({})", measured.workload, measured.operation), ns_cell(ns),
+                    summary->samples > 1 ? fmt::format("{:.1f}", spread) : std::string(kNone),
+                    times_cell(ns, clock), times_cell(ns, locked), times_cell(ns, wake_up)});
+  }
+  page.line();
+  page.table(rows);
+  page.line();
+  for (const std::string& each : failed) page.paragraph(each, "31");
+  page.paragraph(
+      fmt::format(
+          "A first look{}, {} short repetitions each: `taskbench run` measures. ×: how many of "
+          "the floor's medians one operation takes.",
+          where_text(report.workloads.front()), repetitions),
+      kDim);
+}
+
+}  // namespace
+
+std::string table(const DoctorReport& report, const TableStyle& style) {
+  Page page(style);
+  page.paragraph("taskbench doctor: what disturbs a measurement here", kBold);
+  if (const std::string machine = provenance(report.environment); !machine.empty()) {
+    page.paragraph(machine + ".", kDim);
+  }
+  page.line();
+  print_findings(page, report.findings);
+  page.line();
+  page.paragraph(count_text(report.findings));
+  if (!report.floor.empty()) {
+    page.line();
+    print_floor(page, report);
+  }
+  if (!report.workloads.empty()) print_workloads(page, report);
+  return std::move(page).text();
+}
+
+}  // namespace taskbench::reports::render

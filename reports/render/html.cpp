@@ -1,0 +1,266 @@
+#include "reports/render/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/html_style.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// Takes out whatever stands between two marks, marks included.
+void remove_all(std::string& text, std::string_view first, std::string_view last) {
+  for (std::size_t at = 0; (at = text.find(first, at)) != std::string::npos;) {
+    const std::size_t end = text.find(last, at);
+    if (end == std::string::npos) return;
+    text.erase(at, end + last.size() - at);
+  }
+}
+
+std::string_view class_of(Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return "good";
+    case Tone::bad:
+      return "bad";
+    case Tone::doubtful:
+      return "doubtful";
+    case Tone::plain:
+      break;
+  }
+  return "plain";
+}
+
+Markup line_break() { return {"\n"}; }
+
+Markup paragraph(const Paragraph& content, std::string_view name = "p") {
+  if (content.tone == Tone::plain) return element(name, {}, text(content.text)) + line_break();
+  return element(name, {{"class", class_of(content.tone)}}, text(content.text)) + line_break();
+}
+
+class Page {
+ public:
+  explicit Page(const std::map<std::string, DrawnPlot>& plots, const Document& document)
+      : plots_(plots), document_(document) {}
+
+  Markup section(const Section& content, int level) {
+    const std::string heading = fmt::format("h{}", level);
+    const std::string heading_id = content.id + "-title";
+    Markup inner = line_break() + element(heading, {{"id", heading_id}}, text(content.title));
+    inner += line_break();
+    for (const Block& block : content.blocks) {
+      inner += std::visit([this](const auto& each) { return markup(each); }, block);
+    }
+    for (const Section& part : content.parts) inner += section(part, level + 1);
+    return element("section", {{"id", content.id}, {"aria-labelledby", heading_id}}, inner) +
+           line_break();
+  }
+
+ private:
+  Markup markup(const Paragraph& content) { return paragraph(content); }
+
+  Markup markup(const Items& content) {
+    Markup items = line_break();
+    for (const Paragraph& item : content.items) items += paragraph(item, "li");
+    return element("ul", {}, items) + line_break();
+  }
+
+  Markup markup(const Listing& content) {
+    const Markup code = element("code", {}, text(content.text));
+    return element("p", {{"class", "label"}}, text(content.label)) + line_break() +
+           element("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code) + line_break();
+  }
+
+  Markup markup(const TableBlock& content) {
+    const std::string caption_id = fmt::format("table-{}", ++tables_);
+    Markup head;
+    for (const TableColumn& column : content.columns) head += heading_cell(column);
+    Markup rows = line_break();
+    for (const auto& cells : content.rows) rows += row(content, cells);
+    const Markup table = element(
+        "table", {},
+        element("caption", {{"id", caption_id}}, element("span", {}, text(content.caption))) +
+            line_break() + element("thead", {}, element("tr", {}, head)) + line_break() +
+            element("tbody", {}, rows));
+    // It scrolls where it is too wide, which a keyboard can do only with what takes the focus.
+    const Markup frame = element("div",
+                                 {{"class", "wide"},
+                                  {"role", "region"},
+                                  {"tabindex", "0"},
+                                  {"aria-labelledby", caption_id}},
+                                 table) +
+                         line_break();
+    if (!content.folded) return frame;
+    return element("details", {}, element("summary", {}, text(content.caption)) + frame) +
+           line_break();
+  }
+
+  static Markup heading_cell(const TableColumn& column) {
+    const std::string_view kind = column.is_number ? "number" : "words";
+    return element("th", {{"scope", "col"}, {"class", kind}}, text(column.title));
+  }
+
+  static Markup row(const TableBlock& table, const std::vector<Paragraph>& cells) {
+    Markup inner;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool is_number = i < table.columns.size() && table.columns[i].is_number;
+      const std::string kind =
+          fmt::format("{} {}", is_number ? "number" : "words", class_of(cells[i].tone));
+      const Markup content = text(cells[i].text);
+      inner += i == 0 ? element("th", {{"scope", "row"}, {"class", kind}}, content)
+                      : element("td", {{"class", kind}}, content);
+    }
+    return element("tr", {}, inner) + line_break();
+  }
+
+  Markup markup(const Figure& content) {
+    const std::string caption_id = fmt::format("figure-{}", ++figures_);
+    const auto plot = std::ranges::find(document_.plots, content.plot, &Plot::name);
+    const std::string title = plot == document_.plots.end() ? content.plot : plot->title;
+    const auto drawn = plots_.find(content.plot);
+    Markup drawing;
+    if (drawn != plots_.end()) drawing = inline_svg(drawn->second.svg, caption_id, title);
+    if (drawing.html.empty()) {
+      const bool told = drawn != plots_.end() && !drawn->second.reason.empty();
+      drawing = element(
+          "p", {{"class", "missing"}},
+          text(fmt::format("The plot “{}” would stand here: {}", title,
+                           told ? drawn->second.reason : std::string("it was not drawn."))));
+    } else {
+      drawing = element("div",
+                        {{"class", "plot"},
+                         {"role", "region"},
+                         {"tabindex", "0"},
+                         {"aria-labelledby", caption_id}},
+                        drawing);
+    }
+    const Markup caption = element("figcaption", {{"id", caption_id}}, text(content.caption));
+    return element("figure", {}, drawing + line_break() + caption) + line_break();
+  }
+
+  const std::map<std::string, DrawnPlot>& plots_;
+  const Document& document_;
+  int tables_ = 0;
+  int figures_ = 0;
+};
+
+Markup contents(const Document& document) {
+  Markup items = line_break();
+  for (const Section& section : document.sections) {
+    items += element("li", {}, element("a", {{"href", '#' + section.id}}, text(section.title))) +
+             line_break();
+  }
+  return element("nav", {{"aria-label", "Contents"}}, element("ul", {}, items)) + line_break();
+}
+
+Markup head_of(const Document& document) {
+  return Markup{
+             "<meta charset=\"utf-8\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta name=\"color-scheme\" content=\"light dark\">\n"} +
+         element("title", {}, text(document.title)) + line_break() +
+         element("style", {}, Markup{std::string(kPageStyle)}) + line_break();
+}
+
+}  // namespace
+
+Markup text(std::string_view content) {
+  std::string result;
+  for (const char each : printable(content)) {
+    switch (each) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += each;
+    }
+  }
+  return {result};
+}
+
+Markup element(std::string_view name, Attributes attributes, const Markup& content) {
+  std::string start;
+  for (const auto& [key, value] : attributes) {
+    start += fmt::format(" {}=\"{}\"", key, text(value).html);
+  }
+  return {fmt::format("<{0}{1}>{2}</{0}>", name, start, content.html)};
+}
+
+Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_view label) {
+  const std::size_t root = svg.find("<svg");
+  const std::size_t inside = root == std::string_view::npos ? root : svg.find('>', root);
+  const std::size_t end = svg.rfind("</svg>");
+  if (inside == std::string_view::npos || end == std::string_view::npos || end < inside) return {};
+  const std::string_view start = svg.substr(root, inside - root);
+  const std::size_t box = start.find("viewBox=\"");
+  if (box == std::string_view::npos) return {};
+  const std::string_view from_box = start.substr(box + 9);
+  const std::string view_box(from_box.substr(0, from_box.find('"')));
+
+  std::string drawing(svg.substr(inside + 1, end - inside - 1));
+  remove_all(drawing, "<title>", "</title>");  // "Gnuplot": browsers show it as a tool tip
+  remove_all(drawing, "<desc>", "</desc>");
+  for (const std::string_view quote : {"\"", "'"}) {
+    replace_all(drawing, fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, prefix));
+    replace_all(drawing, fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, prefix));
+  }
+  replace_all(drawing, "url(#", fmt::format("url(#{}-", prefix));
+  replace_all(drawing, "fill=\"#ffffff\"", "fill=\"none\"");  // the plate
+  for (const std::string_view black : {"rgb(  0,   0,   0)", "rgb(0,0,0)", "#000000"}) {
+    replace_all(drawing, black, "currentColor");
+  }
+  for (const std::string_view attribute : {"fill", "stroke", "color"}) {
+    replace_all(drawing, fmt::format("{}=\"black\"", attribute),
+                fmt::format("{}=\"currentColor\"", attribute));
+  }
+  return element("svg",
+                 {{"viewBox", view_box},
+                  {"xmlns", "http://www.w3.org/2000/svg"},
+                  {"xmlns:xlink", "http://www.w3.org/1999/xlink"},
+                  {"role", "img"},
+                  {"aria-label", label}},
+                 Markup{drawing});
+}
+
+std::string html(const Document& document, const std::map<std::string, DrawnPlot>& plots) {
+  Page page(plots, document);
+  Markup lead = line_break() + element("h1", {}, text(document.title)) + line_break();
+  for (const Paragraph& each : document.lead) lead += paragraph(each);
+  Markup main = line_break();
+  for (const Section& section : document.sections) main += page.section(section, 2);
+  const Markup body =
+      line_break() +
+      element("a", {{"class", "skip"}, {"href", "#main"}}, text("Skip to the results")) +
+      line_break() + element("header", {}, lead) + line_break() + contents(document) +
+      element("main", {{"id", "main"}, {"tabindex", "-1"}}, main) + line_break();
+  return "<!DOCTYPE html>\n" +
+         element("html", {{"lang", "en"}},
+                 line_break() + element("head", {}, line_break() + head_of(document)) +
+                     line_break() + element("body", {}, body) + line_break())
+             .html +
+         '\n';
+}
+
+}  // namespace taskbench::reports::render

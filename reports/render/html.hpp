@@ -1,0 +1,46 @@
+// HTML from pieces that cannot be confused with text: only text() makes one out of what came from
+// outside, and it escapes.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reports/render/document.hpp"
+
+namespace taskbench::reports::render {
+
+/// Well-formed HTML.
+struct Markup {
+  std::string html;
+
+  Markup& operator+=(const Markup& more) {
+    html += more.html;
+    return *this;
+  }
+  friend Markup operator+(Markup first, const Markup& second) { return std::move(first += second); }
+};
+
+/// Text for any place in HTML, attributes included. Bytes that are not UTF-8 and control characters
+/// become U+FFFD.
+[[nodiscard]] Markup text(std::string_view content);
+
+using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+/// <name attribute="value">content</name>. The values are escaped here.
+[[nodiscard]] Markup element(std::string_view name, Attributes attributes, const Markup& content);
+
+/// The drawing of gnuplot as a part of a page: without its prolog, titles and plate, black being
+/// the colour of the page's text, and its ids made unique by `prefix`. `label` is its name for who
+/// cannot see it. Empty when it holds no drawing.
+[[nodiscard]] Markup inline_svg(std::string_view svg, std::string_view prefix,
+                                std::string_view label);
+
+/// One page in one file: no script, no link to anything outside of it. A plot that was not drawn
+/// leaves a sentence in its place.
+[[nodiscard]] std::string html(const Document& document,
+                               const std::map<std::string, DrawnPlot>& plots);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,70 @@
+// What a report knows of each benchmark of its results.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/result_file.hpp"
+#include "reports/render/plots.hpp"
+#include "reports/render/report.hpp"
+
+namespace taskbench::reports::render {
+
+/// One counter of one benchmark, in whatever unit normalised() is about.
+struct CaseCounter {
+  std::string name;
+  std::vector<double> values;    ///< one a repetition, or a process that counted
+  std::optional<double> median;  ///< empty: it could not be counted
+  std::string reason;            ///< why not
+};
+
+/// A benchmark of the newest result that has it.
+struct ShownCase {
+  const NamedResult* source = nullptr;
+  const model::Benchmark* benchmark = nullptr;
+  std::string group;    ///< its workload, or the family of a foreign benchmark
+  std::string variant;  ///< "work_stealing ×2"; what the group's cases differ in; may be empty
+  Sampled real_ns;
+
+  [[nodiscard]] std::string label() const {
+    return variant.empty() ? group : group + ' ' + variant;
+  }
+  /// Whether an iteration is a known number of operations.
+  [[nodiscard]] bool has_operations() const { return benchmark->operations > 0; }
+};
+
+/// Seconds since 1970 of a date as Google Benchmark writes them: RFC 3339, or older forms without a
+/// zone, which is then taken for UTC. Empty for others.
+[[nodiscard]] std::optional<std::int64_t> instant_of(std::string_view date);
+
+/// Pointers to the results, the oldest first; those without a date come before all others, in
+/// their own order.
+[[nodiscard]] std::vector<const NamedResult*> in_order_of_time(
+    const std::vector<NamedResult>& results);
+
+/// Every benchmark that has samples, in the order of the newest results; each once.
+[[nodiscard]] std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_order);
+
+/// All that was counted of it: per operation where those are known, else as the program gave it.
+/// Whatever else learns to count adds to this list.
+[[nodiscard]] std::vector<CaseCounter> counters_of(const ShownCase& shown);
+
+/// On what it ran, as far as results of other machines or builds cannot be compared with it.
+[[nodiscard]] std::string machine_of(const model::ResultFile& file);
+
+/// "1a2b3c4", "-dirty" kept; empty when it is not known.
+[[nodiscard]] std::string short_commit(const model::ResultFile& file);
+
+/// The day of a date; the whole of what is no such date.
+[[nodiscard]] std::string day_of(const std::string& date);
+
+/// Three significant digits, with separators from a thousand on.
+[[nodiscard]] std::string three_digits(double number);
+
+/// "32.63 µs": in the unit that suits it.
+[[nodiscard]] std::string time_text(double ns);
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "reports/render/gnuplot.hpp"
+#include "reports/render/paired.hpp"
+#include "reports/render/report_sections.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using Outcome = verdict::PairedFile::Outcome;
+using verdict::Verdict;
+
+Tone tone_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return Tone::good;
+    case Verdict::fail:
+      return Tone::bad;
+    case Verdict::inconclusive:
+      break;
+  }
+  return Tone::doubtful;
+}
+
+std::string program_text(const model::PairedProgram& program) {
+  if (program.commit.empty()) return program.command;
+  constexpr std::size_t kDigits = 12;
+  return fmt::format("{} ({})", program.commit.substr(0, kDigits), program.revision);
+}
+
+void add_effects(const NamedComparison& comparison, const std::string& suffix, Section& section,
+                 Document& document) {
+  const auto& report = comparison.file.report;
+  const std::size_t plots = (report.benchmarks.size() + kMaxRows - 1) / kMaxRows;
+  for (std::size_t plot = 0; plot < plots; ++plot) {
+    std::vector<EffectRow> rows;
+    const std::size_t end = std::min(report.benchmarks.size(), (plot + 1) * kMaxRows);
+    for (std::size_t i = plot * kMaxRows; i < end; ++i) {
+      const verdict::BenchmarkVerdict& each = report.benchmarks[i];
+      EffectRow row{each.name, each.verdict, each.change, {}, each.epsilon, each.delta, {}};
+      if (each.low && each.high) row.interval = {*each.low, *each.high};
+      for (const double log_ratio :
+           verdict::block_differences(comparison.file.trial, each.name, each.blocks)) {
+        row.blocks.push_back(std::expm1(log_ratio));
+      }
+      rows.push_back(std::move(row));
+    }
+    const std::string name =
+        "effects" + suffix + (plot == 0 ? std::string() : fmt::format("-part{}", plot + 1));
+    document.plots.push_back(effect_plot(name, "Change of head against base", rows));
+    section.blocks.push_back(Figure{
+        name,
+        fmt::format(
+            "The filled mark is the estimated change of a benchmark, its bar the 95 % interval; "
+            "every small dot is one of its blocks of four processes, {} in all, the first on top. "
+            "The grey band is the noise floor, the dashed line the smallest slowdown that matters: "
+            "a benchmark FAILs when it lies beyond that line and is surely slower than the band.",
+            report.blocks)});
+  }
+}
+
+/// One row for each side.
+void add_processes(const NamedComparison& comparison, const std::string& suffix, Section& section,
+                   Document& document) {
+  const auto& file = comparison.file;
+  Section part{fmt::format("processes{}", suffix), "Each process", {}};
+  for (const verdict::BenchmarkVerdict& each : file.report.benchmarks) {
+    const auto processes = static_cast<std::size_t>(each.blocks) * model::kBlockSize;
+    std::vector<double> base;
+    std::vector<double> head;
+    for (std::size_t i = 0; i < std::min(processes, file.trial.samples.size()); ++i) {
+      const model::ProcessSample& sample = file.trial.samples[i];
+      (sample.side == model::Side::base ? base : head).push_back(sample.real_ns.at(each.name));
+    }
+    if (base.empty() || head.empty()) continue;
+    const std::size_t count = base.size();
+    const std::string name = plot_name("processes" + suffix, each.name);
+    document.plots.push_back(distribution_plot(
+        name, each.name, "wall time of one iteration",
+        {{"base", sampled(std::move(base)), kBlue}, {"head", sampled(std::move(head)), kOrange}}));
+    part.blocks.push_back(Figure{
+        name, fmt::format("Every dot is one process, {} a side: the median of its repetitions. The "
+                          "line is the median of the processes, the bar its 95 % interval; the "
+                          "verdict compares within blocks, and sees less.",
+                          count)});
+  }
+  if (!part.blocks.empty()) section.parts.push_back(std::move(part));
+}
+
+void add_judged(const NamedComparison& comparison, const std::string& suffix, Section& section,
+                Document& document) {
+  const auto& file = comparison.file;
+  const PairedText words = paired_text(file.trial, file.report);
+  section.blocks.push_back(Paragraph{words.headline, tone_of(file.report.overall)});
+  if (!file.trial.end) {
+    section.blocks.push_back(
+        Paragraph{"The trial was not brought to its end: “taskbench ab "
+                  "--resume” goes on with it.",
+                  Tone::doubtful});
+  }
+  add_effects(comparison, suffix, section, document);
+  TableBlock table;
+  table.caption =
+      "Times are medians over the processes; the change is that of head against base, above 0 is "
+      "slower; detectable is the change that so many blocks find in four of five cases.";
+  for (const std::string& title : words.titles) {
+    table.columns.push_back({title, title != "benchmark" && title != "verdict"});
+  }
+  for (std::size_t i = 0; i < words.rows.size(); ++i) {
+    std::vector<Paragraph> cells;
+    for (std::size_t k = 0; k < words.rows[i].size(); ++k) {
+      const bool is_verdict = words.titles[k] == "verdict";
+      cells.push_back({words.rows[i][k],
+                       is_verdict ? tone_of(file.report.benchmarks[i].verdict) : Tone::plain});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  section.blocks.push_back(std::move(table));
+  Items remarks;
+  for (const std::string& remark : words.remarks) remarks.items.push_back(plain(remark));
+  if (!remarks.items.empty()) section.blocks.push_back(std::move(remarks));
+  section.blocks.push_back(plain(words.basis));
+  add_processes(comparison, suffix, section, document);
+}
+
+}  // namespace
+
+Section comparison_section(const NamedComparison& comparison, std::size_t number, bool is_only_one,
+                           Document& document) {
+  const auto& file = comparison.file;
+  const std::string suffix = is_only_one ? std::string() : fmt::format("-{}", number);
+  Section section{"comparison" + suffix, "Comparison", {}};
+  if (!is_only_one) section.title += fmt::format(" {}: {}", number, comparison.path);
+  section.blocks.push_back(
+      plain(fmt::format("Head: {}. Base: {}.", program_text(file.trial.setup.head),
+                        program_text(file.trial.setup.base))));
+  switch (file.outcome) {
+    case Outcome::judged:
+      add_judged(comparison, suffix, section, document);
+      break;
+    case Outcome::identical:
+      section.blocks.push_back(Paragraph{
+          "PASS: both programs are the same, byte for byte; nothing was run.", Tone::good});
+      break;
+    case Outcome::failed: {
+      section.blocks.push_back(
+          Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
+      section.blocks.push_back(plain(file.failure.message));
+      std::string log;
+      for (const std::string& line : file.failure.lines) log += line + '\n';
+      if (!log.empty()) section.blocks.push_back(Listing{"The last lines of the log", log});
+      break;
+    }
+  }
+  if (!file.trial.setup.reproduce.empty()) {
+    section.blocks.push_back(Listing{"To reproduce it", file.trial.setup.reproduce});
+  }
+  return section;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,257 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reports/render/report_sections.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+constexpr std::size_t kMostShown = 5;
+constexpr std::size_t kUnfoldedInputs = 12;
+
+struct Fact {
+  std::string name;
+  std::string value;
+};
+
+/// For people: "cpu_model" is "CPU model". What is not listed goes by its own name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames{{
+    {"cpu_model", "CPU"},
+    {"cpu_microcode", "microcode"},
+    {"cpu_governor", "frequency governor"},
+    {"smt_active", "SMT active"},
+    {"memory_bytes", "memory, bytes"},
+    {"kernel", "kernel"},
+    {"hypervisor", "hypervisor"},
+    {"compiler", "compiler"},
+    {"compiler_flags", "compiler flags"},
+    {"build_type", "build type"},
+    {"workloads_version", "version of the workloads"},
+    {"git_commit", "git commit"},
+    {"taskbench_version", "taskbench"},
+    {"host_name", "host"},
+}};
+
+std::string name_of(const std::string& key) {
+  const auto found = std::ranges::find(kNames, key, [](const auto& each) { return each.first; });
+  return found == kNames.end() ? key : std::string(found->second);
+}
+
+std::vector<Fact> facts_of(const model::ResultFile& file) {
+  std::vector<Fact> facts;
+  const auto add = [&](std::string name, std::string value) {
+    if (!value.empty()) facts.push_back({std::move(name), std::move(value)});
+  };
+  add("date", file.date);
+  add("host", file.host_name);
+  add("program", file.executable);
+  add("taskbench", file.taskbench_version);
+  if (file.cpu_count > 0) add("CPUs", std::to_string(file.cpu_count));
+  if (file.cpu_mhz > 0) add("clock rate as reported", fmt::format("{:g} MHz", file.cpu_mhz));
+  if (file.cpu_scaling_enabled) add("frequency scaling", "enabled");
+  if (!file.load_avg.empty()) {
+    add("load average at the start", fmt::format("{:g}", fmt::join(file.load_avg, ", ")));
+  }
+  for (const auto& [key, value] : file.environment) add(name_of(key), value);
+  if (!file.library_version.empty() || !file.library_build_type.empty()) {
+    add("Google Benchmark", fmt::format("{} {}", file.library_version, file.library_build_type));
+  }
+  return facts;
+}
+
+std::string value_of(const std::vector<Fact>& facts, const std::string& name) {
+  const auto found = std::ranges::find(facts, name, &Fact::name);
+  return found == facts.end() ? std::string("–") : found->value;
+}
+
+TableBlock facts_table(const NamedResult& newest) {
+  TableBlock table;
+  table.caption = fmt::format("Of the newest result, {}", newest.path);
+  table.columns = {{"what", false}, {"value", false}};
+  for (const Fact& fact : facts_of(newest.file)) {
+    table.rows.push_back({plain(fact.name), plain(fact.value)});
+  }
+  return table;
+}
+
+/// Facts that decide what can be compared, where results differ in them.
+Items differences(const std::vector<const NamedResult*>& in_order) {
+  std::vector<std::vector<Fact>> facts;
+  for (const NamedResult* each : in_order) facts.push_back(facts_of(each->file));
+  std::vector<std::string> names;
+  for (const auto& of_result : facts) {
+    for (const Fact& fact : of_result) {
+      const bool varies_anyway = fact.name == "date" || fact.name == "git commit" ||
+                                 fact.name == "load average at the start";
+      if (!varies_anyway && std::ranges::find(names, fact.name) == names.end()) {
+        names.push_back(fact.name);
+      }
+    }
+  }
+  Items list;
+  for (const std::string& name : names) {
+    std::vector<std::string> values;
+    for (const auto& of_result : facts) {
+      std::string value = value_of(of_result, name);
+      if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+    }
+    if (values.size() < 2) continue;
+    const std::size_t more = values.size() > kMostShown ? values.size() - kMostShown : 0;
+    values.resize(values.size() - more);
+    list.items.push_back(
+        plain(fmt::format("{}: {}{}", name, fmt::join(values, "; "),
+                          more > 0 ? fmt::format("; and {} more", more) : std::string())));
+  }
+  return list;
+}
+
+TableBlock inputs_table(const std::vector<const NamedResult*>& in_order) {
+  TableBlock table;
+  table.caption = in_order.size() == 1
+                      ? std::string("The result that this report is made of")
+                      : fmt::format("The {} results that this report is made of", in_order.size());
+  table.folded = in_order.size() > kUnfoldedInputs;
+  table.columns = {{"result", false},  {"date", false},      {"commit", false},
+                   {"machine", false}, {"benchmarks", true}, {"repetitions", true}};
+  for (const NamedResult* each : in_order) {
+    std::size_t repetitions = 0;
+    for (const auto& benchmark : each->file.benchmarks) repetitions += benchmark.repetitions.size();
+    const std::string commit = short_commit(each->file);
+    table.rows.push_back({plain(each->path), plain(each->file.date.empty() ? "–" : each->file.date),
+                          plain(commit.empty() ? "–" : commit), plain(machine_of(each->file)),
+                          plain(std::to_string(each->file.benchmarks.size())),
+                          plain(std::to_string(repetitions))});
+  }
+  return table;
+}
+
+/// As one would type it.
+std::string command_of(const model::ResultFile& file) {
+  constexpr std::string_view kBare =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
+  std::string command;
+  for (const std::string& word : file.command_line) {
+    if (!command.empty()) command += ' ';
+    if (!word.empty() && word.find_first_not_of(kBare) == std::string::npos) {
+      command += word;
+      continue;
+    }
+    command += '\'';
+    for (const char each : word) command += each == '\'' ? "'\\''" : std::string(1, each);
+    command += '\'';
+  }
+  return command;
+}
+
+/// "a.json, b.json and 98 more"
+std::string some_of(const std::vector<std::string>& texts, std::string_view between) {
+  const std::size_t shown = std::min(texts.size(), kMostShown);
+  std::string text = fmt::format(
+      "{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), between));
+  if (shown < texts.size()) text += fmt::format(" and {} more", texts.size() - shown);
+  return text;
+}
+
+bool is_busy(const model::ResultFile& file) {
+  constexpr double kBusyShare = 0.5;
+  return !file.load_avg.empty() && file.cpu_count > 0 &&
+         file.load_avg.front() > kBusyShare * static_cast<double>(file.cpu_count);
+}
+
+bool is_debug_build(const model::ResultFile& file) {
+  const auto found = file.environment.find("build_type");
+  return found != file.environment.end() && found->second == "Debug";
+}
+
+bool is_dirty(const model::ResultFile& file) { return short_commit(file).ends_with("-dirty"); }
+
+struct Doubt {
+  bool (*applies)(const model::ResultFile& file);
+  std::string_view what;
+};
+constexpr std::array<Doubt, 5> kDoubts{{
+    {is_debug_build, "of a Debug build: its times say nothing about an optimised one"},
+    {[](const model::ResultFile& file) { return file.partial; },
+     "of a run that was interrupted: repetitions are missing"},
+    {is_busy, "of a machine that was busy when it began: its load was more than half of its CPUs"},
+    {[](const model::ResultFile& file) { return file.cpu_scaling_enabled; },
+     "of a machine whose clock rate could change: times of different moments may differ"},
+    {is_dirty, "of sources that had been changed since the commit that is named"},
+}};
+
+void add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
+  for (const model::Benchmark& benchmark : result.file.benchmarks) {
+    if (!benchmark.error.empty()) {
+      list.push_back(
+          {fmt::format("{} failed ({}): {}", benchmark.run_name, result.path, benchmark.error),
+           Tone::bad});
+    } else if (benchmark.repetitions.empty()) {
+      list.push_back(
+          {fmt::format("{} has no repetitions in {}{}", benchmark.run_name, result.path,
+                       benchmark.has_aggregates ? ", only means and medians: write it without "
+                                                  "--benchmark_report_aggregates_only"
+                                                : ""),
+           Tone::doubtful});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order) {
+  std::vector<Paragraph> list;
+  for (const NamedResult* each : in_order) add_failures(*each, list);
+  for (const Doubt& doubt : kDoubts) {
+    std::vector<std::string> paths;
+    for (const NamedResult* each : in_order) {
+      if (doubt.applies(each->file)) paths.push_back(each->path);
+    }
+    if (paths.empty()) continue;
+    const bool one = paths.size() == 1;
+    list.push_back({fmt::format("{} {} {}.", some_of(paths, ", "), one ? "is" : "are", doubt.what),
+                    Tone::doubtful});
+  }
+  std::vector<std::string> machines;
+  for (const NamedResult* each : in_order) {
+    const std::string machine = machine_of(each->file);
+    if (std::ranges::find(machines, machine) == machines.end()) machines.push_back(machine);
+  }
+  if (machines.size() > 1) {
+    list.push_back({fmt::format("The results come from {} machines or builds. Times of different "
+                                "ones cannot be compared: {}.",
+                                machines.size(), some_of(machines, "; ")),
+                    Tone::doubtful});
+  }
+  return list;
+}
+
+Section environment_section(const std::vector<const NamedResult*>& in_order) {
+  Section section{"environment", "Environment", {}};
+  section.blocks.push_back(facts_table(*in_order.back()));
+  if (Items list = differences(in_order); !list.items.empty()) {
+    section.blocks.push_back(plain("In these the results differ:"));
+    section.blocks.push_back(std::move(list));
+  }
+  section.blocks.push_back(inputs_table(in_order));
+  std::vector<std::string> commands;
+  for (const NamedResult* each : in_order) {
+    std::string command = command_of(each->file);
+    if (command.empty() || std::ranges::find(commands, command) != commands.end()) continue;
+    commands.push_back(std::move(command));
+  }
+  if (!commands.empty()) {
+    section.blocks.push_back(
+        Listing{commands.size() == 1 ? "The command line" : "The command lines",
+                fmt::format("{}", fmt::join(commands, "\n"))});
+  }
+  return section;
+}
+
+}  // namespace taskbench::reports::render

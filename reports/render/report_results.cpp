@@ -1,0 +1,305 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "reports/render/figures.hpp"
+#include "reports/render/gnuplot.hpp"
+#include "reports/render/report_sections.hpp"
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+constexpr std::string_view kNone = "–";
+constexpr std::size_t kMostVariants = 12;  // that colours and shapes can tell apart
+
+/// The different values of a member, in the order in which they first appear.
+std::vector<std::string> distinct(const std::vector<ShownCase>& cases,
+                                  std::string ShownCase::*member) {
+  std::vector<std::string> values;
+  for (const ShownCase& each : cases) {
+    if (std::ranges::find(values, each.*member) == values.end()) values.push_back(each.*member);
+  }
+  return values;
+}
+
+std::size_t place_of(const std::vector<std::string>& values, const std::string& value) {
+  return static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+}
+
+/// "9" or "5 to 9"
+std::string sample_count(const std::vector<const ShownCase*>& cases) {
+  std::size_t fewest = cases.front()->real_ns.values.size();
+  std::size_t most = fewest;
+  for (const ShownCase* each : cases) {
+    fewest = std::min(fewest, each->real_ns.values.size());
+    most = std::max(most, each->real_ns.values.size());
+  }
+  return fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most);
+}
+
+std::vector<const ShownCase*> pointers(const std::vector<ShownCase>& cases) {
+  std::vector<const ShownCase*> result;
+  for (const ShownCase& each : cases) result.push_back(&each);
+  return result;
+}
+
+/// Runs of at most kMaxRows.
+std::vector<std::vector<const ShownCase*>> in_portions(std::vector<const ShownCase*> cases) {
+  std::vector<std::vector<const ShownCase*>> portions;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (i % kMaxRows == 0) portions.emplace_back();
+    portions.back().push_back(cases[i]);
+  }
+  return portions;
+}
+
+/// " (2 of 3)" where there are several.
+std::string part_text(std::size_t index, std::size_t count) {
+  return count > 1 ? fmt::format(" ({} of {})", index + 1, count) : std::string();
+}
+
+std::string interval_text(const Sampled& sample) {
+  if (!sample.interval) return std::string(kNone);
+  const TimeUnit unit = time_unit(sample.median);
+  return fmt::format("{} … {} {}", with_separators(sample.interval->low / unit.ns, unit.decimals),
+                     with_separators(sample.interval->high / unit.ns, unit.decimals), unit.name);
+}
+
+std::vector<Paragraph> result_row(const ShownCase& shown, bool several_sources) {
+  const auto& values = shown.real_ns.values;
+  const double median = shown.real_ns.median;
+  const double spread = 100 * stats::median_absolute_deviation(values) / median;
+  std::vector<double> cpu_ns;
+  for (const auto& repetition : shown.benchmark->repetitions) cpu_ns.push_back(repetition.cpu_ns);
+  Paragraph spread_cell = plain(std::string(kNone));
+  if (values.size() > 1) {
+    spread_cell = {fmt::format("{:.1f}", spread), spread > 10  ? Tone::bad
+                                                  : spread > 5 ? Tone::doubtful
+                                                               : Tone::plain};
+  }
+  std::vector<Paragraph> cells{
+      plain(shown.label()),
+      plain(time_text(median)),
+      plain(interval_text(shown.real_ns)),
+      spread_cell,
+      plain(shown.has_operations()
+                ? time_text(median / static_cast<double>(shown.benchmark->operations))
+                : std::string(kNone)),
+      plain(time_text(stats::median(cpu_ns))),
+      plain(std::to_string(values.size()))};
+  if (several_sources) cells.push_back(plain(shown.source->path));
+  return cells;
+}
+
+TableBlock result_table(const std::vector<ShownCase>& cases) {
+  std::set<const NamedResult*> sources;
+  for (const ShownCase& each : cases) sources.insert(each.source);
+  const bool several = sources.size() > 1;
+  TableBlock table;
+  table.caption =
+      "Wall time of one iteration: the median over the repetitions, its 95 % interval, and the "
+      "median absolute deviation (MAD) in per cent of it; the median for one operation; CPU time "
+      "of all threads for one iteration.";
+  table.columns = {{"benchmark", false}, {"median", true}, {"95 % interval", true},
+                   {"± MAD, %", true},   {"per op", true}, {"CPU", true},
+                   {"repetitions", true}};
+  if (several) table.columns.push_back({"result", false});
+  for (const ShownCase& each : cases) table.rows.push_back(result_row(each, several));
+  return table;
+}
+
+void add_overview(const std::vector<ShownCase>& cases, Section& section, Document& document) {
+  const auto groups = distinct(cases, &ShownCase::group);
+  const auto variants = distinct(cases, &ShownCase::variant);
+  if (cases.size() < 2 || variants.size() > kMostVariants) return;
+  const bool per_operation =
+      std::ranges::all_of(cases, [](const ShownCase& each) { return each.has_operations(); });
+  const std::string quantity =
+      per_operation ? "wall time of one operation" : "wall time of one iteration";
+  const std::size_t plots = (groups.size() + kMaxRows - 1) / kMaxRows;
+  for (std::size_t plot = 0; plot < plots; ++plot) {
+    const std::size_t first = plot * kMaxRows;
+    const std::size_t end = std::min(groups.size(), first + kMaxRows);
+    std::vector<Variant> shown;
+    for (const std::string& variant : variants) shown.push_back({variant, {}});
+    for (const ShownCase& each : cases) {
+      const std::size_t group = place_of(groups, each.group);
+      if (group < first || group >= end) continue;
+      const double scale = per_operation ? static_cast<double>(each.benchmark->operations) : 1;
+      std::optional<stats::Interval> interval = each.real_ns.interval;
+      if (interval) interval = {interval->low / scale, interval->high / scale};
+      shown[place_of(variants, each.variant)].points.push_back(
+          {group - first, each.real_ns.median / scale, interval});
+    }
+    std::erase_if(shown, [](const Variant& variant) { return variant.points.empty(); });
+    const std::vector<std::string> names(groups.begin() + static_cast<std::ptrdiff_t>(first),
+                                         groups.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::string name = plot == 0 ? "overview" : fmt::format("overview-{}", plot + 1);
+    document.plots.push_back(overview_plot(name, "Benchmarks side by side" + part_text(plot, plots),
+                                           quantity, names, shown));
+    section.blocks.push_back(Figure{
+        name, fmt::format("Each mark is the median {} of {} repetitions, its bar the 95 % interval "
+                          "of that median, where there are the six repetitions that it takes. To "
+                          "the left is faster.",
+                          quantity, sample_count(pointers(cases)))});
+  }
+}
+
+std::string distribution_caption(const std::vector<const ShownCase*>& cases) {
+  const bool any_interval = std::ranges::any_of(
+      cases, [](const ShownCase* each) { return each->real_ns.interval.has_value(); });
+  return fmt::format(
+      "Every dot is one repetition, {} in each row; up and down within a row means nothing. The "
+      "line is their median{}.",
+      sample_count(cases),
+      any_interval ? ", the bar its 95 % interval"
+                   : "; fewer than six repetitions give it no 95 % interval");
+}
+
+/// Counters of all cases as one panel each: those that ever counted anything.
+std::vector<CounterPanel> panels_of(const std::vector<std::vector<CaseCounter>>& counters,
+                                    const std::vector<std::string>& names) {
+  std::vector<CounterPanel> panels;
+  for (const std::string& name : names) {
+    CounterPanel panel{name, {}};
+    bool any = false;
+    for (const auto& of_case : counters) {
+      const auto found = std::ranges::find(of_case, name, &CaseCounter::name);
+      if (found == of_case.end()) {
+        panel.rows.push_back({});
+        continue;
+      }
+      any = any || std::ranges::any_of(found->values, [](double value) { return value != 0; }) ||
+            found->median.value_or(0) != 0;
+      panel.rows.push_back({found->values, found->median});
+    }
+    if (any) panels.push_back(std::move(panel));
+  }
+  return panels;
+}
+
+TableBlock counter_table(const std::vector<const ShownCase*>& cases,
+                         const std::vector<std::vector<CaseCounter>>& counters,
+                         const std::vector<std::string>& names, const std::string& quantity) {
+  TableBlock table;
+  table.caption = fmt::format("Counters {}: medians over the repetitions.", quantity);
+  table.columns = {{"benchmark", false}};
+  for (const std::string& name : names) table.columns.push_back({name, true});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::vector<Paragraph> row{plain(cases[i]->label())};
+    for (const std::string& name : names) {
+      const auto found = std::ranges::find(counters[i], name, &CaseCounter::name);
+      const bool known = found != counters[i].end() && found->median;
+      row.push_back(plain(known ? three_digits(*found->median) : std::string(kNone)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// Why a counter has no value, each reason once.
+Items missing_counters(const std::vector<std::vector<CaseCounter>>& counters) {
+  std::set<std::string> sentences;
+  for (const auto& of_case : counters) {
+    for (const CaseCounter& counter : of_case) {
+      if (counter.median) continue;
+      sentences.insert(fmt::format("{} was not counted: {}", counter.name, counter.reason));
+    }
+  }
+  Items list;
+  for (const std::string& sentence : sentences) list.items.push_back(plain(sentence));
+  return list;
+}
+
+/// What is counted in the same unit.
+void add_counters(const std::vector<const ShownCase*>& all, const std::string& name,
+                  const std::string& quantity, Section& section, Document& document) {
+  const auto portions = in_portions(all);
+  for (std::size_t part = 0; part < portions.size(); ++part) {
+    const auto& cases = portions[part];
+    std::vector<std::vector<CaseCounter>> counters;
+    std::vector<std::string> names;
+    std::vector<std::string> labels;
+    for (const ShownCase* each : cases) {
+      counters.push_back(counters_of(*each));
+      labels.push_back(each->label());
+      for (const CaseCounter& counter : counters.back()) {
+        if (std::ranges::find(names, counter.name) == names.end()) names.push_back(counter.name);
+      }
+    }
+    if (names.empty()) continue;
+    const auto panels = panels_of(counters, names);
+    if (!panels.empty()) {
+      const std::string plot = part == 0 ? name : fmt::format("{}-{}", name, part + 1);
+      document.plots.push_back(counters_plot(plot, "Counters" + part_text(part, portions.size()),
+                                             quantity, labels, panels));
+      section.blocks.push_back(Figure{
+          plot, fmt::format("A panel for each counter that counted anything, each with a scale of "
+                            "its own. The bar is the median, every dot one of {} repetitions, or, "
+                            "of what was counted in a pass of "
+                            "its own, a process.",
+                            sample_count(cases))});
+    }
+    section.blocks.push_back(counter_table(cases, counters, names, quantity));
+    if (Items missing = missing_counters(counters); !missing.items.empty()) {
+      section.blocks.push_back(std::move(missing));
+    }
+  }
+}
+
+}  // namespace
+
+Section results_section(const std::vector<ShownCase>& cases, Document& document) {
+  Section section{"results", "Results", {}};
+  add_overview(cases, section, document);
+  section.blocks.push_back(result_table(cases));
+  section.blocks.push_back(plain(
+      "The repetitions of one result come from one process. Another process, or another build of "
+      "the same source, may differ by more than their interval says: “taskbench ab” measures what "
+      "a "
+      "comparison needs."));
+  return section;
+}
+
+Section distributions_section(const std::vector<ShownCase>& cases, Document& document) {
+  Section section{"distributions", "Distributions", {}};
+  const auto variants = distinct(cases, &ShownCase::variant);
+  for (const std::string& group : distinct(cases, &ShownCase::group)) {
+    std::vector<const ShownCase*> of_group;
+    for (const ShownCase& each : cases) {
+      if (each.group == group) of_group.push_back(&each);
+    }
+    const auto portions = in_portions(std::move(of_group));
+    for (std::size_t part = 0; part < portions.size(); ++part) {
+      std::vector<DotRow> rows;
+      for (const ShownCase* each : portions[part]) {
+        rows.push_back({each->variant.empty() ? each->group : each->variant, each->real_ns,
+                        line_type(place_of(variants, each->variant))});
+      }
+      const std::string kind = part == 0 ? "distribution" : fmt::format("distribution{}", part + 1);
+      const std::string name = plot_name(kind, group);
+      document.plots.push_back(distribution_plot(name, group + part_text(part, portions.size()),
+                                                 "wall time of one iteration", rows));
+      section.blocks.push_back(Figure{name, distribution_caption(portions[part])});
+    }
+  }
+  return section;
+}
+
+Section counters_section(const std::vector<ShownCase>& cases, Document& document) {
+  Section section{"counters", "Counters", {}};
+  std::vector<const ShownCase*> with_operations;
+  std::vector<const ShownCase*> others;
+  for (const ShownCase& each : cases) {
+    (each.has_operations() ? with_operations : others).push_back(&each);
+  }
+  add_counters(with_operations, "counters", "per operation", section, document);
+  add_counters(others, "counters-reported", "as the program gave them", section, document);
+  return section;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,121 @@
+#include "reports/render/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using model::TraceInstantKind;
+using model::TraceRow;
+using model::TraceSpan;
+using Cells = std::vector<std::string>;
+
+constexpr std::string_view kNone = "–";
+
+std::uint64_t count_of(const TraceRow& row, TraceInstantKind kind) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count(row.instants, kind, &model::TraceInstant::kind));
+}
+
+std::int64_t length_of(const TraceSpan& span) { return span.end_ns - span.begin_ns; }
+
+std::string duration_text(double ns) {
+  const TimeUnit unit = time_unit(ns);
+  return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
+}
+
+struct Times {
+  std::int64_t polling_ns = 0;
+  std::int64_t searching_ns = 0;
+  std::int64_t parked_ns = 0;
+  std::int64_t longest_poll_ns = 0;
+};
+
+Times times_of(const TraceRow& row) {
+  Times times;
+  for (const auto& poll : row.polls) {
+    times.polling_ns += length_of(poll.span);
+    times.longest_poll_ns = std::max(times.longest_poll_ns, length_of(poll.span));
+  }
+  for (const TraceSpan& span : row.searches) times.searching_ns += length_of(span);
+  for (const TraceSpan& span : row.parks) times.parked_ns += length_of(span);
+  return times;
+}
+
+Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns, bool is_worker) {
+  const auto count = [&](TraceInstantKind kind) { return with_separators(count_of(row, kind)); };
+  const auto none = [&](std::string text) {
+    return is_worker ? std::move(text) : std::string(kNone);
+  };
+  const Times times = times_of(row);
+  const auto known_ns = static_cast<double>(length_ns - row.known_from_ns);
+  const auto share = [&](std::int64_t ns) {
+    if (!is_worker || known_ns <= 0) return std::string(kNone);
+    return fmt::format("{:.1f} %", 100 * static_cast<double>(ns) / known_ns);
+  };
+  const auto longest = static_cast<double>(times.longest_poll_ns);
+  return {name,
+          none(with_separators(static_cast<std::uint64_t>(row.polls.size()))),
+          count(TraceInstantKind::spawn),
+          count(TraceInstantKind::wake),
+          none(count(TraceInstantKind::steal)),
+          none(count(TraceInstantKind::overflow)),
+          none(with_separators(static_cast<std::uint64_t>(row.parks.size()))),
+          share(times.polling_ns),
+          share(times.searching_ns),
+          share(times.parked_ns),
+          row.polls.empty() ? std::string(kNone) : duration_text(longest),
+          with_separators(row.event_count),
+          with_separators(row.lost_count)};
+}
+
+std::string basis(const model::Trace& trace) {
+  std::string text = fmt::format(
+      "polling, search, parked: shares of the worker's time, from the begin of the first iteration "
+      "to the end of the workers; the rest is the scheduler's own. longest: of its polls. "
+      "Recording an event takes about {:.0f} ns on this machine, so that short polls look longer "
+      "than they are.",
+      trace.event_cost_ns);
+  const auto lost = [](const TraceRow& row) { return row.lost_count > 0; };
+  if (std::ranges::any_of(trace.workers, lost) || lost(trace.outside)) {
+    text +=
+        " Lost: older events that made room for newer ones; --events takes more, or ask for fewer "
+        "iterations.";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string table(const model::Trace& trace, const TableStyle& style) {
+  std::vector<Cells> rows{{"", "polls", "spawns", "wakes", "steals", "ovfl", "parks", "polling",
+                           "search", "parked", "longest", "events", "lost"}};
+  for (std::size_t i = 0; i < trace.workers.size(); ++i) {
+    rows.push_back(cells(fmt::format("worker {}", i), trace.workers[i], trace.length_ns, true));
+  }
+  rows.push_back(cells("outside", trace.outside, trace.length_ns, false));
+  std::vector<bool> left(rows[0].size(), false);
+  left.front() = true;
+
+  const std::size_t iterations = trace.iterations.size();
+  std::string text =
+      fmt::format("{} · {} iteration{} in {}\n\n", printable(trace.case_name), iterations,
+                  iterations == 1 ? "" : "s", duration_text(static_cast<double>(trace.length_ns)));
+  for (const std::string& line : aligned(rows, left)) text += line + '\n';
+  text += '\n';
+  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  for (const std::string& line : wrap(basis(trace), width)) text += line + '\n';
+  const std::string where = provenance(trace.environment);
+  if (!where.empty()) {
+    for (const std::string& line : wrap(where, width)) text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace taskbench::reports::render

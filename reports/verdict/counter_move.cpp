@@ -1,0 +1,50 @@
+#include "reports/verdict/counter_move.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "reports/stats/summary.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+constexpr std::size_t kMostCounters = 3;
+// A counter that differs by less than so many of its own deviations explains nothing.
+constexpr double kLeastScore = 3;
+// A counter without any spread of its own (an exact count) is the surest witness.
+constexpr double kCertain = 1e6;
+
+std::optional<CounterMove> move_of(const std::string& name, const std::vector<double>& base,
+                                   const std::vector<double>& head) {
+  CounterMove move{name, stats::median(base), stats::median(head), 0};
+  const double difference = std::abs(move.head - move.base);
+  const double spread =
+      std::max(stats::median_absolute_deviation(base), stats::median_absolute_deviation(head));
+  if (difference == 0) return std::nullopt;
+  move.score = spread > 0 ? std::min(kCertain, difference / spread) : kCertain;
+  if (move.score < kLeastScore) return std::nullopt;
+  return move;
+}
+
+}  // namespace
+
+std::vector<CounterMove> most_moved(const CounterValues& base, const CounterValues& head,
+                                    std::size_t least_values) {
+  std::vector<CounterMove> moves;
+  for (const auto& [name, of_base] : base) {
+    const auto of_head = head.find(name);
+    if (of_head == head.end()) continue;
+    if (std::min(of_base.size(), of_head->second.size()) < std::max<std::size_t>(1, least_values)) {
+      continue;
+    }
+    if (auto move = move_of(name, of_base, of_head->second)) moves.push_back(std::move(*move));
+  }
+  std::ranges::stable_sort(moves, std::ranges::greater{}, &CounterMove::score);
+  if (moves.size() > kMostCounters) moves.resize(kMostCounters);
+  return moves;
+}
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,392 @@
+#include "reports/verdict/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::DoctorFacts;
+using model::Finding;
+using model::Severity;
+
+/// What a check makes of the facts.
+struct Diagnosis {
+  Severity severity = Severity::ok;
+  std::string found;
+  std::string mend{};
+};
+
+Diagnosis unknown(std::string reason) { return {Severity::unknown, std::move(reason)}; }
+
+/// The severity of `value` by the two limits that it may exceed; nothing at all is ok.
+Severity by_limits(double value, double serious, double moderate, double minor) {
+  if (value > serious) return Severity::serious;
+  if (value > moderate) return Severity::moderate;
+  return value > minor ? Severity::minor : Severity::ok;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+Diagnosis build(const DoctorFacts& facts) {
+  constexpr std::string_view kMend = "scripts/build release";
+  const std::string& flags = facts.compiler_flags;
+  const std::string type = facts.build_type.empty() ? "of no type" : facts.build_type;
+  if (flags.find("-fsanitize") != std::string::npos) {
+    return {Severity::serious, fmt::format("{} build with a sanitizer", type), std::string(kMend)};
+  }
+  if (facts.build_type == "Debug") return {Severity::serious, "Debug build", std::string(kMend)};
+  const bool optimised =
+      flags.find("-O1") != std::string::npos || flags.find("-O2") != std::string::npos ||
+      flags.find("-O3") != std::string::npos || flags.find("-Os") != std::string::npos ||
+      flags.find("-Ofast") != std::string::npos;
+  if (!optimised) {
+    return {Severity::serious, fmt::format("{} build without optimisation", type),
+            std::string(kMend)};
+  }
+  return {Severity::ok, fmt::format("{} build, {}", type, flags)};
+}
+
+Diagnosis quota(const DoctorFacts& facts) {
+  if (!facts.quota) return unknown(facts.quota.reason);
+  const auto& throttles = facts.at_work.quota_throttles;
+  if (!facts.quota->cpus) return {Severity::ok, "none"};
+  const std::string limit =
+      fmt::format("{:g} CPUs, set by {}", *facts.quota->cpus, facts.quota->where);
+  const std::string mend = "docker run without --cpus, or remove CPUQuota= and limits.cpu";
+  if (throttles && *throttles > 0) {
+    return {
+        Severity::serious,
+        fmt::format("{}; used up {} times in {:.1f} s", limit, *throttles, facts.at_work.seconds),
+        mend};
+  }
+  if (!facts.cpus_allowed) {
+    return {Severity::moderate, fmt::format("{}; of how many CPUs is not known", limit), mend};
+  }
+  if (*facts.quota->cpus < *facts.cpus_allowed) {
+    return {Severity::serious,
+            fmt::format("{}, of {} that may be used", limit, *facts.cpus_allowed), mend};
+  }
+  return {Severity::ok, fmt::format("{}: as many as may be used", limit)};
+}
+
+Diagnosis load(const DoctorFacts& facts) {
+  const auto& share = facts.at_rest.others_share;
+  if (!share) return unknown(share.reason);
+  std::string found = fmt::format("others used {} of the CPU time in {:.1f} s", percent(*share),
+                                  facts.at_rest.seconds);
+  std::string mend;
+  if (facts.busiest) {
+    std::string names;
+    for (const model::BusyProcess& each : *facts.busiest) {
+      names += fmt::format("{}{} ({}) {:.0f} %", names.empty() ? ": " : ", ", each.name, each.pid,
+                           100 * each.cpus);
+    }
+    found += names;
+    if (!facts.busiest->empty()) {
+      mend = fmt::format("wait for it, or: kill -STOP {0} (afterwards kill -CONT {0})",
+                         facts.busiest->front().pid);
+    }
+  }
+  const Severity severity = by_limits(*share, 0.25, 0.05, 0.01);
+  if (severity != Severity::ok) {
+    return {severity, found, mend.empty() ? "top -b -n 1 | head -n 15" : mend};
+  }
+  if (facts.load_average && facts.cpus_online && *facts.load_average > 0.5 * *facts.cpus_online) {
+    return {Severity::minor,
+            fmt::format("{}, though the load average is {:.2f}", found, *facts.load_average),
+            "uptime, until it has gone down"};
+  }
+  return {Severity::ok, found};
+}
+
+Diagnosis steal(const DoctorFacts& facts) {
+  const auto& share = facts.at_work.stolen_share;
+  if (!share) return unknown(share.reason);
+  const std::string found = fmt::format("{} of the CPU time stolen in {:.1f} s of work",
+                                        percent(*share), facts.at_work.seconds);
+  const Severity severity = by_limits(*share, 0.05, 0.01, 0.001);
+  if (severity == Severity::ok) return {severity, found};
+  return {severity, found,
+          "taskbench ab (blocks of both sides), or a machine with CPUs of its own"};
+}
+
+Diagnosis governor(const DoctorFacts& facts) {
+  if (!facts.governors) return unknown(facts.governors.reason);
+  std::string found;
+  Severity worst = Severity::ok;
+  for (const auto& [name, cpus] : *facts.governors) {
+    found += fmt::format("{}{} on {} CPU{}", found.empty() ? "" : ", ", name, cpus,
+                         cpus == 1 ? "" : "s");
+    const Severity each = name == "performance" ? Severity::ok
+                          : name == "userspace" ? Severity::minor
+                                                : Severity::serious;
+    worst = std::min(worst, each);
+  }
+  if (worst == Severity::ok) return {worst, found};
+  return {worst, found, "sudo cpupower frequency-set -g performance"};
+}
+
+Diagnosis thermal(const DoctorFacts& facts) {
+  const auto& now = facts.at_work.thermal_throttles;
+  if (now && *now > 0) {
+    return {Severity::serious,
+            fmt::format("CPUs were slowed down {} times in {:.1f} s", *now, facts.at_work.seconds),
+            "let it cool, clean its fans; watch: sensors"};
+  }
+  if (facts.thermal_zones) {
+    constexpr double kNear = 5;
+    for (const model::ThermalZone& zone : *facts.thermal_zones) {
+      if (zone.celsius + kNear <= zone.trip_celsius) continue;
+      return {Severity::moderate,
+              fmt::format("{} is at {:.0f} °C, and throttles at {:.0f} °C", zone.name, zone.celsius,
+                          zone.trip_celsius),
+              "let it cool, clean its fans; watch: sensors"};
+    }
+  }
+  if (!facts.thermal_throttles && !facts.thermal_zones) {
+    return unknown(
+        fmt::format("{}; {}", facts.thermal_throttles.reason, facts.thermal_zones.reason));
+  }
+  if (facts.thermal_throttles && *facts.thermal_throttles > 0) {
+    return {
+        Severity::minor,
+        fmt::format("none now; {} times since the machine was started", *facts.thermal_throttles),
+        "watch it: grep . /sys/devices/system/cpu/cpu*/thermal_throttle/*_count"};
+  }
+  if (!facts.thermal_throttles) return {Severity::ok, "every thermal zone is below its limit"};
+  return {Severity::ok, "none since the machine was started"};
+}
+
+Diagnosis memory(const DoctorFacts& facts) {
+  const std::array<const model::Drift*, 2> drifts{&facts.at_rest, &facts.at_work};
+  for (const model::Drift* drift : drifts) {
+    if (drift->swapped_pages && *drift->swapped_pages > 0) {
+      return {
+          Severity::serious,
+          fmt::format("{} pages were swapped in {:.1f} s", *drift->swapped_pages, drift->seconds),
+          "sudo swapoff -a (when the memory suffices), or end what uses it"};
+    }
+  }
+  if (!facts.memory) return unknown(facts.memory.reason);
+  const double available = static_cast<double>(facts.memory->available_bytes) /
+                           static_cast<double>(facts.memory->total_bytes);
+  std::string found = fmt::format("{} of {:.1f} GiB available", percent(available),
+                                  static_cast<double>(facts.memory->total_bytes) / (1 << 30));
+  Severity severity = by_limits(1 - available, 0.97, 0.9, 0.9);
+  if (facts.memory_stall_percent) {
+    severity = std::min(severity, by_limits(*facts.memory_stall_percent, 10, 1, 0.1));
+    found += fmt::format(", tasks waited for memory {:g} % of the last 10 s",
+                         *facts.memory_stall_percent);
+  } else {
+    found += fmt::format("; stalls are not known: {}", facts.memory_stall_percent.reason);
+  }
+  if (severity == Severity::ok) return {severity, found};
+  return {severity, found, "ps -eo rss,pid,comm --sort=-rss | head -n 6"};
+}
+
+Diagnosis clock_source(const DoctorFacts& facts) {
+  if (!facts.clock_source) return unknown(facts.clock_source.reason);
+  constexpr std::array<std::string_view, 5> kFast{"tsc", "kvm-clock", "arch_sys_counter",
+                                                  "hyperv_clocksource_tsc_page", "timebase"};
+  const std::string& current = facts.clock_source->current;
+  if (std::ranges::find(kFast, current) != kFast.end()) return {Severity::ok, current};
+  const std::string found = fmt::format("{}; there are {}", current, facts.clock_source->available);
+  if (facts.clock_source->available.find("tsc") == std::string::npos) {
+    return {Severity::moderate, found, "sudo dmesg | grep -i -e tsc -e clocksource"};
+  }
+  return {Severity::moderate, found,
+          "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"};
+}
+
+Diagnosis boost(const DoctorFacts& facts) {
+  if (!facts.boost) return unknown(facts.boost.reason);
+  if (!facts.boost->on) return {Severity::ok, "off"};
+  return {Severity::moderate, "on",
+          fmt::format("echo {} | sudo tee {}", facts.boost->off, facts.boost->file)};
+}
+
+Diagnosis smt(const DoctorFacts& facts) {
+  if (!facts.shared_cores) return unknown(facts.shared_cores.reason);
+  const model::SharedCores& shared = *facts.shared_cores;
+  const std::string mend = "echo off | sudo tee /sys/devices/system/cpu/smt/control";
+  if (shared.cores < shared.cpus) {
+    return {Severity::moderate, fmt::format("{} CPUs are {} cores", shared.cpus, shared.cores),
+            mend};
+  }
+  if (shared.foreign_siblings > 0) {
+    return {Severity::minor,
+            fmt::format("{} CPUs that others may use share a core with this process's",
+                        shared.foreign_siblings),
+            mend};
+  }
+  const bool is_virtual = facts.hypervisor && *facts.hypervisor != "none";
+  return {Severity::ok, fmt::format("each CPU is a core of its own{}",
+                                    is_virtual ? ", as the hypervisor shows it" : "")};
+}
+
+Diagnosis hypervisor(const DoctorFacts& facts) {
+  if (!facts.hypervisor) return unknown(facts.hypervisor.reason);
+  if (*facts.hypervisor == "none") return {Severity::ok, "none"};
+  return {Severity::moderate, *facts.hypervisor,
+          "taskbench ab (blocks of both sides), or a machine of your own"};
+}
+
+Diagnosis affinity(const DoctorFacts& facts) {
+  if (!facts.cpus_allowed) return unknown(facts.cpus_allowed.reason);
+  if (*facts.cpus_allowed == 1) {
+    return {Severity::moderate, "1 CPU: workers take turns",
+            "taskset -c 0-3 taskbench ..., or a machine with more CPUs"};
+  }
+  if (!facts.cpus_online) return unknown(facts.cpus_online.reason);
+  if (*facts.cpus_allowed < *facts.cpus_online) {
+    return {
+        Severity::minor,
+        fmt::format("{} of {} CPUs may be used", *facts.cpus_allowed, *facts.cpus_online),
+        fmt::format("taskset -c 0-{} taskbench ..., unless it is meant", *facts.cpus_online - 1)};
+  }
+  return {Severity::ok, fmt::format("all {} CPUs may be used", *facts.cpus_allowed)};
+}
+
+Diagnosis aslr(const DoctorFacts& facts) {
+  if (!facts.aslr) return unknown(facts.aslr.reason);
+  if (facts.aslr->system_wide == 0) {
+    return {Severity::minor, "off: one layout of memory, again and again",
+            "sudo sysctl kernel.randomize_va_space=2"};
+  }
+  if (facts.aslr->off_for_process) {
+    return {Severity::minor, "off for this process: one layout of memory, again and again",
+            "without setarch -R (and without a debugger)"};
+  }
+  return {Severity::minor, "on: each process has another layout of memory",
+          "taskbench ab, which draws many; for single runs: setarch -R taskbench run"};
+}
+
+Diagnosis huge_pages(const DoctorFacts& facts) {
+  if (!facts.huge_pages) return unknown(facts.huge_pages.reason);
+  if (*facts.huge_pages != "always") return {Severity::ok, *facts.huge_pages};
+  return {Severity::minor, "always",
+          "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
+}
+
+Diagnosis counters(const DoctorFacts& facts) {
+  if (!facts.counters) return unknown(facts.counters.reason);
+  const std::string level =
+      fmt::format("kernel.perf_event_paranoid is {}", facts.counters->paranoid);
+  if (facts.counters->paranoid < 2) return {Severity::ok, level};
+  if (facts.counters->privileged) {
+    return {Severity::ok, level + ", which does not bind this process"};
+  }
+  return {Severity::minor,
+          level + (facts.counters->paranoid == 2 ? ": only user code is counted"
+                                                 : ": nothing may be counted"),
+          "sudo sysctl kernel.perf_event_paranoid=1"};
+}
+
+Diagnosis tools(const DoctorFacts& facts) {
+  std::string found;
+  std::string packages;
+  for (const model::Tool& tool : facts.tools) {
+    if (tool.missing.empty()) continue;
+    found += fmt::format("{}{} {}: no {}", found.empty() ? "" : "; ", tool.name, tool.missing,
+                         tool.purpose);
+    packages += ' ' + tool.package;
+  }
+  if (facts.tools.empty()) return unknown("not looked for");
+  if (!found.empty()) return {Severity::minor, found, "sudo apt-get install" + packages};
+  for (const model::Tool& tool : facts.tools) found += (found.empty() ? "" : ", ") + tool.name;
+  return {Severity::ok, found};
+}
+
+struct Check {
+  std::string_view name;
+  std::string_view matters;
+  Diagnosis (*diagnose)(const DoctorFacts&);
+};
+
+// In the order of what each typically does, which decides between those of one severity. The
+// figures are orders of magnitude from experience with benchmarks, not measurements of this
+// machine.
+constexpr std::array<Check, 16> kChecks{{
+    {"build", "Unoptimised or checked code costs 2 to 50 times as much, and not evenly.", build},
+    {"quota",
+     "When a period's share (mostly of 100 ms) is used up, all threads stand still: a result moves "
+     "by 10 to 100 %.",
+     quota},
+    {"load",
+     "Other processes take CPU time, caches and clock rate: a result moves by 5 to 50 %, that of "
+     "several workers most.",
+     load},
+    {"steal",
+     "A CPU stands still while the hypervisor runs another machine; a worker that holds the others "
+     "up then multiplies it: a result moves by the share stolen and up to ten times that.",
+     steal},
+    {"governor",
+     "The clock rate follows the load, and short sleeps of workers lower it: a result moves by 10 "
+     "to 40 %.",
+     governor},
+    {"thermal", "A hot CPU lowers its clock rate, the later the more: a result moves by 5 to 30 %.",
+     thermal},
+    {"memory",
+     "A page that must be freed or read back first costs microseconds to milliseconds: single "
+     "results move by 10 % and more.",
+     memory},
+    {"clock source",
+     "Others than the CPU's own counter are read through a system call or a device: 0.2 to 2 µs a "
+     "reading in place of 0.02.",
+     clock_source},
+    {"boost",
+     "The clock rate depends on heat and on how many cores are busy: a result moves by 2 to 10 %, "
+     "and several workers look worse than one.",
+     boost},
+    {"smt",
+     "Two workers on one core run at 50 to 70 % each, and where the kernel puts them is luck: a "
+     "result moves by 3 to 15 %.",
+     smt},
+    {"hypervisor",
+     "Neighbours share caches, memory and cores, unseen: a result moves by 2 to 10 % from hour to "
+     "hour.",
+     hypervisor},
+    {"affinity",
+     "What is measured is a machine of so many CPUs: on one, stealing and wake-ups are others than "
+     "on many.",
+     affinity},
+    {"aslr",
+     "Where code, stack and heap lie decides which cache lines collide: two processes differ by 1 "
+     "to 5 %.",
+     aslr},
+    {"huge pages",
+     "Which memory gets huge pages is decided as it comes: 1 to 3 %, more for large heaps.",
+     huge_pages},
+    {"counters",
+     "Moves no time; hardware counters, and so the reason of a change, are missing or partial.",
+     counters},
+    {"tools", "Moves no time; what they measure or draw is missing.", tools},
+}};
+
+}  // namespace
+
+std::vector<Finding> diagnose(const DoctorFacts& facts) {
+  std::vector<Finding> findings;
+  for (const Check& check : kChecks) {
+    Diagnosis diagnosis = check.diagnose(facts);
+    findings.push_back({.check = std::string(check.name),
+                        .severity = diagnosis.severity,
+                        .found = std::move(diagnosis.found),
+                        .matters = std::string(check.matters),
+                        .mend = std::move(diagnosis.mend)});
+  }
+  std::ranges::stable_sort(findings, {}, &Finding::severity);
+  return findings;
+}
+
+bool is_disturbed(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Finding& each) { return each.severity == Severity::serious; });
+}
+
+}  // namespace taskbench::reports::verdict

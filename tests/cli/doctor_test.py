@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""`taskbench doctor`, and what `taskbench run` says of a machine that moved."""
+
+import json
+import os
+import signal
+import subprocess
+
+from taskbench_command import BINARY, CommandTest, environment, main, signals_at_default
+from terminal_session import TerminalSession
+
+ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
+CHECKS = {
+    "build", "quota", "load", "steal", "governor", "thermal", "memory", "clock source", "boost",
+    "smt", "hypervisor", "affinity", "aslr", "huge pages", "counters", "tools",
+}
+
+
+class Doctor(CommandTest):
+    def doctor(self, *arguments, **options):
+        """The process, which ends with 0 or 4 as the machine is, and its report."""
+        result = subprocess.run(
+            [BINARY, "doctor", *arguments], cwd=self.folder,
+            env=environment(**options.pop("env", {})), stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", timeout=120, check=False, **options,
+        )
+        self.assertIn(result.returncode, (0, 4), result.stderr)
+        return result
+
+    def report(self, *arguments, **options):
+        result = self.doctor("--format", "json", *arguments, **options)
+        return json.loads(result.stdout, parse_constant=self.fail), result
+
+    @staticmethod
+    def finding(report, check):
+        return next(row for row in report["findings"] if row["check"] == check)
+
+
+class Report(Doctor):
+    @classmethod
+    def setUpClass(cls):
+        cls.here = subprocess.run(
+            [BINARY, "doctor", "--format", "json"], env=environment(), stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", timeout=120, check=False,
+        )
+
+    def report(self):
+        """That of this machine, made once for all of these tests."""
+        return json.loads(self.here.stdout, parse_constant=self.fail), self.here
+
+    def test_every_check_is_there_worst_first_and_the_exit_status_says_whether_it_is_serious(self):
+        report, result = self.report()
+        self.assertEqual({row["check"] for row in report["findings"]}, CHECKS)
+        severities = [row["severity"] for row in report["findings"]]
+        self.assertEqual(severities, sorted(severities, key=ORDER.index))
+        self.assertEqual(result.returncode, 4 if "serious" in severities else 0)
+        self.assertEqual(report["disturbed"], "serious" in severities)
+
+    def test_what_is_not_in_order_says_what_mends_it_and_what_is_unknown_why(self):
+        for row in self.report()[0]["findings"]:
+            with self.subTest(row["check"]):
+                if row["severity"] in ("serious", "moderate", "minor"):
+                    self.assertTrue(row["mend"])
+                elif row["severity"] == "unknown":
+                    self.assertTrue(row["reason"])
+                self.assertTrue(row["matters"])
+
+    def test_the_floor_has_units_spread_and_sample_counts(self):
+        report, _ = self.report()
+        floor = {row["name"]: row for row in report["floor"]}
+        self.assertEqual(
+            list(floor),
+            ["clock_resolution", "clock_step", "clock_cost", "locked_instruction", "timer_jitter",
+             "wake_up"],
+        )
+        for name, row in floor.items():
+            with self.subTest(name):
+                self.assertEqual(row["unit"], "ns")
+                if name == "clock_resolution":
+                    self.assertEqual(row["samples"], 1)
+                    continue
+                self.assertGreaterEqual(row["samples"], 100)
+                self.assertLessEqual(row["min"], row["lower_quartile"])
+                self.assertLessEqual(row["lower_quartile"], row["median"])
+                self.assertLessEqual(row["median"], row["upper_quartile"])
+                self.assertLessEqual(row["upper_quartile"], row["p99"])
+
+    def test_each_workload_stands_beside_the_floor(self):
+        names = [row["name"].split("/")[0] for row in self.report()[0]["workloads"]]
+        self.assertEqual(names, self.workload_names())
+
+    def test_build_and_machine_are_named(self):
+        report, _ = self.report()
+        self.assertTrue(report["environment"]["kernel"].startswith("Linux "))
+        is_debug = report["environment"]["build_type"] == "Debug"
+        if is_debug or "-fsanitize" in report["environment"]["compiler_flags"]:
+            self.assertEqual(self.finding(report, "build")["severity"], "serious")
+
+
+class Findings(Doctor):
+    """Those that a test can bring about."""
+
+    def test_one_cpu(self):
+        one = {min(os.sched_getaffinity(0))}
+        report, _ = self.report(preexec_fn=lambda: os.sched_setaffinity(0, one))
+        row = self.finding(report, "affinity")
+        self.assertEqual(row["severity"], "moderate")
+        self.assertIn("1 CPU", row["found"])
+        wake_up = report["floor"][-1]
+        self.assertIn("on the same CPU", wake_up["what"])
+        self.assertGreaterEqual(wake_up["samples"], 100)
+
+    def test_tools_that_are_missing_or_do_not_work_are_named_with_their_packages(self):
+        fake = self.folder / "bin"
+        fake.mkdir()
+        for name, body in (("gnuplot", "echo gnuplot 5.4"), ("perf", "echo no kernel >&2; exit 2")):
+            (fake / name).write_text(f"#!/bin/sh\n{body}\n")
+            (fake / name).chmod(0o755)
+        row = self.finding(self.report(env={"PATH": str(fake)})[0], "tools")
+        self.assertEqual(row["severity"], "minor")
+        self.assertIn("perf exited with status 2: no kernel", row["found"])
+        self.assertIn("valgrind is not installed", row["found"])
+        self.assertNotIn("gnuplot", row["found"])
+        self.assertEqual(row["mend"], "sudo apt-get install linux-perf valgrind")
+
+
+class Output(Doctor):
+    def test_json_file_and_table_at_once(self):
+        result = self.doctor("--json", "doctor.json")
+        self.assertEqual(self.load("doctor.json")["taskbench_doctor"], 1)
+        self.assertIn("taskbench doctor", result.stdout)
+        self.assertIn("wrote doctor.json", result.stderr)
+
+    def test_quiet_prints_nothing_and_still_writes(self):
+        result = self.doctor("--quiet", "--json", "doctor.json")
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+        self.assertEqual(self.load("doctor.json")["disturbed"], result.returncode == 4)
+
+    def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
+        text = self.doctor(env={"COLUMNS": "80", "TERM": "xterm"}).stdout
+        self.assertNotIn("\x1b", text)
+        for name in self.workload_names():
+            self.assertRegex(text, rf"(?m)^{name} \(\w+\) +[\d,.]+ ")
+        for line in text.splitlines():
+            self.assertEqual(line, line.rstrip())
+            # The name of a control group may be longer than any line.
+            if "→" not in line and "/sys/fs/cgroup/" not in line:
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_colours_on_a_terminal_unless_no_color_is_set(self):
+        for changes, colours in (({}, True), ({"NO_COLOR": "1"}, False)):
+            session = TerminalSession(["doctor"], columns=80, env=changes)
+            self.addCleanup(session.close)
+            self.assertIn(session.finish(), (0, 4))
+            self.assertEqual("\x1b[1m" in session.text, colours, session.text)
+
+    def test_unwritable_file_is_refused_before_anything_is_measured(self):
+        self.refused("doctor", "--json", "no/such/folder/r.json", says="no/such/folder")
+        self.refused("doctor", "--format", "jsno", says="unknown format 'jsno'")
+        self.refused("doctor", "now", says="unexpected argument 'now'")
+
+    def test_interrupted(self):
+        process = subprocess.Popen(
+            [BINARY, "doctor", "--json", "doctor.json"], cwd=self.folder, env=environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            preexec_fn=signals_at_default,
+        )
+        # It handles signals before it looks at anything; until then SIGINT would just kill it.
+        status = f"/proc/{process.pid}/status"
+        while process.poll() is None:
+            with open(status, encoding="ascii") as file:
+                caught = next(line for line in file if line.startswith("SigCgt:"))
+            if int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1:
+                break
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, output), (130, ""), errors)
+        self.assertIn("interrupted", errors)
+        self.assertFalse((self.folder / "doctor.json").exists())
+
+
+class Drift(CommandTest):
+    """What `taskbench run` says of what moved."""
+
+    def run_for(self, *arguments):
+        result = self.taskbench(
+            "run", "chained_spawn", "--workers", "1", "--repetitions", "3", *arguments, "--json",
+            "r.json",
+        )
+        return self.load("r.json")["taskbench"]["drift"], result
+
+    def test_is_in_the_json_with_a_value_or_a_reason_each(self):
+        drift, result = self.run_for("--min-time", "300ms")
+        self.assertGreater(drift["seconds"], 0.5)
+        self.assertIsNotNone(drift["stolen_share"])
+        self.assertIsNotNone(drift["others_share"])
+        for name, value in drift.items():
+            self.assertEqual(value is None, name in drift["reasons"], name)
+        self.assertEqual(bool(drift["moved"]), "the machine moved" in result.stderr)
+
+    def test_a_run_that_is_too_short_says_so(self):
+        drift, result = self.run_for("--min-time", "1ms", "--param", "length=10")
+        if drift["seconds"] < 0.5:
+            self.assertIsNone(drift["stolen_share"])
+            self.assertIn("ticks", drift["reasons"]["stolen_share"])
+            self.assertNotIn("stolen_share", drift["moved"])
+        self.assertEqual(bool(drift["moved"]), "the machine moved" in result.stderr)
+
+
+if __name__ == "__main__":
+    main()

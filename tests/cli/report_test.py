@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+"""`taskbench report` and `taskbench run --report`: pages from results, good and bad ones."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import unittest
+from html.parser import HTMLParser
+
+from fake_program import FAKE
+from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
+from terminal_session import TerminalSession
+
+HAS_GNUPLOT = shutil.which("gnuplot") is not None
+needs_gnuplot = unittest.skipUnless(HAS_GNUPLOT, "SKIPPED: gnuplot is not installed")
+
+# In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
+DRAWS = """#!{python} -IS
+import sys
+name = sys.argv[-1].removesuffix(".gp")
+assert open(name + ".dat").read().startswith("# index 0")
+{body}
+open(name + ".svg", "w").write('<svg viewBox="0 0 9 9"><path d="M0,0 L9,9"/></svg>')
+open(name + ".png", "wb").write(b"PNG" + b"IEND\\xaeB`\\x82")
+"""
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """What a page holds; fails for elements that are not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text += data
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.tags)
+
+
+class ReportTest(CommandTest):
+    def result(self, path, names=("sort", "hash"), date="2026-01-01T00:00:00Z", ns=100, count=7,
+               **context):
+        rows = [
+            {
+                "name": name, "run_name": name, "run_type": "iteration", "repetition_index": index,
+                "iterations": 10, "time_unit": "ns", "real_time": ns * (1 + index / 100),
+                "cpu_time": ns, "items_per_second": 5,
+            }
+            for name in names for index in range(count)
+        ]
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(json.dumps({
+            "context": {"date": date, "host_name": "host", "num_cpus": 2, **context},
+            "benchmarks": rows,
+        }))
+        return path
+
+    def gnuplot(self, body=""):
+        """A folder for PATH with a gnuplot that does `body` before it draws."""
+        folder = self.folder / "bin"
+        folder.mkdir(exist_ok=True)
+        program = folder / "gnuplot"
+        program.write_text(DRAWS.format(python=sys.executable, body=body))
+        program.chmod(0o755)
+        return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def report(self, *arguments, env=None, **options):
+        return self.taskbench(
+            "report", *arguments, "--out", "out", env=self.gnuplot() if env is None else env,
+            **options,
+        )
+
+    def page(self, folder="out"):
+        return Page((self.folder / folder / "index.html").read_text(encoding="utf-8"))
+
+    def markdown(self):
+        return (self.folder / "out" / "report.md").read_text(encoding="utf-8")
+
+    def left(self, folder="."):
+        return sorted(path.name for path in (self.folder / folder).iterdir())
+
+
+class Written(ReportTest):
+    def test_a_page_markdown_and_a_plot_of_each_benchmark(self):
+        result = self.report(self.result("r.json"))
+        self.assertEqual(result.stderr, "taskbench: note: wrote out/index.html\n")
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        self.assertEqual(self.left("out/plots"), sorted(
+            f"{name}.{form}" for form in ("svg", "png")
+            for name in ("overview", "distribution-sort", "distribution-hash", "counters-reported")
+        ))
+        page = self.page()
+        self.assertEqual(page.count("svg"), 4)
+        self.assertIn("Every dot is one repetition, 7 in each row", page.text)
+        for path in re.findall(r"\]\((plots/[^)]*)\)", self.markdown()):
+            self.assertTrue((self.folder / "out" / path).exists(), path)
+
+    def test_gnuplot_files_are_kept_on_demand_and_draw_the_same_again(self):
+        self.report(self.result("r.json"), "--gnuplot")
+        kept = {path.suffix for path in (self.folder / "out/plots").iterdir()}
+        self.assertEqual(kept, {".svg", ".png", ".gp", ".dat"})
+
+    @needs_gnuplot
+    def test_the_real_gnuplot_draws_every_kind_of_plot_without_complaint(self):
+        self.compared()
+        self.result("a.json", ["sort", "hash/8", "hash/64", 'x<&"\'%\\`$(`'])
+        self.result("b.json", ["sort", "hash/8"], ns=104, num_cpus=8)
+        self.report("a.json", "b.json", "c.json", "--gnuplot", env={})
+        scripts = sorted((self.folder / "out/plots").glob("*.gp"))
+        kinds = {re.split("[-.]", path.name)[0] for path in scripts}
+        self.assertEqual(
+            kinds, {"overview", "distribution", "counters", "history", "effects", "processes"}
+        )
+        for script in scripts:
+            again = subprocess.run(
+                ["gnuplot", script.name], cwd=script.parent, capture_output=True, check=True
+            )
+            self.assertEqual(again.stderr, b"", script.name)
+        page = self.page()
+        self.assertEqual(page.count("svg"), len(scripts))
+        ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_names_are_text_wherever_they_stand(self):
+        hostile = "<script>alert(1)</script>&\"'\u0007|`x`\n# head\u202e"
+        self.result("r.json", [hostile], host_name=hostile)
+        self.report("r.json")
+        page = self.page()
+        self.assertEqual(page.count("script"), 0)
+        self.assertIn("<script>alert(1)</script>&\"'", page.text)
+        self.assertNotIn("\u0007", page.text)
+        self.assertNotIn("<script", self.markdown())
+        self.assertNotIn("\n# head", self.markdown())
+        for name in self.left("out/plots"):
+            self.assertRegex(name, r"^[a-z0-9_-]+\.(svg|png)$")
+
+    def test_a_path_that_is_not_utf_8(self):
+        path = os.fsencode(self.folder) + b"/r\xff.json"
+        os.rename(self.folder / self.result("r.json"), path)
+        subprocess.run(
+            [BINARY, "report", path, "--out", "out"], cwd=self.folder, check=True,
+            env=environment(**self.gnuplot()), stderr=subprocess.DEVNULL,
+        )
+        self.assertIn("r\ufffd.json", self.page().text)
+
+    def test_links_and_sections_can_be_reached_by_keyboard(self):
+        self.report(self.result("r.json"))
+        page = self.page()
+        ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
+        for tag, attrs in page.tags:
+            if tag == "a":
+                self.assertIn(attrs["href"].removeprefix("#"), ids)
+            for key in ("aria-labelledby",):
+                if key in attrs:
+                    self.assertIn(attrs[key], ids)
+            if tag == "svg":
+                self.assertEqual(attrs["role"], "img")
+                self.assertTrue(attrs["aria-label"])
+            if tag == "th":
+                self.assertIn(attrs["scope"], ("row", "col"))
+
+    def test_a_hundred_results_at_once(self):
+        paths = [
+            self.result(f"h/{day:03}.json", ["sort"], ns=100 + day,
+                        date=f"2026-{1 + day // 28:02}-{1 + day % 28:02}T00:00:00Z")
+            for day in range(100)
+        ]
+        self.report(*reversed(paths), "--gnuplot")
+        self.assertEqual(len(list((self.folder / "out/plots").glob("*.svg"))), 3)
+        self.assertIn("100 results in the order of their dates", self.page().text)
+        data = (self.folder / "out/plots/history-sort.dat").read_text()
+        medians = [line.split() for line in data.split("# index 1")[1].splitlines()[2:]]
+        self.assertEqual([float(row[0]) for row in medians],
+                         sorted(float(row[0]) for row in medians))
+        self.assertEqual(len(medians), 100)
+
+    def program(self, name, times="sort=1000 hash=500", body=""):
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, times=times, noise=0.002, body=body))
+        path.chmod(0o755)
+
+    def compared(self):
+        self.program("base")
+        self.program("head", "sort=1300 hash=500")
+        self.taskbench("ab", "--base", "./base", "--head", "./head", "--max-blocks", "8",
+                       "--json", "c.json", "--journal", "j", status=1)
+
+    def test_a_comparison_shows_its_verdicts(self):
+        self.compared()
+        self.report("c.json", self.result("r.json"))
+        text = self.page().text
+        self.assertIn("c.json: FAIL: 1 of 2 benchmarks slower.", text)
+        self.assertIn("8 blocks, 32 processes", text)
+        self.assertIn("16 a side", text)
+        self.assertIn("taskbench ab --base ./base", text)
+        self.assertTrue((self.folder / "out/plots/effects.svg").exists())
+        self.assertIn("| sort | ", self.markdown())
+
+    def test_a_comparison_of_what_is_the_same_or_does_not_run(self):
+        self.program("base")
+        self.program("broken", body="sys.exit('boom')")
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        self.taskbench("gate", "--base", "./one", "--head", "./two", "--json", "same.json")
+        self.taskbench("gate", "--base", "./base", "--head", "./broken", "--json", "no.json",
+                       status=5)
+        self.report("same.json", "no.json")
+        text = self.page().text
+        self.assertIn("same.json: PASS: the programs are identical.", text)
+        self.assertIn("no.json: no verdict: ", text)
+
+
+class Replaced(ReportTest):
+    def test_a_report_is_replaced_and_other_files_stay(self):
+        self.report(self.result("r.json", ["old"]))
+        (self.folder / "out/notes.txt").write_text("mine")
+        self.report(self.result("r.json", ["new"]))
+        self.assertIn("new", self.page().text)
+        self.assertNotIn("distribution-old", self.markdown())
+        self.assertEqual((self.folder / "out/notes.txt").read_text(), "mine")
+        self.assertEqual(self.left("out"), ["index.html", "notes.txt", "plots", "report.md"])
+
+    def test_a_slash_at_the_end_means_nothing(self):
+        self.taskbench("report", self.result("r.json"), "--out", "out/", env=self.gnuplot())
+        self.assertEqual(self.left(), ["bin", "out", "r.json"])
+
+    def test_what_is_in_the_way_is_left_alone(self):
+        self.report(self.result("r.json"))
+        before = (self.folder / "out/index.html").read_bytes()
+        shutil.rmtree(self.folder / "out/plots")
+        (self.folder / "out/plots").write_text("in the way")
+        self.refused("report", self.result("r.json", ["x"]), "--out", "out",
+                     env=self.gnuplot(), says='where "plots" is a file')
+        self.assertEqual((self.folder / "out/index.html").read_bytes(), before)
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+
+
+class WithoutPlots(ReportTest):
+    """The report is written all the same, and says what is missing and why."""
+
+    def faulty(self, body, says, *arguments):
+        self.result("r.json", ["sort"])
+        result = self.report("r.json", *arguments, env=self.gnuplot(body))
+        self.assertRegex(result.stderr, rf"note: \d of \d plots were not drawn: {says}")
+        self.assertRegex(self.page().text, rf"would stand here: {says}")
+        self.assertEqual(self.page().count("svg"), 0)
+        self.assertFalse((self.folder / "out/plots").exists())
+        self.assertEqual(self.left(), ["bin", "out", "r.json"])
+
+    def test_gnuplot_is_missing(self):
+        self.result("r.json", ["sort"])
+        (self.folder / "bin").mkdir()
+        result = self.report("r.json", env={"PATH": str(self.folder / "bin")})
+        says = "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox brings it."
+        self.assertIn(f"note: 2 of 2 plots were not drawn: {says}", result.stderr)
+        self.assertIn(f"would stand here: {says}", self.page().text)
+        self.assertIn(f"would stand here: {says}", self.markdown())
+        self.assertGreater(self.page().count("table"), 1)
+
+    def test_gnuplot_is_missing_and_its_files_are_kept(self):
+        (self.folder / "bin").mkdir()
+        self.report(self.result("r.json", ["sort"]), "--gnuplot",
+                    env={"PATH": str(self.folder / "bin")})
+        self.assertIn("distribution-sort.gp", self.left("out/plots"))
+
+    def test_gnuplot_fails(self):
+        self.faulty("sys.exit('line 7: undefined variable')",
+                    "gnuplot exited with status 1: line 7: undefined variable")
+
+    def test_gnuplot_is_killed(self):
+        self.faulty("import os; os.kill(os.getpid(), 9)", "gnuplot was killed by signal 9")
+
+    def test_gnuplot_hangs(self):
+        self.faulty("import time; time.sleep(600)", "gnuplot did not end in time",
+                    "--plot-timeout", "1s")
+
+    def test_gnuplot_leaves_half_a_drawing(self):
+        half = "open(name + '.svg', 'w').write('<svg viewBox=\"0 0 1 1\"><g'); sys.exit()"
+        self.faulty(half, "gnuplot left no whole drawing; is the disk full?")
+
+    def test_one_plot_fails_and_the_others_are_there(self):
+        self.report(self.result("r.json"),
+                    env=self.gnuplot("if 'hash' in name: sys.exit('no')"))
+        self.assertIn("distribution-sort.svg", self.left("out/plots"))
+        self.assertNotIn("distribution-hash.svg", self.left("out/plots"))
+        self.assertEqual(self.page().count("svg"), 3)
+
+
+class Refused(ReportTest):
+    def test_files_that_cannot_be_read(self):
+        self.result("good.json")
+        cases = {
+            "empty": (b"", "is empty"),
+            "cut": ((self.folder / "good.json").read_bytes()[:200], "is no valid JSON"),
+            "binary": (bytes(range(256)), "is no valid JSON"),
+            "foreign": (b'{"results": []}', "hyperfine"),
+            "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
+                    b' "cpu_time": 1}]}', "'x' has a real_time of null"),
+            "half": (b'{"taskbench_paired": 1, "outcome": "jud', "is cut off or damaged"),
+            "later": (b'{"taskbench_paired": 9}', "its version is 9"),
+            "bare": (b'{"taskbench_paired": 1, "outcome": "judged"}', "is no report"),
+        }
+        for name, (content, says) in cases.items():
+            (self.folder / name).write_bytes(content)
+            result = self.refused("report", "good.json", name, "--out", "out", says=says)
+            self.assertIn(f"{name}: ", result.stderr)
+        self.refused("report", "missing", "--out", "out", says="missing: does not exist")
+        self.refused("report", ".", "--out", "out", says=".: is a folder")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_arguments(self):
+        self.result("r.json")
+        self.refused("report", "--out", "out", says="name the result files")
+        self.refused("report", "r.json", says="--out is missing")
+        self.refused("report", "r.json", "--out", "", says="--out: the file name is empty")
+        self.refused("report", "r.json", "r.json", "--out", "out", says="'r.json' is given twice")
+        self.refused("report", "r.json", "--out", "out", "--plot-timeout", "0",
+                     says="--plot-timeout: '0' is out of range")
+
+    def test_places_that_take_no_report(self):
+        self.result("r.json")
+        (self.folder / "file").write_text("mine")
+        for command in (["report", "r.json", "--out"], ["run", "--report"]):
+            self.refused(*command, "file", says="it is a file; name a folder")
+            self.refused(*command, "no/such", says='there is no folder "no"')
+        self.assertEqual((self.folder / "file").read_text(), "mine")
+        self.assertEqual(self.left(), ["file", "r.json"])
+
+    def test_denied_permission(self):
+        self.result("r.json")
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        (self.folder / "closed").mkdir(mode=0o555)
+        self.folder.chmod(0o755)
+        for place in ("closed", "closed/new"):
+            self.refused("report", "r.json", "--out", place, says="permission denied",
+                         binary=binary, preexec_fn=become_nobody)
+        self.assertEqual(self.left("closed"), [])
+
+    def test_full_disk(self):
+        self.report(self.result("r.json"))
+        before = {path: path.read_bytes() for path in (self.folder / "out").glob("*.*")}
+        # A limit on the size of files is met where a full disk is, and needs no privilege.
+        self.refused(
+            "report", self.result("r.json", ["new"]), "--out", "out", env=self.gnuplot(),
+            says="the limit for file sizes",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
+        )
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        for path, content in before.items():
+            self.assertEqual(path.read_bytes(), content)
+
+
+class OfARun(ReportTest):
+    def test_holds_the_result_beside_the_page(self):
+        result = self.taskbench("run", *self.small("chained_spawn"), "--report", "out",
+                                env=self.gnuplot())
+        self.assertIn("note: wrote out/index.html", result.stderr)
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md", "result.json"])
+        self.assertEqual(len(self.load("out/result.json")["taskbench"]["cases"]), 1)
+        self.assertIn("chained_spawn work_stealing", self.page().text)
+        self.assertIn("--report out", self.page().text)
+
+    def test_is_enough_of_a_result_for_quiet(self):
+        result = self.taskbench("run", *self.small("chained_spawn"), "--report", "out", "--quiet",
+                                env=self.gnuplot())
+        self.assertEqual(result.stdout + result.stderr, "")
+        self.assertIn("index.html", self.left("out"))
+
+
+class Console(ReportTest):
+    def shown(self, **env):
+        session = TerminalSession(
+            ["run", *self.small("chained_spawn", repetitions=9), "--workers", "1"],
+            columns=120, env={"LC_ALL": "C.UTF-8", **env}, cwd=self.folder,
+        )
+        self.addCleanup(session.close)
+        self.assertEqual(session.finish(), 0)
+        return session.text
+
+    def test_a_terminal_gets_distributions(self):
+        text = self.shown()
+        self.assertIn("distrib", text)
+        self.assertIn("█", text)
+
+    def test_no_color_takes_the_colours_only(self):
+        text = self.shown(NO_COLOR="1")
+        self.assertIn("█", text)
+        self.assertNotIn("\x1b[1m", text)
+
+    def test_a_terminal_of_ascii_or_without_escapes_gets_none(self):
+        self.assertNotIn("█", self.shown(LC_ALL="C"))
+        self.assertNotIn("█", self.shown(TERM="dumb"))
+
+    def test_a_pipe_gets_none(self):
+        result = self.taskbench("run", *self.small("chained_spawn", repetitions=9),
+                                env={"LC_ALL": "C.UTF-8", "COLUMNS": "120", "TERM": "xterm"})
+        self.assertNotIn("█", result.stdout)
+
+
+if __name__ == "__main__":
+    main()

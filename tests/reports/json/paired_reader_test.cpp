@@ -1,0 +1,106 @@
+#include "reports/json/paired_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "reports/json/paired_writer.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::reports::json {
+namespace {
+
+using Outcome = verdict::PairedFile::Outcome;
+
+model::PairedTrial sample_trial() {
+  model::PairedTrial trial;
+  trial.setup.base = {"./base", "0123456789abcdef"};
+  trial.setup.head = {"./head", "fedcba9876543210", "HEAD", std::string(40, 'a')};
+  trial.setup.benchmarks = {"sort", "hash"};
+  trial.setup.max_blocks = 8;
+  trial.setup.repetitions = 5;
+  trial.setup.min_time_s = 0.02;
+  trial.setup.noise_floors = {{"sort", {0.01, "assumed"}}, {"hash", {0.01, "assumed"}}};
+  trial.setup.reproduce = "taskbench ab";
+  for (int i = 0; i < 32; ++i) {
+    const auto side = i % 4 == 0 || i % 4 == 3 ? model::Side::base : model::Side::head;
+    const double noise = 1 + 0.001 * std::sin(i);
+    const double slower = side == model::Side::head ? 1.2 : 1;
+    trial.samples.push_back({i / 4,
+                             i % 4,
+                             side,
+                             0.1,
+                             {{"sort", 100 * slower * noise}, {"hash", 7 * noise}},
+                             {{"sort", {{"steals", 3.0 * slower}}}}});
+  }
+  trial.end = model::TrialEnd::blocks;
+  return trial;
+}
+
+TEST(PairedReader, reads_back_what_was_written) {
+  const model::PairedTrial trial = sample_trial();
+  const verdict::PairedReport report = verdict::judge(trial);
+  const std::string text = to_json(trial, report);
+  ASSERT_TRUE(is_paired_report(text));
+  const verdict::PairedFile file = parse_paired_report("r.json", text);
+  EXPECT_EQ(file.outcome, Outcome::judged);
+  // Written again it must be the same: nothing was lost or changed.
+  EXPECT_EQ(to_json(file.trial, file.report), text);
+}
+
+TEST(PairedReader, reads_the_other_outcomes) {
+  const model::PairedSetup setup = sample_trial().setup;
+  const auto identical = parse_paired_report("r.json", identical_to_json(setup));
+  EXPECT_EQ(identical.outcome, Outcome::identical);
+  EXPECT_EQ(identical.trial.setup.head.commit, setup.head.commit);
+  model::PairedFailure failure;
+  failure.stage = model::PairedFailure::Stage::build;
+  failure.side = model::Side::head;
+  failure.message = "it does not build";
+  failure.lines = {"error: x"};
+  const auto failed = parse_paired_report("r.json", failure_to_json(setup, failure));
+  EXPECT_EQ(failed.outcome, Outcome::failed);
+  EXPECT_EQ(failed.failure.side, model::Side::head);
+  EXPECT_EQ(failed.failure.stage, model::PairedFailure::Stage::build);
+  EXPECT_EQ(failed.failure.lines, failure.lines);
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    (void)parse_paired_report("r.json", text);
+  } catch (const ReadError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(PairedReader, refuses_what_was_damaged) {
+  const model::PairedTrial trial = sample_trial();
+  const std::string text = to_json(trial, verdict::judge(trial));
+  EXPECT_EQ(complaint(text.substr(0, text.size() / 2)),
+            "r.json: is no whole report of `taskbench ab`: it is cut off or damaged");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const auto at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return complaint(changed.replace(at, from.size(), to));
+  };
+  EXPECT_NE(with("\"taskbench_paired\": 1", "\"taskbench_paired\": 2").find("version is 2"),
+            std::string::npos);
+  EXPECT_NE(with("\"judged\"", "\"guessed\"").find("'guessed' is no outcome"), std::string::npos);
+  EXPECT_NE(with("\"FAIL\"", "\"PERHAPS\"").find("'PERHAPS' is no verdict"), std::string::npos);
+  EXPECT_NE(with("\"blocks\": 8", "\"blocks\": 9").find("samples are missing"), std::string::npos);
+  EXPECT_NE(with("\"samples\": [", "\"samples\": null, \"x\": [").find("r.json: "),
+            std::string::npos);
+}
+
+TEST(PairedReader, knows_reports_from_results) {
+  EXPECT_TRUE(is_paired_report("\n {\n\"taskbench_paired\": 1, "));
+  EXPECT_FALSE(is_paired_report("{\"context\": {}, \"benchmarks\": []}"));
+  EXPECT_FALSE(is_paired_report(""));
+  EXPECT_FALSE(is_paired_report("[\"taskbench_paired\"]"));
+}
+
+}  // namespace
+}  // namespace taskbench::reports::json

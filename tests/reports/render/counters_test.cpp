@@ -1,0 +1,122 @@
+#include "reports/render/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
+#include "reports/render/columns.hpp"
+#include "reports/render/render.hpp"
+#include "tests/reports/sample_runs.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(counters_test, run_that_was_not_asked_to_count_has_no_table) {
+  EXPECT_FALSE(counter_table(samples::complete_run()));
+}
+
+TEST(counters_test, events_stand_beside_the_counters_of_the_scheduler) {
+  const auto table = counter_table(samples::counted_run());
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->groups.size(), 2U);
+  const CounterGroup& group = table->groups[0];
+  EXPECT_EQ(group.title, "chained_spawn/work_stealing/workers:2");
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(group.rows[0],
+            (Cells{"branch-misses", "1,200", "0.8 %", "1.20", "3", "user only, 48 % of the time"}));
+  EXPECT_EQ(group.rows[1], (Cells{"task-clock, ns", "61,000", "0.8 %", "61.0", "3", ""}));
+  EXPECT_EQ(group.rows[2], (Cells{"page-faults", "n/a", "–", "–", "0", ""}));
+  EXPECT_EQ(group.rows[3], (Cells{"steals", "0.31", "0.0 %", "<0.01", "9", "scheduler's"}));
+  EXPECT_EQ(group.rows.size(), 7U);
+}
+
+TEST(counters_test, what_no_case_could_count_is_told_once_with_the_reason) {
+  const auto table = counter_table(samples::counted_run());
+  ASSERT_TRUE(table);
+  const std::vector<std::string> expected{
+      "n/a: cycles, instructions: not supported by this machine.",
+      "page-faults of chained_spawn/work_stealing/workers:2: not counted.",
+      "page-faults of ping_pong/work_stealing/workers:2: perf stat hung."};
+  EXPECT_EQ(table->missing, expected);
+}
+
+TEST(counters_test, nothing_counted_is_one_sentence) {
+  model::Run run = samples::counted_run();
+  run.counter_pass->unavailable = "perf is not installed";
+  const auto table = counter_table(run);
+  ASSERT_TRUE(table);
+  EXPECT_TRUE(table->groups.empty());
+  EXPECT_EQ(table->missing,
+            std::vector<std::string>{"Nothing was counted: perf is not installed."});
+}
+
+TEST(counters_test, table_and_markdown_hold_them) {
+  for (const std::string& text :
+       {table(samples::counted_run(), {false, 100}), markdown(samples::counted_run())}) {
+    EXPECT_TRUE(contains(text, "task-clock, ns")) << text;
+    EXPECT_TRUE(contains(text, "48 % of the time")) << text;
+    EXPECT_TRUE(contains(text, "n/a: cycles, instructions: not supported")) << text;
+    EXPECT_TRUE(contains(text, "perf version 6.1.192")) << text;
+  }
+}
+
+TEST(counters_test, table_keeps_to_the_width) {
+  const std::string text = table(samples::counted_run(), {false, 80});
+  std::size_t begin = 0;
+  for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    EXPECT_LE(display_width(text.substr(begin, end - begin)), 80U);
+    begin = end + 1;
+  }
+}
+
+TEST(counters_test, csv_has_columns_of_its_own_after_all_others) {
+  const std::string text = csv(samples::counted_run());
+  const std::string header = text.substr(0, text.find('\n'));
+  EXPECT_TRUE(contains(header, ",error,cycles_per_iteration,cycles_mad,cycles_unit,"));
+  const auto fields = std::ranges::count(header, ',');
+  const std::string row =
+      text.substr(header.size() + 1, text.find('\n', header.size() + 1) - header.size() - 1);
+  EXPECT_EQ(std::ranges::count(row, ','), fields);
+  EXPECT_TRUE(contains(row, ",,,,0,,not supported by this machine,")) << row;
+  EXPECT_TRUE(contains(row, ",1200,10,,3,0.48,,")) << row;
+  EXPECT_FALSE(contains(csv(samples::complete_run()), "_share"));
+}
+
+TEST(counters_test, json_reads_back) {
+  const model::Run run = samples::counted_run();
+  const auto file = json::parse_result_file("r.json", json::to_json(run));
+  ASSERT_EQ(file.benchmarks.size(), 2U);
+  const auto& events = file.benchmarks[1].events;
+  ASSERT_EQ(events.size(), run.cases[1].events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const model::EventCount& written = run.cases[1].events[i];
+    EXPECT_EQ(events[i].event, written.event);
+    EXPECT_EQ(events[i].unit, written.unit);
+    EXPECT_EQ(events[i].per_iteration, written.per_iteration);
+    EXPECT_EQ(events[i].counted_share, written.counted_share);
+    EXPECT_EQ(events[i].user_only, written.user_only);
+    EXPECT_EQ(events[i].unavailable, written.unavailable);
+  }
+}
+
+TEST(counters_test, rows_of_google_benchmark_are_as_without_them) {
+  model::Run run = samples::counted_run();
+  const std::string with = json::to_json(run);
+  run.counter_pass.reset();
+  const std::string without = json::to_json(run);
+  const auto rows = [](const std::string& text) {
+    return text.substr(0, text.find("\"taskbench\": {"));
+  };
+  EXPECT_EQ(rows(with), rows(without));
+  EXPECT_FALSE(contains(without, "events_per_iteration"));
+}
+
+}  // namespace
+}  // namespace taskbench::reports::render

@@ -1,0 +1,70 @@
+#include "reports/render/flame_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace taskbench::reports::render {
+namespace {
+
+model::Profile sample() {
+  model::Profile profile;
+  profile.stacks[{"worker", "clone3", "taskbench::rt::poll<std::pair<a, b> >"}] = 6;
+  profile.stacks[{"worker", "clone3", "taskbench::workloads::(anonymous namespace)::ping"}] = 3;
+  profile.stacks[{"main thread", "a & <b>", "futex_wait_[k]"}] = 1;
+  return profile;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(flame_graph_test, folded_stacks_have_a_line_each_with_the_samples_last) {
+  EXPECT_EQ(folded(sample()),
+            "main thread;a & <b>;futex_wait_[k] 1\n"
+            "worker;clone3;taskbench::rt::poll<std::pair<a, b> > 6\n"
+            "worker;clone3;taskbench::workloads::(anonymous namespace)::ping 3\n");
+}
+
+TEST(flame_graph_test, widths_are_shares_and_tooltips_have_whole_names) {
+  const std::string svg = flame_graph(sample(), "ping_pong: cpu-clock at 997 Hz");
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  EXPECT_TRUE(contains(svg, "<title>clone3 (9 of 10 samples, 90.0 %)</title>"));
+  EXPECT_TRUE(contains(svg, "width=\"1062.00\""));  // nine tenths of 1180
+  EXPECT_TRUE(contains(svg, "taskbench::rt::poll&lt;std::pair&lt;a, b&gt; &gt; (6 of 10"));
+  EXPECT_TRUE(contains(svg, ">rt::poll</text>"));
+  EXPECT_TRUE(contains(svg, "<title>a &amp; &lt;b&gt; (1 of 10"));
+  EXPECT_TRUE(contains(svg, "prefers-color-scheme: dark"));
+  EXPECT_FALSE(contains(svg, "<script"));
+}
+
+TEST(flame_graph_test, kinds_of_frames_have_colours_of_their_own) {
+  const std::string svg = flame_graph(sample(), "x");
+  EXPECT_TRUE(contains(svg, "<g class=\"f rt\"><title>taskbench::rt"));
+  EXPECT_TRUE(contains(svg, "<g class=\"f workload\"><title>taskbench::workloads"));
+  EXPECT_TRUE(contains(svg, "<g class=\"f kernel\"><title>futex_wait_[k]"));
+  EXPECT_TRUE(contains(svg, "<g class=\"f other\"><title>clone3"));
+}
+
+TEST(flame_graph_test, short_symbols_keep_what_tells_functions_apart) {
+  EXPECT_EQ(short_symbol("taskbench::rt::sync::Receiver<taskbench::rt::Signal>::poll"),
+            "rt::sync::Receiver::poll");
+  EXPECT_EQ(short_symbol("taskbench::workloads::(anonymous namespace)::ping"), "workloads::ping");
+  EXPECT_EQ(short_symbol("std::operator<"), "std::operator<");
+  EXPECT_EQ(short_symbol("p::operator->"), "p::operator->");
+}
+
+TEST(flame_graph_test, function_is_shown_where_its_namespaces_do_not_fit) {
+  model::Profile profile;
+  profile.stacks[{"worker", "taskbench::rt::work_stealing::Worker::poll"}] = 6;
+  profile.stacks[{"worker", "other"}] = 94;
+  EXPECT_TRUE(contains(flame_graph(profile, "x"), ">poll</text>"));
+}
+
+TEST(flame_graph_test, empty_profile_is_an_empty_picture) {
+  EXPECT_TRUE(flame_graph({}, "nothing").ends_with("</svg>\n"));
+  EXPECT_EQ(folded({}), "");
+}
+
+}  // namespace
+}  // namespace taskbench::reports::render

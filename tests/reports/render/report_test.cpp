@@ -1,0 +1,187 @@
+#include "reports/render/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "reports/json/reader.hpp"
+#include "reports/json/writer.hpp"
+#include "reports/render/document_markdown.hpp"
+#include "reports/render/html.hpp"
+#include "reports/render/report_cases.hpp"
+#include "tests/reports/sample_runs.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+NamedResult result(const std::string& path, const model::Run& run) {
+  return {path, json::parse_result_file(path, json::to_json(run))};
+}
+
+model::Run run_of(const std::string& date, const std::string& commit, double slower = 1) {
+  model::Run run = samples::complete_run();
+  run.environment.date = date;
+  run.environment.git_commit = commit;
+  for (model::Case& each : run.cases) {
+    for (model::Repetition& repetition : each.repetitions) repetition.real_ns *= slower;
+  }
+  return run;
+}
+
+const Section* section(const Document& document, const std::string& id) {
+  const auto found = std::ranges::find(document.sections, id, &Section::id);
+  return found == document.sections.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> plot_names(const Document& document) {
+  std::vector<std::string> names;
+  for (const Plot& plot : document.plots) names.push_back(plot.name);
+  return names;
+}
+
+const Plot& plot(const Document& document, const std::string& name) {
+  return *std::ranges::find(document.plots, name, &Plot::name);
+}
+
+TEST(Report, of_one_result_shows_every_sample_of_every_workload) {
+  const Document document = report({{result("r.json", samples::complete_run())}, {}});
+  EXPECT_EQ(
+      plot_names(document),
+      (std::vector<std::string>{"overview", "distribution-chained_spawn", "distribution-ping_pong",
+                                "distribution-spawn_many", "distribution-spawn_local",
+                                "distribution-yield_many", "counters"}));
+  EXPECT_EQ(section(document, "history"), nullptr);
+  const std::string data = plot(document, "distribution-chained_spawn").data;
+  const std::string samples = data.substr(0, data.find("# index 1"));
+  EXPECT_EQ(std::ranges::count(samples, '\n'), 9 + 2 + 2);  // two of comments, two empty ones
+  EXPECT_TRUE(contains(plot(document, "distribution-chained_spawn").script,
+                       "set xlabel 'wall time of one iteration (µs)'"));
+  EXPECT_TRUE(contains(markdown(document, {}), "Every dot is one repetition, 9 in each row"));
+}
+
+TEST(Report, puts_schedulers_and_worker_counts_side_by_side) {
+  const Document document = report({{result("r.json", samples::several_schedulers_run())}, {}});
+  const std::string script = plot(document, "overview").script;
+  for (const char* variant : {"work_stealing ×1", "work_stealing ×2", "current_thread ×1"}) {
+    EXPECT_TRUE(contains(script, variant)) << variant;
+    EXPECT_TRUE(contains(plot(document, "distribution-ping_pong").script, variant)) << variant;
+  }
+  EXPECT_TRUE(contains(script, "wall time of one operation"));
+}
+
+TEST(Report, counts_per_operation) {
+  const Document document = report({{result("r.json", samples::complete_run())}, {}});
+  const auto cases = shown_cases({});
+  EXPECT_TRUE(cases.empty());
+  const std::string text = markdown(document, {});
+  EXPECT_TRUE(contains(text, "Counters per operation: medians over the repetitions."));
+  // 0.31 steals in 1,000 spawns
+  EXPECT_TRUE(contains(text, "| 0.00031 |"));
+}
+
+TEST(Report, of_several_results_has_a_history_in_the_order_of_time_whatever_the_zone) {
+  const ReportInputs inputs{{result("c", run_of("2026-03-14T01:30:00+02:00", "cccccccc", 3)),
+                             result("b", run_of("2026-03-14T00:00:00Z", "bbbbbbbb", 2)),
+                             result("a", run_of("2026-03-13T22:00:00Z", "aaaaaaaa"))},
+                            {}};
+  const Document document = report(inputs);
+  ASSERT_NE(section(document, "history"), nullptr);
+  const std::string text = markdown(document, {});
+  const auto a = text.find("| aaaaaaa |");
+  const auto c = text.find("| ccccccc |");
+  const auto b = text.find("| bbbbbbb |");
+  EXPECT_LT(a, c);
+  EXPECT_LT(c, b);
+  // Only the newest is shown in full.
+  EXPECT_TRUE(contains(text, "| 120.2 µs |"));
+  EXPECT_EQ(std::ranges::count(plot_names(document), "distribution-chained_spawn"), 1);
+}
+
+TEST(Report, says_which_results_cannot_be_compared) {
+  model::Run other = run_of("2026-03-15T00:00:00Z", "b");
+  other.environment.cpu_model = "Another CPU";
+  const Document document =
+      report({{result("a", run_of("2026-03-14T00:00:00Z", "a")), result("b", other)}, {}});
+  const std::string text = markdown(document, {});
+  EXPECT_TRUE(contains(text, "The results come from 2 machines or builds."));
+  EXPECT_TRUE(contains(text, "Marks of different colours come from different machines"));
+  EXPECT_TRUE(contains(text, "- CPU: Intel(R) Xeon(R) Processor @ 2.00GHz; Another CPU"));
+}
+
+TEST(Report, warns_of_what_makes_times_doubtful) {
+  model::Run run = run_of("2026-03-14T00:00:00Z", "0123456789-dirty");
+  run.environment.build_type = "Debug";
+  run.environment.load_avg = {7, 1, 1};
+  run.environment.cpu_scaling_enabled = true;
+  run.partial = true;
+  const std::string text = markdown(report({{result("r.json", run)}, {}}), {});
+  for (const char* part :
+       {"Debug build", "interrupted", "was busy", "clock rate", "had been changed"}) {
+    EXPECT_TRUE(contains(text, part)) << part;
+  }
+  const std::string quiet = markdown(report({{result("r.json", samples::complete_run())}, {}}), {});
+  EXPECT_FALSE(contains(quiet, "Warnings"));
+}
+
+TEST(Report, names_what_failed) {
+  const std::string text = markdown(report({{result("r.json", samples::failed_run())}, {}}), {});
+  EXPECT_TRUE(contains(text, "ping_pong/work_stealing/workers:2 failed (r.json): 999 of 1,000"));
+}
+
+TEST(Report, of_every_sample_is_whole) {
+  for (const samples::NamedRun& sample : samples::all()) {
+    if (sample.name == "hostile") continue;  // its times are none that a reader takes
+    const Document document = report({{result("r.json", sample.make())}, {}});
+    const std::string page = html(document, {});
+    EXPECT_TRUE(page.ends_with("</html>\n")) << sample.name;
+    EXPECT_FALSE(contains(page, "nan")) << sample.name;
+    for (const Plot& each : document.plots) {
+      EXPECT_FALSE(contains(each.data, "nan")) << sample.name << ": " << each.name;
+      EXPECT_FALSE(contains(each.data, "inf")) << sample.name << ": " << each.name;
+    }
+  }
+}
+
+TEST(Report, names_no_plot_and_no_section_twice) {
+  ReportInputs inputs;
+  for (const samples::NamedRun& sample : samples::all()) {
+    if (sample.name == "hostile") continue;
+    inputs.results.push_back(result(std::string(sample.name), sample.make()));
+  }
+  const Document document = report(inputs);
+  const auto names = plot_names(document);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  std::set<std::string> ids;
+  for (const Section& each : document.sections) EXPECT_TRUE(ids.insert(each.id).second) << each.id;
+}
+
+TEST(Report, is_the_same_for_the_same_inputs) {
+  const ReportInputs inputs{{result("r.json", samples::several_schedulers_run())}, {}};
+  EXPECT_EQ(html(report(inputs), {}), html(report(inputs), {}));
+}
+
+TEST(InstantOf, understands_the_dates_of_google_benchmark) {
+  EXPECT_EQ(instant_of("1970-01-02T00:00:01Z"), 86401);
+  EXPECT_EQ(instant_of("2026-03-14T15:09:26+01:00"), 1773497366);
+  EXPECT_EQ(instant_of("2026-03-14 14:09:26"), 1773497366);
+  EXPECT_EQ(instant_of("2026-03-14T09:39:26-0430"), 1773497366);
+  for (const char* bad :
+       {"", "yesterday", "2026-13-01T00:00:00Z", "03/14/26 15:09:26", "2026-03-14"}) {
+    EXPECT_FALSE(instant_of(bad)) << bad;
+  }
+}
+
+TEST(ThreeDigits, are_enough) {
+  EXPECT_EQ(three_digits(0), "0");
+  EXPECT_EQ(three_digits(0.00031), "0.00031");
+  EXPECT_EQ(three_digits(12345.6), "12,346");
+}
+
+}  // namespace
+}  // namespace taskbench::reports::render

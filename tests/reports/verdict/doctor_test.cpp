@@ -1,0 +1,241 @@
+#include "reports/verdict/doctor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tests/reports/sample_doctor.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::DoctorFacts;
+using model::Finding;
+using model::Severity;
+using samples::disturbed_facts;
+using samples::know;
+using samples::quiet_facts;
+
+Finding finding(const DoctorFacts& facts, const std::string& check) {
+  for (const Finding& each : diagnose(facts)) {
+    if (each.check == check) return each;
+  }
+  ADD_FAILURE() << "no check " << check;
+  return {};
+}
+
+Severity severity(const DoctorFacts& facts, const std::string& check) {
+  return finding(facts, check).severity;
+}
+
+TEST(doctor, a_quiet_machine_has_nothing_but_its_aslr) {
+  for (const Finding& each : diagnose(quiet_facts())) {
+    EXPECT_EQ(each.severity, each.check == "aslr" ? Severity::minor : Severity::ok)
+        << each.check << ": " << each.found;
+    EXPECT_EQ(each.mend.empty(), each.severity == Severity::ok) << each.check;
+  }
+  EXPECT_FALSE(is_disturbed(diagnose(quiet_facts())));
+}
+
+TEST(doctor, what_disturbs_says_why_and_what_mends_it) {
+  const auto findings = diagnose(disturbed_facts());
+  EXPECT_TRUE(is_disturbed(findings));
+  for (const Finding& each : findings) {
+    EXPECT_LT(each.severity, Severity::unknown) << each.check;
+    EXPECT_FALSE(each.found.empty()) << each.check;
+    EXPECT_FALSE(each.matters.empty()) << each.check;
+    EXPECT_FALSE(each.mend.empty()) << each.check;
+  }
+}
+
+TEST(doctor, the_worst_comes_first) {
+  for (const DoctorFacts& facts : {quiet_facts(), disturbed_facts(), DoctorFacts{}}) {
+    const auto findings = diagnose(facts);
+    EXPECT_TRUE(std::ranges::is_sorted(findings, {}, &Finding::severity));
+    EXPECT_EQ(findings.size(), 16U);
+  }
+}
+
+TEST(doctor, what_is_not_known_is_unknown_with_its_reason_and_disturbs_nothing) {
+  DoctorFacts facts;
+  facts.build_type = "Release";
+  facts.compiler_flags = "-O2";
+  for (const Finding& each : diagnose(facts)) {
+    if (each.check == "build") continue;
+    EXPECT_EQ(each.severity, Severity::unknown) << each.check;
+    EXPECT_FALSE(each.found.empty()) << each.check;
+  }
+  EXPECT_FALSE(is_disturbed(diagnose(facts)));
+  DoctorFacts quiet = quiet_facts();
+  quiet.governors = model::Fact<std::map<std::string, int>>::unknown("no cpufreq");
+  EXPECT_EQ(finding(quiet, "governor").found, "no cpufreq");
+}
+
+TEST(doctor, build) {
+  DoctorFacts facts = quiet_facts();
+  for (const auto& [type, flags, expected] :
+       std::initializer_list<std::tuple<const char*, const char*, Severity>>{
+           {"Release", "-O3 -DNDEBUG", Severity::ok},
+           {"RelWithDebInfo", "-O2 -g", Severity::ok},
+           {"Debug", "-O2 -g", Severity::serious},
+           {"Release", "-O3 -fsanitize=address", Severity::serious},
+           {"", "", Severity::serious}}) {
+    facts.build_type = type;
+    facts.compiler_flags = flags;
+    EXPECT_EQ(severity(facts, "build"), expected) << type << ' ' << flags;
+  }
+}
+
+TEST(doctor, governors_other_than_performance) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.governors, {{"performance", 3}, {"powersave", 1}});
+  const Finding found = finding(facts, "governor");
+  EXPECT_EQ(found.severity, Severity::serious);
+  EXPECT_EQ(found.found, "performance on 3 CPUs, powersave on 1 CPU");
+  EXPECT_EQ(found.mend, "sudo cpupower frequency-set -g performance");
+  know(facts.governors, {{"userspace", 4}});
+  EXPECT_EQ(severity(facts, "governor"), Severity::minor);
+}
+
+TEST(doctor, quota) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.quota, {4.0, "cpu.max"});
+  EXPECT_EQ(severity(facts, "quota"), Severity::ok);
+  know(facts.quota, {3.5, "cpu.max"});
+  EXPECT_EQ(severity(facts, "quota"), Severity::serious);
+  know(facts.quota, {8.0, "cpu.max"});
+  know(facts.at_work.quota_throttles, std::int64_t{1});
+  EXPECT_EQ(severity(facts, "quota"), Severity::serious);
+  facts.at_work.quota_throttles = {};
+  facts.cpus_allowed = {};
+  EXPECT_EQ(severity(facts, "quota"), Severity::moderate);
+}
+
+TEST(doctor, load_by_what_others_use) {
+  DoctorFacts facts = quiet_facts();
+  for (const auto& [share, expected] :
+       std::initializer_list<std::pair<double, Severity>>{{0.01, Severity::ok},
+                                                          {0.02, Severity::minor},
+                                                          {0.06, Severity::moderate},
+                                                          {0.26, Severity::serious}}) {
+    know(facts.at_rest.others_share, share);
+    EXPECT_EQ(severity(facts, "load"), expected) << share;
+  }
+  know(facts.busiest, {{"cc1plus", 4711, 0.98}});
+  EXPECT_NE(finding(facts, "load").found.find("cc1plus (4711) 98 %"), std::string::npos);
+  EXPECT_NE(finding(facts, "load").mend.find("kill -STOP 4711"), std::string::npos);
+}
+
+TEST(doctor, a_high_load_average_with_nothing_running_is_minor) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.load_average, 2.1);
+  EXPECT_EQ(severity(facts, "load"), Severity::minor);
+  know(facts.load_average, 1.9);
+  EXPECT_EQ(severity(facts, "load"), Severity::ok);
+}
+
+TEST(doctor, steal) {
+  DoctorFacts facts = quiet_facts();
+  for (const auto& [share, expected] :
+       std::initializer_list<std::pair<double, Severity>>{{0.001, Severity::ok},
+                                                          {0.005, Severity::minor},
+                                                          {0.02, Severity::moderate},
+                                                          {0.06, Severity::serious}}) {
+    know(facts.at_work.stolen_share, share);
+    EXPECT_EQ(severity(facts, "steal"), expected) << share;
+  }
+}
+
+TEST(doctor, throttling_now_is_worse_than_hot_and_hot_than_once_throttled) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.thermal_throttles, std::int64_t{5});
+  EXPECT_EQ(severity(facts, "thermal"), Severity::minor);
+  know(facts.thermal_zones, {{"cpu", 94, 100}, {"other", 96, 100}});
+  EXPECT_EQ(severity(facts, "thermal"), Severity::moderate);
+  know(facts.at_work.thermal_throttles, std::int64_t{1});
+  EXPECT_EQ(severity(facts, "thermal"), Severity::serious);
+}
+
+TEST(doctor, memory) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.memory, {std::int64_t{100}, std::int64_t{5}});
+  EXPECT_EQ(severity(facts, "memory"), Severity::moderate);
+  know(facts.memory, {std::int64_t{100}, std::int64_t{2}});
+  EXPECT_EQ(severity(facts, "memory"), Severity::serious);
+  facts = quiet_facts();
+  know(facts.memory_stall_percent, 2.0);
+  EXPECT_EQ(severity(facts, "memory"), Severity::moderate);
+  facts.memory_stall_percent = model::Fact<double>::unknown("no pressure files");
+  EXPECT_EQ(severity(facts, "memory"), Severity::ok);
+  EXPECT_NE(finding(facts, "memory").found.find("no pressure files"), std::string::npos);
+  know(facts.at_rest.swapped_pages, std::int64_t{1});
+  EXPECT_EQ(severity(facts, "memory"), Severity::serious);
+  // What was seen counts, even where the rest is not known.
+  facts.memory = {};
+  EXPECT_EQ(severity(facts, "memory"), Severity::serious);
+}
+
+TEST(doctor, clock_sources_that_are_read_slowly) {
+  DoctorFacts facts = quiet_facts();
+  for (const char* name : {"tsc", "kvm-clock", "arch_sys_counter"}) {
+    know(facts.clock_source, {name, "tsc hpet"});
+    EXPECT_EQ(severity(facts, "clock source"), Severity::ok) << name;
+  }
+  know(facts.clock_source, {"hpet", "tsc hpet"});
+  EXPECT_EQ(severity(facts, "clock source"), Severity::moderate);
+  EXPECT_TRUE(finding(facts, "clock source").mend.starts_with("echo tsc |"));
+  know(facts.clock_source, {"hpet", "hpet acpi_pm"});
+  EXPECT_EQ(finding(facts, "clock source").mend.find("echo tsc"), std::string::npos);
+}
+
+TEST(doctor, turbo_is_switched_where_it_was_found) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.boost, {true, "/sys/x/no_turbo", "1"});
+  EXPECT_EQ(severity(facts, "boost"), Severity::moderate);
+  EXPECT_EQ(finding(facts, "boost").mend, "echo 1 | sudo tee /sys/x/no_turbo");
+}
+
+TEST(doctor, shared_cores) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.shared_cores, {4, 2, 0});
+  EXPECT_EQ(severity(facts, "smt"), Severity::moderate);
+  know(facts.shared_cores, {2, 2, 2});
+  EXPECT_EQ(severity(facts, "smt"), Severity::minor);
+}
+
+TEST(doctor, affinity) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.cpus_allowed, 3);
+  EXPECT_EQ(severity(facts, "affinity"), Severity::minor);
+  know(facts.cpus_allowed, 1);
+  EXPECT_EQ(severity(facts, "affinity"), Severity::moderate);
+}
+
+TEST(doctor, counters_by_what_may_be_counted) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.counters, {2, false});
+  EXPECT_NE(finding(facts, "counters").found.find("only user code"), std::string::npos);
+  know(facts.counters, {4, false});
+  EXPECT_EQ(severity(facts, "counters"), Severity::minor);
+  EXPECT_NE(finding(facts, "counters").found.find("nothing may be counted"), std::string::npos);
+  know(facts.counters, {4, true});
+  EXPECT_EQ(severity(facts, "counters"), Severity::ok);
+}
+
+TEST(doctor, missing_tools_come_with_one_line_that_installs_them_all) {
+  DoctorFacts facts = quiet_facts();
+  facts.tools[0].missing = "is not installed";
+  facts.tools[2].missing = "is not installed";
+  const Finding found = finding(facts, "tools");
+  EXPECT_EQ(found.severity, Severity::minor);
+  EXPECT_EQ(found.mend, "sudo apt-get install linux-perf valgrind");
+  EXPECT_EQ(found.found,
+            "perf is not installed: no hardware counters and profiles; valgrind is not installed: "
+            "no exact counts of instructions");
+}
+
+}  // namespace
+}  // namespace taskbench::reports::verdict

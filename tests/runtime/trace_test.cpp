@@ -1,0 +1,373 @@
+// What a traced runtime records: that it is whole, in order, and what the counters say.
+#include "runtime/trace/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "runtime/sync/oneshot.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+using Kind = TraceEventKind;
+namespace oneshot = sync::oneshot;
+
+#if defined(TASKBENCH_NO_COUNTERS)
+constexpr bool kCounted = false;
+#else
+constexpr bool kCounted = true;
+#endif
+
+constexpr std::uint32_t kPlenty = 1U << 17;
+
+Task<> yield_times(int times) {
+  for (int i = 0; i < times; ++i) co_await yield_now();
+}
+Task<> receive(oneshot::Receiver<int> receiver) {
+  const auto value = co_await std::move(receiver);
+  static_cast<void>(value);
+}
+/// Tasks that yield, tasks that wait and are woken, and more of them than a local queue holds.
+Task<> busy(int count) {
+  std::vector<JoinHandle<void>> handles;
+  std::vector<oneshot::Sender<int>> senders;
+  for (int i = 0; i < count; ++i) {
+    auto [sender, receiver] = oneshot::channel<int>();
+    handles.push_back(spawn(receive(std::move(receiver))));
+    senders.push_back(std::move(sender));
+    handles.push_back(spawn(yield_times(i % 4)));
+  }
+  co_await yield_now();
+  for (auto& sender : senders) static_cast<void>(std::move(sender).send(1));
+  for (JoinHandle<void>& handle : handles) co_await handle;
+}
+/// A task spawns the next and ends, so that its memory is soon another's.
+Task<> chain(int left, oneshot::Sender<int> end) {
+  if (left > 1) {
+    spawn(chain(left - 1, std::move(end))).detach();
+  } else {
+    static_cast<void>(end.send(1));
+  }
+  co_return;
+}
+Task<> from_outside_and_inside(Runtime& runtime) {
+  auto end_of_chain = oneshot::channel<int>();
+  runtime.spawn(chain(200, std::move(end_of_chain.first))).detach();
+  std::vector<JoinHandle<void>> handles;
+  for (int i = 0; i < 300; ++i) handles.push_back(runtime.spawn(yield_times(i % 3)));
+  co_await spawn(busy(300));
+  for (JoinHandle<void>& handle : handles) co_await handle;
+  const auto heard = co_await std::move(end_of_chain.second);
+  EXPECT_TRUE(heard.has_value());
+}
+
+std::uint64_t count(const TraceRow& row, Kind kind) {
+  return static_cast<std::uint64_t>(std::ranges::count(row.events, kind, &TraceEvent::kind));
+}
+std::uint64_t sum(const TraceRow& row, Kind kind) {
+  std::uint64_t result = 0;
+  for (const TraceEvent& event : row.events) {
+    if (event.kind == kind) result += event.count;
+  }
+  return result;
+}
+
+struct Poll {
+  std::int64_t begin_ns;
+  std::int64_t end_ns;
+  PollEnd end;
+};
+
+/// All that is known of one task, polls and wakes in the order of time.
+struct Life {
+  std::vector<std::int64_t> spawns;
+  std::vector<std::int64_t> wakes;
+  std::vector<Poll> polls;
+};
+
+std::map<std::uint64_t, Life> lives_of(const Trace& trace) {
+  std::map<std::uint64_t, Life> lives;
+  const auto add = [&](const TraceRow& row) {
+    std::int64_t begin_ns = 0;
+    for (const TraceEvent& event : row.events) {
+      if (event.kind == Kind::spawn) lives[event.task].spawns.push_back(event.at_ns);
+      if (event.kind == Kind::wake) lives[event.task].wakes.push_back(event.at_ns);
+      if (event.kind == Kind::poll_start) begin_ns = event.at_ns;
+      if (event.kind == Kind::poll_end) {
+        lives[event.task].polls.push_back({begin_ns, event.at_ns, event.poll_end});
+      }
+    }
+  };
+  for (const TraceRow& row : trace.workers) add(row);
+  add(trace.outside);
+  for (auto& [task, life] : lives) {
+    std::ranges::sort(life.wakes);
+    // Of equal begins the shorter first: a task that was polled twice in one ns.
+    std::ranges::sort(life.polls, {},
+                      [](const Poll& poll) { return std::pair(poll.begin_ns, poll.end_ns); });
+  }
+  return lives;
+}
+
+/// One worker does one thing after the other.
+void expect_row_in_order(const TraceRow& row) {
+  std::int64_t latest_ns = 0;
+  std::uint64_t polled = 0;
+  bool is_parked = false;
+  bool is_searching = false;
+  for (const TraceEvent& event : row.events) {
+    EXPECT_GE(event.at_ns, latest_ns);
+    latest_ns = event.at_ns;
+    switch (event.kind) {
+      case Kind::poll_start:
+        ASSERT_EQ(polled, 0U) << "polls of one worker overlap";
+        ASSERT_NE(event.task, 0U);
+        ASSERT_FALSE(is_parked || is_searching);
+        polled = event.task;
+        break;
+      case Kind::poll_end:
+        ASSERT_EQ(event.task, polled) << "a poll ends that was not begun";
+        polled = 0;
+        break;
+      case Kind::park:
+        ASSERT_FALSE(is_parked || is_searching || polled != 0);
+        is_parked = true;
+        break;
+      case Kind::unpark:
+        ASSERT_TRUE(is_parked);
+        is_parked = false;
+        break;
+      case Kind::search_start:
+        ASSERT_FALSE(is_parked || is_searching || polled != 0);
+        is_searching = true;
+        break;
+      case Kind::search_end:
+        ASSERT_TRUE(is_searching);
+        is_searching = false;
+        break;
+      default:
+        ASSERT_FALSE(is_parked);
+        break;
+    }
+  }
+  EXPECT_EQ(polled, 0U) << "a poll has no end";
+  EXPECT_FALSE(is_parked);
+}
+
+/// A task is spawned, polled, woken once for each poll that left it idle, and ends.
+void expect_whole_life(const Life& life) {
+  ASSERT_EQ(life.spawns.size(), 1U);
+  ASSERT_FALSE(life.polls.empty()) << "spawned and never polled";
+  EXPECT_LE(life.spawns[0], life.polls[0].begin_ns);
+  std::size_t wakes = 0;
+  for (std::size_t i = 0; i + 1 < life.polls.size(); ++i) {
+    const Poll& poll = life.polls[i];
+    const Poll& next = life.polls[i + 1];
+    ASSERT_NE(poll.end, PollEnd::finished) << "polled after its end";
+    if (poll.end != PollEnd::idle) {
+      EXPECT_LE(poll.end_ns, next.begin_ns) << "polls of one task overlap";
+      continue;
+    }
+    // Its end is recorded when it has been let go; the wake tells that it has.
+    ASSERT_LT(wakes, life.wakes.size()) << "polled without a wake";
+    EXPECT_LE(poll.begin_ns, life.wakes[wakes]);
+    EXPECT_LE(life.wakes[wakes], next.begin_ns);
+    ++wakes;
+  }
+  EXPECT_EQ(wakes, life.wakes.size());
+  EXPECT_EQ(life.polls.back().end, PollEnd::finished);
+}
+
+void expect_counted(const TraceRow& row, const WorkerCounters& counters) {
+  if (!kCounted) return;
+  EXPECT_EQ(count(row, Kind::spawn), counters.tasks_spawned);
+  EXPECT_EQ(count(row, Kind::poll_start), counters.polls);
+  EXPECT_EQ(count(row, Kind::steal), counters.steal_operations);
+  EXPECT_EQ(sum(row, Kind::steal), counters.stolen_tasks);
+  EXPECT_EQ(count(row, Kind::overflow), counters.overflows);
+  EXPECT_EQ(sum(row, Kind::injector_take), counters.injector_polls);
+  EXPECT_EQ(count(row, Kind::park), counters.parks);
+  EXPECT_EQ(count(row, Kind::notify), counters.unparks);
+  std::uint64_t finished = 0;
+  std::uint64_t yielded = 0;
+  for (const TraceEvent& event : row.events) {
+    if (event.kind != Kind::poll_end) continue;
+    if (event.poll_end == PollEnd::finished) ++finished;
+    if (event.poll_end == PollEnd::yielded) ++yielded;
+  }
+  EXPECT_EQ(finished, counters.tasks_completed);
+  EXPECT_EQ(yielded, counters.yields);
+}
+
+class TraceOf : public OnEveryScheduler {};
+
+TEST_P(TraceOf, every_poll_has_its_end_and_every_task_its_life_as_the_counters_say) {
+  for (const bool lifo : {true, false}) {
+    Runtime runtime = builder(GetParam()).lifo_slot(lifo).trace(kPlenty).build();
+    runtime.block_on(from_outside_and_inside(runtime));
+    runtime.shutdown();
+    const Trace trace = runtime.trace();
+    const RuntimeStats stats = runtime.stats();
+
+    ASSERT_EQ(trace.workers.size(), GetParam().workers);
+    for (std::size_t i = 0; i < trace.workers.size(); ++i) {
+      EXPECT_EQ(trace.workers[i].lost, 0U);
+      expect_row_in_order(trace.workers[i]);
+      expect_counted(trace.workers[i], stats.workers[i]);
+    }
+    EXPECT_EQ(trace.outside.lost, 0U);
+    expect_counted(trace.outside, stats.outside);
+
+    const auto lives = lives_of(trace);
+    EXPECT_EQ(lives.size(), 200U + 300 + 1 + 2 * 300);
+    std::uint64_t expected = 0;
+    for (const auto& [task, life] : lives) {
+      EXPECT_EQ(task, ++expected);
+      expect_whole_life(life);
+    }
+  }
+}
+
+TEST_P(TraceOf, threads_outside_are_recorded_apart_from_workers) {
+  constexpr int kThreads = 3;
+  constexpr int kEach = 100;
+  Runtime runtime = builder(GetParam()).trace(kPlenty).build();
+  std::vector<std::vector<JoinHandle<void>>> handles(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& mine : handles) {
+    threads.emplace_back([&runtime, &mine] {
+      for (int i = 0; i < kEach; ++i) mine.push_back(runtime.spawn(yield_times(1)));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  runtime.block_on([](auto& all) -> Task<> {
+    for (auto& mine : all) {
+      for (auto& handle : mine) co_await handle;
+    }
+  }(handles));
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  EXPECT_EQ(count(trace.outside, Kind::spawn), kThreads * kEach);
+  EXPECT_EQ(count(trace.outside, Kind::poll_start), 0U);
+  for (const TraceRow& row : trace.workers) EXPECT_EQ(count(row, Kind::spawn), 0U);
+  for (const auto& [task, life] : lives_of(trace)) expect_whole_life(life);
+}
+
+TEST_P(TraceOf, a_full_ring_keeps_the_newest_and_counts_the_others) {
+  constexpr std::uint32_t kFew = 64;
+  Runtime runtime = builder(GetParam()).trace(kFew).build();
+  runtime.block_on([]() -> Task<> { co_await spawn(busy(500)); }());
+  runtime.shutdown();
+  std::uint64_t polls_lost = 0;
+  const Trace trace = runtime.trace();
+  for (const TraceRow& row : trace.workers) {
+    EXPECT_LE(row.events.size(), kFew);
+    if (row.lost > 0) {
+      EXPECT_EQ(row.events.size(), kFew);
+    }
+    polls_lost += row.lost;
+    // What is there is in order; only the first poll may be without its begin.
+    bool is_first = true;
+    bool is_polling = false;
+    for (const TraceEvent& event : row.events) {
+      if (event.kind == Kind::poll_start) {
+        EXPECT_FALSE(is_polling);
+        is_polling = true;
+        is_first = false;
+      } else if (event.kind == Kind::poll_end) {
+        EXPECT_TRUE(is_polling || is_first);
+        EXPECT_EQ(event.task == 0, !is_polling);
+        is_polling = false;
+        is_first = false;
+      }
+    }
+    EXPECT_FALSE(is_polling);
+  }
+  EXPECT_GT(polls_lost, 0U);
+}
+
+TEST_P(TraceOf, discarded_events_are_left_out) {
+  Runtime runtime = builder(GetParam()).trace(kPlenty).build();
+  runtime.block_on(from_outside_and_inside(runtime));
+  runtime.discard_trace();
+  runtime.block_on([](Runtime& all) -> Task<> { co_await all.spawn(yield_times(0)); }(runtime));
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  std::uint64_t spawns = count(trace.outside, Kind::spawn);
+  for (const TraceRow& row : trace.workers) spawns += count(row, Kind::spawn);
+  EXPECT_EQ(spawns, 1U);
+}
+
+TEST_P(TraceOf, events_are_times_of_the_steady_clock) {
+  const auto before = std::chrono::steady_clock::now();
+  Runtime runtime = builder(GetParam()).trace(kPlenty).build();
+  runtime.block_on(from_outside_and_inside(runtime));
+  runtime.shutdown();
+  const auto after = std::chrono::steady_clock::now();
+  constexpr std::int64_t kTolerance_ns = 20'000;  // as in recording_test.cpp
+  for (const TraceRow& row : runtime.trace().workers) {
+    for (const TraceEvent& event : row.events) {
+      EXPECT_GE(event.at_ns + kTolerance_ns, before.time_since_epoch().count());
+      EXPECT_LE(event.at_ns - kTolerance_ns, after.time_since_epoch().count());
+    }
+  }
+}
+
+TEST_P(TraceOf, is_refused_while_workers_may_write) {
+  Runtime runtime = builder(GetParam()).trace(16).build();
+  EXPECT_THROW(static_cast<void>(runtime.trace()), std::logic_error);
+  runtime.block_on([](Runtime& all) -> Task<> {
+    EXPECT_THROW(static_cast<void>(all.trace()), std::logic_error);
+    co_return;
+  }(runtime));
+  runtime.shutdown();
+  EXPECT_NO_THROW(static_cast<void>(runtime.trace()));
+}
+
+TEST_P(TraceOf, is_refused_where_nothing_was_traced) {
+  Runtime runtime = build_runtime();
+  runtime.discard_trace();
+  runtime.shutdown();
+  EXPECT_THROW(static_cast<void>(runtime.trace()), std::logic_error);
+}
+
+TEST_P(TraceOf, more_events_than_the_limit_are_refused) {
+  EXPECT_THROW(static_cast<void>(builder(GetParam()).trace(kMaxTraceEvents + 1).build()),
+               std::invalid_argument);
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(TraceOf);
+
+class TraceOfPool : public OnEveryPool {};
+
+TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {
+  Runtime runtime = builder(GetParam()).trace(kPlenty).build();
+  const auto all_parked = [&] { return runtime.stats().total().parks >= GetParam().workers; };
+  if (!kCounted) GTEST_SKIP() << "whether workers sleep is told by the counters";
+  ASSERT_TRUE(eventually(all_parked));
+  runtime.block_on([](Runtime& pool) -> Task<> { co_await pool.spawn(yield_times(0)); }(runtime));
+  runtime.shutdown();
+  const Trace trace = runtime.trace();
+  EXPECT_GE(count(trace.outside, Kind::notify), 1U);
+  for (const TraceRow& row : trace.workers) {
+    EXPECT_GE(count(row, Kind::park), 1U);
+    for (std::size_t i = 0; i + 1 < row.events.size(); ++i) {
+      if (row.events[i].kind != Kind::unpark) continue;
+      EXPECT_EQ(row.events[i + 1].kind, Kind::search_start);
+    }
+  }
+}
+
+TASKBENCH_ON_EVERY_POOL(TraceOfPool);
+
+}  // namespace
+}  // namespace taskbench::rt

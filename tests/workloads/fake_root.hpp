@@ -1,0 +1,42 @@
+// A folder with a /proc and a /sys of the test's making.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace taskbench::workloads::measure {
+
+class FakeRoot {
+ public:
+  FakeRoot() {
+    std::string name = (std::filesystem::temp_directory_path() / "taskbench-root-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  FakeRoot(const FakeRoot&) = delete;
+  FakeRoot& operator=(const FakeRoot&) = delete;
+  ~FakeRoot() { std::filesystem::remove_all(path_); }
+
+  void write(const std::string& file, const std::string& content) const {
+    std::filesystem::create_directories((path_ / file).parent_path());
+    std::ofstream(path_ / file) << content;
+  }
+  void remove(const std::string& file) const { std::filesystem::remove_all(path_ / file); }
+
+  /// What /proc/self/status says of the CPUs that may be used.
+  void allow_cpus(const std::string& list) const {
+    write("proc/self/status",
+          "Name:\ttaskbench\nCapEff:\t0000000000000000\nCpus_allowed:\tf\n"
+          "Cpus_allowed_list:\t" +
+              list + "\n");
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace taskbench::workloads::measure
