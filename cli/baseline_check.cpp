@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/journal_room.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
@@ -87,22 +88,15 @@ void refuse_unwritable(const BaselineCheck& check) {
   }
 }
 
-/// How the program is explored: the nearest baseline there is, for the build is not known yet.
-model::SeriesSetup fresh_setup(const model::SeriesSetup& stored, int processes) {
-  model::SeriesSetup setup;
-  setup.name = stored.name;
-  setup.processes = processes;
-  setup.seed = stored.seed + 1;
-  setup.repetitions = stored.repetitions;
-  setup.min_time_s = stored.min_time_s;
-  return setup;
-}
-
 /// The same way of measuring as the baseline's, but for what is drawn.
 void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   setup.seed = stored.seed + 1;
   setup.repetitions = stored.repetitions;
   setup.min_time_s = stored.min_time_s;
+}
+
+/// The benchmarks that both have, with the baseline's iterations.
+void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   for (const std::string& name : std::exchange(setup.benchmarks, {})) {
     const bool known = std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end();
     (known ? setup.benchmarks : setup.unmeasured).push_back(name);
@@ -119,26 +113,6 @@ void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   }
 }
 
-/// As cli/paired_judgement.cpp does: one at the default place that is complete is not needed any
-/// more, nor is any where the check says so. What is no journal stays.
-void make_room_for_journal(const BaselineCheck& check) {
-  if (!std::filesystem::exists(check.journal)) return;
-  bool is_journal = false;
-  bool complete = false;
-  try {
-    complete = json::read_series_journal(check.journal).complete();
-    is_journal = true;
-  } catch (const json::JournalError&) {  // not ours to remove
-  }
-  const bool removable = is_journal && (check.replaces_journal || !check.own_journal);
-  if (!removable || (!complete && !check.replaces_journal)) {
-    throw UsageError(fmt::format(
-        "{} exists{}; go on with it by --resume, remove it, or name another by --journal",
-        check.journal.string(), complete ? "" : ", and its comparison has not ended"));
-  }
-  std::filesystem::remove(check.journal);
-}
-
 /// The series of the journal, if there is one to go on with; otherwise makes room for a new one.
 std::optional<model::Series> resumed_series(const BaselineCheck& check) {
   if (check.resume && (!check.replaces_journal || std::filesystem::exists(check.journal))) {
@@ -147,7 +121,12 @@ std::optional<model::Series> resumed_series(const BaselineCheck& check) {
     throw UsageError(fmt::format("{} was begun against the baseline '{}', not '{}'",
                                  check.journal.string(), series.setup.name, check.name));
   }
-  make_room_for_journal(check);
+  make_room_for_journal(
+      {.path = check.journal,
+       .named_by_user = check.own_journal,
+       .replaces = check.replaces_journal,
+       .what = "comparison",
+       .has_ended = [](const auto& path) { return json::read_series_journal(path).complete(); }});
   return std::nullopt;
 }
 
@@ -206,10 +185,14 @@ class Measurement {
     const SeriesProgram program = series_program(command, check_.timeout_s, stop_);
     const ScratchFolder scratch;
     model::SeriesSetup& setup = comparison_.now.setup;
-    setup = fresh_setup(ours.front()->rolling.setup, check_.processes);
+    setup.name = check_.name;
+    setup.processes = check_.processes;
+    // The nearest there is: only the exploration tells the build.
+    measure_as(ours.front()->rolling.setup, setup);
     explore(program, scratch.path(), stop_, setup);
     choose_baseline(ours);
     measure_as(comparison_.rolling.setup, setup);
+    choose_common(comparison_.rolling.setup, setup);
     auto journal = json::LineFile::create(check_.journal, json::journal_line(setup));
     run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/case_command.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/streams.hpp"
@@ -30,6 +31,7 @@ using workloads::measure::ProcessOutcome;
 /// Few: callgrind is fifty times slower, and one iteration is as good as many where all are equal.
 /// A first one is run uncounted, for what is allocated once.
 constexpr std::int64_t kIterations = 4;
+constexpr double kMinTime_s = 0.001;  // unused: the iterations are given
 constexpr double kTimeout_s = 600;
 
 /// The case on a scheduler that does the same each time.
@@ -40,33 +42,13 @@ Case repeatable(Case spec) {
 
 std::vector<std::string> command_of(const RunPlan& plan, const Case& spec,
                                     const std::filesystem::path& scratch) {
-  std::vector<std::string> words{"valgrind",
-                                 "--tool=callgrind",
+  std::vector<std::string> words{"valgrind", "--tool=callgrind",
                                  "--toggle-collect=taskbench_iteration",
-                                 "--callgrind-out-file=" + (scratch / "callgrind.out").string(),
-                                 std::filesystem::canonical("/proc/self/exe").string(),
-                                 "run",
-                                 std::string(spec.workload->name),
-                                 "--scheduler",
-                                 std::string(spec.scheduler->name),
-                                 "--workers",
-                                 std::to_string(spec.workers),
-                                 "--repetitions",
-                                 "1",
-                                 "--iterations",
-                                 fmt::format("{}={}", spec.name(), kIterations),
-                                 "--seed",
-                                 std::to_string(plan.settings.seed),
-                                 "--json",
-                                 (scratch / "result.json").string(),
-                                 "--quiet"};
-  for (const auto& [name, value] : spec.parameters) {
-    words.insert(words.end(), {"--param", fmt::format("{}={}", name, value)});
+                                 "--callgrind-out-file=" + (scratch / "callgrind.out").string()};
+  for (std::string& word : case_command(plan, spec, kMinTime_s, scratch / "result.json")) {
+    words.push_back(std::move(word));
   }
-  for (const PlantedDelay& each : plan.planted) {
-    const auto site = rt::kDelaySites[static_cast<std::size_t>(each.site)];
-    words.insert(words.end(), {"--plant", fmt::format("{}={}", site, each.ns)});
-  }
+  words.insert(words.end(), {"--iterations", fmt::format("{}={}", spec.name(), kIterations)});
   return words;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/git.hpp"
+#include "cli/journal_room.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
@@ -58,26 +59,6 @@ std::string reproduction(const PairedPlan& plan) {
   if (setup.alpha != model::PairedSetup{}.alpha)
     text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
   return text;
-}
-
-/// A new trial needs a journal of its own. One at the default place whose trial has come to its end
-/// is not needed any more, nor is any where the policy says so. What is no journal stays.
-void make_room_for_journal(const PairedPlan& plan) {
-  if (!std::filesystem::exists(plan.journal)) return;
-  bool is_journal = false;
-  bool finished = false;
-  try {
-    finished = json::read_journal(plan.journal).end.has_value();
-    is_journal = true;
-  } catch (const json::JournalError&) {  // not ours to remove
-  }
-  const bool removable = is_journal && (plan.policy.replaces_journal || !plan.own_journal);
-  if (!removable || (!finished && !plan.policy.replaces_journal)) {
-    throw UsageError(fmt::format(
-        "{} exists{}; go on with it by --resume, remove it, or name another by --journal",
-        plan.journal.string(), finished ? "" : ", and its trial has not ended"));
-  }
-  std::filesystem::remove(plan.journal);
 }
 
 std::string trial_text(const TrialProgress& now) {
@@ -171,7 +152,12 @@ class Comparison {
   bool take_journal() {
     if (!plan_.resume || (plan_.policy.replaces_journal && plan_.base.given() &&
                           plan_.head.given() && !std::filesystem::exists(plan_.journal))) {
-      make_room_for_journal(plan_);
+      make_room_for_journal(
+          {.path = plan_.journal,
+           .named_by_user = plan_.own_journal,
+           .replaces = plan_.policy.replaces_journal,
+           .what = "trial",
+           .has_ended = [](const auto& path) { return json::read_journal(path).end.has_value(); }});
       return false;
     }
     const model::PairedSetup asked = std::move(trial_.setup);

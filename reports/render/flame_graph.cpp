@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "reports/render/columns.hpp"
+#include "reports/render/html.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -67,29 +67,6 @@ std::size_t depth_of(const Node& node) {
   return deepest;
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char each : printable(text)) {
-    switch (each) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += each;
-    }
-  }
-  return result;
-}
-
 std::string_view kind_of(std::string_view name) {
   if (name.ends_with("_[k]")) return "kernel";
   const bool is_harness = name.starts_with("taskbench::workloads::measure");
@@ -136,12 +113,12 @@ class Drawing {
     text_ += fmt::format(
         "<g class=\"f {}\"><title>{} ({} of {} samples, {:.1f} %)</title>"
         "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" rx=\"1.5\"/>",
-        kind_of(name), escaped(name), node.samples, total_,
+        kind_of(name), render::text(name).html, node.samples, total_,
         100 * static_cast<double>(node.samples) / static_cast<double>(total_), x, y, width,
         kRow - 1);
     if (const std::string label = label_of(name, width); !label.empty()) {
-      text_ +=
-          fmt::format("<text x=\"{:.2f}\" y=\"{:.1f}\">{}</text>", x + 3, y + 12.5, escaped(label));
+      text_ += fmt::format("<text x=\"{:.2f}\" y=\"{:.1f}\">{}</text>", x + 3, y + 12.5,
+                           render::text(label).html);
     }
     text_ += "</g>\n";
   }
@@ -212,7 +189,7 @@ std::string flame_graph(const model::Profile& profile, std::string_view title) {
              "<text id=\"note\" class=\"note\" x=\"{0:.0f}\" y=\"38\">Width: share of the "
              "{2} samples. Callers are below callees; rest the pointer on a frame for its "
              "full name.</text>\n",
-             kMargin, escaped(title), root.samples) +
+             kMargin, render::text(title).html, root.samples) +
          legend() + drawing.text() + "</svg>\n";
 }
 
