@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "cli/git.hpp"
 #include "cli/journal_room.hpp"
 #include "cli/noise_floors.hpp"
+#include "cli/paired_instructions.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/streams.hpp"
@@ -21,6 +23,7 @@
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "reports/json/paired_writer.hpp"
+#include "reports/model/event_count.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/machine.hpp"
 
@@ -58,6 +61,7 @@ std::string reproduction(const PairedPlan& plan) {
   text += fmt::format(" --seed {} --delta {:g}%", setup.seed, 100 * setup.delta);
   if (setup.alpha != model::PairedSetup{}.alpha)
     text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
+  if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
   return text;
 }
 
@@ -66,6 +70,10 @@ std::string trial_text(const TrialProgress& now) {
   return fmt::format("block {} of at most {}, {} of {}, at most {} left", now.blocks + 1,
                      now.max_blocks, duration_text(now.spent_s), duration_text(now.budget_s),
                      duration_text(left));
+}
+
+std::string counting_text(const CountingProgress& now) {
+  return fmt::format("counting instructions, {} of {}: {}", now.done + 1, now.all, now.now);
 }
 
 void refuse_changed(const model::PairedProgram& then, const Program& now,
@@ -256,6 +264,14 @@ class Comparison {
     json::JournalWriter journal = resumes ? json::JournalWriter::resume(plan_.journal)
                                           : json::JournalWriter::create(plan_.journal, setup);
     ProgressLine line(progress_style(plan_.quiet));
+    const auto start = std::chrono::steady_clock::now();
+    count_instructions(
+        programs, scratch, plan_.timeout_s, stop_,
+        [&](const CountingProgress& now) {
+          const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+          line.show(counting_text(now), elapsed.count());
+        },
+        journal, trial_);
     run_trial(
         programs, scratch, {.budget_s = plan_.budget_s, .timeout_s = plan_.timeout_s}, stop_,
         [&](const TrialProgress& now) { line.show(trial_text(now), now.spent_s); }, journal,

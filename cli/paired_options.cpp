@@ -11,6 +11,7 @@
 #include "cli/run_plan.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
+#include "reports/model/event_count.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
@@ -20,7 +21,6 @@ using Kind = OptionValues::Kind;
 
 constexpr double kMinBudget_s = 1;
 constexpr double kMaxBudget_s = 24 * 3600;
-constexpr int kDefaultMaxBlocks = 64;
 constexpr int kMaxBlocks = 1000;
 constexpr double kDefaultMinTime_s = 0.02;
 constexpr std::int64_t kDefaultRepetitions = 5;
@@ -63,7 +63,7 @@ void require_inside(const std::string& program) {
 
 void PairedOptions::declare(CLI::App& app, OptionValueTable& values) {
   declare_programs(app, values);
-  declare_measurement(app);
+  declare_measurement(app, values);
   verdict_.declare(app, values);
   auto* store =
       add_valued(app, "--store", store_, "FOLDER", "Where noise floors and baselines are kept.");
@@ -98,12 +98,12 @@ void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
   for (auto* option : {build, program, cache}) option->group("How to build a revision");
 }
 
-void PairedOptions::declare_measurement(CLI::App& app) {
+void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values) {
   auto* budget = add_valued(app, "--budget", budget_, "TIME",
                             "No further block is begun when this time would be exceeded.");
   budget->default_str(fmt::format("{:g}m", policy_.budget_s / 60));
   auto* blocks = add_valued(app, "--max-blocks", max_blocks_, "N", "Most blocks.");
-  blocks->default_str(std::to_string(kDefaultMaxBlocks));
+  blocks->default_str(std::to_string(reports::model::kDefaultMaxBlocks));
   auto* repetitions = add_valued(app, "--repetitions", repetitions_, "N",
                                  "Repetitions of each benchmark in each process.");
   repetitions->default_str(std::to_string(kDefaultRepetitions));
@@ -115,10 +115,14 @@ void PairedOptions::declare_measurement(CLI::App& app) {
   timeout->default_str("5m");
   auto* seed = add_valued(app, "--seed", seed_, "N", "Seed of all that is drawn.");
   seed->default_str("1");
+  auto* counters =
+      add_valued(app, "--counters", counters_, reports::model::kInstructionsExact,
+                 "Count the instructions of both, too, besides the budget, and judge them.");
+  values.set(counters, {Kind::one_of, {reports::model::kInstructionsExact}});
   auto* identical =
       app.add_flag("--run-identical", run_identical_,
                    "Measure identical binaries, too, which otherwise pass without a run.");
-  for (auto* option : {budget, blocks, repetitions, min_time, timeout, seed, identical}) {
+  for (auto* option : {budget, blocks, repetitions, min_time, timeout, seed, counters, identical}) {
     option->group("How to measure");
   }
 }
@@ -174,6 +178,7 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   refuse("--repetitions", !repetitions_.empty());
   refuse("--min-time", !min_time_.empty());
   refuse("--seed", !seed_.empty());
+  refuse("--counters", !counters_.empty());
   refuse("--run-identical", run_identical_);
   verdict_.parse();
   StoredPlan plan;
@@ -218,7 +223,7 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   setup.seed = 1;
   setup.repetitions = kDefaultRepetitions;
   setup.min_time_s = kDefaultMinTime_s;
-  setup.max_blocks = kDefaultMaxBlocks;
+  setup.max_blocks = reports::model::kDefaultMaxBlocks;
   plan.budget_s = policy_.budget_s;
   plan.timeout_s = parse_timeout();
   if (const auto text = parse_single("--seed", seed_)) {
@@ -237,7 +242,18 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   if (const auto text = parse_single("--budget", budget_)) {
     plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
   }
+  setup.counts_instructions = parse_counters();
   plan.workloads = parse_list("--workload", workloads_);
+}
+
+bool PairedOptions::parse_counters() const {
+  const auto text = parse_single("--counters", counters_);
+  if (!text) return false;
+  if (*text == reports::model::kInstructionsExact) return true;
+  throw UsageError(fmt::format(
+      "--counters: '{}' is none that {} judges; there is {} (the scheduler's own counters and the "
+      "CPU time are always told)",
+      *text, policy_.command, reports::model::kInstructionsExact));
 }
 
 }  // namespace taskbench::cli

@@ -84,11 +84,12 @@ class PairedOptions {
 
  private:
   void declare_programs(CLI::App& app, OptionValueTable& values);
-  void declare_measurement(CLI::App& app);
+  void declare_measurement(CLI::App& app, OptionValueTable& values);
   void declare_output(CLI::App& app, OptionValueTable& values);
   void plan_programs(PairedPlan& plan) const;
   void plan_measurement(PairedPlan& plan) const;
   [[nodiscard]] double parse_timeout() const;
+  [[nodiscard]] bool parse_counters() const;
 
   using Given = std::vector<std::string>;
 
@@ -107,6 +108,7 @@ class PairedOptions {
   Given repetitions_;
   Given min_time_;
   Given timeout_;
+  Given counters_;
   Given seed_;
   Given store_;
   Given journal_;

@@ -76,7 +76,7 @@ SampleRequest request_of(const model::PairedSetup& setup, double timeout_s) {
 std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
                                       const TrialLimits& limits) {
   const int blocks = reports::verdict::complete_blocks(trial);
-  if (limits.ends_when_decided && reports::verdict::is_look(blocks) &&
+  if (limits.ends_when_decided && reports::verdict::is_at_look(trial) &&
       reports::verdict::judge(trial).decided) {
     return model::TrialEnd::decided;
   }

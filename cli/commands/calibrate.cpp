@@ -40,7 +40,7 @@ using workloads::measure::ProgramError;
 constexpr double kDefaultBudget_s = 600;
 constexpr double kMaxBudget_s = 24 * 3600;
 constexpr int kLeastDefaultTrials = 12;
-constexpr int kTrialsOfCopy = 4;
+constexpr int kTrialsOfCopy = 8;
 constexpr int kMaxTrials = 1000;
 constexpr int kDefaultBlocks = 8;
 constexpr int kMaxBlocks = 64;

@@ -11,6 +11,7 @@ namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using model::InstructionSample;
 using model::PairedSetup;
 using model::PairedTrial;
 using model::ProcessSample;
@@ -48,11 +49,13 @@ PairedSetup setup_from(const Json& line) {
   line.at("repetitions").get_to(setup.repetitions);
   line.at("min_time_s").get_to(setup.min_time_s);
   line.at("max_blocks").get_to(setup.max_blocks);
+  if (setup.max_blocks < 1) throw std::runtime_error("it has no blocks");
   line.at("benchmarks").get_to(setup.benchmarks);
   line.at("only_base").get_to(setup.only_base);
   line.at("only_head").get_to(setup.only_head);
   line.at("iterations").get_to(setup.iterations);
   setup.reproduce = line.value("reproduce", std::string());
+  setup.counts_instructions = line.value("counts_instructions", false);
   for (const auto& [name, floor] : line.at("noise_floors").items()) {
     setup.noise_floors[name] = {floor.at("epsilon").get<double>(),
                                 floor.at("source").get<std::string>()};
@@ -64,13 +67,39 @@ PairedSetup setup_from(const Json& line) {
   return setup;
 }
 
+Side side_from(const Json& line) {
+  const auto side = line.at("side").get<std::string>();
+  if (side != "base" && side != "head") throw std::runtime_error("its side is neither of the two");
+  return side == "base" ? Side::base : Side::head;
+}
+
+InstructionSample instructions_from(const Json& line, const PairedTrial& trial) {
+  InstructionSample sample;
+  sample.side = side_from(line);
+  line.at("instructions_of").get_to(sample.benchmark);
+  line.at("per_iteration").get_to(sample.per_iteration);
+  const Json& reason = line.at("reason");
+  if (!reason.is_null()) reason.get_to(sample.unavailable);
+  const std::size_t place = trial.instructions.size();
+  const auto& names = trial.setup.benchmarks;
+  if (!trial.setup.counts_instructions || place / 2 >= names.size() ||
+      sample.benchmark != names[place / 2] || (sample.side == Side::head) != (place % 2 == 1)) {
+    throw std::runtime_error("it is not the count that follows the one before");
+  }
+  if (sample.per_iteration.empty() == sample.unavailable.empty()) {
+    throw std::runtime_error("it needs counts or a reason, and not both");
+  }
+  for (const double count : sample.per_iteration) {
+    if (!std::isfinite(count) || count <= 0) throw std::runtime_error("a count is not above 0");
+  }
+  return sample;
+}
+
 ProcessSample sample_from(const Json& line, const PairedTrial& trial) {
   ProcessSample sample;
   line.at("block").get_to(sample.block);
   line.at("position").get_to(sample.position);
-  const auto side = line.at("side").get<std::string>();
-  if (side != "base" && side != "head") throw std::runtime_error("its side is neither of the two");
-  sample.side = side == "base" ? Side::base : Side::head;
+  sample.side = side_from(line);
   line.at("took_s").get_to(sample.took_s);
   line.at("real_ns").get_to(sample.real_ns);
   line.at("counters").get_to(sample.counters);
@@ -108,6 +137,8 @@ void take_line(PairedTrial& trial, std::string_view text, std::size_t number) {
     throw std::runtime_error("it comes after the end");
   } else if (line.contains("end")) {
     trial.end = end_from(line);
+  } else if (line.contains("instructions_of")) {
+    trial.instructions.push_back(instructions_from(line, trial));
   } else {
     trial.samples.push_back(sample_from(line, trial));
   }
@@ -130,12 +161,22 @@ std::string journal_line(const PairedSetup& setup) {
                   {"repetitions", setup.repetitions},
                   {"min_time_s", setup.min_time_s},
                   {"max_blocks", setup.max_blocks},
+                  {"counts_instructions", setup.counts_instructions},
                   {"benchmarks", setup.benchmarks},
                   {"only_base", setup.only_base},
                   {"only_head", setup.only_head},
                   {"iterations", setup.iterations},
                   {"noise_floors", std::move(floors)},
                   {"reproduce", setup.reproduce}};
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string journal_line(const InstructionSample& sample) {
+  const Json line{
+      {"instructions_of", sample.benchmark},
+      {"side", name_of(sample.side)},
+      {"per_iteration", sample.per_iteration},
+      {"reason", sample.unavailable.empty() ? Json(nullptr) : Json(sample.unavailable)}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

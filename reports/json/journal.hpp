@@ -1,6 +1,7 @@
 // The journal of a paired trial: one JSON object a line, the setup first, then a line for each
-// process, and a last one that says why it ended. Each line is on the disk before the next process
-// is begun, so that a killed trial loses at most one process's sample.
+// count of instructions and for each process, and a last one that says why it ended. Each line is
+// on the disk before the next process is begun, so that a killed trial loses at most one process's
+// sample.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,7 @@ namespace taskbench::reports::json {
 
 /// Without the newline.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
+[[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
 [[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
@@ -40,6 +42,7 @@ class JournalWriter {
   }
 
   /// On the disk when it returns. Throws JournalError.
+  void append(const model::InstructionSample& sample) { file_.append(journal_line(sample)); }
   void append(const model::ProcessSample& sample) { file_.append(journal_line(sample)); }
   void append(model::TrialEnd end) { file_.append(journal_line(end)); }
 

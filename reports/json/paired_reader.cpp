@@ -54,6 +54,23 @@ std::string text_or_empty(const Json& object, const char* key) {
   return optional_of<std::string>(object, key).value_or(std::string());
 }
 
+verdict::InstructionsVerdict instructions_from(const Json& object) {
+  verdict::InstructionsVerdict result;
+  result.verdict = named(kVerdicts, object, "verdict");
+  result.reason = text_or_empty(object, "reason");
+  if (const auto base = optional_of<double>(object, "base")) {
+    auto& exact = result.exact.emplace();
+    exact.base = *base;
+    object.at("head").get_to(exact.head);
+    object.at("change").get_to(exact.change);
+    object.at("threshold").get_to(exact.threshold);
+    object.at("repeats").get_to(exact.repeats);
+  } else if (result.verdict != Verdict::inconclusive) {
+    throw std::runtime_error("instructions that were not counted have a verdict");
+  }
+  return result;
+}
+
 verdict::BenchmarkVerdict verdict_from(const Json& row) {
   verdict::BenchmarkVerdict result;
   row.at("name").get_to(result.name);
@@ -75,6 +92,9 @@ verdict::BenchmarkVerdict verdict_from(const Json& row) {
     result.counters.push_back({each.at("name").get<std::string>(), each.at("base").get<double>(),
                                each.at("head").get<double>(), each.at("score").get<double>()});
   }
+  if (row.contains("instructions") && !row.at("instructions").is_null()) {
+    result.instructions = instructions_from(row.at("instructions"));
+  }
   if (result.base_ns < 0 || result.head_ns < 0) {
     throw std::runtime_error(fmt::format("'{}' has a time below 0", result.name));
   }
@@ -84,6 +104,11 @@ verdict::BenchmarkVerdict verdict_from(const Json& row) {
 /// The report holds the very lines of the journal, so that is what reads and checks them.
 model::PairedTrial trial_from(const std::filesystem::path& path, const Json& document) {
   std::string lines = document.at("setup").dump() + '\n';
+  const Json none = Json::array();
+  const auto instructions = document.find("instructions");  // older reports have none
+  for (const Json& sample : instructions == document.end() ? none : *instructions) {
+    lines += sample.dump() + '\n';
+  }
   for (const Json& sample : document.at("samples")) lines += sample.dump() + '\n';
   return parse_journal(path, lines);
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/json/journal.hpp"
+#include "reports/render/instructions.hpp"
 #include "reports/render/paired.hpp"
 
 namespace taskbench::reports::json {
@@ -41,7 +42,8 @@ Json to_json(const verdict::BenchmarkVerdict& row) {
           {"delta", row.delta},
           {"detectable", or_null(row.detectable)},
           {"blocks_needed", or_null(row.blocks_needed)},
-          {"counters", std::move(counters)}};
+          {"counters", std::move(counters)},
+          {"instructions", render::instructions_object(row.instructions)}};
 }
 
 std::string_view name_of(model::PairedFailure::Stage stage) {
@@ -79,6 +81,10 @@ std::string text_of(const Json& document) {
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
   Json benchmarks = Json::array();
   for (const auto& row : report.benchmarks) benchmarks.push_back(to_json(row));
+  Json instructions = Json::array();
+  for (const auto& sample : trial.instructions) {
+    instructions.push_back(Json::parse(journal_line(sample)));
+  }
   Json samples = Json::array();
   for (const auto& sample : trial.samples) samples.push_back(Json::parse(journal_line(sample)));
   Json document = beginning("judged", render::word(report.overall), trial.setup);
@@ -86,6 +92,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
   document["complete"] = trial.end.has_value();
   document["benchmarks"] = std::move(benchmarks);
   document["setup"] = Json::parse(journal_line(trial.setup));
+  document["instructions"] = std::move(instructions);
   document["samples"] = std::move(samples);
   return text_of(document);
 }

@@ -17,6 +17,9 @@ inline constexpr int kJournalVersion = 1;
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
 
+/// A trial has no more of them, unless told: budgets of minutes end it before.
+inline constexpr int kDefaultMaxBlocks = 256;
+
 enum class Side { base, head };
 
 [[nodiscard]] constexpr std::string_view name_of(Side side) {
@@ -47,6 +50,7 @@ struct PairedSetup {
   std::int64_t repetitions = 0;  ///< in each process
   double min_time_s = 0;         ///< of a repetition
   int max_blocks = 0;
+  bool counts_instructions = false;     ///< of each benchmark on each side, before the first block
   std::vector<std::string> benchmarks;  ///< those that both sides have, in base's order
   std::vector<std::string> only_base;   ///< those that cannot be compared
   std::vector<std::string> only_head;
@@ -64,6 +68,15 @@ struct ProcessSample {
   std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
   /// Per iteration, median: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
+};
+
+/// The instructions of one benchmark on one side, counted in a run of its own.
+struct InstructionSample {
+  Side side = Side::base;
+  std::string benchmark;
+  /// One for each process under callgrind; empty: not counted, for the reason below.
+  std::vector<double> per_iteration;
+  std::string unavailable;
 };
 
 /// Why no further block was begun.
@@ -86,6 +99,8 @@ struct PairedFailure {
 
 struct PairedTrial {
   PairedSetup setup;
+  /// Where the setup asks for them: in the order of the benchmarks, base's before head's.
+  std::vector<InstructionSample> instructions;
   std::vector<ProcessSample> samples;  ///< in the order of block and position, none missing between
   std::optional<TrialEnd> end;         ///< empty: it can be gone on with
 };

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/instructions.hpp"
 #include "reports/render/paired.hpp"
 
 namespace taskbench::reports::render {
@@ -54,23 +56,17 @@ Cells cells(const FilesRow& row) {
 }
 
 /// The row below that of the times.
-Cells instruction_cells(const FilesRow& row) {
-  const verdict::ExactChange& exact = *row.instructions;
-  return {"  its instructions",
-          with_separators(exact.base, 0),
-          with_separators(exact.head, 0),
-          fmt::format("{:+.2f} %", 100 * exact.change),
-          exact.repeats ? std::string("exact") : fmt::format("± {:.2f} %", 100 * exact.threshold),
-          std::string(kNone),
-          fmt::format("{}{}", word(row.instructions_verdict), exact.is_better() ? ", fewer" : ""),
-          ""};
+Cells cells(const verdict::InstructionsVerdict& instructions) {
+  InstructionCells all = instruction_cells(instructions);
+  return {std::move(all.title),  std::move(all.base), std::move(all.head),    std::move(all.change),
+          std::move(all.spread), std::string(kNone),  std::move(all.verdict), ""};
 }
 
 std::vector<Cells> table_rows(const FilesReport& report) {
   std::vector<Cells> rows;
   for (const FilesRow& row : report.rows) {
     rows.push_back(cells(row));
-    if (row.instructions) rows.push_back(instruction_cells(row));
+    if (row.instructions) rows.push_back(cells(*row.instructions));
   }
   return rows;
 }
@@ -97,10 +93,7 @@ std::vector<std::string> remarks(const FilesReport& report) {
   }
   if (std::ranges::any_of(report.rows,
                           [](const FilesRow& row) { return row.instructions.has_value(); })) {
-    lines.push_back(
-        fmt::format("Instructions are counted, not timed: more than {:g} % more fail, whatever the "
-                    "times say.",
-                    100 * verdict::kExactDelta));
+    lines.push_back(instructions_remark());
   }
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {
@@ -120,16 +113,6 @@ std::string csv_field(std::string_view text) {
     result += each;
   }
   return result + '"';
-}
-
-Json instructions_object(const FilesRow& row) {
-  if (!row.instructions) return nullptr;
-  return {{"verdict", word(row.instructions_verdict)},
-          {"base", row.instructions->base},
-          {"head", row.instructions->head},
-          {"change", row.instructions->change},
-          {"threshold", row.instructions->threshold},
-          {"repeats", row.instructions->repeats}};
 }
 
 std::string number(const std::optional<double>& value) {
@@ -179,9 +162,9 @@ std::string csv(const FilesReport& report) {
                         word(row.verdict), row.improved, row.base_files, row.head_files,
                         row.base_ns, row.head_ns, row.change, number(row.low), number(row.high),
                         row.p, row.p_adjusted, csv_field(row.reason));
-    if (const auto& exact = row.instructions) {
-      text += fmt::format(",{},{},{},{}\n", exact->base, exact->head, exact->change,
-                          word(row.instructions_verdict));
+    if (const auto& counted = row.instructions) {
+      text += fmt::format(",{},{},{},{}\n", counted->exact->base, counted->exact->head,
+                          counted->exact->change, word(counted->verdict));
     } else {
       text += ",,,,\n";
     }
@@ -215,7 +198,7 @@ std::string json(const FilesReport& report) {
                     {"p", row.p},
                     {"p_adjusted", row.p_adjusted},
                     {"counters_moved", std::move(moved)},
-                    {"instructions", instructions_object(row)}});
+                    {"instructions", instructions_object(row.instructions)}});
   }
   const Json document{{"taskbench_compare", 1},
                       {"verdict", word(report.overall)},

@@ -15,7 +15,7 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr std::array<double, 4> kBudgets_s{60, 120, 300, 600};
-constexpr double kMostBlocks = 64;
+constexpr double kMostBlocks = model::kDefaultMaxBlocks;
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 

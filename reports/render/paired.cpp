@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/instructions.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -66,10 +68,19 @@ Cells cells(const BenchmarkVerdict& row, const TimeUnit& unit) {
           std::to_string(row.blocks)};
 }
 
-std::vector<Cells> all_cells(const PairedReport& report) {
-  std::vector<Cells> rows;
+/// The row below that of the times.
+Cells cells(const verdict::InstructionsVerdict& instructions) {
+  InstructionCells all = instruction_cells(instructions);
+  return {std::move(all.title),  std::move(all.base),    std::move(all.head),
+          std::move(all.change), std::move(all.spread),  std::string(kNone),
+          std::string(kNone),    std::move(all.verdict), std::string(kNone)};
+}
+
+std::vector<PairedText::Row> table_rows(const PairedReport& report) {
+  std::vector<PairedText::Row> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back(cells(row, time_unit(std::min(row.base_ns, row.head_ns))));
+    rows.push_back({cells(row, time_unit(std::min(row.base_ns, row.head_ns))), row.verdict});
+    if (row.instructions) rows.push_back({cells(*row.instructions), row.instructions->verdict});
   }
   return rows;
 }
@@ -95,6 +106,29 @@ std::string what_it_would_take(const BenchmarkVerdict& row) {
   return fmt::format("the change is too near to the noise floor of {}", percent(row.epsilon));
 }
 
+/// Of the instructions; equal reasons are told once.
+void add_instruction_remarks(const PairedReport& report, std::vector<std::string>& lines) {
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    if (!row.instructions) continue;
+    const std::string& reason = row.instructions->reason;
+    if (!reason.empty()) {
+      const auto same = std::ranges::count_if(report.benchmarks, [&](const auto& other) {
+        return other.instructions && other.instructions->reason == reason;
+      });
+      const std::string line =
+          same == 1
+              ? fmt::format("{}: its instructions are not known {}.", row.name, reason)
+              : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+    } else if (const auto& exact = *row.instructions->exact;
+               exact.is_worse() || exact.is_better()) {
+      lines.push_back(fmt::format("{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
+                                  100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
+                                  with_separators(exact.base, 0), with_separators(exact.head, 0)));
+    }
+  }
+}
+
 /// What a reader who is not content with the verdict needs to know.
 std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& report) {
   std::vector<std::string> lines;
@@ -108,6 +142,7 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
       lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));
     }
   }
+  add_instruction_remarks(report, lines);
   for (const std::string& name : trial.setup.only_base) {
     lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));
   }
@@ -125,6 +160,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "more, with a chance of {} that any is a false alarm.",
       report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
       percent(setup.delta), percent(setup.alpha));
+  if (setup.counts_instructions) text += " " + instructions_remark();
   std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
   for (const auto& [name, floor] : setup.noise_floors) {
     const auto [place, is_new] = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon);
@@ -152,9 +188,14 @@ std::string bars(const PairedReport& report) {
 std::string headline(const PairedReport& report) {
   std::array<int, 3> counts{};
   int faster = 0;
+  int with_more = 0;
+  int uncounted = 0;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     ++counts[static_cast<std::size_t>(row.verdict)];
     if (row.improved) ++faster;
+    if (!row.instructions) continue;
+    if (row.instructions->verdict == Verdict::fail) ++with_more;
+    if (row.instructions->verdict == Verdict::inconclusive) ++uncounted;
   }
   const auto count = [&](Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
   std::string text = fmt::format("{}: ", word(report.overall));
@@ -168,6 +209,8 @@ std::string headline(const PairedReport& report) {
     text += fmt::format("none of {} benchmarks slower", report.benchmarks.size());
   }
   if (faster > 0) text += fmt::format(", {} faster", faster);
+  if (with_more > 0) text += fmt::format(", {} with more instructions", with_more);
+  if (uncounted > 0) text += fmt::format(", the instructions of {} not known", uncounted);
   return text;
 }
 
@@ -241,17 +284,18 @@ std::string what_failed(const model::PairedFailure& failure) {
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
 
 PairedText paired_text(const PairedTrial& trial, const PairedReport& report) {
-  return {headline(report), kTitles, all_cells(report), remarks(trial, report),
+  return {headline(report), kTitles, table_rows(report), remarks(trial, report),
           basis(trial, report)};
 }
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
-  std::vector<Cells> rows = all_cells(report);
-  rows.insert(rows.begin(), kTitles);
-  const std::vector<std::string> lines = aligned(rows, columns_to_the_left());
+  const std::vector<PairedText::Row> rows = table_rows(report);
+  std::vector<Cells> all_cells{kTitles};
+  for (const PairedText::Row& row : rows) all_cells.push_back(row.cells);
+  const std::vector<std::string> lines = aligned(all_cells, columns_to_the_left());
   std::string text = lines.front() + '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    const Verdict verdict = report.benchmarks[i - 1].verdict;
+    const Verdict verdict = rows[i - 1].verdict;
     text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n", colour_code(verdict), lines[i])
                          : lines[i] + '\n';
   }
@@ -280,8 +324,8 @@ std::string markdown(const PairedTrial& trial, const PairedReport& report,
     text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
   }
   text += "|\n";
-  for (const Cells& row : all_cells(report)) {
-    for (const std::string& cell : row) text += fmt::format("| {} ", markdown_escaped(cell));
+  for (const PairedText::Row& row : table_rows(report)) {
+    for (const std::string& cell : row.cells) text += fmt::format("| {} ", markdown_escaped(cell));
     text += "|\n";
   }
   text += fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(trial, report)));

@@ -24,11 +24,16 @@ namespace taskbench::reports::render {
 
 /// What every form of the report says, piece by piece, for those that lay it out themselves.
 struct PairedText {
+  /// A line of the table: of a benchmark's times, or below it of its instructions.
+  struct Row {
+    std::vector<std::string> cells;
+    verdict::Verdict verdict = verdict::Verdict::inconclusive;
+  };
   std::string headline;  ///< "FAIL: 1 of 5 benchmarks slower"
   std::vector<std::string> titles;
-  std::vector<std::vector<std::string>> rows;  ///< one a benchmark
-  std::vector<std::string> remarks;            ///< sentences
-  std::string basis;                           ///< how it was measured and judged
+  std::vector<Row> rows;             ///< in the order of the benchmarks
+  std::vector<std::string> remarks;  ///< sentences
+  std::string basis;                 ///< how it was measured and judged
 };
 [[nodiscard]] PairedText paired_text(const model::PairedTrial& trial,
                                      const verdict::PairedReport& report);

@@ -111,12 +111,11 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
   for (const std::string& title : words.titles) {
     table.columns.push_back({title, title != "benchmark" && title != "verdict"});
   }
-  for (std::size_t i = 0; i < words.rows.size(); ++i) {
+  for (const PairedText::Row& row : words.rows) {
     std::vector<Paragraph> cells;
-    for (std::size_t k = 0; k < words.rows[i].size(); ++k) {
+    for (std::size_t k = 0; k < row.cells.size(); ++k) {
       const bool is_verdict = words.titles[k] == "verdict";
-      cells.push_back({words.rows[i][k],
-                       is_verdict ? tone_of(file.report.benchmarks[i].verdict) : Tone::plain});
+      cells.push_back({row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain});
     }
     table.rows.push_back(std::move(cells));
   }

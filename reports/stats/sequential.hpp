@@ -4,9 +4,8 @@
 // each other, and therefore on the cautious side).
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <optional>
+#include <vector>
 
 namespace taskbench::reports::stats {
 
@@ -17,29 +16,29 @@ struct Look {
   double pass_error = 0;  ///< a PASS needs an upper bound whose error is this
 };
 
-inline constexpr std::array<std::size_t, 4> kLookBlocks = {8, 16, 32, 64};
+/// The looks of a trial of at most so many blocks whose chance of a false FAIL (of any workload) is
+/// to be alpha and whose chance of a false PASS (of a given workload) pass_error: at 8 blocks, at
+/// each doubling, and at the end. Throws std::invalid_argument for no blocks and unless both errors
+/// lie between 0 and 1.
+///
+/// Of alpha the looks get shares as 1 : 3 : 6 : 10 : 15 ..., the triangular numbers: late looks
+/// have the power, so they get the error. Of 8 blocks the smallest p that exists is 2^-8 = 0.0039;
+/// FAIL, with alpha = 0.01, cannot happen there, and is not meant to.
+///
+/// Of pass_error the first look of several gets a tenth, the others share the rest as 2 : 3 : 4
+/// ...: with 0.05, a PASS at 8 blocks can happen (0.005), when all differences lie below the change
+/// that matters. Most trials are of changes that change nothing; they should end early.
+[[nodiscard]] std::vector<Look> looks(double alpha, double pass_error, std::size_t max_blocks);
 
-/// Shares of the two errors at each look. Of 8 blocks the smallest p that exists is 2^-8 = 0.0039:
-///  - FAIL, with alpha = 0.01, cannot happen there (0.0005), and is not meant to: late looks have
-///    the power, so they get the error.
-///  - PASS, with an error of 0.05, can (0.005), when all 8 differences lie below the change that
-///    matters. Most trials are of changes that change nothing; they should end early.
-inline constexpr std::array<double, 4> kAlphaShares = {0.05, 0.15, 0.30, 0.50};
-inline constexpr std::array<double, 4> kPassShares = {0.10, 0.20, 0.30, 0.40};
-
-/// The looks of a trial whose chance of a false FAIL (of any workload) is to be alpha and whose
-/// chance of a false PASS (of a given workload) pass_error. Throws std::invalid_argument unless
-/// both lie between 0 and 1.
-[[nodiscard]] std::array<Look, 4> looks(double alpha, double pass_error);
-
-/// Which look is due after so many complete blocks, if one is.
-[[nodiscard]] std::optional<std::size_t> look_index(std::size_t blocks);
+/// Whether one of them is due after so many complete blocks.
+[[nodiscard]] bool is_look(std::size_t blocks, std::size_t max_blocks);
 
 /// The judgement of a trial that ends for good after so many blocks: it spends all that the looks
 /// at fewer blocks have left, and takes the place of a look at just so many. 0 of either after more
-/// than 64: then nothing can fail, and the upper bound is infinite. Only for an end that the
-/// measured differences had no part in, such as the time budget, and only once: a trial that goes
-/// on afterwards has no error left to spend. Throws as looks().
-[[nodiscard]] Look last_look(std::size_t blocks, double alpha, double pass_error);
+/// than max_blocks: then nothing can fail, and the upper bound is infinite. Only for an end that
+/// the measured differences had no part in, such as the time budget, and only once: a trial that
+/// goes on afterwards has no error left to spend. Throws as looks().
+[[nodiscard]] Look last_look(std::size_t blocks, double alpha, double pass_error,
+                             std::size_t max_blocks);
 
 }  // namespace taskbench::reports::stats

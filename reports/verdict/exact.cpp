@@ -43,4 +43,11 @@ ExactChange exact_change(std::span<const double> base, std::span<const double> h
   return result;
 }
 
+InstructionsVerdict judge_instructions(std::span<const double> base, std::span<const double> head) {
+  InstructionsVerdict result;
+  result.exact = exact_change(base, head);
+  result.verdict = result.exact->is_worse() ? Verdict::fail : Verdict::pass;
+  return result;
+}
+
 }  // namespace taskbench::reports::verdict

@@ -2,7 +2,11 @@
 // VERDICTS part D. Pure.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
+
+#include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -29,5 +33,18 @@ struct ExactChange {
 /// side. Throws std::invalid_argument for fewer counts than kLeastExactCounts, and for any that is
 /// not positive and finite.
 [[nodiscard]] ExactChange exact_change(std::span<const double> base, std::span<const double> head);
+
+/// What is said of them beside the time of the benchmark: a metric of its own.
+struct InstructionsVerdict {
+  Verdict verdict = Verdict::inconclusive;
+  std::optional<ExactChange> exact;  ///< empty: a side has not counted them
+  std::string reason;                ///< why it is inconclusive; empty otherwise
+
+  [[nodiscard]] bool improved() const { return verdict == Verdict::pass && exact->is_better(); }
+};
+
+/// FAIL when head takes more by more than the threshold, else PASS. Throws as exact_change().
+[[nodiscard]] InstructionsVerdict judge_instructions(std::span<const double> base,
+                                                     std::span<const double> head);
 
 }  // namespace taskbench::reports::verdict

@@ -18,6 +18,7 @@ namespace {
 using model::ResultFile;
 
 constexpr double kIntervalLevel = 0.95;
+constexpr const char* kOtherMachine = "measured on different machines";
 constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
 
 /// Google Benchmark's own rates say again what the times say.
@@ -90,15 +91,21 @@ std::vector<double> instructions_of(const std::vector<ResultFile>& files, const 
   return counts;
 }
 
-/// Of another machine's libraries other variants may run, so that its counts say nothing.
-void judge_instructions(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
-                        bool same_machine, FilesRow& row) {
-  const std::vector<double> of_base = instructions_of(base, row.name);
-  const std::vector<double> of_head = instructions_of(head, row.name);
-  if (of_base.size() < kLeastExactCounts || of_head.size() < kLeastExactCounts) return;
-  row.instructions = exact_change(of_base, of_head);
-  if (!same_machine) return;
-  row.instructions_verdict = row.instructions->is_worse() ? Verdict::fail : Verdict::pass;
+/// Nothing where a side has not counted them. Of another machine's libraries other variants may
+/// run, so that its counts say nothing.
+std::optional<InstructionsVerdict> compared_instructions(const std::vector<ResultFile>& base,
+                                                         const std::vector<ResultFile>& head,
+                                                         bool same_machine,
+                                                         const std::string& name) {
+  const std::vector<double> of_base = instructions_of(base, name);
+  const std::vector<double> of_head = instructions_of(head, name);
+  if (of_base.size() < kLeastExactCounts || of_head.size() < kLeastExactCounts) return {};
+  InstructionsVerdict result = judge_instructions(of_base, of_head);
+  if (!same_machine) {
+    result.verdict = Verdict::inconclusive;
+    result.reason = kOtherMachine;
+  }
+  return result;
 }
 
 std::vector<std::string> names_of(const std::vector<ResultFile>& files) {
@@ -220,7 +227,7 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.p = stats::shift_p(of_base.x, of_head.x, floor);
       faster = stats::shift_p(of_head.x, of_base.x, floor);
     }
-    judge_instructions(base, head, report.machine_differs.empty(), row);
+    row.instructions = compared_instructions(base, head, report.machine_differs.empty(), name);
     row.counters = most_moved(counters_of(base, name), counters_of(head, name), kLeastValues);
     p.push_back(row.p);
     p_faster.push_back(faster);
@@ -257,10 +264,10 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
     if (row.verdict == Verdict::inconclusive) {
       row.reason = report.machine_differs.empty()
                        ? why_undecided(row, base_sides[i], head_sides[i], policy)
-                       : "measured on different machines";
+                       : kOtherMachine;
     }
     any_fail = any_fail || row.verdict == Verdict::fail ||
-               (row.instructions && row.instructions_verdict == Verdict::fail);
+               (row.instructions && row.instructions->verdict == Verdict::fail);
     any_undecided = any_undecided || row.verdict == Verdict::inconclusive;
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;

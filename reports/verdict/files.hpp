@@ -40,8 +40,7 @@ struct FilesRow {
   /// Counters that differ between the sides, of the scheduler and of perf: those that moved most.
   std::vector<CounterMove> counters;
   /// A metric of its own, where both sides have counted it: any number of files will do.
-  std::optional<ExactChange> instructions;
-  Verdict instructions_verdict = Verdict::inconclusive;
+  std::optional<InstructionsVerdict> instructions;
 };
 
 struct FilesReport {

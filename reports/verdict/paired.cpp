@@ -1,5 +1,7 @@
 #include "reports/verdict/paired.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,6 +20,10 @@ using model::Side;
 
 constexpr double kIntervalLevel = 0.95;
 constexpr double kPowerError = 0.2;  // `detectable` is found in four of five trials
+
+std::size_t most_blocks(const PairedTrial& trial) {
+  return static_cast<std::size_t>(trial.setup.max_blocks);
+}
 
 double relative(double log_ratio) { return std::expm1(log_ratio); }
 
@@ -106,9 +112,31 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
   return rows;
 }
 
+InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::string& benchmark) {
+  const model::InstructionSample* base = nullptr;
+  const model::InstructionSample* head = nullptr;
+  for (const model::InstructionSample& sample : trial.instructions) {
+    if (sample.benchmark == benchmark) (sample.side == Side::base ? base : head) = &sample;
+  }
+  InstructionsVerdict result;
+  for (const auto* sample : {base, head}) {
+    if (sample == nullptr) {
+      result.reason = "not counted yet";
+    } else if (!sample->unavailable.empty()) {
+      result.reason = fmt::format("of {}: {}", name_of(sample->side), sample->unavailable);
+    } else if (sample->per_iteration.size() < kLeastExactCounts) {
+      result.reason = fmt::format("of {}: too few counts", name_of(sample->side));
+    }
+    if (!result.reason.empty()) return result;
+  }
+  return judge_instructions(base->per_iteration, head->per_iteration);
+}
+
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   const auto any = [&](Verdict verdict) {
-    return std::ranges::find(rows, verdict, &BenchmarkVerdict::verdict) != rows.end();
+    return std::ranges::any_of(rows, [&](const BenchmarkVerdict& row) {
+      return row.verdict == verdict || (row.instructions && row.instructions->verdict == verdict);
+    });
   };
   if (any(Verdict::fail)) return Verdict::fail;
   return any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
@@ -131,21 +159,21 @@ std::vector<double> block_differences(const PairedTrial& trial, const std::strin
   return result;
 }
 
-bool is_look(int blocks) {
-  return blocks > 0 && stats::look_index(static_cast<std::size_t>(blocks)).has_value();
+bool is_at_look(const PairedTrial& trial) {
+  return stats::is_look(static_cast<std::size_t>(complete_blocks(trial)), most_blocks(trial));
 }
 
 PairedReport judge(const PairedTrial& trial) {
   const auto& setup = trial.setup;
   const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
   std::vector<stats::Look> looks;
-  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error)) {
+  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error, most_blocks(trial))) {
     // An end that the data had no part in comes in place of the look at just as many blocks.
     const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
     if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
   }
   if (trial.end && *trial.end != model::TrialEnd::decided && blocks > 0) {
-    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error));
+    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial)));
   }
   PairedReport report;
   report.blocks = static_cast<int>(blocks);
@@ -160,9 +188,14 @@ PairedReport judge(const PairedTrial& trial) {
       if (so_far.verdict == Verdict::inconclusive) so_far = std::move(rows[i]);
     }
   }
+  if (setup.counts_instructions) {
+    for (BenchmarkVerdict& row : report.benchmarks) {
+      row.instructions = compared_instructions(trial, row.name);
+    }
+  }
   report.overall =
       report.benchmarks.empty() ? Verdict::inconclusive : overall_of(report.benchmarks);
-  report.decided = !report.benchmarks.empty() && report.overall != Verdict::inconclusive &&
+  report.decided = !report.benchmarks.empty() &&
                    std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
                      return row.verdict == Verdict::inconclusive;
                    });

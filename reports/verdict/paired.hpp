@@ -15,6 +15,7 @@
 #include "reports/model/paired.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
+#include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -38,14 +39,16 @@ struct BenchmarkVerdict {
   std::optional<double> detectable;
   /// Blocks after which a change of delta is told from the noise; empty when no number is enough.
   std::optional<std::size_t> blocks_needed;
-  std::vector<CounterMove> counters;  ///< those that moved most, at most three
+  std::vector<CounterMove> counters;                ///< those that moved most, at most three
+  std::optional<InstructionsVerdict> instructions;  ///< where the trial counts them
 };
 
 struct PairedReport {
   std::vector<BenchmarkVerdict> benchmarks;  ///< in the order of the setup
-  Verdict overall = Verdict::pass;           ///< fail if one fails, else inconclusive if one is
-  int blocks = 0;                            ///< complete ones
-  bool decided = false;                      ///< no benchmark is left inconclusive
+  /// Of times and instructions: fail if one fails, else inconclusive if one is.
+  Verdict overall = Verdict::pass;
+  int blocks = 0;        ///< complete ones
+  bool decided = false;  ///< no benchmark's time is left inconclusive
 };
 
 /// How many blocks have all their processes.
@@ -55,8 +58,8 @@ struct PairedReport {
 [[nodiscard]] std::vector<double> block_differences(const model::PairedTrial& trial,
                                                     const std::string& name, int blocks);
 
-/// Whether data may be looked at after so many blocks: 8, 16, 32, 64 of them.
-[[nodiscard]] bool is_look(int blocks);
+/// Whether the trial may be judged after as many blocks as it has: 8, 16, 32 and so on.
+[[nodiscard]] bool is_at_look(const model::PairedTrial& trial);
 
 /// Judges what there is at each look that the trial has come to, and, when it has ended, at its
 /// end. The first look that decides a benchmark is the one that counts.

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from fake_program import FAKE
+from fake_program import FAKE, fake_valgrind
 from taskbench_command import BINARY, CommandTest, environment, main
 
 
@@ -99,6 +99,109 @@ class Verdicts(AbTest):
         )
         self.assertIn("old: only base has it; nothing to compare with.", answer.stdout)
         self.assertIn("new: only head has it; nothing to compare with.", answer.stdout)
+
+
+class Instructions(AbTest):
+    """H2: `--counters instructions-exact`: a metric of its own."""
+
+    NAME = "chained_spawn/work_stealing/workers:1/length:10"
+
+    def copies(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        options = "chained_spawn --workers 1 --param chained_spawn.length=10"
+        return f"./one {options}", f"./two {options}"
+
+    def counted(self, base, head, *arguments, of_two=4000, broken="pass", status=0, env=None):
+        """Of the copy `two` valgrind counts `of_two` instructions, of any other 4,000."""
+        body = (
+            f"two = any(w.endswith('/two') for w in sys.argv)\n{broken}\n"
+            f"open(out, 'w').write('events: Ir\\ntotals: %d\\n' % ({of_two} if two else 4000))"
+        )
+        env = {"PATH": fake_valgrind(self.folder / "bin", body), **(env or {})}
+        return self.ab(
+            base, head, "--counters", "instructions-exact", "--run-identical", "--min-time", "1ms",
+            "--max-blocks", "8", "--delta", "900%", "--json", "r.json", "--markdown", "r.md",
+            *arguments, status=status, env=env,
+        )
+
+    def row(self):
+        (row,) = self.load("r.json")["benchmarks"]
+        return row["instructions"]
+
+    def test_h2_more_of_them_fail_though_the_time_passes(self):
+        answer = self.counted(*self.copies(), of_two=4012, status=1)
+        self.assertEqual(self.verdicts(), {self.NAME: "PASS"})
+        self.assertEqual(
+            self.row(),
+            {"verdict": "FAIL", "reason": None, "base": 1000, "head": 1003, "threshold": 0.002,
+             "change": self.row()["change"], "repeats": True},
+        )
+        self.assertAlmostEqual(self.row()["change"], 0.003)
+        self.assertIn("FAIL: none of 1 benchmarks slower, 1 with more instructions", answer.stdout)
+        self.assertRegex(answer.stdout, r"  its instructions +1,000 +1,003 +\+0.30 % +exact")
+        comment = (self.folder / "r.md").read_text()
+        self.assertIn(f"- {self.NAME}: 0.30 % more instructions, 1,000 → 1,003", comment)
+        self.assertIn("--counters instructions-exact", comment)
+
+    def test_h2_as_many_or_nearly_and_fewer_pass(self):
+        for count, says in ((4000, "PASS"), (4007, "PASS"), (3900, "PASS, fewer")):
+            with self.subTest(count):
+                self.counted(*self.copies(), "--journal", f"j{count}", of_two=count)
+                self.assertEqual(self.row()["verdict"], "PASS")
+                self.assertIn(f"| {says} |", (self.folder / "r.md").read_text())
+
+    def test_h2_the_same_journal_gives_the_same_bytes_and_no_count_is_lost(self):
+        first = self.counted(*self.copies(), "--journal", "j", of_two=4012, status=1)
+        whole = (self.folder / "j").read_text().splitlines(keepends=True)
+        written = [(self.folder / name).read_bytes() for name in ("r.json", "r.md")]
+        again = ("ab", "--resume", "--journal", "j", "--json", "r.json", "--markdown", "r.md")
+        for lines in (len(whole), 2):  # the setup and base's count: head is counted again
+            (self.folder / "j").write_text("".join(whole[:lines]))
+            env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+            answer = self.taskbench(*again, status=1, env=env)
+            if lines == len(whole):
+                self.assertEqual(answer.stdout, first.stdout)
+                self.assertEqual(
+                    [(self.folder / name).read_bytes() for name in ("r.json", "r.md")], written)
+        self.assertEqual((self.folder / "j").read_text().splitlines(keepends=True)[:3], whole[:3])
+
+    def test_h2_what_cannot_be_counted_is_told_and_inconclusive(self):
+        base, head = self.copies()
+        answer = self.counted(base, head, broken="two and sys.exit('no memory')", status=3)
+        self.assertEqual(self.row()["verdict"], "INCONCLUSIVE")
+        self.assertEqual(
+            self.row()["reason"], "of head: under callgrind it exited with status 1: no memory")
+        self.assertIsNone(self.row()["base"])
+        self.assertIn(
+            "INCONCLUSIVE: none of 1 benchmarks slower, the instructions of 1 not known",
+            answer.stdout)
+        self.counted(base, head, "--inconclusive", "pass", "--journal", "k",
+                     broken="two and sys.exit('no memory')")
+
+    def test_h2_of_other_programs_they_cannot_be_counted(self):
+        self.counted(self.program("a"), self.program("b"), status=3)
+        for row in self.load("r.json")["benchmarks"]:
+            self.assertEqual(row["verdict"], "PASS")
+            reason = row["instructions"]["reason"]
+            self.assertIn("of base: only programs that are taskbench", reason)
+
+    def test_h2_without_valgrind_its_package_is_named(self):
+        base, head = self.copies()
+        (self.folder / "empty").mkdir()
+        self.ab(
+            base, head, "--counters", "instructions-exact", "--run-identical", "--min-time", "1ms",
+            "--max-blocks", "1", "--json", "r.json", "--inconclusive", "pass",
+            env={"PATH": str(self.folder / "empty")},
+        )
+        self.assertIn("Debian's package valgrind brings it", self.row()["reason"])
+
+    def test_other_counters_are_refused(self):
+        run = ("--base", self.program("a"), "--head", self.program("b"), "--counters")
+        for command in ("ab", "gate"):
+            self.refused(command, *run, "cycles", says="there is instructions-exact")
+        self.refused("gate", "--baseline", "x", "--head", "y", "--counters", "instructions-exact",
+                     says="--baseline and --counters exclude each other")
 
 
 class Journals(AbTest):

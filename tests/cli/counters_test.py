@@ -11,6 +11,7 @@ import sys
 import time
 import unittest
 
+from fake_program import fake_valgrind
 from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
 
 REAL_PERF = shutil.which("perf")
@@ -415,16 +416,7 @@ class Exactly(CountersTest):
     """H2: `--counters instructions-exact`, by valgrind's callgrind."""
 
     def fake_valgrind(self, body):
-        folder = self.folder / "bin"
-        folder.mkdir(exist_ok=True)
-        text = (
-            f"#!{sys.executable} -IS\nimport os, sys, time\n"
-            "out = next(w for w in sys.argv if w.startswith('--callgrind-out-file='))[21:]\n"
-            f"{body}\n"
-        )
-        (folder / "valgrind").write_text(text, encoding="utf-8")
-        (folder / "valgrind").chmod(0o755)
-        return self.env(PATH=f"{folder}:{os.environ['PATH']}")
+        return self.env(PATH=fake_valgrind(self.folder / "bin", body))
 
     def test_counts_are_per_iteration_and_scatter_is_told(self):
         log = self.folder / "count"

@@ -1,4 +1,7 @@
-"""A benchmark program that is made to be fast, slow, noisy or broken."""
+"""Stand-ins: a benchmark program that is made to be fast, slow, noisy or broken, and a valgrind."""
+
+import os
+import sys
 
 # Speaks Google Benchmark's flags. Its times are made up: NAME=NS for each benchmark, times a factor
 # that is drawn anew for each process, by its path's last part and by how often it was run before.
@@ -28,3 +31,19 @@ for name, ns in times.items():
 with open(flags["benchmark_out"], "w") as out:
     json.dump({{"context": {{"json_schema_version": 1}}, "benchmarks": rows}}, out)
 """
+
+
+def fake_valgrind(folder, body):
+    """Puts a valgrind into `folder` and returns the PATH that finds it.
+
+    In `body`, `out` is the file that callgrind is told to write.
+    """
+    folder.mkdir(exist_ok=True)
+    text = (
+        f"#!{sys.executable} -IS\nimport os, sys, time\n"
+        "out = next(w for w in sys.argv if w.startswith('--callgrind-out-file='))[21:]\n"
+        f"{body}\n"
+    )
+    (folder / "valgrind").write_text(text, encoding="utf-8")
+    (folder / "valgrind").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "reports/model/event_count.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::workloads::measure {
@@ -183,6 +184,9 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
                               std::to_string(request.seed), "--json", json.string(), "--quiet"});
   if (!request.benchmarks.empty()) {
     words = with(std::move(words), {"--filter", filter_for(request.benchmarks)});
+  }
+  if (request.counts_instructions) {
+    words = with(std::move(words), {"--counters", reports::model::kInstructionsExact});
   }
   for (const auto& [name, count] : request.iterations) {
     words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});

@@ -35,6 +35,7 @@ struct SampleRequest {
   std::uint64_t seed = 1;         ///< of the order of its benchmarks
   std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
   double timeout_s = 60;
+  bool counts_instructions = false;  ///< after measuring; only for taskbench
 };
 
 class Program {

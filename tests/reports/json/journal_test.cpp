@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace taskbench::reports::json {
 namespace {
@@ -55,6 +57,57 @@ TEST(journal_test, one_without_revisions_and_command_is_read) {
   EXPECT_EQ(trial.setup.head.command, "new/bench");
   EXPECT_EQ(trial.setup.head.commit, "");
   EXPECT_EQ(trial.setup.reproduce, "");
+}
+
+model::PairedSetup counting_setup() {
+  model::PairedSetup result = setup();
+  result.counts_instructions = true;
+  return result;
+}
+
+std::string line_of(Side side, const std::string& benchmark, std::vector<double> counts,
+                    const std::string& reason = "") {
+  return journal_line(model::InstructionSample{side, benchmark, std::move(counts), reason}) + '\n';
+}
+
+TEST(journal_test, counts_of_instructions_are_read) {
+  const std::string text =
+      journal_line(counting_setup()) + '\n' + line_of(Side::base, "b", {1e9 / 3, 2}) +
+      line_of(Side::head, "b", {}, "no valgrind") + journal_line(sample(0)) + '\n';
+  const model::PairedTrial trial = parse_journal("j", text);
+  EXPECT_TRUE(trial.setup.counts_instructions);
+  EXPECT_EQ(trial.samples.size(), 1U);
+  ASSERT_EQ(trial.instructions.size(), 2U);
+  EXPECT_EQ(trial.instructions[0].per_iteration, (std::vector{1e9 / 3, 2.0}));
+  EXPECT_EQ(trial.instructions[0].benchmark, "b");
+  EXPECT_EQ(trial.instructions[1].side, Side::head);
+  EXPECT_EQ(trial.instructions[1].unavailable, "no valgrind");
+}
+
+TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
+  const std::string first = journal_line(counting_setup()) + '\n';
+  const std::string fine = line_of(Side::base, "b", {1});
+  for (const std::string& bad :
+       {first + line_of(Side::head, "b", {1}), first + line_of(Side::base, "a", {1}), fine + fine,
+        first + fine + line_of(Side::head, "a", {1}), first + line_of(Side::base, "b", {}),
+        first + line_of(Side::base, "b", {1}, "why"), first + line_of(Side::base, "b", {0}),
+        journal_line(setup()) + '\n' + fine}) {
+    EXPECT_THROW((void)parse_journal("j", bad), JournalError) << bad;
+  }
+}
+
+TEST(journal_test, an_older_one_counts_no_instructions) {
+  std::string line = journal_line(setup()) + '\n';
+  const std::string key = R"("counts_instructions":false,)";
+  ASSERT_NE(line.find(key), std::string::npos);
+  line.erase(line.find(key), key.size());
+  EXPECT_FALSE(parse_journal("j", line).setup.counts_instructions);
+}
+
+TEST(journal_test, one_of_no_blocks_is_refused) {
+  model::PairedSetup none = setup();
+  none.max_blocks = 0;
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
 }
 
 class Journal : public testing::Test {

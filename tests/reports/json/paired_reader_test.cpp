@@ -49,6 +49,20 @@ TEST(PairedReader, reads_back_what_was_written) {
   EXPECT_EQ(to_json(file.trial, file.report), text);
 }
 
+TEST(PairedReader, reads_back_instructions) {
+  model::PairedTrial trial = sample_trial();
+  trial.setup.counts_instructions = true;
+  trial.instructions = {{model::Side::base, "sort", {1000, 1000}, ""},
+                        {model::Side::head, "sort", {1005, 1005}, ""},
+                        {model::Side::base, "hash", {7, 7}, ""},
+                        {model::Side::head, "hash", {}, "no valgrind"}};
+  const std::string text = to_json(trial, verdict::judge(trial));
+  const verdict::PairedFile file = parse_paired_report("r.json", text);
+  EXPECT_EQ(to_json(file.trial, file.report), text);
+  EXPECT_EQ(file.report.benchmarks[0].instructions->verdict, verdict::Verdict::fail);
+  EXPECT_EQ(file.report.benchmarks[1].instructions->reason, "of head: no valgrind");
+}
+
 TEST(PairedReader, reads_the_other_outcomes) {
   const model::PairedSetup setup = sample_trial().setup;
   const auto identical = parse_paired_report("r.json", identical_to_json(setup));

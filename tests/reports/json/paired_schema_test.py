@@ -16,7 +16,7 @@ import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cli"))
 
-from fake_program import FAKE
+from fake_program import FAKE, fake_valgrind
 from schema_test import closed
 from taskbench_command import BINARY, CommandTest
 
@@ -41,13 +41,13 @@ class PairedSchemaTest(CommandTest):
             for error in self.validator.iter_errors(document)
         ]
 
-    def written(self, head, *arguments, command="gate", base=None, status=0):
+    def written(self, head, *arguments, command="gate", base=None, status=0, env=None):
         """What is written for these programs, which must follow the schema."""
         base = base or self.program("base", "sort=1000 gone=1")
         self.taskbench(
             command, "--base", base, "--head", head, *arguments, "--max-blocks", "2",
             "--inconclusive", "pass", "--json", "r.json", "--journal", f"j-{command}",
-            status=status,
+            status=status, env=env,
         )
         document = self.load("r.json")
         self.assertEqual(self.errors(document), [])
@@ -85,6 +85,22 @@ class PairedSchemaTest(CommandTest):
             f"./two {options}", "--run-identical", "--min-time", "1ms", "--delta", "900%",
             base=f"./one {options}",
         )
+
+    def test_instructions_that_were_counted_and_that_could_not_be(self):
+        for name in ("one", "two"):
+            shutil.copy(BINARY, self.folder / name)
+        options = "chained_spawn --workers 1 --param chained_spawn.length=10"
+        count = ("--counters", "instructions-exact", "--run-identical", "--min-time", "1ms")
+        path = fake_valgrind(
+            self.folder / "bin", "open(out, 'w').write('events: Ir\\ntotals: 4000\\n')")
+        document = self.written(
+            f"./two {options}", *count, "--delta", "900%", base=f"./one {options}",
+            env={"PATH": path},
+        )
+        self.assertEqual(document["benchmarks"][0]["instructions"]["verdict"], "PASS")
+        self.assertEqual(len(document["instructions"]), 2)
+        document = self.written(self.program("head", "sort=1000"), *count)
+        self.assertIsNone(document["benchmarks"][0]["instructions"]["base"])
 
     def test_broken_files_are_refused(self):
         def set_at(*path_and_value):

@@ -19,11 +19,24 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261121;
 
-TEST(Looks, spend_the_errors_as_documented) {
-  const std::array<Look, 4> table = looks(0.01, 0.05);
+double alpha_of(const std::vector<Look>& table) {
+  double sum = 0;
+  for (const Look& look : table) sum += look.alpha;
+  return sum;
+}
+
+double pass_error_of(const std::vector<Look>& table) {
+  double sum = 0;
+  for (const Look& look : table) sum += look.pass_error;
+  return sum;
+}
+
+TEST(Looks, of_64_blocks_spend_the_errors_as_specified) {
+  const std::vector<Look> table = looks(0.01, 0.05, 64);
   constexpr std::array kAlpha = {0.0005, 0.0015, 0.003, 0.005};
   constexpr std::array kPassError = {0.005, 0.01, 0.015, 0.02};
   constexpr std::array<std::size_t, 4> kBlocks = {8, 16, 32, 64};
+  ASSERT_EQ(table.size(), kBlocks.size());
   for (std::size_t i = 0; i < table.size(); ++i) {
     EXPECT_EQ(table[i].blocks, kBlocks[i]);
     EXPECT_NEAR(table[i].alpha, kAlpha[i], 1e-15);
@@ -31,45 +44,59 @@ TEST(Looks, spend_the_errors_as_documented) {
   }
 }
 
-TEST(Looks, spend_no_more_than_there_is) {
-  double alpha = 0;
-  double pass_error = 0;
-  for (const Look& look : looks(0.03, 0.2)) {
-    alpha += look.alpha;
-    pass_error += look.pass_error;
+TEST(Looks, come_at_each_doubling_and_at_the_most_blocks) {
+  const auto blocks = [](std::size_t most) {
+    std::vector<std::size_t> result;
+    for (const Look& look : looks(0.01, 0.05, most)) {
+      result.push_back(look.blocks);
+      EXPECT_TRUE(is_look(look.blocks, most));
+    }
+    return result;
+  };
+  EXPECT_EQ(blocks(1), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(blocks(8), (std::vector<std::size_t>{8}));
+  EXPECT_EQ(blocks(20), (std::vector<std::size_t>{8, 16, 20}));
+  EXPECT_EQ(blocks(256), (std::vector<std::size_t>{8, 16, 32, 64, 128, 256}));
+  for (const std::size_t none : {0U, 1U, 7U, 9U, 24U, 63U, 65U, 512U}) {
+    EXPECT_FALSE(is_look(none, 256)) << none;
   }
-  EXPECT_NEAR(alpha, 0.03, 1e-15);
-  EXPECT_NEAR(pass_error, 0.2, 1e-15);
 }
 
-TEST(Looks, first_one_can_pass_but_not_fail) {
-  const Look first = looks(0.01, 0.05).front();
+TEST(Looks, spend_just_what_there_is_and_no_late_look_less_than_one_before) {
+  for (const std::size_t most : {1U, 8U, 12U, 64U, 100U, 1000U}) {
+    const std::vector<Look> table = looks(0.03, 0.2, most);
+    EXPECT_NEAR(alpha_of(table), 0.03, 1e-15) << most;
+    EXPECT_NEAR(pass_error_of(table), 0.2, 1e-15) << most;
+    for (std::size_t i = 1; i < table.size(); ++i) {
+      EXPECT_GT(table[i].alpha, table[i - 1].alpha) << most;
+      if (i > 1) {
+        EXPECT_GT(table[i].pass_error, table[i - 1].pass_error) << most;
+      }
+    }
+  }
+}
+
+TEST(Looks, first_one_can_pass_but_not_fail_whatever_is_the_most) {
   const std::vector<std::vector<double>> clear = {{1, 2, 3, 4, 5, 6, 7, 8}};
   const std::array shifts = {0.0};
-  EXPECT_GT(sign_flip_test(clear, shifts, Direction::slower, kSeed).p.front(), first.alpha);
-  EXPECT_EQ(upper_bound(clear.front(), first.pass_error), 8);
-}
-
-TEST(LookIndex, is_known_at_the_looks_only) {
-  EXPECT_EQ(look_index(8), 0U);
-  EXPECT_EQ(look_index(16), 1U);
-  EXPECT_EQ(look_index(32), 2U);
-  EXPECT_EQ(look_index(64), 3U);
-  for (const std::size_t blocks : {0U, 1U, 7U, 9U, 24U, 63U, 65U, 128U}) {
-    EXPECT_EQ(look_index(blocks), std::nullopt);
+  for (const std::size_t most : {64U, 256U, 1000U}) {
+    const Look first = looks(0.01, 0.05, most).front();
+    EXPECT_GT(sign_flip_test(clear, shifts, Direction::slower, kSeed).p.front(), first.alpha);
+    EXPECT_EQ(upper_bound(clear.front(), first.pass_error), 8);
   }
 }
 
 TEST(LastLook, spends_what_the_looks_before_it_left) {
-  EXPECT_NEAR(last_look(5, 0.01, 0.05).alpha, 0.01, 1e-15);
-  EXPECT_NEAR(last_look(8, 0.01, 0.05).alpha, 0.01, 1e-15);
-  EXPECT_NEAR(last_look(9, 0.01, 0.05).alpha, 0.0095, 1e-15);
-  EXPECT_NEAR(last_look(20, 0.01, 0.05).alpha, 0.008, 1e-15);
-  EXPECT_NEAR(last_look(20, 0.01, 0.05).pass_error, 0.035, 1e-15);
-  EXPECT_NEAR(last_look(64, 0.01, 0.05).alpha, 0.005, 1e-15);
-  EXPECT_EQ(last_look(65, 0.01, 0.05).alpha, 0);
-  EXPECT_EQ(last_look(65, 0.01, 0.05).pass_error, 0);
-  EXPECT_EQ(last_look(20, 0.01, 0.05).blocks, 20U);
+  const auto last = [](std::size_t blocks) { return last_look(blocks, 0.01, 0.05, 64); };
+  EXPECT_NEAR(last(5).alpha, 0.01, 1e-15);
+  EXPECT_NEAR(last(8).alpha, 0.01, 1e-15);
+  EXPECT_NEAR(last(9).alpha, 0.0095, 1e-15);
+  EXPECT_NEAR(last(20).alpha, 0.008, 1e-15);
+  EXPECT_NEAR(last(20).pass_error, 0.035, 1e-15);
+  EXPECT_NEAR(last(64).alpha, 0.005, 1e-15);
+  EXPECT_EQ(last(65).alpha, 0);
+  EXPECT_EQ(last(65).pass_error, 0);
+  EXPECT_EQ(last(20).blocks, 20U);
 }
 
 // With a budget of 12 blocks: the looks at 8 and at the end. A generous alpha, for trials enough.
@@ -85,7 +112,8 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
     const std::vector<double> all = noise.heavies(12);
     bool alarm = false;
     bool passed = false;
-    for (const Look& look : {looks(kAlpha, kPassError)[0], last_look(12, kAlpha, kPassError)}) {
+    for (const Look& look :
+         {looks(kAlpha, kPassError, 64)[0], last_look(12, kAlpha, kPassError, 64)}) {
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(look.blocks);
       const std::vector<std::vector<double>> seen = {{all.begin(), end}};
       alarm = alarm ||
@@ -102,9 +130,10 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
 }
 
 TEST(Looks, rejects_errors_that_are_none) {
-  EXPECT_THROW((void)looks(0, 0.05), std::invalid_argument);
-  EXPECT_THROW((void)looks(0.01, 1), std::invalid_argument);
-  EXPECT_THROW((void)last_look(8, std::numeric_limits<double>::quiet_NaN(), 0.05),
+  EXPECT_THROW((void)looks(0, 0.05, 64), std::invalid_argument);
+  EXPECT_THROW((void)looks(0.01, 1, 64), std::invalid_argument);
+  EXPECT_THROW((void)looks(0.01, 0.05, 0), std::invalid_argument);
+  EXPECT_THROW((void)last_look(8, std::numeric_limits<double>::quiet_NaN(), 0.05, 64),
                std::invalid_argument);
 }
 

@@ -82,15 +82,15 @@ TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_sid
   };
   const FilesReport more = compared(1000, 1003);
   ASSERT_TRUE(more.rows[0].instructions);
-  EXPECT_TRUE(more.rows[0].instructions->repeats);
-  EXPECT_NEAR(more.rows[0].instructions->change, 0.003, 1e-12);
-  EXPECT_EQ(more.rows[0].instructions_verdict, Verdict::fail);
+  EXPECT_TRUE(more.rows[0].instructions->exact->repeats);
+  EXPECT_NEAR(more.rows[0].instructions->exact->change, 0.003, 1e-12);
+  EXPECT_EQ(more.rows[0].instructions->verdict, Verdict::fail);
   EXPECT_EQ(more.rows[0].verdict, Verdict::inconclusive) << "of the times: one process a side";
   EXPECT_EQ(more.overall, Verdict::fail);
-  EXPECT_EQ(compared(1000, 1001).rows[0].instructions_verdict, Verdict::pass);
+  EXPECT_EQ(compared(1000, 1001).rows[0].instructions->verdict, Verdict::pass);
   EXPECT_EQ(compared(1000, 1001).overall, Verdict::inconclusive) << "the times stay open";
-  EXPECT_EQ(compared(1000, 990).rows[0].instructions_verdict, Verdict::pass);
-  EXPECT_EQ(compared(1000, 1003, 0.001).rows[0].instructions_verdict, Verdict::pass)
+  EXPECT_EQ(compared(1000, 990).rows[0].instructions->verdict, Verdict::pass);
+  EXPECT_EQ(compared(1000, 1003, 0.001).rows[0].instructions->verdict, Verdict::pass)
       << "less than the counts of one side differ by";
   for (const std::string& text : {render::table(more, {}), render::markdown(more)}) {
     EXPECT_NE(text.find("its instructions"), std::string::npos) << text;
@@ -106,7 +106,7 @@ TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdi
   ResultFile other = counting(file, 2000);
   other.host_name = "another";
   const auto report = compare_files({counting(file, 1000)}, {other}, {});
-  EXPECT_EQ(report.rows[0].instructions_verdict, Verdict::inconclusive);
+  EXPECT_EQ(report.rows[0].instructions->verdict, Verdict::inconclusive);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_FALSE(compare_files({counting(file, 1000)}, {file}, {}).rows[0].instructions);
 }

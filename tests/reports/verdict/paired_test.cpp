@@ -106,6 +106,45 @@ TEST(paired_test, h4_nothing_fails_where_nothing_changed) {
   EXPECT_LE(failed, 4);  // at alpha 1 %, more than 4 of 60 has a chance below 0.1 %
 }
 
+/// The trial with five equal counts of each benchmark on each side.
+model::PairedTrial counting(model::PairedTrial trial, double base, double head) {
+  trial.setup.counts_instructions = true;
+  for (const std::string& name : trial.setup.benchmarks) {
+    trial.instructions.push_back({Side::base, name, std::vector<double>(5, base), ""});
+    trial.instructions.push_back({Side::head, name, std::vector<double>(5, head), ""});
+  }
+  return trial;
+}
+
+TEST(paired_test, h2_more_instructions_fail_beside_a_time_that_passes) {
+  const auto judged = [](double head) {
+    return judge(counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, head));
+  };
+  for (const double head : {1000.0, 1001.9, 900.0}) {
+    EXPECT_EQ(judged(head).overall, Verdict::pass) << head;
+    EXPECT_EQ(judged(head).benchmarks[0].instructions->verdict, Verdict::pass) << head;
+  }
+  const PairedReport report = judged(1002.1);
+  EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
+  EXPECT_EQ(report.benchmarks[0].instructions->verdict, Verdict::fail);
+  EXPECT_EQ(report.overall, Verdict::fail);
+  EXPECT_TRUE(report.decided);
+}
+
+TEST(paired_test, h2_instructions_that_are_missing_are_inconclusive_but_decide_no_time) {
+  model::PairedTrial trial = counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, 1000);
+  trial.instructions[1] = {Side::head, "same", {}, "no valgrind"};
+  PairedReport report = judge(trial);
+  EXPECT_EQ(report.benchmarks[0].instructions->reason, "of head: no valgrind");
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_TRUE(report.decided) << "no block more would count them";
+  trial.instructions.pop_back();
+  report = judge(trial);
+  EXPECT_EQ(report.benchmarks[0].instructions->reason, "not counted yet");
+  trial.setup.counts_instructions = false;
+  EXPECT_FALSE(judge(trial).benchmarks[0].instructions);
+}
+
 TEST(paired_test, drift_between_blocks_and_within_them_cancels) {
   const PairedReport report = judge(trial_of({{"a", 0, 0.0001}}, 8, 4));
   EXPECT_NEAR(report.benchmarks[0].change, 0, 0.001);

@@ -1,0 +1,47 @@
+#include "reports/render/instructions.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/render/figures.hpp"
+#include "reports/render/paired.hpp"
+
+namespace taskbench::reports::render {
+
+InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions) {
+  const std::string none = "–";
+  InstructionCells cells{
+      "  its instructions", none, none, none, none, std::string(word(instructions.verdict))};
+  if (!instructions.exact) return cells;
+  const verdict::ExactChange& exact = *instructions.exact;
+  cells.base = with_separators(exact.base, 0);
+  cells.head = with_separators(exact.head, 0);
+  cells.change = fmt::format("{:+.2f} %", 100 * exact.change);
+  cells.spread = exact.repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact.threshold);
+  if (instructions.improved()) cells.verdict += ", fewer";
+  return cells;
+}
+
+std::string instructions_remark() {
+  return fmt::format(
+      "Instructions are counted, not timed: more than {:g} % more fail, whatever the times say.",
+      100 * verdict::kExactDelta);
+}
+
+nlohmann::ordered_json instructions_object(
+    const std::optional<verdict::InstructionsVerdict>& instructions) {
+  using Json = nlohmann::ordered_json;
+  if (!instructions) return nullptr;
+  const auto& exact = instructions->exact;
+  const auto of_exact = [&](auto member) { return exact ? Json((*exact).*member) : Json(nullptr); };
+  return {{"verdict", word(instructions->verdict)},
+          {"reason", instructions->reason.empty() ? Json(nullptr) : Json(instructions->reason)},
+          {"base", of_exact(&verdict::ExactChange::base)},
+          {"head", of_exact(&verdict::ExactChange::head)},
+          {"change", of_exact(&verdict::ExactChange::change)},
+          {"threshold", of_exact(&verdict::ExactChange::threshold)},
+          {"repeats", of_exact(&verdict::ExactChange::repeats)}};
+}
+
+}  // namespace taskbench::reports::render

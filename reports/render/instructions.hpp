@@ -1,0 +1,31 @@
+// Counts of instructions against each other, as the forms of `compare`, `ab` and `gate` show them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "reports/verdict/exact.hpp"
+
+namespace taskbench::reports::render {
+
+/// The cells of a row below that of the benchmark's times. Those without a count are a dash.
+struct InstructionCells {
+  std::string title;  ///< "  its instructions"
+  std::string base;   ///< per iteration
+  std::string head;
+  std::string change;   ///< "+0.31 %"
+  std::string spread;   ///< "exact", or how far counts of one program are apart: "± 0.40 %"
+  std::string verdict;  ///< "PASS, fewer"
+};
+[[nodiscard]] InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions);
+
+/// What the row means, a sentence.
+[[nodiscard]] std::string instructions_remark();
+
+/// With `verdict`, `reason`, `base`, `head`, `change`, `threshold` and `repeats`, null where there
+/// is none; null for no verdict at all.
+[[nodiscard]] nlohmann::ordered_json instructions_object(
+    const std::optional<verdict::InstructionsVerdict>& instructions);
+
+}  // namespace taskbench::reports::render
