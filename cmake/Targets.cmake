@@ -5,8 +5,9 @@
 # Whether a warning is an error is the presets' matter.
 #
 #   LTO   takes part in link-time optimisation: for what runs while the clock does
-#   COLD  neither runs then nor has threads in it, and so is not optimised in Debug builds, whatever
-#         their flags: to optimise CLI11 and nlohmann_json under the sanitizers takes minutes
+#   COLD  neither runs then nor has threads in it, and so is hardly optimised in Release builds,
+#         and not at all in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
+#         takes minutes
 function(taskbench_target target)
   if(TASKBENCH_LINK_ORDER)
     taskbench_reorder_sources(${target} ${TASKBENCH_LINK_ORDER})
@@ -29,7 +30,7 @@ function(taskbench_target target)
     target_compile_options(${target} PRIVATE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
   endif()
   if(arg_COLD)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0> $<$<CONFIG:Release>:-O1>)
   endif()
   # A loop of a few nanoseconds is faster or slower by how it lies on the lines that instructions
   # are fetched in. Aligned, it lies the same wherever the linker puts it: over six links of one
@@ -41,6 +42,16 @@ function(taskbench_target target)
   endif()
   if(arg_LTO AND TASKBENCH_USE_LTO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+  endif()
+endfunction()
+
+# taskbench_precompile(<target> <header>...)
+# Reads the headers, of other projects and large, once for the target and not in each of its files.
+# Only where TASKBENCH_PRECOMPILE asks for it: what a file forgets to include is not noticed then,
+# and ccache has to be told (sloppiness = pch_defines,time_macros).
+function(taskbench_precompile target)
+  if(TASKBENCH_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 

@@ -101,7 +101,7 @@ bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) 
     return false;
   }
   if (!plan.quiet && !run.counter_pass->unavailable.empty()) {
-    print_note(fmt::format("nothing was counted: {}", run.counter_pass->unavailable));
+    print_note(fmt::format("perf counted nothing: {}", run.counter_pass->unavailable));
   }
   return true;
 }
@@ -123,22 +123,23 @@ bool write_files(const RunPlan& plan, const model::Run& run) {
   return all_written;
 }
 
-/// The report shows what the result file holds, and holds that file too.
-bool write_run_report(const RunPlan& plan, const model::Run& run, const std::atomic<bool>& stop) {
-  if (!plan.report) return true;
+/// The report shows what the result file holds, and holds that file too. Who has interrupted the
+/// run wants what there is of it: then the drawing is not interrupted by the same signal.
+ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool interrupted,
+                          const std::atomic<bool>& stop) {
+  if (!plan.report) return ExitCode::pass;
   constexpr const char* kResult = "result.json";
-  const std::atomic<bool> never{false};  // who has interrupted the run wants what there is of it
+  const std::atomic<bool> never{false};
   ReportRequest request{*plan.report, {{kResult, json::to_json(run)}}};
   request.quiet = plan.quiet;
   request.whatever_happens = true;
   try {
     const std::string& text = request.files.front().content;
-    write_report({{{kResult, json::parse_result_file(kResult, text)}}, {}}, request,
-                 run.partial ? never : stop);
-    return true;
+    return write_report({{{kResult, json::parse_result_file(kResult, text)}}, {}}, request,
+                        interrupted ? never : stop);
   } catch (const std::exception& error) {
     print_error(error.what());
-    return false;
+    return ExitCode::usage;
   }
 }
 
@@ -212,8 +213,8 @@ void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
                               "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
   min_time->default_str(fmt::format("{}s", defaults.min_time_s));
   auto* budget = add_valued(app, "--time-budget", arguments_.time_budget, "TIME",
-                            "Duration of the whole run, from which that of a repetition follows. "
-                            "Excludes --min-time.");
+                            "Duration of the whole run, from which that of a repetition follows; "
+                            "--counters comes on top. Excludes --min-time.");
   auto* iterations =
       add_valued(app, "--iterations", arguments_.iterations, "CASE=N",
                  "Iterations of each repetition of a case, in place of those that take --min-time. "
@@ -235,12 +236,13 @@ void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
 }
 
 void RunCommand::declare_counters(CLI::App& app, OptionValueTable& values) {
-  const auto sets = row_names(counter_sets());
+  auto sets = row_names(counter_sets());
   auto* counters = add_valued(
       app, "--counters", arguments_.counters, "SET|EVENT[,...]",
       fmt::format("Count events with perf, in a pass of its own after the timing, {} processes a "
-                  "case: sets ({}) or events as `perf list` shows them.",
-                  kCountingProcesses, fmt::join(sets, ", ")));
+                  "case: sets ({}) or events as `perf list` shows them; and {}, by callgrind.",
+                  kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact));
+  sets.emplace_back(model::kInstructionsExact);
   values.set(counters, {Kind::list_of, sets});
   counters->group("How to measure");
 }
@@ -289,11 +291,12 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   if (!moved.empty() && !plan.quiet) print_note(moved);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
-  const bool reported = write_run_report(plan, run, stop);
+  const bool interrupted = run.partial || !counted;
+  const ExitCode reported = write_run_report(plan, run, interrupted, stop);
   const bool failed = report_failures(run);
   // Whoever interrupted wants the loop around this process to end, so that comes first.
-  if (run.partial || !counted) return ExitCode::interrupted;
-  if (!written || !printed || !reported) return ExitCode::usage;
+  if (interrupted || reported == ExitCode::interrupted) return ExitCode::interrupted;
+  if (!written || !printed || reported != ExitCode::pass) return ExitCode::usage;
   return failed ? ExitCode::measured_program_failed : ExitCode::pass;
 }
 

@@ -24,6 +24,14 @@ void add(Json& object, Json& reasons, const std::string& name, const model::Fact
   reasons[name] = fact ? "it is no finite number" : fact.reason;
 }
 
+template <class T>
+void read(const Json& object, const std::string& name, model::Fact<T>& fact) {
+  const auto found = object.find(name);
+  if (found != object.end() && found->is_number()) {
+    fact = model::Fact<T>::known(found->template get<T>());
+  }
+}
+
 }  // namespace
 
 Json drift_object(const model::Drift& drift) {
@@ -43,6 +51,22 @@ Json drift_object(const model::Drift& drift) {
     object["moved"].push_back(each.quantity);
   }
   return object;
+}
+
+model::Drift drift_from(const Json& object) {
+  model::Drift drift;
+  if (!object.is_object()) return drift;
+  if (const auto found = object.find("seconds"); found != object.end() && found->is_number()) {
+    drift.seconds = found->get<double>();
+  }
+  read(object, "stolen_share", drift.stolen_share);
+  read(object, "others_share", drift.others_share);
+  read(object, "mhz_before", drift.mhz_before);
+  read(object, "mhz_after", drift.mhz_after);
+  read(object, "thermal_throttles", drift.thermal_throttles);
+  read(object, "quota_throttles", drift.quota_throttles);
+  read(object, "swapped_pages", drift.swapped_pages);
+  return drift;
 }
 
 }  // namespace taskbench::reports::json

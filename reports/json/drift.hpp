@@ -11,4 +11,7 @@ namespace taskbench::reports::json {
 /// those that moved by more than their threshold (reports/verdict/drift.hpp).
 [[nodiscard]] nlohmann::ordered_json drift_object(const model::Drift& drift);
 
+/// What drift_object() has written, but for the reasons. Anything that is no number is unknown.
+[[nodiscard]] model::Drift drift_from(const nlohmann::ordered_json& object);
+
 }  // namespace taskbench::reports::json

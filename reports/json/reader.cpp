@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
 
 namespace taskbench::reports::json {
@@ -241,6 +242,7 @@ class Parser {
       }
     }
     file_.taskbench_version = text_of(own, "version");
+    if (const auto found = own.find("drift"); found != own.end()) file_.drift = drift_from(*found);
     if (const auto settings = own.find("settings");
         settings != own.end() && settings->is_object() && settings->contains("command_line")) {
       for (const Json& word : settings->at("command_line")) {

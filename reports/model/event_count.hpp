@@ -27,7 +27,7 @@ struct CounterPass {
   std::string tool;  ///< "perf version 6.1.192"; empty when there is none
   std::vector<std::string> requested;
   int processes = 0;        ///< that each case was counted in, when all went well
-  std::string unavailable;  ///< why nothing at all was counted; else empty
+  std::string unavailable;  ///< why perf counted nothing; else empty
 };
 
 }  // namespace taskbench::reports::model

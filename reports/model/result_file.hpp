@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/drift.hpp"
 #include "reports/model/event_count.hpp"
 
 namespace taskbench::reports::model {
@@ -46,7 +47,8 @@ struct ResultFile {
   bool cpu_scaling_enabled = false;       ///< the clock rate could change
   std::string taskbench_version;          ///< of our own files
   std::vector<std::string> command_line;  ///< of our own files
-  std::vector<Benchmark> benchmarks;      ///< in the order in which they first appear
+  Drift drift;  ///< of our own files: what moved meanwhile, all unknown where they do not tell
+  std::vector<Benchmark> benchmarks;  ///< in the order in which they first appear
 };
 
 }  // namespace taskbench::reports::model

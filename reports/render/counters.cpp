@@ -32,6 +32,11 @@ std::string name_of(const model::EventCount& event) {
   return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
 }
 
+/// Of an operation many a counter has less than a hundredth, which rate() would hide.
+std::string rate_of_operation(double value) {
+  return value < 0.005 ? three_digits(value) : rate(value);
+}
+
 std::vector<std::string> cells(std::string name, const std::vector<double>& values,
                                std::uint64_t operations, std::string remark) {
   const auto spread = stats::spread_of(values);
@@ -44,7 +49,8 @@ std::vector<std::string> cells(std::string name, const std::vector<double>& valu
       std::move(name),
       rate(spread->median),
       relative ? fmt::format("{:.1f} %", 100 * *spread->mad / spread->median) : std::string(kNone),
-      operations > 0 ? rate(spread->median / static_cast<double>(operations)) : std::string(kNone),
+      operations > 0 ? rate_of_operation(spread->median / static_cast<double>(operations))
+                     : std::string(kNone),
       std::to_string(spread->samples),
       std::move(remark)};
 }
@@ -130,10 +136,7 @@ std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks&
       "repetitions.",
       pass.tool.empty() ? "" : " by " + pass.tool));
   if (remarks.exact) {
-    sentences.emplace_back(
-        "callgrind: instructions of the scheduler in_turn, whose workers run in turn on one "
-        "thread, "
-        "of a few iterations; equal each time, so that a small change shows.");
+    sentences.push_back(fmt::format("callgrind: {}.", exact_basis()));
   }
   if (remarks.user_only) {
     sentences.emplace_back(
@@ -182,6 +185,11 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
   }
   if (!table.groups.empty()) table.basis = basis_of(*run.counter_pass, remarks);
   return table;
+}
+
+std::string exact_basis() {
+  return "instructions of the scheduler in_turn, whose workers run in turn on one thread, of a few "
+         "iterations; equal each time, so that a small change shows";
 }
 
 std::string moved_text(const std::vector<verdict::CounterMove>& moves) {

@@ -31,6 +31,9 @@ struct CounterTable {
 /// Empty when the run was not asked to count.
 [[nodiscard]] std::optional<CounterTable> counter_table(const model::Run& run);
 
+/// What instructions-exact counts: a clause.
+[[nodiscard]] std::string exact_basis();
+
 /// "parks 1.00 → 2.00, instructions 1,234 → 2,345"
 [[nodiscard]] std::string moved_text(const std::vector<verdict::CounterMove>& moves);
 

@@ -89,7 +89,8 @@ class Writer {
     }
     fields.emplace_back("error");
     for (const std::string& event : events_) {
-      for (const char* part : {"per_iteration", "mad", "unit", "samples", "share", "reason"}) {
+      for (const char* part :
+           {"per_iteration", "mad", "unit", "samples", "share", "user_only", "reason"}) {
         fields.push_back(fmt::format("{}_{}", event, part));
       }
     }
@@ -119,7 +120,7 @@ class Writer {
 
  private:
   static constexpr std::size_t kRepetitionFields = 6;
-  static constexpr std::size_t kEventFields = 6;
+  static constexpr std::size_t kEventFields = 7;
 
   static std::vector<std::string> case_fields(const model::Case& measured) {
     return {measured.name,
@@ -157,6 +158,7 @@ class Writer {
       fields.push_back(event->unit);
       fields.push_back(std::to_string(spread ? spread->samples : 0));
       fields.push_back(number(event->counted_share));
+      fields.emplace_back(event->user_only ? "true" : "false");
       fields.push_back(event->unavailable);
     }
   }

@@ -201,6 +201,11 @@ std::string rate(double per_iteration) {
   return with_separators(per_iteration, per_iteration < 9.995 ? 2 : per_iteration < 99.95 ? 1 : 0);
 }
 
+std::string three_digits(double number) {
+  if (number == 0) return "0";
+  return std::abs(number) < 999.5 ? fmt::format("{:.3g}", number) : with_separators(number, 0);
+}
+
 TimeUnit time_unit(double shortest_ns) {
   constexpr std::array<TimeUnit, 4> kUnits = {
       {{"s", 1e9, 0}, {"ms", 1e6, 0}, {"µs", 1e3, 0}, {"ns", 1, 0}}};

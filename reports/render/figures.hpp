@@ -22,6 +22,9 @@ namespace taskbench::reports::render {
 /// A count per iteration: three significant digits, whole numbers from 100 on, "0" for none.
 [[nodiscard]] std::string rate(double per_iteration);
 
+/// Three significant digits, with separators from a thousand on: 0.00031 is not lost.
+[[nodiscard]] std::string three_digits(double number);
+
 /// The unit of all times of one table, so that they can be compared down a column.
 struct TimeUnit {
   std::string_view name;  ///< "ns", "µs", "ms" or "s"

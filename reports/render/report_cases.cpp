@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -148,11 +149,9 @@ std::vector<CaseCounter> counters_of(const ShownCase& shown) {
     CaseCounter counter;
     counter.name =
         event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
-    if (event.user_only) counter.name += " (user only)";
-    if (event.counted_share && *event.counted_share < 1) {
-      counter.name +=
-          fmt::format(" (extrapolated from {:.0f} % of the time)", 100 * *event.counted_share);
-    }
+    counter.of_processes = true;
+    counter.user_only = event.user_only;
+    counter.counted_share = event.counted_share;
     counter.reason = event.unavailable;
     for (const double value : event.per_iteration) counter.values.push_back(value / operations);
     if (!counter.values.empty()) counter.median = stats::median(counter.values);
@@ -178,6 +177,33 @@ std::string machine_of(const model::ResultFile& file) {
   return text.empty() ? "unknown machine" : text;
 }
 
+std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& in_order) {
+  std::map<std::string, std::vector<std::string>> setups;  // by short name, as they first appear
+  const auto number_of = [&](const model::ResultFile& file) {
+    std::string setup = file.host_name;
+    // A container has a name of its own each time; where the CPU is known, that tells enough.
+    if (!environment_of(file, "cpu_model").empty()) setup.clear();
+    for (const char* key :
+         {"cpu_microcode", "cpu_governor", "kernel", "hypervisor", "compiler", "compiler_flags"}) {
+      setup += '\n' + environment_of(file, key);
+    }
+    auto& known = setups[machine_of(file)];
+    auto found = std::ranges::find(known, setup);
+    if (found == known.end()) found = known.insert(found, setup);
+    return found - known.begin() + 1;
+  };
+  std::vector<std::pair<std::string, std::ptrdiff_t>> numbered;
+  for (const NamedResult* each : in_order) {
+    numbered.emplace_back(machine_of(each->file), number_of(each->file));
+  }
+  std::vector<std::string> labels;
+  for (const auto& [machine, number] : numbered) {
+    labels.push_back(setups[machine].size() == 1 ? machine
+                                                 : fmt::format("{}, setup {}", machine, number));
+  }
+  return labels;
+}
+
 std::string short_commit(const model::ResultFile& file) {
   constexpr std::size_t kDigits = 7;
   constexpr std::string_view kDirty = "-dirty";
@@ -189,11 +215,6 @@ std::string short_commit(const model::ResultFile& file) {
 }
 
 std::string day_of(const std::string& date) { return instant_of(date) ? date.substr(0, 10) : date; }
-
-std::string three_digits(double number) {
-  if (number == 0) return "0";
-  return std::abs(number) < 999.5 ? fmt::format("{:.3g}", number) : with_separators(number, 0);
-}
 
 std::string time_text(double ns) {
   const TimeUnit unit = time_unit(ns);

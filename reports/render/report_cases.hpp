@@ -13,12 +13,15 @@
 
 namespace taskbench::reports::render {
 
-/// One counter of one benchmark, in whatever unit normalised() is about.
+/// One counter of one benchmark.
 struct CaseCounter {
   std::string name;
-  std::vector<double> values;    ///< one a repetition, or a process that counted
-  std::optional<double> median;  ///< empty: it could not be counted
-  std::string reason;            ///< why not
+  std::vector<double> values;           ///< one a repetition, or a process that counted
+  std::optional<double> median;         ///< empty: it could not be counted
+  std::string reason;                   ///< why not
+  bool of_processes = false;            ///< counted in a pass of its own
+  bool user_only = false;               ///< without what the kernel did
+  std::optional<double> counted_share;  ///< below 1: extrapolated
 };
 
 /// A benchmark of the newest result that has it.
@@ -52,17 +55,19 @@ struct ShownCase {
 /// Whatever else learns to count adds to this list.
 [[nodiscard]] std::vector<CaseCounter> counters_of(const ShownCase& shown);
 
-/// On what it ran, as far as results of other machines or builds cannot be compared with it.
+/// On what it ran, in short: "Some CPU, 2 CPUs, Release".
 [[nodiscard]] std::string machine_of(const model::ResultFile& file);
+
+/// That of each result, with a number where another kernel, compiler or the like keeps results of
+/// one short name from being compared. So equal texts mean results that can be.
+[[nodiscard]] std::vector<std::string> machine_labels(
+    const std::vector<const NamedResult*>& in_order);
 
 /// "1a2b3c4", "-dirty" kept; empty when it is not known.
 [[nodiscard]] std::string short_commit(const model::ResultFile& file);
 
 /// The day of a date; the whole of what is no such date.
 [[nodiscard]] std::string day_of(const std::string& date);
-
-/// Three significant digits, with separators from a thousand on.
-[[nodiscard]] std::string three_digits(double number);
 
 /// "32.63 µs": in the unit that suits it.
 [[nodiscard]] std::string time_text(double ns);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reports/render/report_sections.hpp"
+#include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -120,12 +121,14 @@ TableBlock inputs_table(const std::vector<const NamedResult*>& in_order) {
   table.folded = in_order.size() > kUnfoldedInputs;
   table.columns = {{"result", false},  {"date", false},      {"commit", false},
                    {"machine", false}, {"benchmarks", true}, {"repetitions", true}};
-  for (const NamedResult* each : in_order) {
+  const std::vector<std::string> labels = machine_labels(in_order);
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    const NamedResult* const each = in_order[i];
     std::size_t repetitions = 0;
     for (const auto& benchmark : each->file.benchmarks) repetitions += benchmark.repetitions.size();
     const std::string commit = short_commit(each->file);
     table.rows.push_back({plain(each->path), plain(each->file.date.empty() ? "–" : each->file.date),
-                          plain(commit.empty() ? "–" : commit), plain(machine_of(each->file)),
+                          plain(commit.empty() ? "–" : commit), plain(labels[i]),
                           plain(std::to_string(each->file.benchmarks.size())),
                           plain(std::to_string(repetitions))});
   }
@@ -203,6 +206,15 @@ void add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
   }
 }
 
+void add_movements(const std::vector<const NamedResult*>& in_order, std::vector<Paragraph>& list) {
+  std::vector<std::string> texts;
+  for (const NamedResult* each : in_order) {
+    const std::string text = verdict::drift_warning(each->file.drift);
+    if (!text.empty()) texts.push_back(fmt::format("{}: {}", each->path, text));
+  }
+  if (!texts.empty()) list.push_back({some_of(texts, ". ") + ".", Tone::doubtful});
+}
+
 }  // namespace
 
 std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order) {
@@ -218,9 +230,9 @@ std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order)
     list.push_back({fmt::format("{} {} {}.", some_of(paths, ", "), one ? "is" : "are", doubt.what),
                     Tone::doubtful});
   }
+  add_movements(in_order, list);
   std::vector<std::string> machines;
-  for (const NamedResult* each : in_order) {
-    const std::string machine = machine_of(each->file);
+  for (const std::string& machine : machine_labels(in_order)) {
     if (std::ranges::find(machines, machine) == machines.end()) machines.push_back(machine);
   }
   if (machines.size() > 1) {

@@ -26,9 +26,11 @@ std::string label_of(const model::ResultFile& file) {
 
 std::vector<Entry> entries_of(const std::string& name,
                               const std::vector<const NamedResult*>& in_order,
+                              const std::vector<std::string>& labels,
                               std::vector<std::string>& machines) {
   std::vector<Entry> entries;
-  for (const NamedResult* result : in_order) {
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    const NamedResult* const result = in_order[i];
     const auto benchmark =
         std::ranges::find(result->file.benchmarks, name, &model::Benchmark::run_name);
     if (benchmark == result->file.benchmarks.end() || benchmark->repetitions.empty() ||
@@ -37,9 +39,8 @@ std::vector<Entry> entries_of(const std::string& name,
     }
     std::vector<double> values;
     for (const auto& repetition : benchmark->repetitions) values.push_back(repetition.real_ns);
-    const std::string machine = machine_of(result->file);
-    auto known = std::ranges::find(machines, machine);
-    if (known == machines.end()) known = machines.insert(known, machine);
+    auto known = std::ranges::find(machines, labels[i]);
+    if (known == machines.end()) known = machines.insert(known, labels[i]);
     entries.push_back({result,
                        {label_of(result->file), sampled(std::move(values)),
                         static_cast<std::size_t>(known - machines.begin())}});
@@ -104,9 +105,10 @@ std::vector<std::string> shared_names(const std::vector<const NamedResult*>& in_
 
 Section history_section(const std::vector<const NamedResult*>& in_order, Document& document) {
   Section section{"history", "History", {}};
+  const std::vector<std::string> labels = machine_labels(in_order);
   for (const std::string& name : shared_names(in_order)) {
     std::vector<std::string> machines;
-    const std::vector<Entry> entries = entries_of(name, in_order, machines);
+    const std::vector<Entry> entries = entries_of(name, in_order, labels, machines);
     std::vector<HistoryPoint> points;
     for (const Entry& entry : entries) points.push_back(entry.point);
     const std::string plot = plot_name("history", name);

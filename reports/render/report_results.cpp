@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/report_sections.hpp"
@@ -186,7 +188,12 @@ TableBlock counter_table(const std::vector<const ShownCase*>& cases,
                          const std::vector<std::vector<CaseCounter>>& counters,
                          const std::vector<std::string>& names, const std::string& quantity) {
   TableBlock table;
-  table.caption = fmt::format("Counters {}: medians over the repetitions.", quantity);
+  const bool of_processes = std::ranges::any_of(counters, [](const auto& of_case) {
+    return std::ranges::any_of(of_case, &CaseCounter::of_processes);
+  });
+  table.caption = fmt::format(
+      "Counters {}: medians over the repetitions{}.", quantity,
+      of_processes ? ", and of what was counted in a pass of its own, over its processes" : "");
   table.columns = {{"benchmark", false}};
   for (const std::string& name : names) table.columns.push_back({name, true});
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -201,13 +208,43 @@ TableBlock counter_table(const std::vector<const ShownCase*>& cases,
   return table;
 }
 
-/// Why a counter has no value, each reason once.
-Items missing_counters(const std::vector<std::vector<CaseCounter>>& counters) {
+/// What the values of a pass of its own mean.
+void add_meanings(const std::vector<std::vector<CaseCounter>>& counters,
+                  std::set<std::string>& sentences) {
+  std::map<std::string, std::pair<double, double>> shares;  // by name: the least and the greatest
+  for (const auto& of_case : counters) {
+    for (const CaseCounter& counter : of_case) {
+      if (!counter.median) continue;
+      if (counter.name == model::kInstructionsExact) {
+        sentences.insert(fmt::format("{}: {}.", counter.name, exact_basis()));
+      }
+      if (counter.user_only) {
+        sentences.insert(counter.name +
+                         ": user only, without what the kernel did for the program.");
+      }
+      if (!counter.counted_share || *counter.counted_share >= 1) continue;
+      const double share = *counter.counted_share;
+      const auto [place, is_new] = shares.try_emplace(counter.name, share, share);
+      place->second = {std::min(place->second.first, share), std::max(place->second.second, share)};
+    }
+  }
+  for (const auto& [name, range] : shares) {
+    const std::string least = fmt::format("{:.0f}", 100 * range.first);
+    const std::string greatest = fmt::format("{:.0f}", 100 * range.second);
+    sentences.insert(
+        fmt::format("{}: extrapolated from {} % of the time: there were more events than counters.",
+                    name, least == greatest ? least : fmt::format("{} to {}", least, greatest)));
+  }
+}
+
+/// What the table does not show of its counters, each sentence once.
+Items remarks_of(const std::vector<std::vector<CaseCounter>>& counters) {
   std::set<std::string> sentences;
+  add_meanings(counters, sentences);
   for (const auto& of_case : counters) {
     for (const CaseCounter& counter : of_case) {
       if (counter.median) continue;
-      sentences.insert(fmt::format("{} was not counted: {}", counter.name, counter.reason));
+      sentences.insert(fmt::format("{} was not counted: {}.", counter.name, counter.reason));
     }
   }
   Items list;
@@ -245,8 +282,8 @@ void add_counters(const std::vector<const ShownCase*>& all, const std::string& n
                             sample_count(cases))});
     }
     section.blocks.push_back(counter_table(cases, counters, names, quantity));
-    if (Items missing = missing_counters(counters); !missing.items.empty()) {
-      section.blocks.push_back(std::move(missing));
+    if (Items remarks = remarks_of(counters); !remarks.items.empty()) {
+      section.blocks.push_back(std::move(remarks));
     }
   }
 }

@@ -138,7 +138,7 @@ class ShellParts(unittest.TestCase):
         self.stand_in("scripts/gate-pr", f"printf '<%s>' \"$@\" >>{self.calls}; exit {status}")
         values = {
             "BASE": "origin/main", "HEAD": "abc", "BUDGET": "5m", "DELTA": "3%", "BUILD": "",
-            "PROGRAM": "", "TASKBENCH": "", "INCONCLUSIVE": "pass", **inputs,
+            "PROGRAM": "", "COUNTERS": "", "TASKBENCH": "", "INCONCLUSIVE": "pass", **inputs,
         }
         output = self.folder / "output"
         answer = self.run_part(
@@ -157,6 +157,13 @@ class ShellParts(unittest.TestCase):
         call = self.compare(BUILD="make 'a b'", PROGRAM="out/bench --x", TASKBENCH="taskbench")
         self.assertIn("<--out><taskbench-gate><--taskbench><taskbench><-->", call)
         self.assertTrue(call.endswith("<--build><make 'a b'><--program><out/bench --x>"), call)
+
+    def test_github_compare_counts_instructions_where_valgrind_is_or_can_be_had(self):
+        wanted = "<--inconclusive><pass><--counters><instructions-exact>"
+        self.stand_in("bin/valgrind", "")
+        self.stand_in("bin/sudo", "exit 1")
+        self.assertTrue(self.compare(COUNTERS="instructions-exact").endswith(wanted))
+        self.assertNotIn("sudo", self.calls.read_text())
 
     def post(self, listed="", fails=False):
         self.stand_in(

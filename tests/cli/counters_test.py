@@ -216,7 +216,7 @@ class Dialects(CountersTest):
                              version="perf version 5.4.1", default="1;;EVENT;1;100.00;;")
         _, events, result = self.counted("cycles", env=env)
         self.assert_null(events["cycles"], "'perf version 5.4.1' is too old")
-        self.assertIn("nothing was counted: 'perf version 5.4.1' is too old", result.stderr)
+        self.assertIn("perf counted nothing: 'perf version 5.4.1' is too old", result.stderr)
 
     def test_user_only_is_labelled_and_kernel_events_are_no_zeros(self):
         user = COUNT.replace("EVENT", "EVENT:u")
@@ -249,7 +249,7 @@ class Faults(CountersTest):
         own, events, result = self.counted("basic,software", env=self.without_perf())
         lines = [line for line in result.stderr.splitlines() if "perf" in line]
         self.assertEqual(lines, [
-            "taskbench: note: nothing was counted: perf is not installed; the package linux-perf "
+            "taskbench: note: perf counted nothing: perf is not installed; the package linux-perf "
             "brings it (Ubuntu: linux-tools-generic)"
         ])
         self.assertEqual(len(events), 10)
@@ -394,7 +394,7 @@ if counting:
         env = self.fake_perf()
         env["TMPDIR"] = str(self.folder / "nowhere")
         result = self.taskbench(*self.arguments("cycles"), env=env)
-        self.assertIn("nothing was counted: ", result.stderr)
+        self.assertIn("perf counted nothing: ", result.stderr)
         self.assertEqual(len(self.load("r.json")["benchmarks"]), 6)
 
 

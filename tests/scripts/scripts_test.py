@@ -245,7 +245,9 @@ class GatePr(ScriptTest):
         self.put(
             "taskbench",
             f'#!/bin/sh\necho "taskbench $*" >>"{self.calls}"\n'
-            'while [ $# -gt 1 ]; do [ "$1" = --markdown ] && echo comment >"$2"; shift; done\n'
+            '[ "$1" = gate ] || exit ${REPORT_STATUS:-0}\n'
+            'while [ $# -gt 1 ]; do [ "$1" = --markdown ] && echo comment >"$2"\n'
+            '[ "$1" = --json ] && [ -z "$NO_JSON" ] && echo {} >"$2"; shift; done\n'
             "exit ${STATUS:-0}\n",
         )
 
@@ -293,6 +295,10 @@ class GatePr(ScriptTest):
             f"--json {out}/gate.json --journal {out}/gate.journal{more}"
         )
 
+    @staticmethod
+    def report(out="taskbench-gate"):
+        return f"taskbench report {out}/gate.json --out {out}/report"
+
     def test_the_taskbench_of_the_fork_judges_the_change_since_then(self):
         fork = self.pull_request()
         for status in (0, 3):
@@ -300,14 +306,27 @@ class GatePr(ScriptTest):
             self.assertEqual(answer.returncode, status, answer.stderr)
             self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
         build = "build release --target taskbench of fork"
-        self.assertEqual(self.called(), [build, self.call(fork), build, self.call(fork)])
+        self.assertEqual(self.called(), 2 * [build, self.call(fork), self.report()])
 
     def test_the_taskbench_of_the_head_judges_where_the_fork_has_no_gate(self):
         fork = self.pull_request(gate_in_base=False)
         answer = self.gate_pr("--base", "main")
         self.assertIn("has no gate; the pull request's own judges", answer.stderr)
         build = "build release --target taskbench of change"
-        self.assertEqual(self.called(), [build, self.call(fork)])
+        self.assertEqual(self.called(), [build, self.call(fork), self.report()])
+
+    def test_the_verdict_stands_without_plots(self):
+        fork = self.pull_request()
+        taskbench = str(self.repository / "taskbench")
+        for environment, says in (
+            ({"REPORT_STATUS": "2"}, "the verdict stands without it"), ({"NO_JSON": "1"}, ""),
+        ):
+            answer = self.gate_pr(
+                "--base", "main", "--taskbench", taskbench, STATUS="1", **environment)
+            self.assertEqual(answer.returncode, 1, answer.stderr)
+            self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
+            self.assertIn(says, answer.stderr)
+        self.assertEqual(self.called(), [self.call(fork), self.report(), self.call(fork)])
 
     def test_options_and_arguments(self):
         fork = self.pull_request()
@@ -319,17 +338,20 @@ class GatePr(ScriptTest):
         )
         self.assertEqual(answer.returncode, 0, answer.stderr)
         more = " --build make all --budget 1m"
-        self.assertEqual(self.called(), [self.call(fork, head="change", out="a b", more=more)])
+        self.assertEqual(
+            self.called(),
+            [self.call(fork, head="change", out="a b", more=more), self.report("a b")])
 
     def test_what_an_earlier_run_wrote_is_gone(self):
         self.pull_request()
         self.out.mkdir()
         (self.out / "comment.md").touch()
+        (self.out / "report").mkdir()
         taskbench = self.root.parent / "silent"
         self.stand_in(taskbench, "exit 2")
         answer = self.gate_pr("--base", "main", "--taskbench", str(taskbench))
         self.assertEqual((answer.returncode, answer.stdout), (2, ""))
-        self.assertFalse((self.out / "comment.md").exists())
+        self.assertEqual(list(self.out.iterdir()), [])
 
     def test_a_shallow_clone_is_told_what_to_fetch(self):
         self.pull_request()

@@ -57,16 +57,17 @@ Worker::Worker(Pool& pool, std::uint32_t index)
 
 void Worker::run() {
   context_ = &task::thread_context();
-  loop();
+  recorder.is_on() ? loop<true>() : loop<false>();
   left_over_ = std::exchange(context_->next, nullptr);
 }
 
+template <bool traced>
 void Worker::loop() {
   while (!pool_.closed()) {
     if (task::Header* task = next_task()) {
-      run_task(task);
+      run_task<traced>(task);
     } else if (task::Header* found = search()) {
-      run_task(found);
+      run_task<traced>(found);
     } else if (!pool_.closed()) {
       fall_asleep();
       parker.park();
@@ -87,7 +88,7 @@ bool Worker::take_turn() {
     fall_asleep();
     return false;
   }
-  run_task(task);
+  recorder.is_on() ? run_task<true>(task) : run_task<false>(task);
   return true;
 }
 
@@ -118,7 +119,8 @@ task::Header* Worker::take_from_injector() {
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);
-  if (searching_) note_find(taken, Clock::now());
+  // In turn no clock is asked, so that each run is the same, and nobody holds back.
+  if (searching_ && !pool_.runs_in_turn()) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
     // On their way from there to here a worker that was falling asleep may have missed them. A
@@ -128,9 +130,10 @@ task::Header* Worker::take_from_injector() {
   return batch[0];
 }
 
+template <bool traced>
 void Worker::run_task(task::Header* task) {
   if (searching_) stop_searching();
-  for (std::uint32_t in_a_row = 1; poll(task); ++in_a_row) {
+  for (std::uint32_t in_a_row = 1; poll<traced>(task); ++in_a_row) {
     if (++tick_ < pool_.options().injector_interval && in_a_row < kTurnsInARow) continue;
     push(task);
     return;
@@ -146,13 +149,14 @@ void Worker::run_task(task::Header* task) {
     }
     counters.lifo_hits.add();
     ++tick_;
-    if (poll(task)) {
+    if (poll<traced>(task)) {
       push(task);
       return;
     }
   }
 }
 
+template <bool traced>
 bool Worker::poll(task::Header* task) {
   counters.polls.add();
   const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
@@ -161,7 +165,7 @@ bool Worker::poll(task::Header* task) {
   if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
     task->turn = static_cast<std::uint16_t>(round_);
   }
-  switch (scheduler::poll(task, recorder)) {
+  switch (traced ? scheduler::poll_and_record(task, recorder) : task::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
       return false;

@@ -73,6 +73,8 @@ class Worker {
   trace::Recorder recorder;
 
  private:
+  // For each twice: what is traced must cost nothing where nothing is, not even a test a poll.
+  template <bool traced>
   void loop();
   // Called by take_turn() too, which must not cost loop() its inlining of them.
   [[gnu::always_inline]] inline task::Header* next_task();
@@ -87,9 +89,11 @@ class Worker {
   void count_turn();
   void publish_round(std::uint32_t round);
   std::uint32_t random_other();
+  template <bool traced>
   [[gnu::always_inline]] inline void run_task(task::Header* task);
   /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
   /// it is behind.
+  template <bool traced>
   bool poll(task::Header* task);
   bool runs_again(task::Header* task);
   [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;

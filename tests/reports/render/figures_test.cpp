@@ -37,6 +37,12 @@ TEST(Rate, has_three_significant_digits) {
   EXPECT_EQ(rate(12345.6), "12,346");
 }
 
+TEST(ThreeDigits, are_enough) {
+  EXPECT_EQ(three_digits(0), "0");
+  EXPECT_EQ(three_digits(0.00031), "0.00031");
+  EXPECT_EQ(three_digits(12345.6), "12,346");
+}
+
 TEST(Rate, keeps_three_digits_where_rounding_adds_one) {
   EXPECT_EQ(rate(9.994), "9.99");
   EXPECT_EQ(rate(9.996), "10.0");
