@@ -14,6 +14,7 @@
 
 #include "cli/git.hpp"
 #include "cli/journal_room.hpp"
+#include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/paired_instructions.hpp"
 #include "cli/paired_trial.hpp"
@@ -59,8 +60,17 @@ std::string reproduction(const PairedPlan& plan) {
   if (plan.recipe.program != kDefaultProgram) add("--program", plan.recipe.program);
   if (!plan.workloads.empty()) add("--workload", fmt::format("{}", fmt::join(plan.workloads, ",")));
   text += fmt::format(" --seed {} --delta {:g}%", setup.seed, 100 * setup.delta);
-  if (setup.alpha != model::PairedSetup{}.alpha)
-    text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
+  const PairedPlan usual;
+  if (setup.alpha != usual.setup.alpha) text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
+  if (plan.budget_s != usual.budget_s) text += fmt::format(" --budget {:g}s", plan.budget_s);
+  if (plan.timeout_s != usual.timeout_s) text += fmt::format(" --timeout {:g}s", plan.timeout_s);
+  if (setup.max_blocks != usual.setup.max_blocks)
+    text += fmt::format(" --max-blocks {}", setup.max_blocks);
+  if (setup.repetitions != usual.setup.repetitions)
+    text += fmt::format(" --repetitions {}", setup.repetitions);
+  if (setup.min_time_s != usual.setup.min_time_s)
+    text += fmt::format(" --min-time {:g}s", setup.min_time_s);
+  if (plan.run_identical) text += " --run-identical";
   if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
   return text;
 }
@@ -76,9 +86,8 @@ std::string counting_text(const CountingProgress& now) {
   return fmt::format("counting instructions, {} of {}: {}", now.done + 1, now.all, now.now);
 }
 
-void refuse_changed(const model::PairedProgram& then, const Program& now,
-                    const std::filesystem::path& journal) {
-  if (then.digest == now.digest()) return;
+[[noreturn]] void refuse_changed(const model::PairedProgram& then,
+                                 const std::filesystem::path& journal) {
   throw UsageError(
       fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin a new "
                   "trial",
@@ -170,9 +179,50 @@ class Comparison {
     }
     const model::PairedSetup asked = std::move(trial_.setup);
     trial_ = json::read_journal(plan_.journal);
-    refuse_other_revision(trial_.setup.base, asked.base, Side::base, plan_.journal);
-    refuse_other_revision(trial_.setup.head, asked.head, Side::head, plan_.journal);
+    refuse_other(asked);
     return true;
+  }
+
+  /// What is asked for beside --resume must be what the journal was begun with: its verdict would
+  /// be taken for that of other programs. What is not asked for is as the journal says.
+  void refuse_other(const model::PairedSetup& asked) {
+    const auto of = [](const model::PairedSetup& setup, Side side) -> const model::PairedProgram& {
+      return side == Side::base ? setup.base : setup.head;
+    };
+    for (const Side side : {Side::base, Side::head}) {
+      const model::PairedProgram& then = of(trial_.setup, side);
+      const model::PairedProgram& now = of(asked, side);
+      refuse_other_revision(then, now, side, plan_.journal);
+      if (source(side).command.empty()) continue;
+      if (then.command != now.command || !then.commit.empty()) {
+        throw UsageError(fmt::format("--{}: {} was begun with '{}', not '{}'; begin a new trial",
+                                     name_of(side), plan_.journal.string(),
+                                     then.commit.empty() ? then.command : abbreviated(then.commit),
+                                     now.command));
+      }
+      // One that is gone, or that does not answer any more, is not needed for what is complete.
+      if (!trial_.end) continue;
+      const std::string digest =
+          workloads::measure::digest_of_program(workloads::measure::split_command(now.command));
+      if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.journal);
+    }
+    const model::PairedSetup& then = trial_.setup;
+    const auto require_same = [&](std::string_view option, bool is_same) {
+      if (is_same || !plan_.given.contains(option)) return;
+      throw UsageError(
+          fmt::format("{}: {} was begun with another; leave the option out, or begin a new trial",
+                      option, plan_.journal.string()));
+    };
+    require_same("--delta", asked.delta == then.delta);
+    require_same("--alpha", asked.alpha == then.alpha);
+    require_same("--seed", asked.seed == then.seed);
+    require_same("--repetitions", asked.repetitions == then.repetitions);
+    require_same("--min-time", asked.min_time_s == then.min_time_s);
+    require_same("--max-blocks", asked.max_blocks == then.max_blocks);
+    require_same("--counters", asked.counts_instructions == then.counts_instructions);
+    require_same("--workload", std::ranges::all_of(then.benchmarks, [&](const std::string& name) {
+                   return is_chosen(plan_.workloads, name);
+                 }));
   }
 
   bool build(Side side) {
@@ -250,8 +300,8 @@ class Comparison {
   void measure(const TrialPrograms& programs, bool resumes, const std::filesystem::path& scratch) {
     model::PairedSetup& setup = trial_.setup;
     if (resumes) {
-      refuse_changed(setup.base, programs.base, plan_.journal);
-      refuse_changed(setup.head, programs.head, plan_.journal);
+      if (setup.base.digest != programs.base.digest()) refuse_changed(setup.base, plan_.journal);
+      if (setup.head.digest != programs.head.digest()) refuse_changed(setup.head, plan_.journal);
     } else {
       setup.base.digest = programs.base.digest();
       setup.head.digest = programs.head.digest();

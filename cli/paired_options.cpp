@@ -22,9 +22,6 @@ using Kind = OptionValues::Kind;
 constexpr double kMinBudget_s = 1;
 constexpr double kMaxBudget_s = 24 * 3600;
 constexpr int kMaxBlocks = 1000;
-constexpr double kDefaultMinTime_s = 0.02;
-constexpr std::int64_t kDefaultRepetitions = 5;
-constexpr double kDefaultTimeout_s = 300;
 
 std::string parse_text(std::string_view name, const std::vector<std::string>& given,
                        std::string_view otherwise = {}) {
@@ -99,17 +96,18 @@ void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
 }
 
 void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values) {
+  const PairedPlan defaults;
   auto* budget = add_valued(app, "--budget", budget_, "TIME",
                             "No further block is begun when this time would be exceeded.");
   budget->default_str(fmt::format("{:g}m", policy_.budget_s / 60));
   auto* blocks = add_valued(app, "--max-blocks", max_blocks_, "N", "Most blocks.");
-  blocks->default_str(std::to_string(reports::model::kDefaultMaxBlocks));
+  blocks->default_str(std::to_string(defaults.setup.max_blocks));
   auto* repetitions = add_valued(app, "--repetitions", repetitions_, "N",
                                  "Repetitions of each benchmark in each process.");
-  repetitions->default_str(std::to_string(kDefaultRepetitions));
+  repetitions->default_str(std::to_string(defaults.setup.repetitions));
   auto* min_time =
       add_valued(app, "--min-time", min_time_, "TIME", "Shortest duration of a repetition.");
-  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
+  min_time->default_str(fmt::format("{:g}s", defaults.setup.min_time_s));
   auto* timeout = add_valued(app, "--timeout", timeout_, "TIME",
                              "A process that takes longer is killed, and counts as failed.");
   timeout->default_str("5m");
@@ -197,7 +195,7 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
 
 double PairedOptions::parse_timeout() const {
   const auto text = parse_single("--timeout", timeout_);
-  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s) : kDefaultTimeout_s;
+  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s) : PairedPlan{}.timeout_s;
 }
 
 void PairedOptions::plan_programs(PairedPlan& plan) const {
@@ -221,9 +219,6 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   setup.alpha = verdict_.alpha();
   setup.delta = verdict_.delta();
   setup.seed = 1;
-  setup.repetitions = kDefaultRepetitions;
-  setup.min_time_s = kDefaultMinTime_s;
-  setup.max_blocks = reports::model::kDefaultMaxBlocks;
   plan.budget_s = policy_.budget_s;
   plan.timeout_s = parse_timeout();
   if (const auto text = parse_single("--seed", seed_)) {
@@ -243,6 +238,17 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
     plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
   }
   setup.counts_instructions = parse_counters();
+  const auto note = [&](std::string_view option, const Given& values) {
+    if (!values.empty()) plan.given.insert(option);
+  };
+  note("--seed", seed_);
+  note("--repetitions", repetitions_);
+  note("--min-time", min_time_);
+  note("--max-blocks", max_blocks_);
+  note("--counters", counters_);
+  note("--workload", workloads_);
+  if (verdict_.is_delta_given()) plan.given.insert("--delta");
+  if (verdict_.is_alpha_given()) plan.given.insert("--alpha");
   plan.workloads = parse_list("--workload", workloads_);
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,14 +42,15 @@ struct PairedPlan {
   BuildRecipe recipe;
   reports::model::PairedSetup setup;  ///< without what explore() finds out
   std::vector<std::string> workloads;
-  double budget_s = 0;
-  double timeout_s = 0;
+  double budget_s = 600;
+  double timeout_s = 300;
   std::filesystem::path store;
   std::filesystem::path journal;
   bool own_journal = false;  ///< named by the user
   bool resume = false;
   bool run_identical = false;
   bool quiet = false;
+  std::set<std::string_view> given;  ///< options that decide how to measure and judge
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;
 };

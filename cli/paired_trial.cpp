@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -59,6 +60,22 @@ void store(const model::ResultFile& result, model::ProcessSample& sample) {
     for (const auto& [name, values] : counters) {
       sample.counters[benchmark.run_name][name] = reports::stats::median(values);
     }
+  }
+}
+
+/// A program that leaves out a benchmark once it is asked has failed; in the journal it would make
+/// all that was measured unreadable.
+void require_all(const model::PairedSetup& setup, const TrialPrograms& programs,
+                 const model::ProcessSample& sample) {
+  const Program& program = sample.side == model::Side::base ? programs.base : programs.head;
+  for (const std::string& name : setup.benchmarks) {
+    const auto found = sample.real_ns.find(name);
+    if (found != sample.real_ns.end() && std::isfinite(found->second) && found->second > 0)
+      continue;
+    throw SideError(
+        fmt::format("'{}' {} '{}', which it had measured before", program.command().front(),
+                    found == sample.real_ns.end() ? "left out" : "gave no time above 0 of", name),
+        sample.side, name);
   }
 }
 
@@ -214,6 +231,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     sample.took_s = seconds_since(start);
     spent_s += sample.took_s;
     store(result, sample);
+    require_all(trial.setup, programs, sample);
     journal.append(sample);
     trial.samples.push_back(std::move(sample));
   }

@@ -31,8 +31,10 @@ struct BuildRecipe {
 };
 
 // They build taskbench itself, so that equal sources give equal bytes.
-// Not through scripts/build: what an old revision has of that name takes no cache variables.
+// Not through scripts/build: what an old revision has of that name takes no cache variables. As
+// there, Ninja where it is installed: scripts/install-deps brings it, and no make.
 inline constexpr std::string_view kDefaultBuild =
+    "if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; "
     "cmake --preset release -DTASKBENCH_BUILD_TESTS=OFF -DTASKBENCH_COMPARABLE=ON && "
     "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
 inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";

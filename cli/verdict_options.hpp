@@ -22,6 +22,8 @@ class VerdictOptions {
   [[nodiscard]] double delta() const { return delta_; }
   /// Chance that anything fails where nothing is slower.
   [[nodiscard]] double alpha() const { return alpha_; }
+  [[nodiscard]] bool is_delta_given() const { return !delta_text_.empty(); }
+  [[nodiscard]] bool is_alpha_given() const { return !alpha_text_.empty(); }
   /// As the table of exit codes says, with --inconclusive.
   [[nodiscard]] ExitCode exit_code(reports::verdict::Verdict overall) const;
 

@@ -47,9 +47,9 @@ struct PairedSetup {
   double alpha = 0.01;           ///< chance of a false FAIL, over all benchmarks and looks
   double pass_error = 0.05;      ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;           ///< the smallest change that matters, relative
-  std::int64_t repetitions = 0;  ///< in each process
-  double min_time_s = 0;         ///< of a repetition
-  int max_blocks = 0;
+  std::int64_t repetitions = 5;  ///< in each process
+  double min_time_s = 0.02;      ///< of a repetition
+  int max_blocks = kDefaultMaxBlocks;
   bool counts_instructions = false;     ///< of each benchmark on each side, before the first block
   std::vector<std::string> benchmarks;  ///< those that both sides have, in base's order
   std::vector<std::string> only_base;   ///< those that cannot be compared

@@ -99,11 +99,14 @@ std::string_view colour_code(Verdict verdict) {
 
 std::string what_it_would_take(const BenchmarkVerdict& row) {
   if (row.blocks < 2) return "one block does not show how noisy it is";
-  if (row.blocks_needed) {
-    return fmt::format("about {} blocks would see a change of {}", *row.blocks_needed,
-                       percent(row.delta));
+  const std::string matters = fmt::format("the {} that {}", percent(row.delta),
+                                          row.delta > row.epsilon ? "matter" : "are noise here");
+  // A little more than there were says no more than that it is near.
+  if (row.blocks_needed && *row.blocks_needed > static_cast<std::size_t>(row.blocks)) {
+    return fmt::format("if the change is what it seems, about {} blocks tell it from {}",
+                       *row.blocks_needed, matters);
   }
-  return fmt::format("the change is too near to the noise floor of {}", percent(row.epsilon));
+  return fmt::format("the change lies too near to {}", matters);
 }
 
 /// Of the instructions; equal reasons are told once.
@@ -152,6 +155,20 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
   return lines;
 }
 
+/// "3.0 %", or from the least to the greatest where a noise floor is above it.
+std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
+  double least = setup.delta;
+  double greatest = setup.delta;
+  if (!report.benchmarks.empty()) {
+    const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
+    least = a.delta;
+    greatest = b.delta;
+  }
+  return least == greatest
+             ? percent(least)
+             : fmt::format("{} to {}, by benchmark,", percent(least), percent(greatest));
+}
+
 std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto& setup = trial.setup;
   const auto processes = static_cast<std::size_t>(report.blocks) * model::kBlockSize;
@@ -159,7 +176,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "{} blocks, {} processes, {} repetitions of {} ms in each; seed {}. FAIL: slower by {} or "
       "more, with a chance of {} that any is a false alarm.",
       report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
-      percent(setup.delta), percent(setup.alpha));
+      threshold_text(setup, report), percent(setup.alpha));
   if (setup.counts_instructions) text += " " + instructions_remark();
   std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
   for (const auto& [name, floor] : setup.noise_floors) {

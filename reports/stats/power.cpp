@@ -65,16 +65,19 @@ double minimum_failing_effect(double deviation, std::size_t blocks, double epsil
   return std::max(detectable, std::expm1(matters + margin(errors.beta, deviation, blocks)));
 }
 
-std::optional<std::size_t> blocks_needed(double deviation, double epsilon, double delta,
-                                         const TestErrors& errors) {
-  require_sound(deviation, epsilon, errors);
+std::optional<std::size_t> blocks_needed(double deviation, double effect, double epsilon,
+                                         double delta, const VerdictErrors& errors) {
+  require_sound(deviation, epsilon, {errors.alpha, errors.pass_error});
   require_not_negative(delta, "delta");
-  const auto is_enough = [&](std::size_t blocks) {
-    return minimum_detectable_effect(deviation, blocks, epsilon, errors) <= delta;
-  };
+  require(std::isfinite(effect), "power: the effect must be finite");
+  const double matters = std::log1p(std::max(delta, epsilon));
+  const bool slower = effect >= matters;
+  const double gap = slower ? effect - std::log1p(epsilon) : matters - effect;
+  const double error = slower ? errors.alpha : errors.pass_error;
+  const auto is_enough = [&](std::size_t blocks) { return margin(error, deviation, blocks) < gap; };
   // More blocks never make it greater, so the least number is found by halving.
-  std::size_t too_few = 0;
-  std::size_t enough = 1;
+  std::size_t too_few = 1;
+  std::size_t enough = 2;
   while (!is_enough(enough)) {
     if (enough == kMaxBlocks) {
       return std::nullopt;

@@ -42,9 +42,19 @@ struct TestErrors {
 [[nodiscard]] double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon,
                                             double delta, const TestErrors& errors);
 
-/// The least number of blocks whose minimum_detectable_effect is delta or less. Empty when no
-/// number is enough (delta <= epsilon while there is noise), or only one above a million.
-[[nodiscard]] std::optional<std::size_t> blocks_needed(double deviation, double epsilon,
-                                                       double delta, const TestErrors& errors);
+/// Of a verdict: what it may be wrong with.
+struct VerdictErrors {
+  double alpha = 0.01;       ///< of a false FAIL
+  double pass_error = 0.05;  ///< of a false PASS
+};
+
+/// About how many blocks end in a verdict, if the effect (a log ratio) and the deviation are what
+/// they seem: an effect of ln(1 + delta) or more has then a margin of error, at alpha, that ends
+/// above ln(1 + epsilon); a smaller one has one, at pass_error, that ends below ln(1 + delta).
+/// delta is taken as epsilon when it is less. Empty when it takes more than a million, for the
+/// effect is too near to the threshold. Throws for an effect that is not finite, too.
+[[nodiscard]] std::optional<std::size_t> blocks_needed(double deviation, double effect,
+                                                       double epsilon, double delta,
+                                                       const VerdictErrors& errors);
 
 }  // namespace taskbench::reports::stats

@@ -128,6 +128,11 @@ void require_table(std::span<const std::vector<double>> differences,
 
 }  // namespace
 
+double least_p(std::size_t blocks) {
+  return blocks <= kMaxExactBlocks ? std::ldexp(1.0, -static_cast<int>(blocks))
+                                   : 1.0 / static_cast<double>(kRandomFlips + 1);
+}
+
 SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
                               std::span<const double> shifts, Direction direction,
                               std::uint64_t seed) {

@@ -14,6 +14,9 @@ inline constexpr std::size_t kMaxExactBlocks = 16;
 /// With more blocks, so many random ones.
 inline constexpr std::size_t kRandomFlips = 10'000;
 
+/// The least p of a test of so many blocks: a level that is not above it is never reached.
+[[nodiscard]] double least_p(std::size_t blocks);
+
 /// Which change is looked for.
 enum class Direction { slower, faster };
 

@@ -7,6 +7,7 @@
 #include "reports/stats/levels.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/quantile.hpp"
+#include "reports/stats/sequential.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/stats/walsh.hpp"
 #include "reports/verdict/paired.hpp"
@@ -79,9 +80,12 @@ model::NoiseCalibration noise_of(const std::vector<std::string>& copies,
 std::optional<double> detectable(const model::BenchmarkNoise& noise, std::size_t benchmarks,
                                  std::size_t blocks, double alpha, double delta) {
   if (blocks < 2) return std::nullopt;
+  const model::PairedSetup defaults;
+  const double spent_last =
+      stats::last_look(blocks, alpha, defaults.pass_error, model::kDefaultMaxBlocks).alpha;
   const double effect =
       stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
-                                    {.alpha = alpha / static_cast<double>(benchmarks)});
+                                    {.alpha = spent_last / static_cast<double>(benchmarks)});
   return std::isfinite(effect) ? std::optional(effect) : std::nullopt;
 }
 

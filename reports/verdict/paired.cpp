@@ -68,7 +68,11 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
   }
   const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, setup.seed);
   const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, setup.seed);
-  const double alpha_each = setup.alpha / static_cast<double>(setup.benchmarks.size());
+  // What a trial that ends after so many blocks has left to spend: as `detectable` is defined.
+  const stats::Look end =
+      stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial));
+  const double alpha_each = end.alpha / static_cast<double>(setup.benchmarks.size());
+  const bool could_fail = end.alpha > stats::least_p(blocks);
 
   std::vector<BenchmarkVerdict> rows;
   for (std::size_t i = 0; i < d.size(); ++i) {
@@ -92,10 +96,12 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
     row.p_adjusted = slower.p_adjusted[i];
     if (blocks > 1) {
       const double deviation = stats::robust_deviation(d[i]);
-      const stats::TestErrors errors{alpha_each, kPowerError};
-      row.detectable =
-          finite(stats::minimum_failing_effect(deviation, blocks, row.epsilon, row.delta, errors));
-      row.blocks_needed = stats::blocks_needed(deviation, row.epsilon, row.delta, errors);
+      if (could_fail) {
+        row.detectable = finite(stats::minimum_failing_effect(
+            deviation, blocks, row.epsilon, row.delta, {alpha_each, kPowerError}));
+      }
+      row.blocks_needed = stats::blocks_needed(deviation, effect, row.epsilon, row.delta,
+                                               {alpha_each, end.pass_error});
     }
     const Decision decision =
         decide({.effect = effect,

@@ -37,7 +37,8 @@ struct BenchmarkVerdict {
   /// The change that a trial of so many blocks fails in four of five cases, relative; empty when
   /// none is, for want of blocks.
   std::optional<double> detectable;
-  /// Blocks after which a change of delta is told from the noise; empty when no number is enough.
+  /// About how many blocks end in a verdict, if the change is what it seems; empty when no number
+  /// does.
   std::optional<std::size_t> blocks_needed;
   std::vector<CounterMove> counters;                ///< those that moved most, at most three
   std::optional<InstructionsVerdict> instructions;  ///< where the trial counts them

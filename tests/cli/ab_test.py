@@ -54,7 +54,7 @@ class Verdicts(AbTest):
         base, head = self.program("a", noise=0.3), self.program("b", noise=0.3)
         run = ("--max-blocks", "8", "--workload", "sort")
         answer = self.ab(base, head, *run, status=3)
-        self.assertRegex(answer.stdout, r"undecided; about \d+ blocks would see a change of 3.0 %")
+        self.assertRegex(answer.stdout, r"about \d+ blocks tell it from\s+the 3.0 % that\s+matter")
         self.ab(base, head, *run, "--inconclusive", "pass", status=0)
         self.ab(base, head, *run, "--inconclusive", "fail", status=1)
 
@@ -99,6 +99,34 @@ class Verdicts(AbTest):
         )
         self.assertIn("old: only base has it; nothing to compare with.", answer.stdout)
         self.assertIn("new: only head has it; nothing to compare with.", answer.stdout)
+
+
+class RealGoogleBenchmark(AbTest):
+    """A program with Google Benchmark's own main. Its path is in TASKBENCH_GOOGLE_BENCHMARK."""
+
+    PROGRAM = os.environ["TASKBENCH_GOOGLE_BENCHMARK"]
+
+    def slower(self):
+        path = self.folder / "slower"
+        path.write_text(f'#!/bin/sh\nTEST_SLOWER=3 exec {self.PROGRAM} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
+
+    def test_h4_any_google_benchmark_program_is_compared(self):
+        run = ("--repetitions", "3", "--min-time", "2ms", "--max-blocks", "16", "--json", "r.json")
+        answer = self.ab(self.PROGRAM, self.slower(), *run, "--workload", "BM_sum", status=1)
+        self.assertEqual(self.verdicts(), {"BM_sum/1000": "FAIL", "BM_sum/4000": "FAIL"})
+        self.assertIn("size 1,000 → 3,000", answer.stdout)
+        for row in self.load("r.json")["benchmarks"]:
+            self.assertGreater(row["change"], 0.5)
+
+    def test_names_with_threads_and_real_time_are_compared(self):
+        self.ab(
+            self.PROGRAM, f"{self.PROGRAM} --benchmark_enable_random_interleaving=false",
+            "--workload", "BM_in_threads", "--repetitions", "2", "--min-time", "1ms",
+            "--max-blocks", "2", "--inconclusive", "pass", "--delta", "900%", "--json", "r.json",
+        )
+        self.assertEqual(list(self.verdicts()), ["BM_in_threads/real_time/threads:2"])
 
 
 class Instructions(AbTest):
@@ -295,6 +323,22 @@ class Journals(AbTest):
         self.program("b", times="sort=2000 hash=500")
         self.refused("ab", "--resume", "--journal", "j", says="it was built anew")
 
+    def test_a_complete_one_is_not_taken_for_the_verdict_of_other_programs(self):
+        base, head = self.program("a"), self.program("b")
+        self.ab(base, head, "--journal", "j", "--delta", "4%")
+        again = ("ab", "--resume", "--journal", "j")
+        self.taskbench(*again, "--base", base, "--head", head, "--delta", "4%")
+        self.refused(*again, "--head", self.program("c"), says="--head: j was begun with")
+        for option, value in (
+            ("--delta", "5%"), ("--alpha", "2%"), ("--seed", "2"), ("--repetitions", "2"),
+            ("--min-time", "1ms"), ("--max-blocks", "9"), ("--counters", "instructions-exact"),
+            ("--workload", "sort"),
+        ):
+            self.refused(*again, option, value, says=f"{option}: j was begun with another")
+        self.program("b", times="sort=2000 hash=500")
+        self.refused(*again, "--base", base, "--head", head, says="it was built anew")
+        self.taskbench(*again)  # what it was begun with, it still says
+
     def test_what_is_no_journal_is_refused_and_left_alone(self):
         for content in ("", "garbage\n", "{}\n", "\xff\n"):
             (self.folder / "j").write_bytes(content.encode("latin-1"))
@@ -338,6 +382,15 @@ class BrokenPrograms(AbTest):
     def test_writes_garbage(self):
         self.broken("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
                     "is no valid JSON")
+
+    def test_leaves_out_a_benchmark_that_it_had(self):
+        body = "n = len(open(__file__ + '.runs').read())\nif n > 3: times.pop('hash')"
+        answer = self.ab(self.program("base"), self.program("head", body=body), "--journal", "j",
+                         status=5)
+        self.assertIn("left out 'hash', which it had measured before", answer.stderr)
+        # What was measured before is whole, and can be gone on with.
+        answer = self.taskbench("ab", "--resume", "--journal", "j", status=5)
+        self.assertIn("left out 'hash'", answer.stderr)
 
     def test_has_nothing_in_common(self):
         answer = self.ab(self.program("a", times="x=1"), self.program("b", times="y=1"), status=5)

@@ -111,12 +111,13 @@ class PullRequests(GateTest):
 
     def test_the_comment_has_a_command_that_does_the_same(self):
         head = self.commit("slower", times="sort=1100 hash=500")
-        self.gate(*self.files(), "--workload", "sort", *SHORT)
+        self.gate(*self.files(), "--workload", "sort", "--max-blocks", "16", status=1)
         command = self.comment().split("```sh\n")[1].split("\n```")[0]
         self.assertEqual(
             command,
             f"taskbench ab --base-rev {self.git('rev-parse', 'v1.0')[:12]} --head-rev {head[:12]} "
-            "--build 'sh build.sh' --program out/bench --workload sort --seed 1 --delta 3%",
+            "--build 'sh build.sh' --program out/bench --workload sort --seed 1 --delta 3% "
+            "--budget 300s --max-blocks 16",
         )
         again = subprocess.run(
             ["sh", "-c", command.replace("taskbench", BINARY, 1)], cwd=self.repository,

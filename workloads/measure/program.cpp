@@ -120,9 +120,9 @@ Program Program::find_out(std::vector<std::string> command, const std::atomic<bo
                   fmt::join(command, " "), list.text()));
 }
 
-std::filesystem::path Program::executable() const {
+std::filesystem::path executable_of(const std::vector<std::string>& command) {
   std::error_code failed;
-  const std::string& name = command_.front();
+  const std::string& name = command.front();
   if (name.find('/') != std::string::npos) return std::filesystem::canonical(name, failed);
   const char* path = std::getenv("PATH");
   for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
@@ -143,8 +143,8 @@ std::string digest_of(std::string_view bytes) {
   return fmt::format("{:016x}", hash);
 }
 
-std::string Program::digest() const {
-  const auto content = content_of(executable());
+std::string digest_of_program(const std::vector<std::string>& command) {
+  const auto content = content_of(executable_of(command));
   return content ? digest_of(*content) : std::string();
 }
 

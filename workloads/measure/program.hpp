@@ -26,6 +26,12 @@ class ProgramError : public std::runtime_error {
 /// Sixteen hexadecimal digits that differ where the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
+/// The file that `command` executes, links followed. Empty when it cannot be found.
+[[nodiscard]] std::filesystem::path executable_of(const std::vector<std::string>& command);
+
+/// A digest of its bytes, to notice that it was built anew; empty when they cannot be read.
+[[nodiscard]] std::string digest_of_program(const std::vector<std::string>& command);
+
 /// How one process is to measure.
 struct SampleRequest {
   std::vector<std::string> benchmarks;             ///< names; empty: all
@@ -49,12 +55,8 @@ class Program {
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
-  /// The file that is executed, links followed. Empty when it cannot be found.
-  [[nodiscard]] std::filesystem::path executable() const;
-
-  /// A digest of the executable's bytes, to notice that it was built anew; empty when it cannot be
-  /// read. Not cryptographic.
-  [[nodiscard]] std::string digest() const;
+  [[nodiscard]] std::filesystem::path executable() const { return executable_of(command_); }
+  [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
 
   /// Whether a process can be told how many iterations a repetition has.
   [[nodiscard]] bool takes_iterations() const { return kind_ == Kind::taskbench; }

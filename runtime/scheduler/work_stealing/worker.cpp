@@ -57,17 +57,16 @@ Worker::Worker(Pool& pool, std::uint32_t index)
 
 void Worker::run() {
   context_ = &task::thread_context();
-  recorder.is_on() ? loop<true>() : loop<false>();
+  loop();
   left_over_ = std::exchange(context_->next, nullptr);
 }
 
-template <bool traced>
 void Worker::loop() {
   while (!pool_.closed()) {
     if (task::Header* task = next_task()) {
-      run_task<traced>(task);
+      run_task(task);
     } else if (task::Header* found = search()) {
-      run_task<traced>(found);
+      run_task(found);
     } else if (!pool_.closed()) {
       fall_asleep();
       parker.park();
@@ -88,7 +87,7 @@ bool Worker::take_turn() {
     fall_asleep();
     return false;
   }
-  recorder.is_on() ? run_task<true>(task) : run_task<false>(task);
+  run_task(task);
   return true;
 }
 
@@ -130,10 +129,9 @@ task::Header* Worker::take_from_injector() {
   return batch[0];
 }
 
-template <bool traced>
 void Worker::run_task(task::Header* task) {
   if (searching_) stop_searching();
-  for (std::uint32_t in_a_row = 1; poll<traced>(task); ++in_a_row) {
+  for (std::uint32_t in_a_row = 1; poll(task); ++in_a_row) {
     if (++tick_ < pool_.options().injector_interval && in_a_row < kTurnsInARow) continue;
     push(task);
     return;
@@ -149,14 +147,13 @@ void Worker::run_task(task::Header* task) {
     }
     counters.lifo_hits.add();
     ++tick_;
-    if (poll<traced>(task)) {
+    if (poll(task)) {
       push(task);
       return;
     }
   }
 }
 
-template <bool traced>
 bool Worker::poll(task::Header* task) {
   counters.polls.add();
   const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
@@ -165,7 +162,7 @@ bool Worker::poll(task::Header* task) {
   if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
     task->turn = static_cast<std::uint16_t>(round_);
   }
-  switch (traced ? scheduler::poll_and_record(task, recorder) : task::poll(task)) {
+  switch (scheduler::poll(task, recorder)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
       return false;

@@ -49,8 +49,9 @@ class Worker {
 
   /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
   /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
-  /// there is none. False: it sleeps, until somebody wakes it.
-  [[gnu::cold]] bool take_turn();
+  /// there is none. False: it sleeps, until somebody wakes it. Not cold, though it is: its
+  /// instructions are counted, and should be those of the loop, not what takes the least space.
+  [[gnu::noinline]] bool take_turn();
 
   /// A task made runnable by the task that this worker is polling.
   void schedule_local(task::Header* task);
@@ -73,8 +74,6 @@ class Worker {
   trace::Recorder recorder;
 
  private:
-  // For each twice: what is traced must cost nothing where nothing is, not even a test a poll.
-  template <bool traced>
   void loop();
   // Called by take_turn() too, which must not cost loop() its inlining of them.
   [[gnu::always_inline]] inline task::Header* next_task();
@@ -89,11 +88,9 @@ class Worker {
   void count_turn();
   void publish_round(std::uint32_t round);
   std::uint32_t random_other();
-  template <bool traced>
   [[gnu::always_inline]] inline void run_task(task::Header* task);
   /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
   /// it is behind.
-  template <bool traced>
   bool poll(task::Header* task);
   bool runs_again(task::Header* task);
   [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;

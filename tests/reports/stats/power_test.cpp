@@ -82,28 +82,36 @@ TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
   EXPECT_NEAR(minimum_failing_effect(0, 16, .05, .03, errors), .05, 1e-15);
 }
 
-// By the formula above, counting up from 2 blocks in Python: 16, 46, 4139, 8.
-TEST(BlocksNeeded, equals_a_plain_search) {
-  EXPECT_EQ(blocks_needed(.02, .01, .03, {.005, .2}), 16U);
-  EXPECT_EQ(blocks_needed(.05, 0, .03, {.005, .1}), 46U);
-  EXPECT_EQ(blocks_needed(.2, .01, .02, {.01, .2}), 4139U);
-  EXPECT_EQ(blocks_needed(.001, 0, .03, {.005, .2}), 8U);
+// >>> m, t = np.log1p(max(epsilon, delta)), scipy.stats.t.ppf
+// >>> gap, e = (effect - np.log1p(epsilon), alpha) if effect >= m else (m - effect, pass_error)
+// >>> next(n for n in itertools.count(2) if t(1 - e, n - 1) * s / np.sqrt(n) < gap)
+TEST(BlocksNeeded, equals_a_plain_search_in_scipy) {
+  EXPECT_EQ(blocks_needed(.05, 0, .01, .03, {.005, .02}), 15U);
+  EXPECT_EQ(blocks_needed(.05, .1, .01, .03, {.005, .02}), 6U);
+  EXPECT_EQ(blocks_needed(.2, -.02, .01, .03, {.005, .02}), 72U);
+  EXPECT_EQ(blocks_needed(.15, .06, .05, .03, {.004, .02}), 1264U);
 }
 
-TEST(BlocksNeeded, is_the_least_number_that_is_enough) {
-  const TestErrors errors{.005, .2};
-  for (double deviation = 0.001; deviation < 0.3; deviation *= 1.3) {
-    const std::optional<std::size_t> needed = blocks_needed(deviation, .005, .03, errors);
-    ASSERT_TRUE(needed.has_value());
-    EXPECT_LE(minimum_detectable_effect(deviation, *needed, .005, errors), .03);
-    EXPECT_GT(minimum_detectable_effect(deviation, *needed - 1, .005, errors), .03);
+TEST(BlocksNeeded, grow_with_the_noise_and_as_the_effect_comes_near_to_what_matters) {
+  const VerdictErrors errors{.005, .02};
+  std::size_t before = 2;
+  for (double deviation = 0.01; deviation < 0.3; deviation *= 1.5) {
+    const std::size_t now = blocks_needed(deviation, 0, .01, .03, errors).value();
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  for (double effect = 0; effect < 0.029; effect += 0.004) {
+    const std::size_t now = blocks_needed(0.3, effect, .01, .03, errors).value();
+    EXPECT_GT(now, before) << effect;
+    before = now;
   }
 }
 
-TEST(BlocksNeeded, is_empty_when_no_number_is_enough) {
-  EXPECT_EQ(blocks_needed(.01, .03, .03, {.005, .2}), std::nullopt);
-  EXPECT_EQ(blocks_needed(.01, .04, .03, {.005, .2}), std::nullopt);
-  EXPECT_EQ(blocks_needed(100, 0, .03, {.005, .2}), std::nullopt);
+TEST(BlocksNeeded, is_empty_when_the_effect_is_at_the_threshold) {
+  const VerdictErrors errors{.005, .02};
+  EXPECT_EQ(blocks_needed(.1, std::log1p(.03) - 1e-9, .01, .03, errors), std::nullopt);
+  EXPECT_EQ(blocks_needed(.1, std::log1p(.05) + 1e-9, .05, .03, errors), std::nullopt);
+  EXPECT_EQ(blocks_needed(100, 0, 0, .03, errors), std::nullopt);
 }
 
 TEST(Power, rejects_what_has_no_meaning) {
@@ -116,8 +124,9 @@ TEST(Power, rejects_what_has_no_meaning) {
   EXPECT_THROW((void)minimum_detectable_effect(1, 8, 0, {0, .2}), std::invalid_argument);
   EXPECT_THROW((void)minimum_detectable_effect(1, 8, 0, {.1, 1}), std::invalid_argument);
   EXPECT_THROW((void)minimum_failing_effect(1, 8, 0, -1, errors), std::invalid_argument);
-  EXPECT_THROW((void)blocks_needed(1, 0, nan, errors), std::invalid_argument);
-  EXPECT_THROW((void)blocks_needed(kInfinity, 0, .03, errors), std::invalid_argument);
+  EXPECT_THROW((void)blocks_needed(1, 0, 0, nan, {}), std::invalid_argument);
+  EXPECT_THROW((void)blocks_needed(kInfinity, 0, 0, .03, {}), std::invalid_argument);
+  EXPECT_THROW((void)blocks_needed(1, kInfinity, 0, .03, {}), std::invalid_argument);
 }
 
 }  // namespace

@@ -5,9 +5,13 @@
 
 #include <cmath>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "reports/json/paired_writer.hpp"
 #include "reports/render/paired.hpp"
+#include "reports/stats/power.hpp"
+#include "reports/stats/sequential.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -95,6 +99,48 @@ TEST(paired_test, h4_a_small_slowdown_is_never_a_pass_that_claims_to_have_seen_l
   }
   // The promise is 5 % a benchmark over all looks; 8 of 40 has a chance below 0.2 % then.
   EXPECT_LE(passes, 7);
+}
+
+// The promise behind `detectable`, through all looks of a trial.
+TEST(paired_test, h4_a_change_as_great_as_detectable_fails_in_four_of_five_trials) {
+  constexpr int kTrials = 150;
+  constexpr double kNoise = 0.05;  // of a process, and so of a block's difference
+  for (const auto& [blocks, most] : {std::pair{24, 256}, std::pair{32, 32}}) {
+    const auto n = static_cast<std::size_t>(blocks);
+    const double alpha = stats::last_look(n, 0.01, 0.05, static_cast<std::size_t>(most)).alpha;
+    const double change = stats::minimum_failing_effect(kNoise, n, 0.01, 0.03, {alpha, 0.2});
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < kTrials; ++seed) {
+      auto trial = trial_of({{"slow", change, kNoise}}, blocks, 77 + seed, TrialEnd::budget);
+      trial.setup.max_blocks = most;
+      failed += judge(trial).overall == Verdict::fail ? 1 : 0;
+    }
+    // Three standard errors of four fifths are 0.10; what an earlier look finds comes on top.
+    EXPECT_GE(failed, 0.70 * kTrials) << blocks;
+    EXPECT_LE(failed, 0.93 * kTrials) << blocks;
+  }
+}
+
+TEST(paired_test, h4_what_no_look_can_fail_has_no_detectable_change) {
+  model::PairedTrial trial = trial_of({{"slow", 0.5, 0.01}}, 24, 8, TrialEnd::budget);
+  trial.setup.alpha = 1e-5;  // below what ten thousand flips tell
+  EXPECT_FALSE(judge(trial).benchmarks[0].detectable);
+  EXPECT_NE(judge(trial).benchmarks[0].verdict, Verdict::fail);
+}
+
+TEST(paired_test, h4_advice_names_more_blocks_than_there_were_or_none) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto trial = trial_of({{"near", 0.028, 0.1}}, 32, seed, TrialEnd::budget);
+    const PairedReport report = judge(trial);
+    if (report.overall != Verdict::inconclusive) continue;
+    const std::string text = render::table(trial, report, {});
+    const auto at = text.find("about ");
+    if (at == std::string::npos) {
+      EXPECT_NE(text.find("lies too near to the 3.0 % that"), std::string::npos) << text;
+    } else {
+      EXPECT_GT(std::stoi(text.substr(at + 6)), 32) << text;
+    }
+  }
 }
 
 TEST(paired_test, h4_nothing_fails_where_nothing_changed) {

@@ -1,0 +1,37 @@
+// A program of another project that is measured by `taskbench ab`: what Google Benchmark's own main
+// makes of flags, filters, threads, ranges and failures is not to be imitated.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+/// How much more work than usual.
+double factor() {
+  const char* text = std::getenv("TEST_SLOWER");
+  return text != nullptr ? std::atof(text) : 1;
+}
+
+void BM_sum(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(static_cast<double>(state.range(0)) * factor());
+  std::vector<std::uint64_t> values(size);
+  for (auto _ : state) {
+    std::iota(values.begin(), values.end(), 0);
+    benchmark::DoNotOptimize(std::accumulate(values.begin(), values.end(), std::uint64_t{0}));
+  }
+  state.counters["size"] = static_cast<double>(size);
+}
+BENCHMARK(BM_sum)->Arg(1000)->Arg(4000);
+
+void BM_in_threads(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(state.iterations());
+}
+BENCHMARK(BM_in_threads)->Threads(2)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();
