@@ -211,7 +211,8 @@ class ShellParts(unittest.TestCase):
         ]
         for login, expected in (("", 3), ("p", 5)):
             self.assertEqual(self.post(comments, login).returncode, 0)
-            self.assertIn(f"--method PATCH repos/o/r/issues/comments/{expected} ", self.called()[-1])
+            patch = f"--method PATCH repos/o/r/issues/comments/{expected} "
+            self.assertIn(patch, self.called()[-1])
         self.post(comments, "another")
         self.assertIn("--method POST ", self.called()[-1])
 
@@ -264,7 +265,9 @@ class ShellParts(unittest.TestCase):
         self.stand_in(
             "bin/curl",
             'page=${@: -1} page=${page##*&page=}\n'
-            'case "$*" in *per_page=100*) jq ".[$page * 100 - 100:$page * 100]" <<<"$LISTED" ;; esac',
+            'case "$*" in\n'
+            '*per_page=100*) jq ".[$page * 100 - 100:$page * 100]" <<<"$LISTED" ;;\n'
+            'esac',
         )
         answer = self.run_part(
             "sh", "\n".join(gitlab_job()["after_script"]), CI_API_V4_URL="https://x/api/v4",
