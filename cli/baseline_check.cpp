@@ -227,7 +227,7 @@ class Measurement {
     choose_baseline(ours);
     measure_as(comparison_.rolling.setup, setup);
     choose_common(comparison_.rolling.setup, setup);
-    setup.compared_with = {
+    setup.compared_with = model::ComparedWith{
         .rolling = digest_of(comparison_.rolling),
         .anchor = comparison_.anchor ? digest_of(*comparison_.anchor) : std::string(),
         .alpha = verdict_.alpha(),

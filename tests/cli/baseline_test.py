@@ -464,6 +464,11 @@ class Journals(BaselineTest):
             for path, content in before.items():
                 path.write_bytes(content)
         self.taskbench(*resume)
+        first, rest = (self.folder / "j").read_text().split("\n", 1)
+        setup = json.loads(first)
+        del setup["compared_with"]
+        (self.folder / "j").write_text(f"{json.dumps(setup)}\n{rest}")
+        self.refused(*resume, says="j does not say which baseline it was begun against")
 
     def test_the_default_journal_of_a_complete_comparison_makes_room(self):
         program = self.given_baseline()
