@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/journal_room.hpp"
+#include "cli/noise_floors.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
@@ -20,6 +21,7 @@
 #include "reports/render/baseline.hpp"
 #include "reports/verdict/baseline.hpp"
 #include "workloads/measure/machine.hpp"
+#include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -28,6 +30,7 @@ namespace json = reports::json;
 namespace model = reports::model;
 namespace render = reports::render;
 using workloads::measure::ProgramError;
+using Stage = render::BaselineFailure::Stage;
 
 /// The baseline is of another machine or build; what() says wherein.
 class WrongMachine : public std::runtime_error {
@@ -130,23 +133,57 @@ std::optional<model::Series> resumed_series(const BaselineCheck& check) {
   return std::nullopt;
 }
 
-/// Whether the series is measured as the stored one was.
-bool is_like(const model::SeriesSetup& now, const model::SeriesSetup& stored) {
-  return now.seed == stored.seed + 1 && now.repetitions == stored.repetitions &&
-         now.min_time_s == stored.min_time_s &&
-         std::ranges::all_of(now.benchmarks, [&](const std::string& name) {
-           return std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end() &&
-                  now.iterations.contains(name) == stored.iterations.contains(name) &&
-                  (!now.iterations.contains(name) ||
-                   now.iterations.at(name) == stored.iterations.at(name));
-         });
+std::string digest_of(const model::Series& series) {
+  return workloads::measure::digest_of(json::baseline_file(series));
+}
+
+/// The given program must be that of the journal. One that is gone is not needed any more, where
+/// the series is complete.
+void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& setup,
+                          const std::atomic<bool>& stop) {
+  if (check.program.empty()) return;
+  if (check.program != setup.command) {
+    throw UsageError(
+        fmt::format("{} was begun with {}, not '{}'; begin anew", check.journal.string(),
+                    setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
+                    check.program));
+  }
+  const std::string file = workloads::measure::split_command(setup.command).front();
+  if (file.find('/') != std::string::npos && !std::filesystem::exists(file)) return;
+  refuse_changed(check.journal, setup, series_program(setup.command, check.timeout_s, stop));
+}
+
+/// What else was asked for must be what the journal was begun with, and the baseline, too.
+void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& verdict,
+                           const render::BaselineComparison& comparison) {
+  const model::SeriesSetup& setup = comparison.now.setup;
+  const auto refuse = [&](std::string_view what) {
+    throw UsageError(fmt::format("{} {}", check.journal.string(), what));
+  };
+  if (check.processes && *check.processes != setup.processes) {
+    refuse(
+        fmt::format("was begun with --processes {}; name as many, or begin anew", setup.processes));
+  }
+  const auto& then = setup.compared_with;
+  if (!then) refuse("does not say which baseline it was begun against; begin anew");
+  if (then->rolling != digest_of(comparison.rolling)) {
+    refuse("was begun against another baseline of that name; begin anew");
+  }
+  if (then->anchor != (comparison.anchor ? digest_of(*comparison.anchor) : std::string())) {
+    refuse("was begun against another anchor of that baseline; begin anew");
+  }
+  if (then->delta != verdict.delta() || then->alpha != verdict.alpha()) {
+    refuse(fmt::format("was begun with --delta {:g}% --alpha {:g}%; give the same, or begin anew",
+                       100 * then->delta, 100 * then->alpha));
+  }
 }
 
 /// One call of check_baseline(): what is measured, and what it is compared with.
 class Measurement {
  public:
-  Measurement(const BaselineCheck& check, const std::atomic<bool>& stop)
-      : check_(check), stop_(stop) {}
+  Measurement(const BaselineCheck& check, const VerdictOptions& verdict,
+              const std::atomic<bool>& stop)
+      : check_(check), verdict_(verdict), stop_(stop) {}
 
   /// Its report is not made yet.
   render::BaselineComparison run() {
@@ -155,12 +192,9 @@ class Measurement {
     auto resumed = resumed_series(check_);
     if (resumed) {
       comparison_.now = std::move(*resumed);
+      refuse_other_program(check_, comparison_.now.setup, stop_);
       choose_baseline(ours);
-      if (!is_like(comparison_.now.setup, comparison_.rolling.setup)) {
-        throw UsageError(
-            fmt::format("{} was begun against another baseline of that name; begin anew",
-                        check_.journal.string()));
-      }
+      refuse_contradictions(check_, verdict_, comparison_);
       if (!comparison_.now.complete()) go_on();
     } else {
       begin(ours);
@@ -186,13 +220,19 @@ class Measurement {
     const ScratchFolder scratch;
     model::SeriesSetup& setup = comparison_.now.setup;
     setup.name = check_.name;
-    setup.processes = check_.processes;
+    setup.processes = check_.processes.value_or(kDefaultFreshProcesses);
     // The nearest there is: only the exploration tells the build.
     measure_as(ours.front()->rolling.setup, setup);
     explore(program, scratch.path(), stop_, setup);
     choose_baseline(ours);
     measure_as(comparison_.rolling.setup, setup);
     choose_common(comparison_.rolling.setup, setup);
+    setup.compared_with = model::ComparedWith{
+        .rolling = digest_of(comparison_.rolling),
+        .anchor = comparison_.anchor ? digest_of(*comparison_.anchor) : std::string(),
+        .alpha = verdict_.alpha(),
+        .delta = verdict_.delta(),
+        .noise_floors = noise_floors(check_.store, setup.key, setup.benchmarks, setup.date)};
     auto journal = json::LineFile::create(check_.journal, json::journal_line(setup));
     run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
   }
@@ -207,21 +247,36 @@ class Measurement {
   }
 
   const BaselineCheck& check_;
+  const VerdictOptions& verdict_;
   const std::atomic<bool>& stop_;
   render::BaselineComparison comparison_;
 };
 
-bool write_files(const BaselineCheck& check, const render::BaselineComparison& comparison) {
+bool write_files(const BaselineCheck& check, const std::string& as_json,
+                 const std::string& comment) {
   bool all_written = true;
-  const auto write = [&](const std::filesystem::path& path, const std::string& content) {
-    const auto outcome = json::write_file_atomically(path, content);
+  const auto write = [&](const std::optional<std::filesystem::path>& path,
+                         const std::string& content) {
+    if (!path) return;
+    const auto outcome = json::write_file_atomically(*path, content);
     if (outcome.ok()) return;
     print_error(outcome.error);
     all_written = false;
   };
-  if (check.json) write(*check.json, render::json(comparison));
-  if (check.markdown) write(*check.markdown, render::markdown(comparison, check.comment));
+  write(check.json, as_json);
+  write(check.markdown, comment);
   return all_written;
+}
+
+ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::string& message) {
+  print_error(message);
+  if (check.reports_failures) {
+    const render::BaselineFailure failure{stage, check.name, check.program, message};
+    // Why the gate failed is known and said; that a file was not written is said, too.
+    (void)write_files(check, render::failure_json(failure),
+                      render::failure_markdown(failure, check.comment));
+  }
+  return stage == Stage::machine ? ExitCode::wrong_machine : ExitCode::measured_program_failed;
 }
 
 ExitCode interrupted(const BaselineCheck& check) {
@@ -240,14 +295,17 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
                         const std::atomic<bool>& stop) {
   refuse_unwritable(check);
   try {
-    render::BaselineComparison comparison = Measurement(check, stop).run();
+    render::BaselineComparison comparison = Measurement(check, verdict, stop).run();
     if (!comparison.now.complete()) return interrupted(check);
-    comparison.policy.alpha = verdict.alpha();
-    comparison.policy.delta = verdict.delta();
+    const model::ComparedWith& by = *comparison.now.setup.compared_with;
+    comparison.policy.alpha = by.alpha;
+    comparison.policy.delta = by.delta;
+    comparison.policy.noise_floors = by.noise_floors;
     comparison.report = reports::verdict::compare_with_baseline(
         comparison.now, comparison.rolling, comparison.anchor ? &*comparison.anchor : nullptr,
         comparison.policy);
-    const bool written = write_files(check, comparison);
+    const bool written =
+        write_files(check, render::json(comparison), render::markdown(comparison, check.comment));
     render::TableStyle style;
     style.colour = takes_colour(STDOUT_FILENO);
     style.width = columns(STDOUT_FILENO, style.width);
@@ -261,17 +319,17 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
   } catch (const json::JournalError& error) {
     throw UsageError(error.what());
   } catch (const WrongMachine& error) {
-    print_error(error.what());
-    return ExitCode::wrong_machine;
+    return report_failure(check, Stage::machine, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
   } catch (const ProgramError& error) {
     if (stop) return interrupted(check);
-    print_error(error.what());
+    return report_failure(check, Stage::measure, error.what());
   } catch (const json::ReadError& error) {
-    print_error(fmt::format("the measured program wrote an unusable result: {}", error.what()));
+    return report_failure(
+        check, Stage::measure,
+        fmt::format("the measured program wrote an unusable result: {}", error.what()));
   }
-  return ExitCode::measured_program_failed;
 }
 
 }  // namespace taskbench::cli

@@ -21,21 +21,23 @@ inline constexpr double kDefaultProcessTimeout_s = 300;
 struct BaselineCheck {
   std::string name{kDefaultBaseline};
   std::filesystem::path store{kDefaultStore};
-  std::string program;  ///< empty: that of the baseline
-  int processes = kDefaultFreshProcesses;
+  std::string program;           ///< empty: that of the baseline
+  std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
   double timeout_s = kDefaultProcessTimeout_s;
   std::filesystem::path journal;
   bool own_journal = false;  ///< named by the user
   bool resume = false;
   /// For CI: one that is there is begun anew, and one to resume that is missing, too.
   bool replaces_journal = false;
+  bool reports_failures = false;  ///< the files are written then as well
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> markdown;
   reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
   bool quiet = false;
 };
 
-/// Measures and judges, prints the table, writes the files. `verdict` must be parsed. All failures
+/// Measures and judges, or judges again what the journal holds; what of the check contradicts the
+/// journal is refused. Prints the table, writes the files. `verdict` must be parsed. All failures
 /// but those of usage, which throw UsageError, are told on standard error and are the exit code:
 /// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
 /// measured_program_failed; interrupted.

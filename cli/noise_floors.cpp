@@ -35,9 +35,9 @@ std::optional<std::chrono::sys_days> day_of(std::string_view date) {
   return day.ok() ? std::optional(std::chrono::sys_days(day)) : std::nullopt;
 }
 
-std::string origin(const model::NoiseCalibration& noise, std::string_view today) {
-  std::string text = fmt::format("calibrated {}", noise.date.substr(0, 10));
-  const auto then = day_of(noise.date);
+std::string origin(std::string_view date, std::string_view today) {
+  std::string text = fmt::format("calibrated {}", date.substr(0, 10));
+  const auto then = day_of(date);
   const auto now = day_of(today);
   if (then && now && *now - *then > kOld) {
     text += fmt::format(", {} days ago: measure it anew by taskbench calibrate",
@@ -77,7 +77,8 @@ std::map<std::string, model::NoiseFloor> noise_floors(const std::filesystem::pat
     } else if (const auto found = noise->benchmarks.find(name); found == noise->benchmarks.end()) {
       floors[name] = assumed(fmt::format("the calibration has no {}", name));
     } else {
-      floors[name] = {found->second.epsilon, origin(*noise, today)};
+      const auto& earlier = found->second.earlier;
+      floors[name] = {found->second.epsilon, origin(earlier ? earlier->date : noise->date, today)};
     }
   }
   return floors;

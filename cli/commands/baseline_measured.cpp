@@ -158,7 +158,14 @@ model::Series begun_series(const SavePlan& plan, const SeriesProgram& program,
 /// As complete as it could be made.
 model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& stop) {
   model::Series series;
-  if (plan.resume) series = json::read_series_journal(plan.journal);
+  if (plan.resume) {
+    series = json::read_series_journal(plan.journal);
+    if (series.setup.compared_with) {
+      throw UsageError(fmt::format(
+          "{} is of a comparison; go on with it by: taskbench baseline compare --resume",
+          plan.journal.string()));
+    }
+  }
   if (plan.resume && series.complete()) return series;  // its program may be gone
   const SeriesProgram program =
       series_program(plan.resume ? series.setup.command : plan.command, plan.timeout_s, stop);
@@ -309,7 +316,9 @@ ExitCode BaselineCompareCommand::execute(const Invocation&) {
   check.name = parse_baseline_name(arguments_.name);
   check.store = parse_path("--store", arguments_.store).value_or(kDefaultStore);
   check.program = parse_command(arguments_.program);
-  check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
+  if (!arguments_.processes.empty()) {
+    check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
+  }
   const auto journal = parse_path("--journal", arguments_.journal);
   check.own_journal = journal.has_value();
   check.journal = journal.value_or(kDefaultCompareJournal);

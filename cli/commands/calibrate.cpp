@@ -256,6 +256,19 @@ void refuse_store(const std::filesystem::path& file) {
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 
+/// With what the file knows of other benchmarks. What is no calibration is replaced.
+model::NoiseCalibration with_earlier(model::NoiseCalibration noise,
+                                     const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return noise;
+  try {
+    return json::merged(noise, json::read_noise(file));
+  } catch (const json::ReadError&) {
+    print_note(fmt::format("{} was no calibration of this version; it is replaced", file.string()));
+    return noise;
+  }
+}
+
 /// Stores and prints what the complete trials say.
 ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
                   const model::MachineKey& key, const std::filesystem::path& file) {
@@ -270,7 +283,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());
   noise.date = workloads::measure::probe_environment("").date;
   noise.machine = key.machine;
-  const auto outcome = json::write_file_atomically(file, json::to_json(noise));
+  const auto outcome = json::write_file_atomically(file, json::to_json(with_earlier(noise, file)));
   if (!outcome.ok()) {
     print_error(outcome.error);
     return ExitCode::usage;

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -53,6 +56,30 @@ std::vector<model::ResultFile> read_all(const std::vector<std::string>& paths) {
     if (files.back().partial) print_note(fmt::format("{} is of a run that was interrupted", path));
   }
   return files;
+}
+
+bool have_equal_bytes(const std::filesystem::path& a, const std::filesystem::path& b) {
+  // What is no regular file can be read only once, and has been.
+  if (!std::filesystem::is_regular_file(a) || !std::filesystem::is_regular_file(b)) return false;
+  if (std::filesystem::equivalent(a, b)) return true;
+  if (std::filesystem::file_size(a) != std::filesystem::file_size(b)) return false;
+  std::ifstream one(a, std::ios::binary);
+  std::ifstream other(b, std::ios::binary);
+  return std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other),
+                    {});
+}
+
+/// One file that is given several times would count as several processes.
+void refuse_repeated(std::string_view option, const std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!have_equal_bytes(paths[i], paths[j])) continue;
+      throw UsageError(
+          fmt::format("{}: {} and {} are the same result, of one process; name a file of another "
+                      "process, or leave one out",
+                      option, paths[j], paths[i]));
+    }
+  }
 }
 
 const Format& parse_format(const std::vector<std::string>& given) {
@@ -126,7 +153,15 @@ ExitCode CompareCommand::execute(const Invocation&) {
     throw UsageError(
         fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
   }
-  const auto report = verdict::compare_files(read_all(base), read_all(head), policy);
+  const auto base_files = read_all(base);
+  const auto head_files = read_all(head);
+  try {
+    refuse_repeated("--base", base);
+    refuse_repeated("--head", head);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  }
+  const auto report = verdict::compare_files(base_files, head_files, policy);
   if (report.rows.empty()) {
     throw UsageError("the two sides have no benchmark in common; nothing can be compared");
   }

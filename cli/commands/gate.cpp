@@ -16,7 +16,8 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs in CI, and report for reviewers.\n\n"
       "It measures and judges as `taskbench ab` does, or, with --baseline, one program as\n"
-      "`taskbench baseline compare`. Other than ab, it writes --markdown and --json also when a\n"
+      "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when "
+      "a\n"
       "revision does not build or a program fails, and a journal that is there is begun anew\n"
       "without --resume. A benchmark that only one side has is told and fails nothing; when both\n"
       "have none in common, the status is 5. The comment's first line is hidden, and always the\n"
@@ -57,6 +58,7 @@ ExitCode GateCommand::gate_stored() {
   check.own_journal = plan.own_journal;
   check.resume = plan.resume;
   check.replaces_journal = true;
+  check.reports_failures = true;
   check.json = plan.json;
   check.markdown = plan.markdown;
   check.comment = comment_style();

@@ -93,6 +93,11 @@ class Field {
     if (!value_.is_number_unsigned()) fail("is no whole number");
     return value_.get<std::uint64_t>();
   }
+  [[nodiscard]] double not_negative() const {
+    const double value = value_.is_number() ? value_.get<double>() : std::nan("");
+    if (!std::isfinite(value) || value < 0) fail("is no number of 0 or more");
+    return value;
+  }
   [[nodiscard]] double positive() const {
     const double value = value_.is_number() ? value_.get<double>() : std::nan("");
     if (!std::isfinite(value) || value <= 0) fail("is no positive number");
@@ -181,6 +186,30 @@ SeriesSetup setup_from(const Field& document) {
   }
   if (setup.benchmarks.empty()) document.at("benchmarks").fail("names no benchmark");
   return setup;
+}
+
+Json to_json(const model::ComparedWith& compared_with) {
+  Json floors = Json::object();
+  for (const auto& [name, floor] : compared_with.noise_floors) {
+    floors[name] = {{"epsilon", floor.epsilon}, {"source", floor.source}};
+  }
+  return {{"baseline", compared_with.rolling},
+          {"anchor", text_or_null(compared_with.anchor)},
+          {"alpha", compared_with.alpha},
+          {"delta", compared_with.delta},
+          {"noise_floors", std::move(floors)}};
+}
+
+model::ComparedWith compared_with_from(const Field& field) {
+  model::ComparedWith result;
+  result.rolling = field.at("baseline").text();
+  result.anchor = field.at("anchor").text_or_empty();
+  result.alpha = field.at("alpha").positive();
+  result.delta = field.at("delta").not_negative();
+  for (const auto& [name, floor] : field.at("noise_floors").members()) {
+    result.noise_floors[name] = {floor.at("epsilon").not_negative(), floor.at("source").text()};
+  }
+  return result;
 }
 
 SeriesProcess process_from(const Field& field, const SeriesSetup& setup) {
@@ -272,6 +301,7 @@ std::string journal_line(const SeriesSetup& setup) {
   Json line{{kJournalMark, model::kBaselineVersion}};
   store_setup(setup, line);
   line["unmeasured"] = setup.unmeasured;
+  if (setup.compared_with) line["compared_with"] = to_json(*setup.compared_with);
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -291,6 +321,9 @@ Series read_series_journal(const std::filesystem::path& path) {
       series.setup = setup_from(root);
       for (const Field& name : root.at("unmeasured").elements()) {
         series.setup.unmeasured.push_back(name.text());
+      }
+      if (line.contains("compared_with")) {
+        series.setup.compared_with = compared_with_from(root.at("compared_with"));
       }
       return;
     }

@@ -23,24 +23,36 @@ double finite(const Json& value) {
   return number;
 }
 
+void read_origin(const Json& object, model::NoiseOrigin& origin) {
+  object.at("date").get_to(origin.date);
+  object.at("copies").get_to(origin.copies);
+  object.at("blocks").get_to(origin.blocks);
+  origin.block_s = finite(object.at("block_s"));
+}
+
+Json to_json(const model::NoiseOrigin& origin) {
+  return {{"date", origin.date},
+          {"copies", origin.copies},
+          {"blocks", origin.blocks},
+          {"block_s", origin.block_s}};
+}
+
 model::NoiseCalibration noise_from(const Json& document) {
   if (document.at(kVersionKey).get<int>() != model::kNoiseVersion) {
     throw std::runtime_error("it is of another version");
   }
   model::NoiseCalibration noise;
-  document.at("date").get_to(noise.date);
+  read_origin(document, noise);
   for (const auto& [name, value] : document.at("machine").items()) {
     noise.machine.push_back({name, value.is_null() ? "" : value.get<std::string>()});
   }
-  document.at("copies").get_to(noise.copies);
-  document.at("blocks").get_to(noise.blocks);
-  noise.block_s = finite(document.at("block_s"));
   for (const Json& row : document.at("benchmarks")) {
     model::BenchmarkNoise& each = noise.benchmarks[row.at("name").get<std::string>()];
     each.epsilon = finite(row.at("epsilon"));
     each.deviation = finite(row.at("deviation"));
     row.at("effects").get_to(each.effects);
     row.at("levels").get_to(each.levels);
+    if (row.contains("earlier")) read_origin(row.at("earlier"), each.earlier.emplace());
   }
   return noise;
 }
@@ -59,6 +71,7 @@ std::string to_json(const model::NoiseCalibration& noise) {
                           {"deviation", each.deviation},
                           {"effects", each.effects},
                           {"levels", each.levels}});
+    if (each.earlier) benchmarks.back()["earlier"] = to_json(*each.earlier);
   }
   const Json document{{kVersionKey, model::kNoiseVersion},
                       {"date", noise.date},
@@ -68,6 +81,16 @@ std::string to_json(const model::NoiseCalibration& noise) {
                       {"block_s", noise.block_s},
                       {"benchmarks", std::move(benchmarks)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCalibration& before) {
+  if (now.machine != before.machine) return now;
+  for (const auto& [name, noise] : before.benchmarks) {
+    const auto [place, is_new] = now.benchmarks.try_emplace(name, noise);
+    if (is_new && !place->second.earlier)
+      place->second.earlier = static_cast<const model::NoiseOrigin&>(before);
+  }
+  return now;
 }
 
 model::NoiseCalibration read_noise(const std::filesystem::path& path) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reports/model/machine_key.hpp"
+#include "reports/model/paired.hpp"
 
 namespace taskbench::reports::model {
 
@@ -29,6 +31,16 @@ struct CanaryTimes {
   friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
 };
 
+/// Against what a series is compared, and by what: all that its verdict depends on besides the
+/// series. Of a comparison's journal only.
+struct ComparedWith {
+  std::string rolling;  ///< digests of what was stored
+  std::string anchor;   ///< empty: there was none
+  double alpha = 0;
+  double delta = 0;
+  std::map<std::string, NoiseFloor> noise_floors;
+};
+
 /// What is measured and how. Fixed before the first process.
 struct SeriesSetup {
   std::string name;     ///< of the baseline
@@ -44,6 +56,7 @@ struct SeriesSetup {
   std::vector<std::string> benchmarks;
   std::vector<std::string> unmeasured;  ///< of the program, but not of the series; not stored
   std::map<std::string, std::int64_t> iterations;  ///< of a repetition, where the program takes it
+  std::optional<ComparedWith> compared_with;       ///< not stored
 };
 
 /// What one process measured.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,26 @@ namespace taskbench::reports::model {
 /// Version of the file. Raised when a reader of the old version would misread the new one.
 inline constexpr int kNoiseVersion = 1;
 
+/// Of which trials noise is known.
+struct NoiseOrigin {
+  std::string date;                 ///< RFC 3339
+  std::vector<std::string> copies;  ///< the commands that were measured against each other
+  int blocks = 0;                   ///< in each trial
+  double block_s = 0;               ///< that one took, mean
+};
+
 struct BenchmarkNoise {
   double epsilon = 0;    ///< noise floor, relative: 0.01 is 1 %
   double deviation = 0;  ///< of the difference of one block, log ratio; median over the trials
   std::vector<double> effects;  ///< estimate of each trial, log ratio: no build was slower
   std::vector<double> levels;   ///< of each copy, log ratio to their mean; fitted to the effects
+  /// Where the last calibration had no such benchmark: that which had; otherwise empty.
+  std::optional<NoiseOrigin> earlier{};
 };
 
-struct NoiseCalibration {
-  std::string date;                 ///< RFC 3339
-  std::vector<KeyField> machine;    ///< the machine fields of its key
-  std::vector<std::string> copies;  ///< the commands that were measured against each other
-  int blocks = 0;                   ///< in each trial
-  double block_s = 0;               ///< that one took, mean
+/// The last one, and what earlier ones have found out of other benchmarks.
+struct NoiseCalibration : NoiseOrigin {
+  std::vector<KeyField> machine;                     ///< the machine fields of its key
   std::map<std::string, BenchmarkNoise> benchmarks;  ///< by name
 };
 

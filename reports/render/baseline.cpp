@@ -83,13 +83,13 @@ std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
         "{}: drifted since the anchor of {}: {} by now, while {} would be a failure; accept it by "
         "`taskbench baseline promote`.",
         row.name, day_of(comparison.anchor->setup.date), percent_change(row.anchor->change),
-        percent(row.anchor->detectable));
+        percent(row.anchor->limit));
   }
   if (row.verdict == Verdict::inconclusive && !report.environment_moved) {
     return fmt::format(
         "{}: undecided: less than the {} that would be a failure, but a change of {} is not "
         "excluded.",
-        row.name, percent(row.rolling.detectable), percent(comparison.policy.delta));
+        row.name, percent(row.rolling.limit), percent(row.rolling.delta));
   }
   return {};
 }
@@ -133,6 +133,7 @@ std::string basis(const BaselineComparison& comparison) {
       percent_change(comparison.report.canary.front().change),
       parts_text(comparison.report.canary, false), percent(comparison.policy.delta),
       percent(comparison.policy.alpha));
+  text += noise_floors_text(comparison.policy.noise_floors);
   if (comparison.anchor) {
     text += fmt::format(" The anchor is of {}.", day_of(comparison.anchor->setup.date));
   }
@@ -160,10 +161,21 @@ std::string headline(const BaselineReport& report) {
   return text;
 }
 
+std::string heading(const CommentStyle& style, std::string_view text) {
+  return fmt::format("{}### {}: {}\n\n",
+                     style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),
+                     markdown_escaped(style.title), text);
+}
+
+std::string_view name_of(BaselineFailure::Stage stage) {
+  return stage == BaselineFailure::Stage::machine ? "machine" : "measure";
+}
+
 Json to_json(const StoredComparison& comparison) {
   return {{"verdict", word(comparison.verdict)}, {"improved", comparison.improved},
           {"change", comparison.change},         {"interval_level", 0.95},
           {"interval_low", comparison.low},      {"interval_high", comparison.high},
+          {"delta", comparison.delta},           {"limit", comparison.limit},
           {"detectable", comparison.detectable}, {"stored_processes", comparison.stored},
           {"fresh_processes", comparison.fresh}};
 }
@@ -212,11 +224,10 @@ std::string markdown(const BaselineComparison& comparison, const CommentStyle& s
   std::vector<Bar> rows;
   for (const BaselineRow& row : report.rows) {
     rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
-                    row.rolling.detectable, verdict_text(row)});
+                    row.rolling.limit, verdict_text(row)});
   }
-  std::string text = style.marked ? fmt::format("{}\n", kCommentMarker) : std::string();
-  text += fmt::format("### {}: {}\n\n```text\n{}```\n\n", markdown_escaped(style.title),
-                      headline(report), bars(rows));
+  std::string text =
+      heading(style, headline(report)) + fmt::format("```text\n{}```\n\n", bars(rows));
   for (const std::string& remark : remarks(comparison)) {
     text += fmt::format("- {}\n", markdown_escaped(remark));
   }
@@ -260,6 +271,25 @@ std::string json(const BaselineComparison& comparison) {
                       {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
                       {"only_baseline", report.only_baseline},
                       {"only_now", report.only_now}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {
+  const std::string program =
+      failure.program.empty() ? "the program" : markdown_escaped(failure.program);
+  const bool of_machine = failure.stage == BaselineFailure::Stage::machine;
+  return heading(style, of_machine ? "no verdict: no baseline of this machine and build"
+                                   : fmt::format("no verdict: {} failed", program)) +
+         fmt::format("Against the baseline '{}'.\n\n{}\n", markdown_escaped(failure.name),
+                     markdown_escaped(failure.message));
+}
+
+std::string failure_json(const BaselineFailure& failure) {
+  const Json document{
+      {"taskbench_baseline_comparison", 1},
+      {"verdict", nullptr},
+      {"name", failure.name},
+      {"failure", {{"stage", name_of(failure.stage)}, {"message", failure.message}}}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

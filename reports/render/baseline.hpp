@@ -29,6 +29,23 @@ struct BaselineComparison {
 
 [[nodiscard]] std::string json(const BaselineComparison& comparison);
 
+/// Why nothing can be said of a program.
+struct BaselineFailure {
+  enum class Stage {
+    machine,  ///< the baseline is of other machines or builds
+    measure,  ///< the program failed
+  };
+  Stage stage = Stage::measure;
+  std::string name;     ///< of the baseline
+  std::string program;  ///< as given; empty: that of the baseline
+  std::string message;  ///< what happened, in lines
+};
+
+/// The comment where there is nothing to judge.
+[[nodiscard]] std::string failure_markdown(const BaselineFailure& failure,
+                                           const CommentStyle& style);
+[[nodiscard]] std::string failure_json(const BaselineFailure& failure);
+
 /// What is stored under one name and one key.
 struct StoredBaseline {
   model::Series rolling;

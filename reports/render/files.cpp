@@ -71,6 +71,23 @@ std::vector<Cells> table_rows(const FilesReport& report) {
   return rows;
 }
 
+/// Why instructions could not be compared; equal reasons are told once.
+void add_uncounted(const FilesReport& report, std::vector<std::string>& lines) {
+  if (!report.machine_differs.empty()) return;  // which says it all
+  for (const FilesRow& row : report.rows) {
+    if (!row.instructions || row.instructions->reason.empty()) continue;
+    const std::string& reason = row.instructions->reason;
+    const auto same = std::ranges::count_if(report.rows, [&](const FilesRow& other) {
+      return other.instructions && other.instructions->reason == reason;
+    });
+    const std::string line =
+        same == 1
+            ? fmt::format("{}: its instructions are not known {}.", row.name, reason)
+            : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  }
+}
+
 /// What the figures do not show, a sentence each. Equal reasons are told once.
 std::vector<std::string> remarks(const FilesReport& report) {
   std::vector<std::string> lines;
@@ -86,7 +103,8 @@ std::vector<std::string> remarks(const FilesReport& report) {
     if (std::ranges::find(lines, text) == lines.end()) lines.push_back(text);
   }
   for (const FilesRow& row : report.rows) {
-    const bool matters = row.verdict != Verdict::pass || row.improved;
+    const bool more_instructions = row.instructions && row.instructions->verdict == Verdict::fail;
+    const bool matters = row.verdict != Verdict::pass || row.improved || more_instructions;
     if (!matters || row.counters.empty()) continue;
     lines.push_back(fmt::format("{}: counters per iteration that moved most: {}.", row.name,
                                 moved_text(row.counters)));
@@ -95,6 +113,7 @@ std::vector<std::string> remarks(const FilesReport& report) {
                           [](const FilesRow& row) { return row.instructions.has_value(); })) {
     lines.push_back(instructions_remark());
   }
+  add_uncounted(report, lines);
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {
     lines.push_back(fmt::format("{}: only base has it.", name));
@@ -163,8 +182,9 @@ std::string csv(const FilesReport& report) {
                         row.base_ns, row.head_ns, row.change, number(row.low), number(row.high),
                         row.p, row.p_adjusted, csv_field(row.reason));
     if (const auto& counted = row.instructions) {
-      text += fmt::format(",{},{},{},{}\n", counted->exact->base, counted->exact->head,
-                          counted->exact->change, word(counted->verdict));
+      const auto& exact = counted->exact;
+      text += exact ? fmt::format(",{},{},{}", exact->base, exact->head, exact->change) : ",,,";
+      text += fmt::format(",{}\n", word(counted->verdict));
     } else {
       text += ",,,,\n";
     }

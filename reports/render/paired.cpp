@@ -178,20 +178,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
       threshold_text(setup, report), percent(setup.alpha));
   if (setup.counts_instructions) text += " " + instructions_remark();
-  std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
-  for (const auto& [name, floor] : setup.noise_floors) {
-    const auto [place, is_new] = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon);
-    auto& [least, greatest] = place->second;
-    least = std::min(least, floor.epsilon);
-    greatest = std::max(greatest, floor.epsilon);
-  }
-  for (const auto& [source, range] : ranges) {
-    const auto& [least, greatest] = range;
-    text += least == greatest ? fmt::format(" Noise floor: {}, {}.", percent(least), source)
-                              : fmt::format(" Noise floor: {} to {}, {}.", percent(least),
-                                            percent(greatest), source);
-  }
-  return text;
+  return text + noise_floors_text(setup.noise_floors);
 }
 
 std::string bars(const PairedReport& report) {
@@ -296,6 +283,24 @@ std::string what_failed(const model::PairedFailure& failure) {
   }
   return failure.benchmark.empty() ? fmt::format("{} failed while it was measured", side)
                                    : fmt::format("{} failed in {}", side, failure.benchmark);
+}
+
+std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
+  std::string text;
+  std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
+  for (const auto& [name, floor] : floors) {
+    const auto [place, is_new] = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon);
+    auto& [least, greatest] = place->second;
+    least = std::min(least, floor.epsilon);
+    greatest = std::max(greatest, floor.epsilon);
+  }
+  for (const auto& [source, range] : ranges) {
+    const auto& [least, greatest] = range;
+    text += least == greatest ? fmt::format(" Noise floor: {}, {}.", percent(least), source)
+                              : fmt::format(" Noise floor: {} to {}, {}.", percent(least),
+                                            percent(greatest), source);
+  }
+  return text;
 }
 
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }

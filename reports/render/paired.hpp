@@ -1,6 +1,7 @@
 // The report of a paired trial as text. All of it is UTF-8 and ends with a newline.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ namespace taskbench::reports::render {
 
 /// A relative change as per cent with its sign: "+10.2 %".
 [[nodiscard]] std::string percent_change(double change);
+
+/// " Noise floor: 1.0 %, assumed: ….", with what each is known from; a sentence for each source.
+[[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
 /// The table on a terminal: both times, the change with its interval, p, what could have been seen,
 /// and the verdict; below it what each INCONCLUSIVE would take and which counters moved.

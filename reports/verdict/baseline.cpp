@@ -19,6 +19,7 @@ using model::Series;
 using model::SeriesProcess;
 
 constexpr double kIntervalLevel = 0.95;
+constexpr double kPower = 0.8;  // with which `detectable` is found, as in ab
 
 /// What the median of normal values loses against their mean: its variance is larger by so much,
 /// for few of them by less.
@@ -54,13 +55,14 @@ std::vector<CanaryTimes> passes(const Series& series) {
   return result;
 }
 
-/// By how much y may lie above the mean of the stored values where nothing has changed.
+/// By how much y may lie above the mean of the stored values where nothing has changed. The bound
+/// of a single value: a series of another time differs by more than its own processes do.
 double reach(const std::vector<double>& stored, double alpha) {
   return stats::prediction_bound(stored, alpha) - stats::mean(stored);
 }
 
 StoredComparison compare(const std::vector<double>& fresh, const std::vector<double>& stored,
-                         double alpha, const BaselinePolicy& policy) {
+                         double alpha, double delta, double pass_error) {
   StoredComparison result;
   result.stored = stored.size();
   result.fresh = fresh.size();
@@ -72,16 +74,18 @@ StoredComparison compare(const std::vector<double>& fresh, const std::vector<dou
   const double error = stats::standard_deviation(stored) * std::sqrt(1 / k + loss / m);
   const auto bound = [&](double level) { return stats::student_t_quantile(level, k - 1) * error; };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
-  const double matters = std::log1p(policy.delta);
+  const double matters = std::log1p(delta);
   const double limit = std::max(reach(stored, alpha), matters);
   result.change = std::expm1(effect);
   result.low = std::expm1(effect - both_sides);
   result.high = std::expm1(effect + both_sides);
-  result.detectable = std::expm1(limit);
+  result.delta = delta;
+  result.limit = std::expm1(limit);
+  result.detectable = std::expm1(limit + bound(kPower));
   result.improved = effect < -limit;
   if (effect > limit) {
     result.verdict = Verdict::fail;
-  } else if (result.improved || effect + bound(1 - policy.pass_error) < matters) {
+  } else if (result.improved || effect + reach(stored, pass_error) < matters) {
     result.verdict = Verdict::pass;
   }
   return result;
@@ -185,8 +189,15 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
       policy.alpha / static_cast<double>(report.rows.size() + static_cast<std::size_t>(anchored));
   for (BaselineRow& row : report.rows) {
     const std::vector<double> fresh = corrected(now, row.name);
-    row.rolling = compare(fresh, corrected(rolling, row.name), alpha, policy);
-    if (row.anchor) row.anchor = compare(fresh, corrected(*anchor, row.name), alpha, policy);
+    const auto floor = policy.noise_floors.find(row.name);
+    const double delta = floor == policy.noise_floors.end()
+                             ? policy.delta
+                             : std::max(policy.delta, floor->second.epsilon);
+    const auto against = [&](const Series& series) {
+      return compare(fresh, corrected(series, row.name), alpha, delta, policy.pass_error);
+    };
+    row.rolling = against(rolling);
+    if (row.anchor) row.anchor = against(*anchor);
     decide(row, report);
   }
   report.overall = overall(report.rows);

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "reports/model/baseline.hpp"
+#include "reports/model/paired.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
@@ -21,6 +23,8 @@ struct BaselinePolicy {
   double alpha = 0.01;       ///< chance that any benchmark without a change fails
   double pass_error = 0.05;  ///< chance that a benchmark that is slower by delta passes
   double delta = 0.03;       ///< the smallest change that matters, relative
+  /// By benchmark; a change below its floor does not matter, either. None is a floor of 0.
+  std::map<std::string, model::NoiseFloor> noise_floors{};
 };
 
 /// One benchmark against one stored series. Changes are relative: 0.1 is 10 % slower.
@@ -30,7 +34,9 @@ struct StoredComparison {
   double change = 0;  ///< exp(y - m) - 1
   double low = 0;     ///< two-sided 95 % interval of it
   double high = 0;
-  double detectable = 0;   ///< the smallest change that would fail
+  double delta = 0;        ///< the smallest change that matters: no less than the noise floor
+  double limit = 0;        ///< a measured change that is greater fails
+  double detectable = 0;   ///< a true change of so much fails in four of five comparisons
   std::size_t stored = 0;  ///< processes, k
   std::size_t fresh = 0;   ///< M
 };

@@ -1,6 +1,7 @@
 #include "reports/verdict/files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,8 +62,11 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
         }
       }
       for (const auto& event : benchmark.events) {
-        auto& values = of_file[event.unit.empty() ? event.event
-                                                  : fmt::format("{}, {}", event.event, event.unit)];
+        // What is counted in user mode only is another counter: it is not compared with all of it.
+        std::string counter = event.event;
+        if (!event.unit.empty()) counter += ", " + event.unit;
+        if (event.user_only) counter += ", user only";
+        auto& values = of_file[counter];
         values.insert(values.end(), event.per_iteration.begin(), event.per_iteration.end());
       }
     }
@@ -91,16 +95,49 @@ std::vector<double> instructions_of(const std::vector<ResultFile>& files, const 
   return counts;
 }
 
-/// Nothing where a side has not counted them. Of another machine's libraries other variants may
-/// run, so that its counts say nothing.
+/// Why a side has no counts that can be compared.
+std::string why_not_counted(const std::vector<ResultFile>& files, const std::string& name) {
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name) continue;
+      for (const auto& event : benchmark.events) {
+        if (event.event == model::kInstructionsExact && !event.unavailable.empty()) {
+          return event.unavailable;
+        }
+      }
+    }
+  }
+  return instructions_of(files, name).empty() ? "not asked for" : "too few counts";
+}
+
+bool has_instructions(const std::vector<ResultFile>& files, const std::string& name) {
+  return std::ranges::any_of(files, [&](const ResultFile& file) {
+    return std::ranges::any_of(file.benchmarks, [&](const model::Benchmark& benchmark) {
+      return benchmark.run_name == name &&
+             std::ranges::any_of(benchmark.events, [](const model::EventCount& event) {
+               return event.event == model::kInstructionsExact;
+             });
+    });
+  });
+}
+
+/// Nothing where neither side was to count them; no PASS where one has and the other has not. Of
+/// another machine's libraries other variants may run, so that its counts say nothing.
 std::optional<InstructionsVerdict> compared_instructions(const std::vector<ResultFile>& base,
                                                          const std::vector<ResultFile>& head,
                                                          bool same_machine,
                                                          const std::string& name) {
+  if (!has_instructions(base, name) && !has_instructions(head, name)) return {};
   const std::vector<double> of_base = instructions_of(base, name);
   const std::vector<double> of_head = instructions_of(head, name);
-  if (of_base.size() < kLeastExactCounts || of_head.size() < kLeastExactCounts) return {};
-  InstructionsVerdict result = judge_instructions(of_base, of_head);
+  InstructionsVerdict result;
+  if (of_base.size() < kLeastExactCounts) {
+    result.reason = fmt::format("of base: {}", why_not_counted(base, name));
+  } else if (of_head.size() < kLeastExactCounts) {
+    result.reason = fmt::format("of head: {}", why_not_counted(head, name));
+  } else {
+    result = judge_instructions(of_base, of_head);
+  }
   if (!same_machine) {
     result.verdict = Verdict::inconclusive;
     result.reason = kOtherMachine;
@@ -131,30 +168,54 @@ std::map<std::string, std::string> machine_of(const ResultFile& file) {
   return facts;
 }
 
+/// Of all files: each fact that two of them have and do not agree on.
 std::vector<std::string> differences(const std::vector<const ResultFile*>& files) {
+  std::map<std::string, std::vector<std::string>> values;  // each once, in the order of the files
+  for (const ResultFile* file : files) {
+    for (const auto& [key, value] : machine_of(*file)) {
+      std::vector<std::string>& known = values[key];
+      if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+    }
+  }
   std::vector<std::string> result;
-  const auto first = machine_of(*files.front());
-  for (const auto& [key, value] : first) {
-    for (const ResultFile* file : files) {
-      const auto other = machine_of(*file);
-      const auto found = other.find(key);
-      if (found == other.end() || found->second == value) continue;
-      result.push_back(fmt::format("{}: '{}' and '{}'", key, value, found->second));
-      break;
+  for (const auto& [key, known] : values) {
+    if (known.size() > 1) {
+      result.push_back(fmt::format("{}: '{}'", key, fmt::join(known, "' and '")));
     }
   }
   return result;
 }
 
-std::string why_undecided(const FilesRow& row, const Side& base, const Side& head,
-                          const FilesPolicy& policy) {
+/// The least p that so many files a side can have: that of complete separation.
+double least_p(std::size_t base, std::size_t head) {
+  double orders = 1;
+  for (std::size_t k = 1; k <= head; ++k) {
+    orders *= static_cast<double>(base + k) / static_cast<double>(k);
+  }
+  return 1 / orders;
+}
+
+/// Whether the row could fail with these files, whatever they held: the other rows' p being what
+/// they are, Holm asks more of it the more of them there are.
+bool can_fail(const FilesRow& row, std::size_t number, std::vector<double> p,
+              const FilesPolicy& policy) {
+  p[number] = least_p(row.base_files, row.head_files);
+  return stats::holm(p)[number] < policy.alpha;
+}
+
+std::string why_undecided(const FilesRow& row, const Side& base, const Side& head, bool can_fail,
+                          std::size_t rows, const FilesPolicy& policy) {
   if (base.only_aggregates || head.only_aggregates) return "aggregates only, no repetitions";
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are no independent samples";
   }
-  if (!row.high || !std::isfinite(*row.high)) {
-    return fmt::format("too few processes: {} and {}, about {} a side are needed", row.base_files,
-                       row.head_files, files_needed(policy.alpha));
+  const bool bounded = row.high && std::isfinite(*row.high);
+  if (!can_fail || !bounded) {
+    const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
+                                        files_needed(policy.pass_error));
+    return fmt::format("too few processes: {} and {}, about {} a side are needed{}", row.base_files,
+                       row.head_files, needed,
+                       rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
   }
   return "the interval holds changes that matter and changes that do not";
 }
@@ -263,12 +324,14 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
     }
     if (row.verdict == Verdict::inconclusive) {
       row.reason = report.machine_differs.empty()
-                       ? why_undecided(row, base_sides[i], head_sides[i], policy)
+                       ? why_undecided(row, base_sides[i], head_sides[i],
+                                       can_fail(row, i, p, policy), p.size(), policy)
                        : kOtherMachine;
     }
     any_fail = any_fail || row.verdict == Verdict::fail ||
                (row.instructions && row.instructions->verdict == Verdict::fail);
-    any_undecided = any_undecided || row.verdict == Verdict::inconclusive;
+    any_undecided = any_undecided || row.verdict == Verdict::inconclusive ||
+                    (row.instructions && row.instructions->verdict == Verdict::inconclusive);
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;
   return report;

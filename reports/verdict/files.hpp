@@ -39,7 +39,8 @@ struct FilesRow {
   double p_adjusted = 1;  ///< the same over all rows (Holm)
   /// Counters that differ between the sides, of the scheduler and of perf: those that moved most.
   std::vector<CounterMove> counters;
-  /// A metric of its own, where both sides have counted it: any number of files will do.
+  /// A metric of its own, where a side has counted it: any number of files will do. Inconclusive
+  /// where the other has not.
   std::optional<InstructionsVerdict> instructions;
 };
 
@@ -53,7 +54,8 @@ struct FilesReport {
   Verdict overall = Verdict::inconclusive;
 };
 
-/// Files a side below which no p can be under alpha, whatever they hold: with both sides equal.
+/// Files a side below which no p can be under alpha, whatever they hold: with both sides equal. Of
+/// several rows the least p is to be under alpha over their number.
 [[nodiscard]] std::size_t files_needed(double alpha);
 
 /// Throws std::invalid_argument for no files on a side, or more than stats::kMaxShiftSample.

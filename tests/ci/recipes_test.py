@@ -165,15 +165,22 @@ class ShellParts(unittest.TestCase):
         self.assertTrue(self.compare(COUNTERS="instructions-exact").endswith(wanted))
         self.assertNotIn("sudo", self.calls.read_text())
 
-    def post(self, listed="", fails=False):
+    def post(self, listed=(), login="", fails=False):
+        """With these comments on the pull request; without a login, who it is may not be asked."""
         self.stand_in(
-            "bin/gh", 'case "$*" in *--paginate*) echo -n "$LISTED" ;; esac; exit "$FAILS"'
+            "bin/gh",
+            'case "$*" in\n'
+            '*" user "*) echo "${LOGIN:-{denied\\}}"; [[ -n $LOGIN ]]; exit ;;\n'
+            '*--paginate*) jq -r "${@: -1}" <<<"$LISTED" ;;\n'
+            'esac\nexit "$FAILS"',
         )
         return self.run_part(
             "bash", steps()["Comment"]["run"], GITHUB_REPOSITORY="o/r", NUMBER="7",
-            LISTED=listed, FAILS="1" if fails else "0",
+            RUNNER_TEMP=str(self.folder), LISTED=json.dumps(list(listed)), LOGIN=login,
+            FAILS="1" if fails else "0",
         )
 
+    @unittest.skipUnless(shutil.which("jq"), "needs jq")
     def test_github_posts_one_comment(self):
         self.assertEqual(self.post().returncode, 0)
         self.assertEqual(
@@ -182,8 +189,10 @@ class ShellParts(unittest.TestCase):
             "--field body=@taskbench-gate/comment.md",
         )
 
+    @unittest.skipUnless(shutil.which("jq"), "needs jq")
     def test_github_updates_the_comment_that_is_there(self):
-        self.assertEqual(self.post(listed="42\n43\n").returncode, 0)
+        ours = {"user": {"type": "Bot", "login": "b[bot]"}, "body": f"{MARKER}\n"}
+        self.assertEqual(self.post([{"id": 42, **ours}, {"id": 43, **ours}]).returncode, 0)
         self.assertEqual(
             self.called()[-1],
             "gh api --method PATCH repos/o/r/issues/comments/42 "
@@ -191,17 +200,32 @@ class ShellParts(unittest.TestCase):
         )
 
     @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_github_finds_its_comment_by_the_marker_and_takes_no_persons(self):
-        query = re.search(r"--jq '(.*?)'", steps()["Comment"]["run"], re.S).group(1)
+    def test_github_finds_its_comment_by_the_marker_and_its_author(self):
+        person, bot = {"type": "User", "login": "p"}, {"type": "Bot", "login": "b[bot]"}
         comments = [
-            {"id": 1, "user": {"type": "User"}, "body": f"{MARKER}\n"},
-            {"id": 2, "user": {"type": "Bot"}, "body": f"> {MARKER}\n"},
-            {"id": 3, "user": {"type": "Bot"}, "body": f"{MARKER}\n"},
+            {"id": 1, "user": {"type": "User", "login": "q"}, "body": f"{MARKER}\n"},
+            {"id": 2, "user": bot, "body": f"> {MARKER}\n"},
+            {"id": 3, "user": bot, "body": f"{MARKER}\n"},
+            {"id": 4, "user": person, "body": "hello"},
+            {"id": 5, "user": person, "body": f"{MARKER}\n"},
         ]
-        found = subprocess.run(
-            ["jq", query], input=json.dumps(comments), capture_output=True, text=True, check=True
-        )
-        self.assertEqual(found.stdout, "3\n")
+        for login, expected in (("", 3), ("p", 5)):
+            self.assertEqual(self.post(comments, login).returncode, 0)
+            patch = f"--method PATCH repos/o/r/issues/comments/{expected} "
+            self.assertIn(patch, self.called()[-1])
+        self.post(comments, "another")
+        self.assertIn("--method POST ", self.called()[-1])
+
+    @unittest.skipUnless(shutil.which("jq"), "needs jq")
+    def test_github_cuts_a_comment_that_is_longer_than_github_takes(self):
+        self.comment.write_text(f"{MARKER}\n" + 40_000 * "€", encoding="utf-8")
+        self.assertEqual(self.post().returncode, 0)
+        body = Path(self.called()[-1].rsplit("body=@", 1)[1])
+        text = body.read_text(encoding="utf-8")
+        self.assertTrue(text.startswith(f"{MARKER}\n€"))
+        self.assertIn("cut here; all of it is in the artifact", text)
+        self.assertLessEqual(len(text.encode()), 65_536)
+        self.assertGreater(len(text.encode()), 64_000)
 
     def test_github_goes_on_without_a_comment_where_it_may_not_write(self):
         answer = self.post(fails=True)
@@ -237,7 +261,14 @@ class ShellParts(unittest.TestCase):
         )
 
     def note(self, listed="[]", token="t"):
-        self.stand_in("bin/curl", 'case "$*" in *per_page*) echo "$LISTED" ;; esac')
+        """With these notes on the merge request, which come in pages of 100."""
+        self.stand_in(
+            "bin/curl",
+            'page=${@: -1} page=${page##*&page=}\n'
+            'case "$*" in\n'
+            '*per_page=100*) jq ".[$page * 100 - 100:$page * 100]" <<<"$LISTED" ;;\n'
+            'esac',
+        )
         answer = self.run_part(
             "sh", "\n".join(gitlab_job()["after_script"]), CI_API_V4_URL="https://x/api/v4",
             CI_PROJECT_ID="1", CI_MERGE_REQUEST_IID="7", LISTED=listed,
@@ -255,6 +286,14 @@ class ShellParts(unittest.TestCase):
         self.assertTrue(
             self.note(json.dumps(listed))[-1].endswith(f"--request PUT {data} {notes}/2")
         )
+
+    @unittest.skipUnless(shutil.which("jq"), "needs jq")
+    def test_gitlab_finds_its_note_behind_any_number_of_others(self):
+        others = [{"id": i, "body": "hello"} for i in range(200)]
+        for count in (99, 100, 200):
+            listed = others[:count] + [{"id": 999, "body": f"{MARKER}\n"}]
+            self.assertTrue(self.note(json.dumps(listed))[-1].endswith("/notes/999"), count)
+            self.assertIn("--request POST", self.note(json.dumps(others[:count]))[-1])
 
     def test_gitlab_posts_nothing_without_a_token(self):
         self.assertEqual(self.note(token=""), [])

@@ -156,7 +156,8 @@ class Verdicts(BaselineTest):
         self.assertEqual(report["verdict"], "FAIL")
         self.assertEqual([r["verdict"] for r in report["benchmarks"]], ["FAIL", "PASS"])
         row = report["benchmarks"][0]["against_baseline"]
-        self.assertGreater(row["change"], row["detectable"])
+        self.assertGreater(row["change"], row["limit"])
+        self.assertGreater(row["detectable"], row["limit"])
         self.assertEqual((row["stored_processes"], row["fresh_processes"]), (7, 7))
         comment = (self.folder / "r.md").read_text()
         self.assertTrue(comment.startswith("### taskbench baseline: FAIL: 1 of 2"), comment)
@@ -174,6 +175,60 @@ class Verdicts(BaselineTest):
         self.refused(*gate, "--base", slow, says="--baseline and --base exclude each other")
         self.refused(*gate, "--budget", "1m", says="--baseline and --budget exclude each other")
         self.refused("gate", "--baseline", "dfault", says="did you mean 'default'?")
+
+    def test_h3_the_noise_floor_of_the_machine_is_the_least_that_matters(self):
+        said = " ".join(self.compare(*LARGE, "--json", "r.json").stdout.split())
+        self.assertIn("1.0 %, assumed: taskbench calibrate has not been run on this machine", said)
+        self.assertEqual(
+            [row["against_baseline"]["delta"] for row in self.load("r.json")["benchmarks"]],
+            [9, 9],
+        )
+        copies = self.program("1"), self.program("2")
+        self.taskbench("calibrate", *copies, "--trials", "5", "--blocks", "2")
+        (file,) = (self.folder / "ci/baselines").glob("*.noise.json")
+        document = json.loads(file.read_text())
+        document["benchmarks"][1]["epsilon"] = 5000  # of sort
+        file.write_text(json.dumps(document))
+        answer = self.compare(
+            *LARGE, "--json", "r.json", times="sort=1e6 hash=500e3", status=1)
+        self.assertIn("calibrated 20", answer.stdout)
+        hash_row, sort_row = sorted(self.load("r.json")["benchmarks"], key=lambda r: r["name"])
+        self.assertEqual(sort_row["against_baseline"]["delta"], 5000)
+        self.assertEqual(sort_row["verdict"], "PASS")
+        self.assertEqual(hash_row["verdict"], "FAIL")
+
+    def test_gate_writes_its_files_also_when_there_is_nothing_to_judge(self):
+        gate = ("gate", "--baseline", "default", *LARGE, "--markdown", "c.md", "--json", "r.json")
+        begins = "<!-- taskbench-gate -->\n### taskbench: no verdict: "
+
+        def written():
+            comment, document = (self.folder / "c.md").read_text(), self.load("r.json")
+            self.assertEqual(document["verdict"], None)
+            self.assertEqual(document["name"], "default")
+            for name in ("c.md", "r.json"):
+                (self.folder / name).unlink()
+            return comment, document["failure"]
+
+        broken = self.program("b", body="'benchmark_out' in flags and sys.exit('out of luck')")
+        answer = self.taskbench(*gate, "--head", broken, status=5)
+        comment, failure = written()
+        self.assertTrue(comment.startswith(f"{begins}{broken} failed"), comment)
+        self.assertIn("exited with status 1: out of luck", comment)
+        self.assertEqual(failure["stage"], "measure")
+        self.assertIn(failure["message"], answer.stderr)
+
+        def another(document):
+            document["machine"]["kernel"] = "2.4.0"
+
+        self.edit(another)
+        self.edit(another, kind=".anchor")
+        self.taskbench(*gate, status=4)
+        comment, failure = written()
+        self.assertTrue(comment.startswith(f"{begins}no baseline of this machine"), comment)
+        self.assertIn("kernel: '2.4.0' there", comment)
+        self.assertEqual(failure["stage"], "machine")
+        self.baseline("compare", "--json", "r.json", status=4)
+        self.assertFalse((self.folder / "r.json").exists())
 
     def test_an_open_verdict_is_mapped_as_asked(self):
         def scattered(document):
@@ -369,6 +424,51 @@ class Journals(BaselineTest):
         )
         self.refused("baseline", *compare, says="j exists; go on with it by --resume")
         self.taskbench("gate", "--baseline", "default", *LARGE, "--journal", "j")  # begun anew
+
+    def test_a_verdict_of_another_program_or_question_is_not_given_again(self):
+        self.given_baseline()
+        program = self.program("b")
+        compare = ("baseline", "compare", "--program", program, *LARGE, "--journal", "j")
+        gate = ("gate", "--baseline", "default", "--head", program, *LARGE, "--journal", "j")
+        again = (*compare, "--resume")
+        self.taskbench(*compare)
+        self.taskbench(*again, "--processes", "7")
+        self.taskbench(*gate, "--resume")
+        self.refused(*again, "--processes", "9", says="j was begun with --processes 7; name as")
+        other = self.program("c", times="sort=1e6 hash=500")
+        self.refused(*again[:2], "--program", other, *again[4:],
+                     says=f"j was begun with '{program}', not '{other}'; begin anew")
+        self.refused("baseline", "compare", "--resume", "--journal", "j",
+                     says="j was begun with --delta 900% --alpha 1%; give the same")
+        self.refused(*again, "--alpha", "5%", says="j was begun with --delta 900% --alpha 1%")
+        self.program("b", times="sort=1e6 hash=500")
+        for command in (again, (*gate, "--resume")):
+            self.refused(*command, says="is not the program that j was begun with")
+        os.remove(program)  # what is known needs no program
+        self.taskbench(*again)
+        self.refused("baseline", "save", "--resume", "--journal", "j", says="j is of a comparison")
+
+    def test_a_baseline_saved_anew_is_another_one(self):
+        program = self.given_baseline()
+        self.baseline("compare", "--program", program, *LARGE, "--journal", "j")
+        resume = ("baseline", "compare", "--resume", *LARGE, "--journal", "j")
+        self.taskbench(*resume)
+        before = self.everything()
+
+        def touched(document):
+            document["processes"][0]["real_ns"]["sort"] *= 1.01
+
+        for kind, says in (("", "another baseline of that name"), (".anchor", "another anchor")):
+            self.edit(touched, kind=kind)
+            self.refused(*resume, says=f"j was begun against {says}")
+            for path, content in before.items():
+                path.write_bytes(content)
+        self.taskbench(*resume)
+        first, rest = (self.folder / "j").read_text().split("\n", 1)
+        setup = json.loads(first)
+        del setup["compared_with"]
+        (self.folder / "j").write_text(f"{json.dumps(setup)}\n{rest}")
+        self.refused(*resume, says="j does not say which baseline it was begun against")
 
     def test_the_default_journal_of_a_complete_comparison_makes_room(self):
         program = self.given_baseline()

@@ -53,6 +53,30 @@ class Floors(CalibrateTest):
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(rows["sort"]["epsilon"], self.noise()["sort"]["epsilon"])
 
+    def test_what_else_was_calibrated_on_the_machine_stays(self):
+        self.calibrate(self.copy("1"), self.copy("2"), *QUICK)
+        earlier = json.loads(self.stored().read_text())
+        earlier["date"] = "2020-01-31T00:00:00+00:00"
+        self.stored().write_text(json.dumps(earlier))
+        rows = {row["name"]: row for row in earlier["benchmarks"]}
+        origin = {key: earlier[key] for key in ("date", "copies", "blocks", "block_s")}
+        others = self.copy("3", "sort=1000 new=7"), self.copy("4", "sort=1000 new=7")
+        for _ in range(2):  # what is earlier stays so
+            answer = self.calibrate(*others, *QUICK)
+            self.assertNotIn("hash", answer.stdout)
+            document = json.loads(self.stored().read_text())
+            self.assertEqual(document["copies"], list(others))
+            self.assertEqual(list(self.noise()), ["hash", "new", "sort"])
+            self.assertEqual(self.noise()["hash"], {**rows["hash"], "earlier": origin})
+            self.assertNotIn("earlier", self.noise()["sort"])
+            self.assertNotEqual(self.noise()["sort"]["effects"], rows["sort"]["effects"])
+            with open(SCHEMA, encoding="utf-8") as schema:
+                jsonschema.validate(document, json.load(schema))
+        compare = ("ab", "--base", self.folder / "1", "--head", self.folder / "2")
+        said = " ".join(self.taskbench(*compare).stdout.split())
+        self.assertRegex(said, r"calibrated 2020-01-31, \d{4} days ago: measure it anew")
+        self.assertRegex(said, r"calibrated 20\d\d-\d\d-\d\d\. PASS")
+
     def test_h3_what_layouts_differ_by_is_no_regression(self):
         # 8 % between the copies of one build, each time: as a change, it would fail.
         copies = self.copy("1", "sort=1000"), self.copy("2", "sort=1080")
@@ -86,7 +110,8 @@ class Floors(CalibrateTest):
                 says="no calibration of this version",
             )
             self.assertEqual(self.stored().read_bytes(), content.encode("latin-1"))
-        self.calibrate(*copies, *QUICK)  # measured anew, it is replaced
+        said = self.calibrate(*copies, *QUICK).stderr  # measured anew, it is replaced
+        self.assertIn("was no calibration of this version; it is replaced", said)
 
 
 class Journals(CalibrateTest):

@@ -142,6 +142,18 @@ class Refusals(CompareTest):
         self.refused("compare", good, "missing", says="missing: does not exist")
         self.refused("compare", good, ".", says=".: is a folder")
 
+    def test_one_result_given_several_times_is_refused(self):
+        base = self.files("base", 3, {"sort": 100})
+        self.file("one", {"sort": 120})
+        (self.folder / "copy").write_bytes((self.folder / "one").read_bytes())
+        (self.folder / "link").symlink_to("one")
+        for again in ("./one", "copy", "link"):
+            says = f"--head: one and {again} are the same result, of one process"
+            self.refused("compare", "--base", base, "--head", f"one,{again}", says=says)
+            self.refused("compare", "--head", base, "--base", f"one,{again}",
+                         says=says.replace("head", "base"))
+        self.taskbench("compare", "one", "copy", status=3)
+
     def test_nothing_in_common(self):
         self.file("a", {"x": 1})
         self.file("b", {"y": 1})

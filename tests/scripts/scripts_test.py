@@ -378,7 +378,10 @@ class GatePr(ScriptTest):
 
 
 class DiffBaseline(ScriptTest):
-    FILES = "--markdown taskbench-baseline/comment.md --json taskbench-baseline/baseline.json"
+    FILES = (
+        "--journal taskbench-baseline/compare.journal "
+        "--markdown taskbench-baseline/comment.md --json taskbench-baseline/baseline.json"
+    )
 
     def setUp(self):
         super().setUp()
@@ -408,8 +411,22 @@ class DiffBaseline(ScriptTest):
         self.assertEqual(self.diff("--save", "--program", "x").returncode, 0)
         self.assertEqual(
             self.called()[-1],
-            "taskbench baseline save default --store ci/baselines --program x",
+            "taskbench baseline save default --store ci/baselines --program x "
+            "--journal taskbench-baseline/save.journal",
         )
+
+    def test_what_a_killed_job_left_is_in_nobodys_way(self):
+        for action, arguments in (("compare", ()), ("save", ("--save",))):
+            journal = self.folder / f"taskbench-baseline/{action}.journal"
+            journal.parent.mkdir(exist_ok=True)
+            journal.touch()
+            self.diff(*arguments, "--", "--resume")
+            self.assertTrue(journal.exists())
+            self.assertTrue(self.called()[-1].endswith(" --resume"))
+            self.diff(*arguments)
+            self.assertFalse(journal.exists())
+            self.diff(*arguments, "--", "--journal", "own")
+            self.assertEqual(self.called()[-1].count("--journal"), 1)
 
     def test_options_and_arguments(self):
         self.diff(
@@ -418,7 +435,7 @@ class DiffBaseline(ScriptTest):
         )
         self.assertEqual(self.called(), [
             "taskbench baseline compare nightly --store s --program out/bench --x "
-            "--markdown o/comment.md --json o/baseline.json --delta 5%"
+            "--journal o/compare.journal --markdown o/comment.md --json o/baseline.json --delta 5%"
         ])
         self.assertEqual(self.diff("nightly").returncode, 2)
 

@@ -108,7 +108,73 @@ TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdi
   const auto report = compare_files({counting(file, 1000)}, {other}, {});
   EXPECT_EQ(report.rows[0].instructions->verdict, Verdict::inconclusive);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
-  EXPECT_FALSE(compare_files({counting(file, 1000)}, {file}, {}).rows[0].instructions);
+  EXPECT_FALSE(compare_files({file}, {file}, {}).rows[0].instructions);
+}
+
+TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_with_the_reason) {
+  std::mt19937_64 random(13);
+  const auto base = processes(random, 8, {{"a", 100}});
+  auto head = processes(random, 8, {{"a", 100}});
+  auto counted = base;
+  for (auto& file : counted) file = counting(file, 1000);
+  ASSERT_EQ(compare_files(base, head, {}).overall, Verdict::pass);
+
+  auto report = compare_files(counted, head, {});
+  ASSERT_TRUE(report.rows[0].instructions);
+  EXPECT_EQ(report.rows[0].instructions->reason, "of head: not asked for");
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  for (auto& file : head) {
+    file.benchmarks[0].events.push_back(
+        {model::kInstructionsExact, "", {}, {}, false, "valgrind is not installed"});
+  }
+  report = compare_files(counted, head, {});
+  EXPECT_EQ(report.rows[0].instructions->reason, "of head: valgrind is not installed");
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_EQ(compare_files(head, counted, {}).rows[0].instructions->reason,
+            "of base: valgrind is not installed");
+  for (const std::string& text : {render::table(report, {false, 200}), render::markdown(report)}) {
+    EXPECT_NE(text.find("a: its instructions are not known of head: valgrind is not installed."),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_NE(render::csv(report).find(",,,,INCONCLUSIVE\n"), std::string::npos);
+  EXPECT_NE(render::json(report).find("valgrind is not installed"), std::string::npos);
+}
+
+TEST(files_test, a_row_that_fails_by_its_instructions_alone_has_its_counters_told) {
+  std::mt19937_64 random(14);
+  const auto counters = [&](double instructions, double polls) {
+    std::vector<ResultFile> files;
+    for (int i = 0; i < 8; ++i) {
+      files.push_back(counting(process(random, {{"a", 100}}), instructions));
+      for (auto& each : files.back().benchmarks[0].repetitions) each.counters["polls"] = polls;
+    }
+    return files;
+  };
+  const auto report = compare_files(counters(1000, 50), counters(1010, 70), {});
+  EXPECT_EQ(report.rows[0].verdict, Verdict::pass);
+  EXPECT_EQ(report.overall, Verdict::fail);
+  const std::string text = render::table(report, {false, 200});
+  EXPECT_NE(text.find("a: counters per iteration that moved most: "), std::string::npos) << text;
+  EXPECT_NE(text.find("polls 50"), std::string::npos) << text;
+}
+
+TEST(files_test, an_event_without_the_kernel_is_not_compared_with_one_that_has_it) {
+  std::mt19937_64 random(15);
+  const auto with_event = [&](double count, bool user_only) {
+    ResultFile file = process(random, {{"a", 100}});
+    file.benchmarks[0].events.push_back(
+        {"instructions", "", {count, count + 1, count + 2}, 1, user_only, ""});
+    return std::vector<ResultFile>{file};
+  };
+  const auto moved = [&](bool of_base, bool of_head) {
+    return compare_files(with_event(5000, of_base), with_event(9000, of_head), {}).rows[0].counters;
+  };
+  EXPECT_TRUE(moved(true, false).empty());
+  EXPECT_TRUE(moved(false, true).empty());
+  ASSERT_EQ(moved(true, true).size(), 1U);
+  EXPECT_EQ(moved(true, true)[0].name, "instructions, user only");
+  EXPECT_EQ(moved(false, false)[0].name, "instructions");
 }
 
 TEST(files_test, h4_a_speedup_is_an_improvement) {
@@ -138,8 +204,27 @@ TEST(files_test, too_few_files_are_told_how_many_it_takes) {
   EXPECT_NE(report.rows[0].reason.find("too few processes: 2 and 2, about 5 a side"),
             std::string::npos)
       << report.rows[0].reason;
+  const auto four =
+      compare_files(processes(random, 4, {{"a", 100}}), processes(random, 4, {{"a", 150}}), {});
+  EXPECT_EQ(four.rows[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(four.rows[0].reason, "too few processes: 4 and 4, about 5 a side are needed")
+      << "C(8, 4) = 70: no p is below 1 %";
   EXPECT_EQ(files_needed(0.01), 5U);  // C(10, 5) = 252
   EXPECT_EQ(files_needed(0.05), 4U);  // C(8, 4) = 70, C(6, 3) = 20
+}
+
+TEST(files_test, several_benchmarks_take_more_files_and_it_is_told) {
+  std::mt19937_64 random(16);
+  const std::map<std::string, double> before{{"a", 100}, {"b", 100}, {"c", 100}};
+  const auto slower = [&](std::size_t count) {
+    return compare_files(processes(random, count, before),
+                         processes(random, count, {{"a", 150}, {"b", 100}, {"c", 100}}), {});
+  };
+  const auto five = slower(5);  // 3 / C(10, 5) is above 1 %
+  EXPECT_EQ(five.rows[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(five.rows[0].reason,
+            "too few processes: 5 and 5, about 6 a side are needed for 3 benchmarks");
+  EXPECT_EQ(slower(6).rows[0].verdict, Verdict::fail);
 }
 
 TEST(files_test, aggregates_alone_carry_no_verdict) {
@@ -163,6 +248,13 @@ TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named
   ASSERT_EQ(report.machine_differs.size(), 1U);
   EXPECT_EQ(report.machine_differs[0], "num_cpus: '2' and '4'");
   EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
+  // What the first file does not tell, others may differ in.
+  head[3].cpu_count = 2;
+  base[1].environment["kernel"] = "Linux 6.1";
+  head[2].environment["kernel"] = "Linux 6.2";
+  EXPECT_EQ(compare_files(base, head, {}).machine_differs,
+            std::vector<std::string>{"kernel: 'Linux 6.1' and 'Linux 6.2'"});
+  head[2].environment["kernel"] = "Linux 6.1";
   // A measured clock rate differs each time and names no machine.
   head[3].cpu_count = 2;
   head[3].cpu_mhz = 1234;
