@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "reports/json/perf_script.hpp"
@@ -23,6 +24,8 @@ using workloads::measure::ProcessRequest;
 constexpr double kProbeTimeout_s = 10;
 // Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
 constexpr const char* kUnwinding = "dwarf,8192";
+// That much of the stack in each sample; what else is in it, and the sample as text.
+constexpr double kSampleBytes = 8192 + 2048;
 
 std::string why(const char* tool, const ProcessOutcome& outcome) {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
@@ -52,15 +55,29 @@ std::string choose_event(const std::filesystem::path& scratch, const std::atomic
 }
 
 /// What was sampled in truth: most versions of perf take the clock by themselves where they cannot
-/// count cycles, and end well. Empty when they do not tell.
-std::string recorded_event(const std::string& data, const std::atomic<bool>& stop) {
+/// count cycles, and user mode alone where they may not look into the kernel, and end well. Without
+/// a name when they do not tell.
+reports::json::PerfEvent recorded_event(const std::string& data, const std::atomic<bool>& stop) {
   const ProcessOutcome outcome =
       workloads::measure::run_process({.command = {"perf", "evlist", "-i", data},
                                        .environment = {"LC_ALL=C"},
                                        .timeout_s = kProbeTimeout_s},
                                       stop);
   if (!outcome.ok()) return {};
-  return outcome.output.substr(0, outcome.output.find_first_of(":\n"));
+  return reports::json::perf_event(
+      std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
+}
+
+/// perf passes on the status of what it has run, the signal that ended it, and its errors.
+std::string failure_of_workload(const ProcessOutcome& outcome) {
+  using End = ProcessOutcome::End;
+  if (outcome.end != End::exited && outcome.end != End::killed) return {};
+  constexpr std::string_view kError = "taskbench: error: ";
+  if (const auto at = outcome.errors.rfind(kError); at != std::string::npos) {
+    const std::string_view text = std::string_view(outcome.errors).substr(at + kError.size());
+    return std::string(text.substr(0, text.find('\n')));
+  }
+  return outcome.end == End::killed ? fmt::format("under perf it {}", outcome.text()) : "";
 }
 
 std::string make_pipes(const std::filesystem::path& scratch) {
@@ -72,6 +89,10 @@ std::string make_pipes(const std::filesystem::path& scratch) {
 }
 
 }  // namespace
+
+double recording_bytes(unsigned frequency, unsigned cpus, double duration_s) {
+  return frequency * static_cast<double>(cpus) * duration_s * kSampleBytes;
+}
 
 Recording record(const std::vector<std::string>& command, unsigned frequency, double timeout_s,
                  const std::filesystem::path& scratch, const std::atomic<bool>& stop,
@@ -103,9 +124,15 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
   request.timeout_s = timeout_s;
   request.waiting = waiting;
   ProcessOutcome outcome = workloads::measure::run_process(request, stop);
-  if (!outcome.ok()) throw PerfError(why("perf record", outcome));
-  if (std::string event = recorded_event(data, stop); !event.empty()) {
-    recording.event = std::move(event);
+  if (!outcome.ok()) {
+    if (const std::string failure = failure_of_workload(outcome); !failure.empty()) {
+      throw WorkloadError(failure);
+    }
+    throw PerfError(why("perf record", outcome));
+  }
+  if (auto event = recorded_event(data, stop); !event.name.empty()) {
+    recording.event = std::move(event.name);
+    recording.user_only = event.user_only;
   }
 
   // Into a file: it has more lines than a pipe of ours keeps. Inlined functions would be looked up

@@ -18,14 +18,24 @@ class PerfError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The workload itself failed under perf, and why.
+class WorkloadError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct Recording {
   reports::model::Profile profile;
-  std::string event;  ///< what was sampled
+  std::string event;       ///< what was sampled
+  bool user_only = false;  ///< perf was not permitted to look into the kernel
 };
+
+/// The most that a recording may take on the disk.
+[[nodiscard]] double recording_bytes(unsigned frequency, unsigned cpus, double duration_s);
 
 /// Samples a taskbench that switches sampling on and off itself, `frequency` times a second and
 /// CPU. By cycles, and by the clock of the CPU where the machine cannot count those. Throws
-/// PerfError. `waiting` is called now and then.
+/// PerfError, and WorkloadError. `waiting` is called now and then.
 [[nodiscard]] Recording record(const std::vector<std::string>& command, unsigned frequency,
                                double timeout_s, const std::filesystem::path& scratch,
                                const std::atomic<bool>& stop,

@@ -33,10 +33,13 @@ constexpr double kMaxDuration_s = 600;
 constexpr const char* kDefaultFolder = "taskbench-profile";
 constexpr std::size_t kExpectedBytes = std::size_t{1} << 20;
 
+constexpr double kGiB = 1 << 30;
+
 }  // namespace
 
 struct ProfileCommand::Plan {
   RunPlan run;
+  unsigned cpus = 1;
   std::filesystem::path folded;
   std::filesystem::path svg;
   unsigned frequency = kDefaultFrequency;
@@ -53,7 +56,9 @@ void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench profile ping_pong\n"
       "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n"
       "\n"
-      "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 130 interrupted.");
+      "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 5 the workload "
+      "failed,\n"
+      "130 interrupted.");
   auto* workload =
       app.add_option("WORKLOAD", workload_, "What to run; `taskbench list` shows them.")
           ->required();
@@ -86,8 +91,8 @@ ProfileCommand::Plan ProfileCommand::plan() const {
   RunArguments arguments = arguments_;
   arguments.workloads = workload_;
   const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
-  plan.run = plan_run(arguments,
-                      allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency()));
+  plan.cpus = allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
+  plan.run = plan_run(arguments, plan.cpus);
   if (plan.run.cases.size() != 1) {
     throw UsageError(fmt::format(
         "profile takes one workload, one scheduler and one worker count; these are {} cases",
@@ -104,8 +109,9 @@ ProfileCommand::Plan ProfileCommand::plan() const {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
-    throw UsageError(
-        fmt::format("--out: '{}' cannot be made: {}", folder.string(), failed.message()));
+    throw UsageError(fmt::format(
+        "--out: '{}' cannot be made: {}; name another folder, or change its permissions",
+        folder.string(), failed.message()));
   }
   plan.folded = folder / "profile.folded";
   plan.svg = folder / "profile.svg";
@@ -116,6 +122,22 @@ ProfileCommand::Plan ProfileCommand::plan() const {
   return plan;
 }
 
+/// Found out before minutes of sampling have filled the disk.
+void ProfileCommand::refuse_too_much(const Plan& plan, const std::filesystem::path& folder) {
+  std::error_code failed;
+  const auto space = std::filesystem::space(folder, failed);
+  // The workers, and the thread that waits for them.
+  const unsigned busy = std::min(plan.cpus, plan.run.cases.front().workers + 1);
+  const double most = recording_bytes(plan.frequency, busy, plan.duration_s);
+  if (failed || most <= static_cast<double>(space.available)) return;
+  throw UsageError(fmt::format(
+      "{} of sampling at {} Hz on {} CPU{} may take {:.1f} GiB, and '{}' has {:.1f} GiB left: "
+      "shorten it (--duration), sample less often (--frequency), or name a folder on a larger disk "
+      "by TMPDIR",
+      duration_limit_text(plan.duration_s), plan.frequency, busy, busy == 1 ? "" : "s", most / kGiB,
+      folder.parent_path().string(), static_cast<double>(space.available) / kGiB));
+}
+
 ExitCode ProfileCommand::execute(const Invocation&) {
   const Plan plan = this->plan();
   const auto& spec = plan.run.cases.front();
@@ -123,6 +145,7 @@ ExitCode ProfileCommand::execute(const Invocation&) {
   Recording recording;
   try {
     const ScratchFolder scratch;
+    refuse_too_much(plan, scratch.path());
     ProgressLine progress(progress_style(false));
     recording = record(
         case_command(plan.run, spec, plan.duration_s, scratch.path() / "result.json"),
@@ -136,8 +159,15 @@ ExitCode ProfileCommand::execute(const Invocation&) {
     if (stop.load(std::memory_order_relaxed)) return ExitCode::interrupted;
     print_error(fmt::format("no profile: {}", error.what()));
     return ExitCode::wrong_machine;
+  } catch (const WorkloadError& error) {
+    // relaxed: nothing is ordered by the flag.
+    if (stop.load(std::memory_order_relaxed)) return ExitCode::interrupted;
+    print_error(fmt::format("no profile: the workload failed: {}", error.what()));
+    return ExitCode::measured_program_failed;
   } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError(error.what());
+    throw UsageError(fmt::format(
+        "no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
+        error.path1().string(), error.code().message()));
   }
   const auto samples = recording.profile.samples();
   if (samples == 0) {
@@ -146,8 +176,8 @@ ExitCode ProfileCommand::execute(const Invocation&) {
         "(--frequency)");
     return ExitCode::wrong_machine;
   }
-  const std::string title =
-      fmt::format("{}: {} at {} Hz", spec.name(), recording.event, plan.frequency);
+  const std::string event = recording.event + (recording.user_only ? " (user only)" : "");
+  const std::string title = fmt::format("{}: {} at {} Hz", spec.name(), event, plan.frequency);
   for (const auto& [path, content] :
        {std::pair{plan.folded, reports::render::folded(recording.profile)},
         std::pair{plan.svg, reports::render::flame_graph(recording.profile, title)}}) {
@@ -158,9 +188,14 @@ ExitCode ProfileCommand::execute(const Invocation&) {
     }
     print_note(fmt::format("wrote {}", path.string()));
   }
+  if (recording.user_only) {
+    print_note(
+        "user only: what the kernel did for the workload is not in it; `sudo sysctl "
+        "kernel.perf_event_paranoid=1` permits that");
+  }
   const bool printed =
       print_result(fmt::format("{}: {} samples by {}, {} different stacks\n", spec.name(), samples,
-                               recording.event, recording.profile.stacks.size()));
+                               event, recording.profile.stacks.size()));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
 

@@ -1,6 +1,7 @@
 // `taskbench profile`: where the time of a workload goes, by sampling with perf.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class ProfileCommand final : public Command {
   struct Plan;
 
   [[nodiscard]] Plan plan() const;
+  static void refuse_too_much(const Plan& plan, const std::filesystem::path& folder);
 
   RunArguments arguments_;
   std::vector<std::string> workload_;

@@ -56,20 +56,11 @@ std::string mended(std::string_view line) {
   return result;
 }
 
-/// "cycles:u" and "cpu_core/cycles/u" count user mode only; "cycles:ppp" and "cycles:uk" do not.
 void set_event(PerfCount& count, std::string_view printed) {
+  PerfEvent event = perf_event(printed);
   count.printed = printed;
-  count.event = printed;
-  const auto colon = count.event.rfind(':');
-  const auto slash = count.event.rfind('/');
-  const bool of_pmu = slash != std::string::npos && slash + 1 < count.event.size() &&
-                      (colon == std::string::npos || colon < slash);
-  const auto place = of_pmu ? slash : colon;
-  if (place == std::string::npos) return;
-  const std::string_view modifier = std::string_view(count.event).substr(place + 1);
-  count.user_only = modifier.find('u') != std::string_view::npos &&
-                    modifier.find_first_not_of("uHGpPDIeW") == std::string_view::npos;
-  if (modifier == "u") count.event.resize(of_pmu ? place + 1 : place);
+  count.event = event.modifiers == "u" ? std::move(event.name) : count.printed;
+  count.user_only = event.user_only;
 }
 
 /// The kernel counts these while it runs itself: of user mode alone they are always 0.
@@ -142,6 +133,26 @@ std::optional<PerfCount> from_fields(std::string_view line, bool& damaged) {
 }
 
 }  // namespace
+
+/// "cycles:u" and "cpu_core/cycles/u" count user mode only; "cycles:ppp" and "cycles:uk" do not.
+/// The name of a tracepoint holds a colon, too: "sched:sched_switch" has no modifier
+/// "sched_switch".
+PerfEvent perf_event(std::string_view printed) {
+  constexpr std::string_view kWithUser = "uHGpPDIeW";
+  const auto colon = printed.rfind(':');
+  const auto slash = printed.rfind('/');
+  const bool of_pmu = slash != std::string_view::npos && slash + 1 < printed.size() &&
+                      (colon == std::string_view::npos || colon < slash);
+  const auto place = of_pmu ? slash : colon;
+  if (place == std::string_view::npos) return {std::string(printed), {}, false};
+  const std::string_view modifiers = printed.substr(place + 1);
+  if (modifiers.find_first_not_of("uhkHGpPDISeWb") != std::string_view::npos) {
+    return {std::string(printed), {}, false};
+  }
+  return {std::string(printed.substr(0, of_pmu ? place + 1 : place)), std::string(modifiers),
+          modifiers.find('u') != std::string_view::npos &&
+              modifiers.find_first_not_of(kWithUser) == std::string_view::npos};
+}
 
 PerfOutput parse_perf_stat(std::string_view text) {
   PerfOutput output;

@@ -20,6 +20,15 @@ struct PerfCount {
   std::string unavailable;  ///< why there is no value, in perf's words; else empty
 };
 
+/// An event as perf prints it, taken apart: "cycles:Pu", "cpu_core/cycles/u".
+struct PerfEvent {
+  std::string name;       ///< "cycles", "cpu_core/cycles/"
+  std::string modifiers;  ///< "Pu"
+  bool user_only = false;
+};
+
+[[nodiscard]] PerfEvent perf_event(std::string_view printed);
+
 struct PerfOutput {
   std::vector<PerfCount> counts;  ///< in perf's order
   std::string damage;             ///< what could not be read, in a sentence; empty: nothing

@@ -40,9 +40,16 @@ struct Aslr {
   bool off_for_process = false;  ///< by its personality, as `setarch -R` sets it
 };
 
+/// What became of opening a counter.
+struct EventAccess {
+  int error = 0;           ///< errno; 0: it may be counted
+  bool user_only = false;  ///< but not what the kernel does meanwhile
+};
+
 struct CounterAccess {
-  int paranoid = 0;  ///< kernel.perf_event_paranoid
-  bool privileged = false;
+  std::optional<int> paranoid;  ///< kernel.perf_event_paranoid; none: there is no such setting
+  EventAccess software;         ///< the task clock
+  EventAccess hardware;         ///< cycles
 };
 
 struct ClockSource {

@@ -114,40 +114,77 @@ TableBlock result_table(const std::vector<ShownCase>& cases) {
   return table;
 }
 
-void add_overview(const std::vector<ShownCase>& cases, Section& section, Document& document) {
+/// So many of a list, from `first` on.
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+
+  [[nodiscard]] bool holds(std::size_t index) const { return first <= index && index < end; }
+};
+
+/// As few runs as possible of at most `most`, of nearly equal length.
+std::vector<IndexRange> runs_of(std::size_t count, std::size_t most) {
+  const std::size_t runs = (count + most - 1) / most;
+  std::vector<IndexRange> result;
+  for (std::size_t i = 0; i < runs; ++i) {
+    result.push_back({i * count / runs, (i + 1) * count / runs});
+  }
+  return result;
+}
+
+struct Overview {
+  std::vector<std::string> groups;
+  std::vector<Variant> variants;
+};
+
+/// One for each run of groups and of variants that has cases in common.
+std::vector<Overview> overviews_of(const std::vector<ShownCase>& cases, bool per_operation) {
   const auto groups = distinct(cases, &ShownCase::group);
   const auto variants = distinct(cases, &ShownCase::variant);
-  if (cases.size() < 2 || variants.size() > kMostVariants) return;
+  std::vector<Overview> overviews;
+  for (const IndexRange& rows : runs_of(groups.size(), kMaxRows)) {
+    for (const IndexRange& marks : runs_of(variants.size(), kMostVariants)) {
+      std::vector<Variant> shown;
+      for (std::size_t i = marks.first; i < marks.end; ++i) shown.push_back({variants[i], {}});
+      for (const ShownCase& each : cases) {
+        const std::size_t group = place_of(groups, each.group);
+        const std::size_t variant = place_of(variants, each.variant);
+        if (!rows.holds(group) || !marks.holds(variant)) continue;
+        const double scale = per_operation ? static_cast<double>(each.benchmark->operations) : 1;
+        std::optional<stats::Interval> interval = each.real_ns.interval;
+        if (interval) interval = {interval->low / scale, interval->high / scale};
+        shown[variant - marks.first].points.push_back(
+            {group - rows.first, each.real_ns.median / scale, interval});
+      }
+      std::erase_if(shown, [](const Variant& variant) { return variant.points.empty(); });
+      if (shown.empty()) continue;
+      overviews.push_back({{groups.begin() + static_cast<std::ptrdiff_t>(rows.first),
+                            groups.begin() + static_cast<std::ptrdiff_t>(rows.end)},
+                           std::move(shown)});
+    }
+  }
+  return overviews;
+}
+
+void add_overview(const std::vector<ShownCase>& cases, Section& section, Document& document) {
+  if (cases.size() < 2) return;
   const bool per_operation =
       std::ranges::all_of(cases, [](const ShownCase& each) { return each.has_operations(); });
   const std::string quantity =
       per_operation ? "wall time of one operation" : "wall time of one iteration";
-  const std::size_t plots = (groups.size() + kMaxRows - 1) / kMaxRows;
-  for (std::size_t plot = 0; plot < plots; ++plot) {
-    const std::size_t first = plot * kMaxRows;
-    const std::size_t end = std::min(groups.size(), first + kMaxRows);
-    std::vector<Variant> shown;
-    for (const std::string& variant : variants) shown.push_back({variant, {}});
-    for (const ShownCase& each : cases) {
-      const std::size_t group = place_of(groups, each.group);
-      if (group < first || group >= end) continue;
-      const double scale = per_operation ? static_cast<double>(each.benchmark->operations) : 1;
-      std::optional<stats::Interval> interval = each.real_ns.interval;
-      if (interval) interval = {interval->low / scale, interval->high / scale};
-      shown[place_of(variants, each.variant)].points.push_back(
-          {group - first, each.real_ns.median / scale, interval});
-    }
-    std::erase_if(shown, [](const Variant& variant) { return variant.points.empty(); });
-    const std::vector<std::string> names(groups.begin() + static_cast<std::ptrdiff_t>(first),
-                                         groups.begin() + static_cast<std::ptrdiff_t>(end));
-    const std::string name = plot == 0 ? "overview" : fmt::format("overview-{}", plot + 1);
-    document.plots.push_back(overview_plot(name, "Benchmarks side by side" + part_text(plot, plots),
-                                           quantity, names, shown));
+  const auto overviews = overviews_of(cases, per_operation);
+  for (std::size_t i = 0; i < overviews.size(); ++i) {
+    const std::string name = i == 0 ? "overview" : fmt::format("overview-{}", i + 1);
+    document.plots.push_back(
+        overview_plot(name, "Benchmarks side by side" + part_text(i, overviews.size()), quantity,
+                      overviews[i].groups, overviews[i].variants));
     section.blocks.push_back(Figure{
-        name, fmt::format("Each mark is the median {} of {} repetitions, its bar the 95 % interval "
-                          "of that median, where there are the six repetitions that it takes. To "
-                          "the left is faster.",
-                          quantity, sample_count(pointers(cases)))});
+        name,
+        fmt::format("Each mark is the median {} of {} repetitions, its bar the 95 % interval "
+                    "of that median, where there are the six repetitions that it takes. To "
+                    "the left is faster.{}",
+                    quantity, sample_count(pointers(cases)),
+                    overviews.size() > 1 ? " Each of these plots has a scale of its own." : "")});
   }
 }
 

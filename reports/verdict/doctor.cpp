@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -273,18 +275,53 @@ Diagnosis huge_pages(const DoctorFacts& facts) {
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
+/// Nothing may be counted, whatever the setting says.
+Diagnosis denied(const model::CounterAccess& access) {
+  const int error = access.software.error;
+  const std::string failed = fmt::format("perf_event_open: {}", std::strerror(error));
+  if (error == ENOSYS) {
+    return {Severity::minor, failed + ": this kernel, or a filter of system calls, has no counters",
+            "docker run --security-opt seccomp=unconfined, or a kernel with CONFIG_PERF_EVENTS"};
+  }
+  if (error != EACCES && error != EPERM) {
+    return {Severity::minor, failed + ": no counter can be opened", "perf stat true"};
+  }
+  // The kernel permits a process to count itself up to 2; only patched ones know 3 and 4.
+  if (access.paranoid && *access.paranoid > 2) {
+    return {Severity::minor,
+            fmt::format("{}: nothing may be counted, kernel.perf_event_paranoid is {}", failed,
+                        *access.paranoid),
+            "sudo sysctl kernel.perf_event_paranoid=1"};
+  }
+  return {Severity::minor, failed + ": nothing may be counted, as in a container that forbids it",
+          "docker run --cap-add PERFMON --security-opt seccomp=unconfined"};
+}
+
 Diagnosis counters(const DoctorFacts& facts) {
   if (!facts.counters) return unknown(facts.counters.reason);
-  const std::string level =
-      fmt::format("kernel.perf_event_paranoid is {}", facts.counters->paranoid);
-  if (facts.counters->paranoid < 2) return {Severity::ok, level};
-  if (facts.counters->privileged) {
-    return {Severity::ok, level + ", which does not bind this process"};
+  const model::CounterAccess& access = *facts.counters;
+  if (access.software.error != 0) return denied(access);
+  const bool user_only = access.software.user_only || access.hardware.user_only;
+  const std::string partly =
+      user_only
+          ? fmt::format(" of user code only{}",
+                        access.paranoid
+                            ? fmt::format(", kernel.perf_event_paranoid is {}", *access.paranoid)
+                            : "")
+          : "";
+  if (access.hardware.error != 0) {
+    return {Severity::minor,
+            fmt::format("no hardware counters here ({}): software events{}{}",
+                        std::strerror(access.hardware.error), user_only ? "" : " only", partly),
+            user_only ? "sudo sysctl kernel.perf_event_paranoid=1; for instructions: taskbench run "
+                        "--counters instructions-exact"
+                      : "taskbench run --counters software,instructions-exact"};
   }
-  return {Severity::minor,
-          level + (facts.counters->paranoid == 2 ? ": only user code is counted"
-                                                 : ": nothing may be counted"),
-          "sudo sysctl kernel.perf_event_paranoid=1"};
+  if (user_only) {
+    return {Severity::minor, "hardware and software events" + partly,
+            "sudo sysctl kernel.perf_event_paranoid=1"};
+  }
+  return {Severity::ok, "hardware and software events can be counted"};
 }
 
 Diagnosis tools(const DoctorFacts& facts) {

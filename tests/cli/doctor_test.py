@@ -3,10 +3,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 
-from taskbench_command import BINARY, CommandTest, environment, main, signals_at_default
+from taskbench_command import (
+    BINARY, CommandTest, become_nobody, environment, main, signals_at_default,
+)
 from terminal_session import TerminalSession
 
 ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
@@ -109,6 +112,21 @@ class Findings(Doctor):
         wake_up = report["floor"][-1]
         self.assertIn("on the same CPU", wake_up["what"])
         self.assertGreaterEqual(wake_up["samples"], 100)
+
+    def test_counters_are_tried_and_not_inferred(self):
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        self.folder.chmod(0o755)
+        result = subprocess.run(
+            [binary, "doctor", "--format", "json"], cwd=self.folder, env=environment(),
+            stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=120,
+            check=False, preexec_fn=become_nobody,
+        )
+        row = self.finding(json.loads(result.stdout), "counters")
+        self.assertRegex(
+            row["found"],
+            r"^(hardware and software events( can be counted$| of user code only)"
+            r"|no hardware counters here \([A-Z][^)]*\): software events"
+            r"|perf_event_open: [A-Z].*: (nothing may be|no counter can be|this kernel))")
 
     def test_tools_that_are_missing_or_do_not_work_are_named_with_their_packages(self):
         fake = self.folder / "bin"

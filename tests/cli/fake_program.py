@@ -1,4 +1,4 @@
-"""Stand-ins: a benchmark program that is made to be fast, slow, noisy or broken, and a valgrind."""
+"""Stand-ins: a benchmark program that is fast, slow, noisy or broken; valgrind; gnuplot."""
 
 import os
 import sys
@@ -31,6 +31,31 @@ for name, ns in times.items():
 with open(flags["benchmark_out"], "w") as out:
     json.dump({{"context": {{"json_schema_version": 1}}, "benchmarks": rows}}, out)
 """
+
+# In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
+DRAWS = """#!{python} -IS
+import sys
+name = sys.argv[-1].removesuffix(".gp")
+assert open(name + ".dat").read().startswith("# index 0")
+{body}
+open(name + ".svg", "w").write('<svg viewBox="0 0 9 9"><path d="M0,0 L9,9"/></svg>')
+open(name + ".png", "wb").write(b"PNG" + b"IEND\\xaeB`\\x82")
+"""
+
+# A line of a stand-in that says that it has begun, and never ends.
+HANGS = "open({marker!r}, 'w').close(); import time; time.sleep(600)"
+
+
+def fake_gnuplot(folder, body=""):
+    """Puts a gnuplot into `folder` that does `body` first; returns the PATH that finds it.
+
+    In `body`, `name` is the plot's.
+    """
+    folder.mkdir(exist_ok=True)
+    program = folder / "gnuplot"
+    program.write_text(DRAWS.format(python=sys.executable, body=body), encoding="utf-8")
+    program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
 
 
 def fake_valgrind(folder, body):

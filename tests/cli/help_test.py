@@ -96,6 +96,19 @@ class Manual(HelpTexts):
         for status in (0, 1, 2, 3, 4, 5, 130):
             self.assertRegex(page, rf"(?m)^\.TP\n\.B {status}$")
 
+    def test_what_is_indented_ends(self):
+        """Else all that follows stands further right, and the next example further still."""
+        open_at = None
+        for number, line in enumerate(MANUAL.read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith((".RS", ".SH", ".SS")):
+                self.assertIsNone(open_at, f"line {number}: .RS of line {open_at} is still open")
+            if line.startswith(".RS"):
+                open_at = number
+            elif line.startswith(".RE"):
+                self.assertIsNotNone(open_at, f"line {number}: .RE ends nothing")
+                open_at = None
+        self.assertIsNone(open_at, f".RS of line {open_at} is never closed")
+
     def test_lines_begin_with_no_stray_control_character(self):
         """A line of text that begins with a dot or an apostrophe would be lost."""
         known = r"^\.(\\\"|(TH|SH|SS|TP|PP|RS|RE|B|I|BR|RB|RI|IR|BI|br)\b)"

@@ -4,11 +4,12 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as xml
 
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
 
 REAL_PERF = shutil.which("perf")
 
@@ -110,11 +111,32 @@ class Profile(ProfileTest):
         result = self.profile(env=self.fake_perf(recorded="cpu-clock"))
         self.assertIn("2 samples by cpu-clock", result.stdout)
 
+    def test_user_only_is_told_in_the_picture_and_in_the_summary(self):
+        for recorded, name in (("cycles:u", "cycles"), ("cycles:Pu", "cycles"),
+                               ("cpu_core/cycles/Pu", "cpu_core/cycles/")):
+            with self.subTest(recorded):
+                result = self.profile(env=self.fake_perf(recorded=recorded))
+                self.assertIn(f"2 samples by {name} (user only), ", result.stdout)
+                self.assertIn("kernel.perf_event_paranoid=1", result.stderr)
+                picture = (self.folder / "taskbench-profile/profile.svg").read_text()
+                self.assertIn(f": {name} (user only) at 997 Hz", picture)
+
+    def test_with_the_kernel_nothing_is_said_of_user_only(self):
+        result = self.profile(env=self.fake_perf(recorded="cycles:P"))
+        self.assertNotIn("user only", result.stdout + result.stderr)
+        self.assertNotIn("user only",
+                         (self.folder / "taskbench-profile/profile.svg").read_text())
+
     @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
     def test_real_perf_finds_the_scheduler(self):
+        denied = subprocess.run(
+            ["perf", "record", "-q", "-e", "cpu-clock", "-o", self.folder / "data", "--", "true"],
+            env=environment(LC_ALL="C"), capture_output=True, encoding="utf-8", check=False)
+        if denied.returncode != 0:
+            self.skipTest(f"perf cannot sample here: {' '.join(denied.stderr.split())[:200]}")
         result = self.taskbench("profile", "ping_pong", "--duration", "300ms", "--out", "p",
                                 env=self.env())
-        self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock), ")
+        self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock)( \(user only\))?, ")
         folded = (self.folder / "p/profile.folded").read_text(encoding="utf-8")
         for line in folded.splitlines():
             self.assertRegex(line, r"^[^;]+(;[^;]+)+ \d+$")
@@ -145,6 +167,58 @@ class Faults(ProfileTest):
     def test_perf_that_fails_while_it_records(self):
         self.failed("cannot attach", self.fake_perf(
             'if "--control" in options:\n    sys.exit("cannot attach")'))
+
+    def failed_workload(self, says, body):
+        env = self.fake_perf(f'if "--control" in options:\n    {body}')
+        result = self.profile(env=env, status=5)
+        self.assertEqual(result.stdout, "")
+        self.assertIn(f"taskbench: error: no profile: the workload failed: {says}", result.stderr)
+        self.assertEqual(os.listdir(self.folder / "taskbench-profile"), [])
+
+    def test_workload_that_fails_under_perf_is_no_fault_of_perf(self):
+        self.failed_workload(
+            "ping_pong: 3 of 4 answered",
+            "sys.stderr.write('taskbench: error: ping_pong: 3 of 4 answered\\n'); sys.exit(5)")
+
+    def test_workload_that_crashes_under_perf_is_no_fault_of_perf(self):
+        self.failed_workload("under perf it was killed by signal 11",
+                             "os.kill(os.getpid(), 11)")
+
+    def test_sampling_that_would_fill_the_disk_is_refused(self):
+        free = shutil.disk_usage(self.folder).free
+        if free > 150 << 30:
+            self.skipTest(f"the disk has {free >> 30} GiB free: too much to be filled")
+        result = self.refused(
+            "profile", "ping_pong", "--workers", "1", "--duration", "600s", "--frequency", "20000",
+            env=self.fake_perf(), says="10m of sampling at 20000 Hz on ")
+        for word in ("GiB left", "--duration", "--frequency", "TMPDIR", str(self.folder / "tmp")):
+            self.assertIn(word, result.stderr)
+        self.assertFalse((self.folder / "perf.log").exists())
+        self.assertEqual(os.listdir(self.folder / "tmp"), [])
+
+    def test_folder_without_permission_to_write(self):
+        env = self.fake_perf()
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        (self.folder / "closed").mkdir(mode=0o555)
+        self.folder.chmod(0o755)
+        for place, says in (("closed", "permission denied"), ("closed/new", "ermission denied")):
+            result = self.refused("profile", "ping_pong", "--out", place, says=says, env=env,
+                                  binary=binary, preexec_fn=become_nobody)
+            self.assertIn("closed", result.stderr)
+            self.assertRegex(result.stderr, "name another|its permissions")
+        self.assertFalse((self.folder / "perf.log").exists())
+
+    def test_folder_for_temporary_files_without_permission_to_write(self):
+        env = self.fake_perf()
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        (self.folder / "tmp").chmod(0o555)
+        (self.folder / "out").mkdir()
+        (self.folder / "out").chmod(0o777)
+        self.folder.chmod(0o755)
+        result = self.refused(
+            "profile", "ping_pong", "--out", "out", says="TMPDIR", env=env, binary=binary,
+            preexec_fn=become_nobody)
+        self.assertIn("ermission denied", result.stderr)
 
     def test_folder_that_cannot_be_made(self):
         (self.folder / "file").write_text("")

@@ -11,22 +11,13 @@ import sys
 import unittest
 from html.parser import HTMLParser
 
-from fake_program import FAKE
+from fake_program import FAKE, HANGS, fake_gnuplot
 from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
 from terminal_session import TerminalSession
 
 HAS_GNUPLOT = shutil.which("gnuplot") is not None
 needs_gnuplot = unittest.skipUnless(HAS_GNUPLOT, "SKIPPED: gnuplot is not installed")
 
-# In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
-DRAWS = """#!{python} -IS
-import sys
-name = sys.argv[-1].removesuffix(".gp")
-assert open(name + ".dat").read().startswith("# index 0")
-{body}
-open(name + ".svg", "w").write('<svg viewBox="0 0 9 9"><path d="M0,0 L9,9"/></svg>')
-open(name + ".png", "wb").write(b"PNG" + b"IEND\\xaeB`\\x82")
-"""
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 
@@ -79,12 +70,7 @@ class ReportTest(CommandTest):
 
     def gnuplot(self, body=""):
         """A folder for PATH with a gnuplot that does `body` before it draws."""
-        folder = self.folder / "bin"
-        folder.mkdir(exist_ok=True)
-        program = folder / "gnuplot"
-        program.write_text(DRAWS.format(python=sys.executable, body=body))
-        program.chmod(0o755)
-        return {"PATH": f"{folder}:{os.environ['PATH']}"}
+        return {"PATH": fake_gnuplot(self.folder / "bin", body)}
 
     def report(self, *arguments, env=None, **options):
         return self.taskbench(
@@ -387,6 +373,39 @@ class OfARun(ReportTest):
                                 env=self.gnuplot())
         self.assertEqual(result.stdout + result.stderr, "")
         self.assertIn("index.html", self.left("out"))
+
+
+class Interrupted(ReportTest):
+    """^C while gnuplot draws: SIGINT, and the status of a program that it has ended."""
+
+    def interrupted(self, *arguments):
+        """Interrupts the command while a plot of counters is drawn, which takes for ever."""
+        hangs = HANGS.format(marker=str(self.folder / "drawing"))
+        env = self.gnuplot(f"if name.startswith('counters'):\n    {hangs}")
+        errors = self.interrupt(arguments, self.folder / "drawing", env)
+        self.assertEqual([name for name in self.left() if name.startswith(".")], [])
+        return errors
+
+    def test_of_a_run_leaves_the_plots_that_are_drawn_and_exits_130(self):
+        errors = self.interrupted("run", *self.small("chained_spawn"), "--report", "out")
+        self.assertIn("note: 1 of 2 plots were not drawn: gnuplot was interrupted.", errors)
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md", "result.json"])
+        page = self.page()
+        self.assertEqual(page.count("svg"), 1)
+        self.assertIn("would stand here: gnuplot was interrupted", page.text)
+        self.assertEqual(len(self.load("out/result.json")["taskbench"]["cases"]), 1)
+
+    def test_of_a_report_leaves_none_and_exits_130(self):
+        errors = self.interrupted("report", self.result("r.json"), "--out", "out")
+        self.assertIn("note: interrupted; no report was written", errors)
+        self.assertEqual(self.left(), ["bin", "drawing", "r.json"])
+
+    def test_of_a_report_leaves_an_older_one_as_it_was(self):
+        self.report(self.result("r.json", ["old"]))
+        before = (self.folder / "out/index.html").read_bytes()
+        self.interrupted("report", self.result("r.json", ["new"]), "--out", "out")
+        self.assertEqual((self.folder / "out/index.html").read_bytes(), before)
+        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
 
 
 class Console(ReportTest):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -74,6 +75,24 @@ class CommandTest(unittest.TestCase):
         shown = f"taskbench {' '.join(map(str, arguments))}\n{result.stdout}\n{result.stderr}"
         self.assertEqual(result.returncode, status, shown)
         return result
+
+    def interrupt(self, arguments, begun, env):
+        """Sends SIGINT as soon as the file `begun` is there; returns the standard error."""
+        with subprocess.Popen(
+            [BINARY, *map(str, arguments)], cwd=self.folder, env=environment(**env),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            encoding="utf-8", preexec_fn=signals_at_default,
+        ) as process:
+            self.addCleanup(process.kill)
+            end = time.monotonic() + TIMEOUT_S
+            while not begun.exists():
+                self.assertIsNone(process.poll(), "it has ended before")
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130, errors)
+        return errors
 
     def refused(self, *arguments, says, **options):
         """The command must end with status 2, print no result, and say `says` on one line."""

@@ -2,6 +2,7 @@
 // nothing.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -43,7 +44,7 @@ inline model::DoctorFacts quiet_facts() {
   know(facts.cpus_allowed, 4);
   know(facts.quota, {});
   know(facts.aslr, {2, false});
-  know(facts.counters, {1, false});
+  know(facts.counters, {1, {}, {}});
   know(facts.clock_source, {"tsc", "tsc hpet acpi_pm"});
   know(facts.memory, {std::int64_t{16} << 30, std::int64_t{12} << 30});
   know(facts.memory_stall_percent, 0.0);
@@ -72,7 +73,7 @@ inline model::DoctorFacts disturbed_facts() {
   know(facts.cpus_allowed, 1);
   know(facts.quota, {0.5, "/sys/fs/cgroup/job.slice/cpu.max"});
   know(facts.aslr, {0, false});
-  know(facts.counters, {4, false});
+  know(facts.counters, {4, {EACCES, false}, {EACCES, false}});
   know(facts.clock_source, {"hpet", "tsc hpet acpi_pm"});
   know(facts.memory, {std::int64_t{16} << 30, std::int64_t{100} << 20});
   know(facts.memory_stall_percent, 12.5);

@@ -133,6 +133,45 @@ class InstallDeps(ScriptTest):
         self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", *for_tests])
         self.assertEqual(self.apt_calls(), [])
 
+    def lacking_tools(self):
+        for tool in ("perf", "valgrind"):
+            self.stand_in(self.bin / tool, "exit 127")
+
+    def test_tools_that_count_are_installed_on_demand(self):
+        self.lacking("linux-perf", "valgrind")
+        self.lacking_tools()
+        self.assertEqual(self.install("bench").returncode, 0)
+        self.assertEqual(self.apt_calls(), [])
+        answer = self.install("--with", "perf", "--with", "valgrind", "bench")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        installs = [call.split("recommends ")[1] for call in self.apt_calls()]
+        self.assertEqual(installs, ["linux-perf", "valgrind"])
+        answer = self.install("--dry-run", "--with", "perf", "bench")
+        self.assertEqual(answer.stdout, "linux-perf\n")
+
+    def test_tools_that_work_are_not_installed_from_wherever_they_came(self):
+        self.lacking("linux-perf")
+        self.stand_in(self.bin / "perf")
+        self.assertEqual(self.install("--with", "perf", "bench").returncode, 0)
+        self.assertEqual(self.apt_calls(), [])
+
+    def test_perf_is_found_under_the_names_that_ubuntu_has_for_it(self):
+        self.lacking_tools()
+        self.stand_in(self.bin / "apt-cache", '[ "$2" = linux-tools-generic ]')
+        self.assertEqual(self.install("--with", "perf", "bench").returncode, 0)
+        self.assertTrue(self.apt_calls()[-1].endswith(" linux-tools-generic"))
+
+    def test_tools_that_are_not_to_be_had_stop_nothing(self):
+        self.lacking("cmake")
+        self.lacking_tools()
+        self.stand_in(self.bin / "apt-cache", '[ "$2" = cmake ] || [ "$2" = valgrind ]')
+        self.stand_in(self.bin / "apt-get", 'case "$*" in *valgrind) exit 100 ;; esac')
+        answer = self.install("--with", "perf", "--with", "valgrind", "bench")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("going on without perf: no package brings it here", answer.stderr)
+        self.assertIn("going on without valgrind\n", answer.stderr)
+        self.assertTrue(self.apt_calls()[0].endswith(" cmake"))
+
     def test_other_systems_are_told_the_packages(self):
         self.debian.write_text("ID=fedora\n")
         answer = self.install("test")
@@ -147,7 +186,9 @@ class InstallDeps(ScriptTest):
         self.assertEqual(self.install("bench").returncode, 0)
 
     def test_wrong_arguments_are_refused(self):
-        for arguments in ([], ["benhc"], ["--all", "bench"]):
+        for arguments in (
+            [], ["benhc"], ["--all", "bench"], ["--with", "gdb", "bench"], ["--with"],
+        ):
             self.assertEqual(self.install(*arguments).returncode, 2)
 
 
@@ -158,12 +199,26 @@ class Bench(ScriptTest):
             self.stand_in(self.root / "scripts" / script)
         self.stand_in(self.root / "build/release/cli/taskbench")
 
-    def taskbench_call(self, *arguments):
+    def taskbench_call(self, *arguments, tools=""):
         answer = self.run_script("scripts/bench", *arguments)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         calls = self.called()
-        self.assertEqual(calls[-3:-1], ["install-deps bench", "build release --target taskbench"])
+        self.assertEqual(
+            calls[-3:-1], [f"install-deps {tools}bench", "build release --target taskbench"])
         return calls[-1]
+
+    def test_installs_what_counts_the_events_that_are_asked_for(self):
+        perf, valgrind = "--with perf ", "--with valgrind "
+        for arguments, tools in (
+            (["--counters", "basic,software"], perf),
+            (["--counters=cycles"], perf),
+            (["--counters", "instructions-exact"], valgrind),
+            (["--counters", "basic,instructions-exact"], valgrind + perf),
+            (["--counters=instructions-exact", "--counters", "software"], valgrind + perf),
+            (["--report", "counters"], ""),
+        ):
+            call = self.taskbench_call(*arguments, tools=tools)
+            self.assertTrue(call.endswith(" ".join(arguments)), call)
 
     def test_runs_all_workloads_and_writes_json(self):
         expected = f"taskbench run {WORKLOADS} --json taskbench.json"

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "tests/workloads/fake_root.hpp"
@@ -90,6 +92,22 @@ TEST_F(DriftTest, the_clock_rate_is_that_of_the_fastest_cpu) {
   const auto drift = drift_between(before, read(1, 1));
   EXPECT_EQ(*drift.mhz_before, 3000);
   EXPECT_EQ(*drift.mhz_after, 1800);
+}
+
+TEST_F(DriftTest, clock_rates_are_read_under_load_and_soon) {
+  using Clock = std::chrono::steady_clock;
+  const auto took_s = [&](int times) {
+    const auto start = Clock::now();
+    for (int i = 0; i < times; ++i) (void)read_machine(root_.path());
+    return std::chrono::duration<double>(Clock::now() - start).count() / times;
+  };
+  // The work ends after 20 ms of CPU time or 40 ms, whichever comes first: never sooner.
+  EXPECT_GE(took_s(1), 0.02);
+  double soonest_s = 1;
+  for (int i = 0; i < 5; ++i) soonest_s = std::min(soonest_s, took_s(1));
+  EXPECT_LT(soonest_s, 0.05);
+  root_.remove("sys/devices");  // nothing to wait for
+  EXPECT_LT(took_s(20), 0.02);
 }
 
 TEST_F(DriftTest, less_than_half_a_second_is_too_short_for_shares_and_not_for_counts) {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "workloads/measure/build_info.hpp"
+#include "workloads/measure/counter_access.hpp"
 #include "workloads/measure/cpu_quota.hpp"
 #include "workloads/measure/drift.hpp"
 #include "workloads/measure/environment.hpp"
@@ -121,22 +122,6 @@ Fact<model::Aslr> aslr(const fs::path& root) {
   }
   return Fact<model::Aslr>::known(
       {static_cast<int>(*level), (persona & static_cast<unsigned>(ADDR_NO_RANDOMIZE)) != 0});
-}
-
-Fact<model::CounterAccess> counter_access(const fs::path& root) {
-  const fs::path file = "proc/sys/kernel/perf_event_paranoid";
-  const auto paranoid = whole_number_in(root / file);
-  if (!paranoid) {
-    return Fact<model::CounterAccess>::unknown(unreadable(root, file) +
-                                               "; without it the kernel has no perf events");
-  }
-  constexpr unsigned kSysAdmin = 21;
-  constexpr unsigned kPerfmon = 38;
-  std::uint64_t capabilities = 0;
-  const std::string text = value_of_line(root / "proc/self/status", "CapEff");
-  (void)std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
-  const bool privileged = ((capabilities >> kSysAdmin | capabilities >> kPerfmon) & 1) != 0;
-  return Fact<model::CounterAccess>::known({static_cast<int>(*paranoid), privileged});
 }
 
 Fact<model::ClockSource> clock_source(const fs::path& root) {
@@ -260,7 +245,7 @@ model::DoctorFacts probe_disturbances(const fs::path& root) {
       cpu_count(allowed_cpus_below(root).size(), "/proc/self/status has no Cpus_allowed_list");
   facts.quota = probe_cpu_quota(root);
   facts.aslr = aslr(root);
-  facts.counters = counter_access(root);
+  facts.counters = probe_counter_access(root);
   facts.clock_source = clock_source(root);
   facts.memory = memory(root);
   facts.memory_stall_percent = memory_stall_percent(root);

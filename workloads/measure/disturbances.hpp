@@ -13,7 +13,8 @@ namespace taskbench::workloads::measure {
 
 /// What stands still: all of the facts but `at_rest`, `at_work`, `busiest` and `tools`. Each is
 /// unknown, with the reason, where it cannot be found out. `root` is where /proc and /sys are
-/// looked for; the build and what the CPU says of a hypervisor are this program's own.
+/// looked for; the build, what the CPU says of a hypervisor and what may be counted are this
+/// program's own.
 [[nodiscard]] reports::model::DoctorFacts probe_disturbances(
     const std::filesystem::path& root = "/");
 

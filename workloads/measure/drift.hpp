@@ -26,8 +26,9 @@ struct MachineReading {
   reports::model::Fact<std::int64_t> swapped_pages;
 };
 
-/// Takes about a tenth of a millisecond, and so does not belong into what is timed. `root` is where
-/// /proc and /sys are looked for.
+/// Takes about a tenth of a millisecond, and where the kernel shows clock rates 20 ms of work, at
+/// most 40, before they are read; it does not belong into what is timed. `root` is where /proc and
+/// /sys are looked for.
 [[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/");
 
 /// What moved from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so that

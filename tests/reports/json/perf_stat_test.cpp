@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 
@@ -52,6 +53,32 @@ TEST(perf_stat_test, user_only_is_labelled_and_what_happens_in_the_kernel_is_no_
         EXPECT_GT(count.value.value_or(0), 40);
       }
     }
+  }
+}
+
+TEST(perf_stat_test, an_event_is_taken_apart) {
+  struct Row {
+    const char* printed;
+    const char* name;
+    const char* modifiers;
+    bool user_only;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {"cycles", "cycles", "", false},
+           {"cycles:u", "cycles", "u", true},
+           {"cycles:Pu", "cycles", "Pu", true},
+           {"cycles:P", "cycles", "P", false},
+           {"cycles:uk", "cycles", "uk", false},
+           {"cpu_core/cycles/", "cpu_core/cycles/", "", false},
+           {"cpu_core/cycles/Pu", "cpu_core/cycles/", "Pu", true},
+           {"cpu/a=1,b=2/", "cpu/a=1,b=2/", "", false},
+           {"sched:sched_switch", "sched:sched_switch", "", false},
+           {"", "", "", false},
+       }) {
+    const PerfEvent event = perf_event(row.printed);
+    EXPECT_EQ(event.name, row.name) << row.printed;
+    EXPECT_EQ(event.modifiers, row.modifiers) << row.printed;
+    EXPECT_EQ(event.user_only, row.user_only) << row.printed;
   }
 }
 

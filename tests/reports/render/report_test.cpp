@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
@@ -83,6 +86,115 @@ TEST(Report, counts_per_operation) {
   EXPECT_TRUE(contains(text, "Counters per operation: medians over the repetitions."));
   // 0.31 steals in 1,000 spawns
   EXPECT_TRUE(contains(text, "| 0.00031 |"));
+}
+
+/// Everything that a counter may be, with shares that differ between the cases.
+model::Run counted_run_with_all() {
+  model::Run run = samples::counted_run();
+  for (model::Case& each : run.cases) {
+    for (model::EventCount& event : each.events) {
+      if (event.event != "branch-misses") continue;
+      event.counted_share = &each == &run.cases.front() ? 0.48 : 0.61;
+    }
+    each.events.push_back(
+        {std::string(model::kInstructionsExact), "", {399'744, 399'744, 399'744}, 1, false, ""});
+  }
+  return run;
+}
+
+TEST(Report, shows_what_was_counted_and_why_the_rest_was_not) {
+  const Document document = report({{result("r.json", counted_run_with_all())}, {}});
+  for (const std::string& text : {html(document, {}), markdown(document, {})}) {
+    for (const char* part :
+         {"cycles was not counted: not supported by this machine.",
+          "instructions was not counted: not supported by this machine.",
+          "page-faults was not counted: not counted.",
+          "page-faults was not counted: perf stat hung.",
+          "branch-misses: user only, without what the kernel did for the program.",
+          "branch-misses: extrapolated from 48 to 61 % of the time: there were more events than",
+          "instructions-exact: instructions of the scheduler in_turn",
+          "Counters per operation: medians over the repetitions, and of what was counted in a pass "
+          "of its own, over its processes."}) {
+      EXPECT_TRUE(contains(text, part)) << part;
+    }
+    EXPECT_FALSE(contains(text, "task-clock, ns: ")) << "counted all the time, the kernel too";
+  }
+}
+
+TEST(Report, tells_dots_of_repetitions_from_dots_of_processes) {
+  const Document document = report({{result("r.json", counted_run_with_all())}, {}});
+  for (const std::string& text : {html(document, {}), markdown(document, {})}) {
+    EXPECT_TRUE(contains(text,
+                         "every dot one of 9 repetitions, or, of what was counted in a pass "
+                         "of its own, a process."));
+  }
+  const Document uncounted = report({{result("r.json", samples::complete_run())}, {}});
+  EXPECT_FALSE(contains(markdown(uncounted, {}), "in a pass of its own, over its processes"));
+}
+
+TEST(Report, shows_events_per_operation_in_one_column_whatever_their_shares) {
+  const Document document = report({{result("r.json", counted_run_with_all())}, {}});
+  const Section* counters = section(document, "counters");
+  ASSERT_NE(counters, nullptr);
+  const TableBlock* table = nullptr;
+  for (const Block& block : counters->blocks) {
+    if (const auto* found = std::get_if<TableBlock>(&block)) table = found;
+  }
+  ASSERT_NE(table, nullptr);
+  const auto cell = [&](std::size_t row, const std::string& column) {
+    std::string text = "no column";
+    int columns = 0;
+    for (std::size_t i = 0; i < table->columns.size(); ++i) {
+      if (table->columns[i].title != column) continue;
+      text = table->rows.at(row).at(i).text;
+      ++columns;
+    }
+    EXPECT_EQ(columns, 1) << column;
+    return text;
+  };
+  // Both have 1,000 operations an iteration.
+  EXPECT_EQ(cell(0, "branch-misses"), "1.2");
+  EXPECT_EQ(cell(1, "branch-misses"), "2.4");
+  EXPECT_EQ(cell(0, "task-clock, ns"), "61");
+  EXPECT_EQ(cell(1, "task-clock, ns"), "122");
+  EXPECT_EQ(cell(0, "instructions-exact"), "400");
+  EXPECT_EQ(cell(0, "cycles"), "–");
+  const std::string script = plot(document, "counters").script;
+  EXPECT_TRUE(contains(script, "branch-misses"));
+  EXPECT_FALSE(contains(script, "cycles"));
+}
+
+TEST(Report, of_many_variants_has_several_plots_side_by_side) {
+  model::Run run = samples::complete_run();
+  const std::vector<model::Case> measured = run.cases;
+  run.cases.clear();
+  for (int workers = 1; workers <= 25; ++workers) {
+    for (model::Case each : measured) {
+      each.workers = workers;
+      each.name = each.workload + "/" + each.scheduler + "/workers:" + std::to_string(workers);
+      run.cases.push_back(std::move(each));
+    }
+  }
+  const Document document = report({{result("r.json", run)}, {}});
+  std::set<std::string> shown;
+  int plots = 0;
+  for (const Plot& each : document.plots) {
+    if (!each.name.starts_with("overview")) continue;
+    ++plots;
+    int here = 0;
+    for (int workers = 1; workers <= 25; ++workers) {
+      const std::string variant = "work_stealing ×" + std::to_string(workers) + "'";
+      if (!contains(each.script, variant)) continue;
+      EXPECT_TRUE(shown.insert(variant).second) << variant;
+      ++here;
+    }
+    EXPECT_LE(here, 12) << each.name;
+    EXPECT_GE(here, 8) << each.name;
+    EXPECT_TRUE(contains(each.script, std::to_string(plots) + " of 3"));
+  }
+  EXPECT_EQ(plots, 3);
+  EXPECT_EQ(shown.size(), 25U);
+  EXPECT_TRUE(contains(markdown(document, {}), "Each of these plots has a scale of its own."));
 }
 
 TEST(Report, of_several_results_has_a_history_in_the_order_of_time_whatever_the_zone) {

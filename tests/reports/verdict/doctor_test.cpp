@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/reports/sample_doctor.hpp"
 
@@ -214,15 +216,56 @@ TEST(doctor, affinity) {
   EXPECT_EQ(severity(facts, "affinity"), Severity::moderate);
 }
 
-TEST(doctor, counters_by_what_may_be_counted) {
-  DoctorFacts facts = quiet_facts();
-  know(facts.counters, {2, false});
-  EXPECT_NE(finding(facts, "counters").found.find("only user code"), std::string::npos);
-  know(facts.counters, {4, false});
-  EXPECT_EQ(severity(facts, "counters"), Severity::minor);
-  EXPECT_NE(finding(facts, "counters").found.find("nothing may be counted"), std::string::npos);
-  know(facts.counters, {4, true});
-  EXPECT_EQ(severity(facts, "counters"), Severity::ok);
+TEST(doctor, counters_by_what_could_be_opened_and_not_by_the_setting) {
+  using model::EventAccess;
+  constexpr EventAccess kAll{0, false};
+  constexpr EventAccess kUser{0, true};
+  struct Row {
+    model::CounterAccess access;
+    Severity severity;
+    const char* found;
+    const char* mend;
+  };
+  const std::vector<Row> rows{
+      {{4, kAll, kAll}, Severity::ok, "hardware and software events can be counted", ""},
+      {{2, kUser, kUser},
+       Severity::minor,
+       "hardware and software events of user code only, kernel.perf_event_paranoid is 2",
+       "sudo sysctl kernel.perf_event_paranoid=1"},
+      {{1, kAll, {ENOENT, false}},
+       Severity::minor,
+       "no hardware counters here (No such file or directory): software events only",
+       "taskbench run --counters software,instructions-exact"},
+      {{2, kUser, {EOPNOTSUPP, false}},
+       Severity::minor,
+       "no hardware counters here (Operation not supported): software events of user code only",
+       "sudo sysctl kernel.perf_event_paranoid=1"},
+      {{4, {EACCES, false}, {EACCES, false}},
+       Severity::minor,
+       "Permission denied: nothing may be counted, kernel.perf_event_paranoid is 4",
+       "sudo sysctl kernel.perf_event_paranoid=1"},
+      {{1, {EPERM, false}, {EPERM, false}},
+       Severity::minor,
+       "Operation not permitted: nothing may be counted, as in a container",
+       "docker run --cap-add PERFMON"},
+      {{{}, {ENOSYS, false}, {ENOSYS, false}},
+       Severity::minor,
+       "perf_event_open: Function not implemented",
+       "CONFIG_PERF_EVENTS"},
+      {{1, {EMFILE, false}, {EMFILE, false}},
+       Severity::minor,
+       "Too many open files: no counter can be opened",
+       "perf stat true"},
+  };
+  for (const Row& row : rows) {
+    DoctorFacts facts = quiet_facts();
+    know(facts.counters, row.access);
+    const Finding made = finding(facts, "counters");
+    EXPECT_EQ(made.severity, row.severity) << row.found;
+    EXPECT_NE(made.found.find(row.found), std::string::npos) << made.found;
+    EXPECT_NE(made.mend.find(row.mend), std::string::npos) << made.mend;
+    EXPECT_EQ(made.mend.empty(), row.severity == Severity::ok) << made.mend;
+  }
 }
 
 TEST(doctor, missing_tools_come_with_one_line_that_installs_them_all) {
