@@ -172,7 +172,9 @@ void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& ver
   if (then->anchor != (comparison.anchor ? digest_of(*comparison.anchor) : std::string())) {
     refuse("was begun against another anchor of that baseline; begin anew");
   }
-  if (then->delta != verdict.delta() || then->alpha != verdict.alpha()) {
+  const bool other_delta = verdict.is_delta_given() && then->delta != verdict.delta();
+  const bool other_alpha = verdict.is_alpha_given() && then->alpha != verdict.alpha();
+  if (other_delta || other_alpha) {
     refuse(fmt::format("was begun with --delta {:g}% --alpha {:g}%; give the same, or begin anew",
                        100 * then->delta, 100 * then->alpha));
   }

@@ -18,15 +18,19 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
 
 }  // namespace
 
-reports::model::ResultFile measure_once(const workloads::measure::Program& program,
-                                        const workloads::measure::SampleRequest& request,
-                                        const std::filesystem::path& scratch,
-                                        const std::atomic<bool>& stop) {
+reports::model::ResultFile run_once(const workloads::measure::Program& program,
+                                    const workloads::measure::SampleRequest& request,
+                                    const std::filesystem::path& scratch,
+                                    const std::atomic<bool>& stop) {
   const std::filesystem::path file = scratch / "result.json";
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
   program.measure(request, file, stop);
-  reports::model::ResultFile result = reports::json::read_result_file(file);
+  return reports::json::read_result_file(file);
+}
+
+void require_sound(const workloads::measure::Program& program,
+                   const reports::model::ResultFile& result) {
   const std::string& name = program.command().front();
   for (const auto& benchmark : result.benchmarks) {
     if (!benchmark.error.empty()) {
@@ -39,6 +43,14 @@ reports::model::ResultFile measure_once(const workloads::measure::Program& progr
                            benchmark.run_name);
     }
   }
+}
+
+reports::model::ResultFile measure_once(const workloads::measure::Program& program,
+                                        const workloads::measure::SampleRequest& request,
+                                        const std::filesystem::path& scratch,
+                                        const std::atomic<bool>& stop) {
+  reports::model::ResultFile result = run_once(program, request, scratch, stop);
+  require_sound(program, result);
   return result;
 }
 

@@ -23,8 +23,18 @@ class BenchmarkError : public workloads::measure::ProgramError {
   std::string benchmark_;
 };
 
-/// Runs one process; its results as they were read, in the file's order, each with a repetition at
-/// least. Throws ProgramError, BenchmarkError and reports::json::ReadError.
+/// Runs one process; its results as they were read, in the file's order, also those of benchmarks
+/// that failed. Throws ProgramError and reports::json::ReadError.
+[[nodiscard]] reports::model::ResultFile run_once(const workloads::measure::Program& program,
+                                                  const workloads::measure::SampleRequest& request,
+                                                  const std::filesystem::path& scratch,
+                                                  const std::atomic<bool>& stop);
+
+/// Throws BenchmarkError for one that failed or has no repetition.
+void require_sound(const workloads::measure::Program& program,
+                   const reports::model::ResultFile& result);
+
+/// Both: results that are sound.
 [[nodiscard]] reports::model::ResultFile measure_once(
     const workloads::measure::Program& program, const workloads::measure::SampleRequest& request,
     const std::filesystem::path& scratch, const std::atomic<bool>& stop);

@@ -305,7 +305,7 @@ class Comparison {
     } else {
       setup.base.digest = programs.base.digest();
       setup.head.digest = programs.head.digest();
-      explore(programs, scratch, plan_.timeout_s, stop_, setup);
+      explore(programs, plan_.workloads, scratch, plan_.timeout_s, stop_, setup);
       keep_chosen(plan_.workloads, setup);
       setup.noise_floors =
           noise_floors(plan_.store, workloads::measure::probe_machine(), setup.benchmarks,

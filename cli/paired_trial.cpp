@@ -29,13 +29,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One process of that side.
-model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
-                               const SampleRequest& request, const std::filesystem::path& scratch,
-                               const std::atomic<bool>& stop) {
+/// What `call` does with the program of that side, whose failures it tells.
+template <class Call>
+model::ResultFile of_side(const TrialPrograms& programs, model::Side side, const Call& call) {
   const Program& program = side == model::Side::base ? programs.base : programs.head;
   try {
-    return measure_once(program, request, scratch, stop);
+    return call(program);
   } catch (const BenchmarkError& error) {
     throw SideError(error.what(), side, error.benchmark());
   } catch (const ProgramError& error) {
@@ -45,6 +44,61 @@ model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
         fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()),
         side);
   }
+}
+
+/// One process of that side.
+model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
+                               const SampleRequest& request, const std::filesystem::path& scratch,
+                               const std::atomic<bool>& stop) {
+  return of_side(programs, side, [&](const Program& program) {
+    return measure_once(program, request, scratch, stop);
+  });
+}
+
+/// What both programs have, as far as base can run it.
+struct Exploration {
+  model::ResultFile base;
+  model::ResultFile head;
+  std::vector<std::string> failing;  ///< in base; in neither result
+};
+
+Exploration run_both(const TrialPrograms& programs, const SampleRequest& request,
+                     const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
+  const auto run = [&](model::Side side) {
+    return of_side(programs, side, [&](const Program& program) {
+      return run_once(program, request, scratch, stop);
+    });
+  };
+  Exploration both{run(model::Side::base), run(model::Side::head), {}};
+  for (const auto& benchmark : both.base.benchmarks) {
+    if (!benchmark.error.empty()) both.failing.push_back(benchmark.run_name);
+  }
+  for (auto* result : {&both.base, &both.head}) {
+    std::erase_if(result->benchmarks, [&](const model::Benchmark& benchmark) {
+      return std::ranges::find(both.failing, benchmark.run_name) != both.failing.end();
+    });
+  }
+  (void)of_side(programs, model::Side::base, [&](const Program& program) {
+    require_sound(program, both.base);
+    return model::ResultFile{};
+  });
+  (void)of_side(programs, model::Side::head, [&](const Program& program) {
+    require_sound(program, both.head);
+    return model::ResultFile{};
+  });
+  return both;
+}
+
+/// Whether each of `chosen` means a benchmark of either side.
+bool has_all(const Exploration& both, const std::vector<std::string>& chosen) {
+  return std::ranges::all_of(chosen, [&](const std::string& name) {
+    const auto is_meant = [&](const std::string& benchmark) {
+      return is_chosen({name}, benchmark);
+    };
+    return std::ranges::any_of(both.base.benchmarks, is_meant, &model::Benchmark::run_name) ||
+           std::ranges::any_of(both.head.benchmarks, is_meant, &model::Benchmark::run_name) ||
+           std::ranges::any_of(both.failing, is_meant);
+  });
 }
 
 void store(const model::ResultFile& result, model::ProcessSample& sample) {
@@ -119,12 +173,25 @@ ScratchFolder::~ScratchFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void explore(const TrialPrograms& programs, const std::filesystem::path& scratch, double timeout_s,
-             const std::atomic<bool>& stop, model::PairedSetup& setup) {
+void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
+             const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
+             model::PairedSetup& setup) {
   SampleRequest request = request_of(setup, timeout_s);
   request.repetitions = 1;
-  const model::ResultFile base = measure_side(programs, model::Side::base, request, scratch, stop);
-  const model::ResultFile head = measure_side(programs, model::Side::head, request, scratch, stop);
+  request.families = chosen;
+  std::optional<Exploration> found;
+  try {
+    found = run_both(programs, request, scratch, stop);
+  } catch (const SideError&) {
+    // A program may call it a failure that no name of its is meant.
+    if (chosen.empty() || stop.load(std::memory_order_relaxed)) throw;  // relaxed: as in run_trial
+  }
+  if (!found || !has_all(*found, chosen)) {  // all of them, to say which name was meant
+    request.families.clear();
+    found = run_both(programs, request, scratch, stop);
+  }
+  const auto& [base, head, failing] = *found;
+  setup.failing_in_base = failing;
   const auto has = [](const model::ResultFile& result, const std::string& name) {
     return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
            result.benchmarks.end();
@@ -150,6 +217,7 @@ void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& set
   const auto unwanted = [&](const std::string& name) { return !is_chosen(chosen, name); };
   std::erase_if(setup.only_base, unwanted);
   std::erase_if(setup.only_head, unwanted);
+  std::erase_if(setup.failing_in_base, unwanted);
   std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
 }
 

@@ -195,7 +195,8 @@ class Calibration {
   }
 
   void explore_copies() {
-    explore({programs_[0], programs_[1]}, scratch_.path(), plan_.timeout_s, stop_, plan_.setup);
+    explore({programs_[0], programs_[1]}, plan_.workloads, scratch_.path(), plan_.timeout_s, stop_,
+            plan_.setup);
     keep_chosen(plan_.workloads, plan_.setup);
     for (const std::string& name : plan_.setup.benchmarks) {
       plan_.setup.noise_floors[name] = {0, "not known yet"};

@@ -53,6 +53,7 @@ PairedSetup setup_from(const Json& line) {
   line.at("benchmarks").get_to(setup.benchmarks);
   line.at("only_base").get_to(setup.only_base);
   line.at("only_head").get_to(setup.only_head);
+  setup.failing_in_base = line.value("failing_in_base", std::vector<std::string>());
   line.at("iterations").get_to(setup.iterations);
   setup.reproduce = line.value("reproduce", std::string());
   setup.counts_instructions = line.value("counts_instructions", false);
@@ -165,6 +166,7 @@ std::string journal_line(const PairedSetup& setup) {
                   {"benchmarks", setup.benchmarks},
                   {"only_base", setup.only_base},
                   {"only_head", setup.only_head},
+                  {"failing_in_base", setup.failing_in_base},
                   {"iterations", setup.iterations},
                   {"noise_floors", std::move(floors)},
                   {"reproduce", setup.reproduce}};

@@ -54,6 +54,7 @@ struct PairedSetup {
   std::vector<std::string> benchmarks;  ///< those that both sides have, in base's order
   std::vector<std::string> only_base;   ///< those that cannot be compared
   std::vector<std::string> only_head;
+  std::vector<std::string> failing_in_base;        ///< so that there is nothing to compare with
   std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
   std::string reproduce;                           ///< the command that does the same elsewhere

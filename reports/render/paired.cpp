@@ -149,6 +149,9 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
   for (const std::string& name : trial.setup.only_base) {
     lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));
   }
+  for (const std::string& name : trial.setup.failing_in_base) {
+    lines.push_back(fmt::format("{}: fails in base; nothing to compare with.", name));
+  }
   for (const std::string& name : trial.setup.only_head) {
     lines.push_back(fmt::format("{}: only head has it; nothing to compare with.", name));
   }

@@ -106,15 +106,19 @@ class RealGoogleBenchmark(AbTest):
 
     PROGRAM = os.environ["TASKBENCH_GOOGLE_BENCHMARK"]
 
-    def slower(self):
-        path = self.folder / "slower"
-        path.write_text(f'#!/bin/sh\nTEST_SLOWER=3 exec {self.PROGRAM} "$@"\n')
+    QUICK = ("--repetitions", "2", "--min-time", "1ms", "--max-blocks", "2", "--delta", "900%",
+             "--inconclusive", "pass", "--json", "r.json")
+
+    def variant(self, setting):
+        path = self.folder / setting
+        path.write_text(f'#!/bin/sh\n{setting} exec {self.PROGRAM} "$@"\n')
         path.chmod(0o755)
         return str(path)
 
     def test_h4_any_google_benchmark_program_is_compared(self):
         run = ("--repetitions", "3", "--min-time", "2ms", "--max-blocks", "16", "--json", "r.json")
-        answer = self.ab(self.PROGRAM, self.slower(), *run, "--workload", "BM_sum", status=1)
+        sides = (self.PROGRAM, self.variant("TEST_SLOWER=3"))
+        answer = self.ab(*sides, *run, "--workload", "BM_sum", status=1)
         self.assertEqual(self.verdicts(), {"BM_sum/1000": "FAIL", "BM_sum/4000": "FAIL"})
         self.assertIn("size 1,000 → 3,000", answer.stdout)
         for row in self.load("r.json")["benchmarks"]:
@@ -123,10 +127,27 @@ class RealGoogleBenchmark(AbTest):
     def test_names_with_threads_and_real_time_are_compared(self):
         self.ab(
             self.PROGRAM, f"{self.PROGRAM} --benchmark_enable_random_interleaving=false",
-            "--workload", "BM_in_threads", "--repetitions", "2", "--min-time", "1ms",
-            "--max-blocks", "2", "--inconclusive", "pass", "--delta", "900%", "--json", "r.json",
+            "--workload", "BM_in_threads", *self.QUICK,
         )
         self.assertEqual(list(self.verdicts()), ["BM_in_threads/real_time/threads:2"])
+
+    def test_a_mistyped_name_is_told_from_all_names(self):
+        both = ("--base", self.PROGRAM, "--head", self.variant("TEST_SOUND=1"))
+        self.refused("ab", *both, "--workload", "BM_in_threads,BM_sun/1000",
+                     says="did you mean 'BM_sum/1000'?")
+
+    def test_what_fails_in_base_is_told_and_left_out(self):
+        answer = self.ab(self.PROGRAM, self.variant("TEST_SOUND=1"), *self.QUICK)
+        self.assertIn("BM_fails: fails in base; nothing to compare with.", answer.stdout)
+        self.assertEqual(len(self.verdicts()), 3)
+        self.assertNotIn("BM_fails", self.verdicts())
+
+    def test_what_fails_in_head_alone_has_failed_unless_others_are_chosen(self):
+        sides = (self.variant("TEST_SOUND=1"), self.PROGRAM)
+        answer = self.ab(*sides, *self.QUICK, status=5)
+        self.assertIn("BM_fails failed: no such device", answer.stderr)
+        self.ab(*sides, *self.QUICK, "--workload", "BM_sum/1000")
+        self.assertEqual(list(self.verdicts()), ["BM_sum/1000"])
 
 
 class Instructions(AbTest):

@@ -438,7 +438,8 @@ class Journals(BaselineTest):
         other = self.program("c", times="sort=1e6 hash=500")
         self.refused(*again[:2], "--program", other, *again[4:],
                      says=f"j was begun with '{program}', not '{other}'; begin anew")
-        self.refused("baseline", "compare", "--resume", "--journal", "j",
+        self.taskbench("baseline", "compare", "--resume", "--journal", "j")  # as it was begun
+        self.refused("baseline", "compare", "--resume", "--journal", "j", "--delta", "3%",
                      says="j was begun with --delta 900% --alpha 1%; give the same")
         self.refused(*again, "--alpha", "5%", says="j was begun with --delta 900% --alpha 1%")
         self.program("b", times="sort=1e6 hash=500")

@@ -59,6 +59,7 @@ TEST_F(Scripts, taskbench_is_known_by_its_version) {
   const Program program = Program::find_out({path, "--workers", "2"}, kNeverStop);
   EXPECT_EQ(program.kind(), Program::Kind::taskbench);
   const Words words = program.arguments({.benchmarks = {"a/b:2"},
+                                         .families = {},
                                          .iterations = {{"a/b:2", 7}},
                                          .repetitions = 3,
                                          .min_time_s = 0.5,
@@ -80,6 +81,11 @@ TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
   const Words words = program.arguments(request, "r.json");
   EXPECT_EQ(words.back(), "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)$");
   EXPECT_EQ(words[1], "--benchmark_out=r.json");
+  request.benchmarks.clear();
+  EXPECT_FALSE(program.arguments(request, "r.json").back().starts_with("--benchmark_filter"));
+  request.families = {"BM_a<int>(1)", "BM_b"};
+  EXPECT_EQ(program.arguments(request, "r.json").back(),
+            "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)(/|$)");
 }
 
 TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {

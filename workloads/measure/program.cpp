@@ -29,11 +29,15 @@ std::string escaped(std::string_view name) {
   return result;
 }
 
-/// An expression that is found in these names only.
-std::string filter_for(const std::vector<std::string>& names) {
+/// An expression that is found in the names that are asked for only; empty for all.
+std::string filter_for(const SampleRequest& request) {
+  const bool exactly = !request.benchmarks.empty();
   std::vector<std::string> alternatives;
-  for (const std::string& name : names) alternatives.push_back(escaped(name));
-  return fmt::format("^({})$", fmt::join(alternatives, "|"));
+  for (const std::string& name : exactly ? request.benchmarks : request.families) {
+    alternatives.push_back(escaped(name));
+  }
+  if (alternatives.empty()) return {};
+  return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
 }
 
 std::vector<std::string> with(std::vector<std::string> words,
@@ -163,6 +167,7 @@ bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& 
 
 std::vector<std::string> Program::arguments(const SampleRequest& request,
                                             const std::filesystem::path& json) const {
+  const std::string filter = filter_for(request);
   if (kind_ == Kind::google_benchmark) {
     auto words =
         with(command_, {fmt::format("--benchmark_out={}", json.string()),
@@ -171,9 +176,7 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
                         "--benchmark_enable_random_interleaving=true",
                         fmt::format("--benchmark_repetitions={}", request.repetitions),
                         fmt::format("--benchmark_min_time={}", request.min_time_s)});
-    if (!request.benchmarks.empty()) {
-      words.push_back(fmt::format("--benchmark_filter={}", filter_for(request.benchmarks)));
-    }
+    if (!filter.empty()) words.push_back(fmt::format("--benchmark_filter={}", filter));
     return words;
   }
   std::vector<std::string> words{command_.front(), "run"};
@@ -182,9 +185,7 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
       with(std::move(words), {"--repetitions", std::to_string(request.repetitions), "--min-time",
                               fmt::format("{}s", request.min_time_s), "--seed",
                               std::to_string(request.seed), "--json", json.string(), "--quiet"});
-  if (!request.benchmarks.empty()) {
-    words = with(std::move(words), {"--filter", filter_for(request.benchmarks)});
-  }
+  if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
   if (request.counts_instructions) {
     words = with(std::move(words), {"--counters", reports::model::kInstructionsExact});
   }

@@ -34,7 +34,9 @@ class ProgramError : public std::runtime_error {
 
 /// How one process is to measure.
 struct SampleRequest {
-  std::vector<std::string> benchmarks;             ///< names; empty: all
+  std::vector<std::string> benchmarks;  ///< names; empty: all
+  std::vector<std::string>
+      families;  ///< where those are empty: what names begin with up to a slash
   std::map<std::string, std::int64_t> iterations;  ///< of a repetition, by name
   std::int64_t repetitions = 5;
   double min_time_s = 0.02;       ///< of a repetition whose iterations are not given
