@@ -17,7 +17,7 @@ namespace {
 
 /// RFC 4180, section 2: a field with a quote, a comma or a line break stands in quotes, and quotes
 /// in it are doubled.
-std::string quoted(std::string_view field) {
+std::string csv_field(std::string_view field) {
   if (field.find_first_of("\",\r\n") == std::string_view::npos) {
     return std::string(field);
   }
@@ -165,7 +165,7 @@ class Writer {
 
   void add(std::vector<std::string>& fields) {
     for (std::string& field : fields) {
-      field = quoted(field);
+      field = csv_field(field);
     }
     text_ += fmt::format("{}\n", fmt::join(fields, ","));
   }
