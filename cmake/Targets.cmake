@@ -45,16 +45,6 @@ function(taskbench_target target)
   endif()
 endfunction()
 
-# taskbench_precompile(<target> <header>...)
-# Reads the headers, of other projects and large, once for the target and not in each of its files.
-# Only where TASKBENCH_PRECOMPILE asks for it: what a file forgets to include is not noticed then,
-# and ccache has to be told (sloppiness = pch_defines,time_macros).
-function(taskbench_precompile target)
-  if(TASKBENCH_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  endif()
-endfunction()
-
 # taskbench_verify_lone_headers(<target>)
 # all_verify_interface_header_sets compiles those of its headers by themselves that have no source
 # of their name: where there is one, it includes its header first, which is a rule of tests/tidy and
