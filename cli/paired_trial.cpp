@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point start) {
 
 /// What `call` does with the program of that side, whose failures it tells.
 template <class Call>
-model::ResultFile of_side(const TrialPrograms& programs, model::Side side, const Call& call) {
+auto of_side(const TrialPrograms& programs, model::Side side, const Call& call) {
   const Program& program = side == model::Side::base ? programs.base : programs.head;
   try {
     return call(program);
@@ -78,14 +78,10 @@ Exploration run_both(const TrialPrograms& programs, const SampleRequest& request
       return std::ranges::find(both.failing, benchmark.run_name) != both.failing.end();
     });
   }
-  (void)of_side(programs, model::Side::base, [&](const Program& program) {
-    require_sound(program, both.base);
-    return model::ResultFile{};
-  });
-  (void)of_side(programs, model::Side::head, [&](const Program& program) {
-    require_sound(program, both.head);
-    return model::ResultFile{};
-  });
+  of_side(programs, model::Side::base,
+          [&](const Program& program) { require_sound(program, both.base); });
+  of_side(programs, model::Side::head,
+          [&](const Program& program) { require_sound(program, both.head); });
   return both;
 }
 

@@ -71,23 +71,6 @@ std::vector<Cells> table_rows(const FilesReport& report) {
   return rows;
 }
 
-/// Why instructions could not be compared; equal reasons are told once.
-void add_uncounted(const FilesReport& report, std::vector<std::string>& lines) {
-  if (!report.machine_differs.empty()) return;  // which says it all
-  for (const FilesRow& row : report.rows) {
-    if (!row.instructions || row.instructions->reason.empty()) continue;
-    const std::string& reason = row.instructions->reason;
-    const auto same = std::ranges::count_if(report.rows, [&](const FilesRow& other) {
-      return other.instructions && other.instructions->reason == reason;
-    });
-    const std::string line =
-        same == 1
-            ? fmt::format("{}: its instructions are not known {}.", row.name, reason)
-            : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
-    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
-  }
-}
-
 /// What the figures do not show, a sentence each. Equal reasons are told once.
 std::vector<std::string> remarks(const FilesReport& report) {
   std::vector<std::string> lines;
@@ -113,7 +96,9 @@ std::vector<std::string> remarks(const FilesReport& report) {
                           [](const FilesRow& row) { return row.instructions.has_value(); })) {
     lines.push_back(instructions_remark());
   }
-  add_uncounted(report, lines);
+  if (report.machine_differs.empty()) {  // else that says it all
+    for (const FilesRow& row : report.rows) add_not_known(report.rows, row, lines);
+  }
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {
     lines.push_back(fmt::format("{}: only base has it.", name));

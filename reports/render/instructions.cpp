@@ -29,6 +29,13 @@ std::string instructions_remark() {
       100 * verdict::kExactDelta);
 }
 
+std::string not_known_remark(const std::string& name, const std::string& reason,
+                             std::ptrdiff_t same) {
+  return same == 1
+             ? fmt::format("{}: its instructions are not known {}.", name, reason)
+             : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
+}
+
 nlohmann::ordered_json instructions_object(
     const std::optional<verdict::InstructionsVerdict>& instructions) {
   using Json = nlohmann::ordered_json;

@@ -113,16 +113,8 @@ std::string what_it_would_take(const BenchmarkVerdict& row) {
 void add_instruction_remarks(const PairedReport& report, std::vector<std::string>& lines) {
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (!row.instructions) continue;
-    const std::string& reason = row.instructions->reason;
-    if (!reason.empty()) {
-      const auto same = std::ranges::count_if(report.benchmarks, [&](const auto& other) {
-        return other.instructions && other.instructions->reason == reason;
-      });
-      const std::string line =
-          same == 1
-              ? fmt::format("{}: its instructions are not known {}.", row.name, reason)
-              : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
-      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+    if (!row.instructions->reason.empty()) {
+      add_not_known(report.benchmarks, row, lines);
     } else if (const auto& exact = *row.instructions->exact;
                exact.is_worse() || exact.is_better()) {
       lines.push_back(fmt::format("{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
