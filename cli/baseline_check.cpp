@@ -10,12 +10,12 @@
 
 #include "cli/journal_room.hpp"
 #include "cli/noise_floors.hpp"
+#include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
@@ -80,15 +80,6 @@ std::vector<const StoreEntry*> of_this_machine(const StoreContent& content, cons
   }
   if (others.empty()) throw UsageError(unknown_baseline(name, content));
   throw WrongMachine(refusal(name, others, here, false));
-}
-
-void refuse_unwritable(const BaselineCheck& check) {
-  constexpr std::size_t kReportBytes = 1 << 20;
-  for (const auto& path : {check.json, check.markdown}) {
-    if (!path) continue;
-    const auto outcome = json::check_writable(*path, kReportBytes);
-    if (!outcome.ok()) throw UsageError(outcome.error);
-  }
 }
 
 /// The same way of measuring as the baseline's, but for what is drawn.
@@ -256,18 +247,8 @@ class Measurement {
 
 bool write_files(const BaselineCheck& check, const std::string& as_json,
                  const std::string& comment) {
-  bool all_written = true;
-  const auto write = [&](const std::optional<std::filesystem::path>& path,
-                         const std::string& content) {
-    if (!path) return;
-    const auto outcome = json::write_file_atomically(*path, content);
-    if (outcome.ok()) return;
-    print_error(outcome.error);
-    all_written = false;
-  };
-  write(check.json, as_json);
-  write(check.markdown, comment);
-  return all_written;
+  const bool json_written = write_output(check.json, as_json);
+  return write_output(check.markdown, comment) && json_written;
 }
 
 ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::string& message) {
@@ -295,7 +276,7 @@ ExitCode interrupted(const BaselineCheck& check) {
 
 ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
                         const std::atomic<bool>& stop) {
-  refuse_unwritable(check);
+  for (const auto& file : {check.json, check.markdown}) refuse_unwritable(file, kVerdictFileBytes);
   try {
     render::BaselineComparison comparison = Measurement(check, verdict, stop).run();
     if (!comparison.now.complete()) return interrupted(check);

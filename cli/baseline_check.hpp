@@ -9,6 +9,7 @@
 
 #include "cli/baseline_store.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/process_options.hpp"
 #include "cli/verdict_options.hpp"
 #include "reports/render/paired.hpp"
 
@@ -16,7 +17,6 @@ namespace taskbench::cli {
 
 inline constexpr int kDefaultFreshProcesses = 7;
 inline constexpr int kMaxProcesses = 1000;
-inline constexpr double kDefaultProcessTimeout_s = 300;
 
 struct BaselineCheck {
   std::string name{kDefaultBaseline};

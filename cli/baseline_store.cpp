@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "cli/near_miss.hpp"
+#include "cli/output_file.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 #include "reports/json/atomic_file.hpp"
@@ -142,8 +143,7 @@ void BaselineStore::refuse_unwritable() const {
   if (!fs::is_directory(there, failed)) {
     throw UsageError(fmt::format("--store {}: {} is no folder", folder_.string(), there.string()));
   }
-  const auto outcome = json::check_writable(there / "baseline.json", kFileBytes);
-  if (!outcome.ok()) throw UsageError(outcome.error);
+  cli::refuse_unwritable(there / "baseline.json", kFileBytes);
 }
 
 void BaselineStore::refuse_foreign(const model::SeriesSetup& setup) const {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kProgram = "taskbench";
 
-constexpr std::string_view kDescription =
+constexpr std::string_view kGeneralDescription =
     "Measures task schedulers: runs chained_spawn, ping_pong, spawn_many, spawn_local and "
     "yield_many\n"
     "on a work-stealing scheduler, and prints and stores what they cost.";
@@ -47,7 +47,7 @@ std::string version_text(const std::string& executable) {
 class CommandLine {
  public:
   CommandLine(int argc, const char* const* argv)
-      : words_(argv, argv + argc), root_(std::string(kDescription), std::string(kProgram)) {
+      : words_(argv, argv + argc), root_(std::string(kGeneralDescription), std::string(kProgram)) {
     if (words_.empty()) words_.emplace_back(kProgram);  // execve() allows an empty argv
     root_.formatter(std::make_shared<HelpFormat>());
     root_.footer(std::string(kFooter));

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/streams.hpp"
 #include "reports/json/callgrind.hpp"
+#include "reports/json/file_content.hpp"
 #include "reports/model/event_count.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -31,7 +30,7 @@ using workloads::measure::ProcessOutcome;
 /// Few: callgrind is fifty times slower, and one iteration is as good as many where all are equal.
 /// A first one is run uncounted, for what is allocated once.
 constexpr std::int64_t kIterations = 4;
-constexpr double kMinTime_s = 0.001;  // unused: the iterations are given
+constexpr double kUnusedMinTime_s = 0.001;  // the iterations are given
 constexpr double kTimeout_s = 600;
 
 /// The case on a scheduler that does the same each time.
@@ -45,7 +44,7 @@ std::vector<std::string> command_of(const RunPlan& plan, const Case& spec,
   std::vector<std::string> words{"valgrind", "--tool=callgrind",
                                  "--toggle-collect=taskbench_iteration",
                                  "--callgrind-out-file=" + (scratch / "callgrind.out").string()};
-  for (std::string& word : case_command(plan, spec, kMinTime_s, scratch / "result.json")) {
+  for (std::string& word : case_command(plan, spec, kUnusedMinTime_s, scratch / "result.json")) {
     words.push_back(std::move(word));
   }
   words.insert(words.end(), {"--iterations", fmt::format("{}={}", spec.name(), kIterations)});
@@ -92,9 +91,8 @@ class ExactPass {
         if (outcome.end != ProcessOutcome::End::exited) given_up_ = event.unavailable;
         break;
       }
-      std::ifstream file(scratch_.path() / "callgrind.out", std::ios::binary);
-      const std::string content{std::istreambuf_iterator<char>(file), {}};
-      if (const auto total = reports::json::callgrind_instructions(content)) {
+      const auto counts = reports::json::read_file(scratch_.path() / "callgrind.out");
+      if (const auto total = reports::json::callgrind_instructions(counts.bytes)) {
         event.per_iteration.push_back(static_cast<double>(*total) / kIterations);
       } else {
         event.unavailable = "callgrind wrote no count of it";

@@ -8,7 +8,7 @@ namespace {
 using reports::model::Run;
 using reports::render::TableStyle;
 
-constexpr std::array<OutputFormat, 4> kFormats{{
+constexpr std::array<OutputFormat, 4> kOutputFormats{{
     {"table", "for people", reports::render::table},
     {"libtest", "one line a case, as Rust's libtest prints it",
      [](const Run& run, const TableStyle&) { return reports::render::libtest(run); }},
@@ -20,6 +20,6 @@ constexpr std::array<OutputFormat, 4> kFormats{{
 
 }  // namespace
 
-std::span<const OutputFormat> output_formats() { return kFormats; }
+std::span<const OutputFormat> output_formats() { return kOutputFormats; }
 
 }  // namespace taskbench::cli

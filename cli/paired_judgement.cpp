@@ -16,13 +16,13 @@
 #include "cli/journal_room.hpp"
 #include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
+#include "cli/output_file.hpp"
 #include "cli/paired_instructions.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/paired_writer.hpp"
 #include "reports/model/event_count.hpp"
 #include "workloads/measure/environment.hpp"
@@ -38,7 +38,6 @@ namespace verdict = reports::verdict;
 using model::Side;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
-using Kind = PairedOutcome::Kind;
 
 std::string reproduction(const PairedPlan& plan) {
   const model::PairedSetup& setup = plan.setup;
@@ -114,7 +113,7 @@ class Comparison {
     resolve();
     const bool resumes = take_journal();
     // A trial that is complete is judged again without its programs, which may be gone.
-    if (trial_.end) return finish(Kind::judged);
+    if (trial_.end) return finish(PairedOutcome::Kind::judged);
     if (!build(Side::base) || !build(Side::head)) return;
     const std::optional<Program> base = find_program(Side::base);
     if (!base) return;
@@ -124,11 +123,11 @@ class Comparison {
   }
 
  private:
-  void finish(Kind kind) { outcome_.kind = kind; }
+  void finish(PairedOutcome::Kind kind) { outcome_.kind = kind; }
 
   void fail(model::PairedFailure failure) {
     outcome_.failure = std::move(failure);
-    outcome_.kind = Kind::failed;
+    outcome_.kind = PairedOutcome::Kind::failed;
   }
 
   [[nodiscard]] const ProgramSource& source(Side side) const {
@@ -272,10 +271,10 @@ class Comparison {
     try {
       if (!resumes && !plan_.run_identical &&
           workloads::measure::are_identical(programs.base, programs.head, stop_)) {
-        return finish(Kind::identical);
+        return finish(PairedOutcome::Kind::identical);
       }
       measure(programs, resumes, scratch.path());
-      if (trial_.end) finish(Kind::judged);
+      if (trial_.end) finish(PairedOutcome::Kind::judged);
     } catch (const SideError& error) {
       if (stop_) return;
       std::string benchmark = error.benchmark();
@@ -336,18 +335,8 @@ class Comparison {
 };
 
 bool write_files(const PairedPlan& plan, const std::string& as_json, const std::string& comment) {
-  bool all_written = true;
-  const auto write = [&](const std::optional<std::filesystem::path>& path,
-                         const std::string& content) {
-    if (!path) return;
-    const auto outcome = json::write_file_atomically(*path, content);
-    if (outcome.ok()) return;
-    print_error(outcome.error);
-    all_written = false;
-  };
-  write(plan.json, as_json);
-  write(plan.markdown, comment);
-  return all_written;
+  const bool json_written = write_output(plan.json, as_json);
+  return write_output(plan.markdown, comment) && json_written;
 }
 
 ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
@@ -375,12 +364,7 @@ ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
 }  // namespace
 
 void refuse_unwritable(const PairedPlan& plan) {
-  constexpr std::size_t kReportBytes = 1 << 20;
-  for (const auto& path : {plan.json, plan.markdown}) {
-    if (!path) continue;
-    const auto outcome = json::check_writable(*path, kReportBytes);
-    if (!outcome.ok()) throw UsageError(outcome.error);
-  }
+  for (const auto& file : {plan.json, plan.markdown}) refuse_unwritable(file, kVerdictFileBytes);
 }
 
 PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop) {
@@ -404,16 +388,16 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
   bool written = false;
   verdict::Verdict overall = verdict::Verdict::pass;
   switch (outcome.kind) {
-    case Kind::interrupted:
+    case PairedOutcome::Kind::interrupted:
       return report_interruption(plan, outcome);
-    case Kind::failed:
+    case PairedOutcome::Kind::failed:
       return report_failure(plan, outcome, style);
-    case Kind::identical:
+    case PairedOutcome::Kind::identical:
       text = "PASS: the two programs are the same, byte for byte\n";
       written = write_files(plan, json::identical_to_json(trial.setup),
                             render::identical_markdown(trial.setup, style));
       break;
-    case Kind::judged: {
+    case PairedOutcome::Kind::judged: {
       const verdict::PairedReport judged = verdict::judge(trial);
       render::TableStyle table;
       table.colour = takes_colour(STDOUT_FILENO);

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
 #include <stdexcept>
 
 #include "cli/baseline_store.hpp"
 #include "cli/noise_floors.hpp"
-#include "cli/run_plan.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 #include "reports/model/event_count.hpp"
@@ -20,8 +17,7 @@ namespace {
 using Kind = OptionValues::Kind;
 
 constexpr double kMinBudget_s = 1;
-constexpr double kMaxBudget_s = 24 * 3600;
-constexpr int kMaxBlocks = 1000;
+constexpr int kMaxPairedBlocks = 1000;
 
 std::string parse_text(std::string_view name, const std::vector<std::string>& given,
                        std::string_view otherwise = {}) {
@@ -102,17 +98,7 @@ void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values)
   budget->default_str(fmt::format("{:g}m", policy_.budget_s / 60));
   auto* blocks = add_valued(app, "--max-blocks", max_blocks_, "N", "Most blocks.");
   blocks->default_str(std::to_string(defaults.setup.max_blocks));
-  auto* repetitions = add_valued(app, "--repetitions", repetitions_, "N",
-                                 "Repetitions of each benchmark in each process.");
-  repetitions->default_str(std::to_string(defaults.setup.repetitions));
-  auto* min_time =
-      add_valued(app, "--min-time", min_time_, "TIME", "Shortest duration of a repetition.");
-  min_time->default_str(fmt::format("{:g}s", defaults.setup.min_time_s));
-  auto* timeout = add_valued(app, "--timeout", timeout_, "TIME",
-                             "A process that takes longer is killed, and counts as failed.");
-  timeout->default_str("5m");
-  auto* seed = add_valued(app, "--seed", seed_, "N", "Seed of all that is drawn.");
-  seed->default_str("1");
+  process_.declare(app);
   auto* counters =
       add_valued(app, "--counters", counters_, reports::model::kInstructionsExact,
                  "Count the instructions of both, too, besides the budget, and judge them.");
@@ -120,7 +106,7 @@ void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values)
   auto* identical =
       app.add_flag("--run-identical", run_identical_,
                    "Measure identical binaries, too, which otherwise pass without a run.");
-  for (auto* option : {budget, blocks, repetitions, min_time, timeout, seed, counters, identical}) {
+  for (auto* option : {budget, blocks, counters, identical}) {
     option->group("How to measure");
   }
 }
@@ -173,16 +159,14 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   refuse("--workload", !workloads_.empty());
   refuse("--budget", !budget_.empty());
   refuse("--max-blocks", !max_blocks_.empty());
-  refuse("--repetitions", !repetitions_.empty());
-  refuse("--min-time", !min_time_.empty());
-  refuse("--seed", !seed_.empty());
+  for (const std::string_view each : process_.given()) refuse(each, true);
   refuse("--counters", !counters_.empty());
   refuse("--run-identical", run_identical_);
   verdict_.parse();
   StoredPlan plan;
   plan.program = parse_text("--head", head_);
   plan.store = parse_path("--store", store_).value_or(kDefaultStore);
-  plan.timeout_s = parse_timeout();
+  plan.timeout_s = process_.timeout_s();
   const auto journal = parse_path("--journal", journal_);
   plan.own_journal = journal.has_value();
   plan.journal = journal.value_or(policy_.journal);
@@ -191,11 +175,6 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   plan.json = parse_path("--json", json_);
   plan.markdown = parse_path("--markdown", markdown_);
   return plan;
-}
-
-double PairedOptions::parse_timeout() const {
-  const auto text = parse_single("--timeout", timeout_);
-  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s) : PairedPlan{}.timeout_s;
 }
 
 void PairedOptions::plan_programs(PairedPlan& plan) const {
@@ -218,21 +197,12 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   reports::model::PairedSetup& setup = plan.setup;
   setup.alpha = verdict_.alpha();
   setup.delta = verdict_.delta();
-  setup.seed = 1;
+  process_.apply_to(setup);
   plan.budget_s = policy_.budget_s;
-  plan.timeout_s = parse_timeout();
-  if (const auto text = parse_single("--seed", seed_)) {
-    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
-  }
-  if (const auto text = parse_single("--repetitions", repetitions_)) {
-    setup.repetitions =
-        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
-  }
-  if (const auto text = parse_single("--min-time", min_time_)) {
-    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
-  }
+  plan.timeout_s = process_.timeout_s();
   if (const auto text = parse_single("--max-blocks", max_blocks_)) {
-    setup.max_blocks = static_cast<int>(parse_whole_number("--max-blocks", *text, 1, kMaxBlocks));
+    setup.max_blocks =
+        static_cast<int>(parse_whole_number("--max-blocks", *text, 1, kMaxPairedBlocks));
   }
   if (const auto text = parse_single("--budget", budget_)) {
     plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
@@ -241,9 +211,7 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   const auto note = [&](std::string_view option, const Given& values) {
     if (!values.empty()) plan.given.insert(option);
   };
-  note("--seed", seed_);
-  note("--repetitions", repetitions_);
-  note("--min-time", min_time_);
+  for (const std::string_view each : process_.given()) plan.given.insert(each);
   note("--max-blocks", max_blocks_);
   note("--counters", counters_);
   note("--workload", workloads_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/option_values.hpp"
+#include "cli/process_options.hpp"
 #include "cli/revision.hpp"
 #include "cli/verdict_options.hpp"
 #include "reports/model/paired.hpp"
@@ -43,7 +44,7 @@ struct PairedPlan {
   reports::model::PairedSetup setup;  ///< without what explore() finds out
   std::vector<std::string> workloads;
   double budget_s = 600;
-  double timeout_s = 300;
+  double timeout_s = kDefaultProcessTimeout_s;
   std::filesystem::path store;
   std::filesystem::path journal;
   bool own_journal = false;  ///< named by the user
@@ -90,12 +91,12 @@ class PairedOptions {
   void declare_output(CLI::App& app, OptionValueTable& values);
   void plan_programs(PairedPlan& plan) const;
   void plan_measurement(PairedPlan& plan) const;
-  [[nodiscard]] double parse_timeout() const;
   [[nodiscard]] bool parse_counters() const;
 
   using Given = std::vector<std::string>;
 
   PairedPolicy policy_;
+  ProcessOptions process_;
   VerdictOptions verdict_;
   Given base_;
   Given head_;
@@ -107,11 +108,7 @@ class PairedOptions {
   Given workloads_;
   Given budget_;
   Given max_blocks_;
-  Given repetitions_;
-  Given min_time_;
-  Given timeout_;
   Given counters_;
-  Given seed_;
   Given store_;
   Given journal_;
   Given json_;

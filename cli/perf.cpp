@@ -7,11 +7,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "reports/json/file_content.hpp"
 #include "workloads/measure/counting_region.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -22,17 +21,11 @@ namespace json = reports::json;
 using workloads::measure::ProcessOutcome;
 using End = ProcessOutcome::End;
 
-constexpr double kProbeTimeout_s = 10;
 constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
 constexpr std::string_view kNotCounted = "not counted";
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
-}
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Other than "not counted", which only says that the event had no chance yet.
@@ -106,7 +99,7 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
     }
     return answer;
   }
-  answer.output = json::parse_perf_stat(content_of(file));
+  answer.output = json::parse_perf_stat(json::read_file(file).bytes);
   answer.failure = answer.output.damage;
   if (answer.failure.empty() && answer.output.counts.empty()) {
     answer.failure = "perf stat ended well but wrote no counts";

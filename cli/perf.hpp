@@ -15,6 +15,9 @@
 
 namespace taskbench::cli {
 
+/// A perf that takes longer to say what it can do hangs.
+inline constexpr double kProbeTimeout_s = 10;
+
 /// What perf said of one event when it was tried.
 struct ProbedEvent {
   std::string event;

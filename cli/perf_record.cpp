@@ -5,11 +5,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "cli/perf.hpp"
+#include "reports/json/file_content.hpp"
 #include "reports/json/perf_script.hpp"
 #include "reports/json/perf_stat.hpp"
 #include "workloads/measure/counting_region.hpp"
@@ -21,7 +21,6 @@ namespace {
 using workloads::measure::ProcessOutcome;
 using workloads::measure::ProcessRequest;
 
-constexpr double kProbeTimeout_s = 10;
 // Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
 constexpr const char* kUnwinding = "dwarf,8192";
 // That much of the stack in each sample; what else is in it, and the sample as text.
@@ -70,14 +69,16 @@ reports::json::PerfEvent recorded_event(const std::string& data, const std::atom
 
 /// perf passes on the status of what it has run, the signal that ended it, and its errors.
 std::string failure_of_workload(const ProcessOutcome& outcome) {
-  using End = ProcessOutcome::End;
-  if (outcome.end != End::exited && outcome.end != End::killed) return {};
+  if (outcome.end != ProcessOutcome::End::exited && outcome.end != ProcessOutcome::End::killed)
+    return {};
   constexpr std::string_view kError = "taskbench: error: ";
   if (const auto at = outcome.errors.rfind(kError); at != std::string::npos) {
     const std::string_view text = std::string_view(outcome.errors).substr(at + kError.size());
     return std::string(text.substr(0, text.find('\n')));
   }
-  return outcome.end == End::killed ? fmt::format("under perf it {}", outcome.text()) : "";
+  return outcome.end == ProcessOutcome::End::killed
+             ? fmt::format("under perf it {}", outcome.text())
+             : "";
 }
 
 std::string make_pipes(const std::filesystem::path& scratch) {
@@ -144,9 +145,7 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
   request.environment = {"LC_ALL=C"};
   outcome = workloads::measure::run_process(request, stop);
   if (!outcome.ok()) throw PerfError(why("perf script", outcome));
-  std::ifstream file(script, std::ios::binary);
-  recording.profile =
-      reports::json::parse_perf_script(std::string{std::istreambuf_iterator<char>(file), {}});
+  recording.profile = reports::json::parse_perf_script(reports::json::read_file(script).bytes);
   return recording;
 }
 

@@ -4,12 +4,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "reports/json/file_content.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
@@ -25,11 +24,6 @@ constexpr std::string_view kMissing =
 constexpr std::string_view kSvgEnd = "</svg>";
 constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
 
-std::string content_of(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::string reason_of(const ProcessOutcome& outcome) {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     return std::string(kMissing);
@@ -41,9 +35,10 @@ std::string reason_of(const ProcessOutcome& outcome) {
 reports::render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& svg,
                                      const fs::path& png) {
   if (outcome.ok()) {
-    std::string drawing = content_of(svg);
+    std::string drawing = reports::json::read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && content_of(png).ends_with(kPngEnd)) return {std::move(drawing), {}};
+    if (svg_is_whole && reports::json::read_file(png).bytes.ends_with(kPngEnd))
+      return {std::move(drawing), {}};
   }
   std::error_code ignored;
   fs::remove(svg, ignored);
@@ -79,10 +74,10 @@ DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots, const fs:
            .folder = folder.string()},
           stop);
       drawn = result_of(outcome, folder / (name + ".svg"), folder / (name + ".png"));
-      using End = ProcessOutcome::End;
-      result.interrupted = result.interrupted || outcome.end == End::interrupted;
-      const bool would_again = outcome.end == End::not_started || outcome.end == End::timed_out ||
-                               outcome.end == End::interrupted;
+      result.interrupted = result.interrupted || outcome.end == ProcessOutcome::End::interrupted;
+      const bool would_again = outcome.end == ProcessOutcome::End::not_started ||
+                               outcome.end == ProcessOutcome::End::timed_out ||
+                               outcome.end == ProcessOutcome::End::interrupted;
       if (would_again) gave_up = drawn.reason;
     } else {
       drawn.reason = gave_up;

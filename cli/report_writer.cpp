@@ -19,7 +19,7 @@ namespace render = reports::render;
 
 constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
-constexpr std::size_t kExpectedBytes = 1 << 20;  // most of it the plots
+constexpr std::size_t kReportBytes = 1 << 20;  // most of it the plots
 
 DrawnPlots draw(const render::Document& document, const ReportRequest& request,
                 const ReportFolder& folder, const std::atomic<bool>& stop) {
@@ -47,7 +47,7 @@ DrawnPlots draw(const render::Document& document, const ReportRequest& request,
 
 void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
-  const auto outcome = reports::json::check_writable(trial.temporary() / kPage, kExpectedBytes);
+  const auto outcome = reports::json::check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
     throw UsageError(
         fmt::format("no report can be written to \"{}\": {}", folder.string(), outcome.error));

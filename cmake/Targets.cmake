@@ -7,7 +7,8 @@
 #   LTO   takes part in link-time optimisation: for what runs while the clock does
 #   COLD  neither runs then nor has threads in it, and so is hardly optimised in Release builds,
 #         and not at all in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
-#         takes minutes
+#         takes minutes. With CMAKE_UNITY_BUILD several of its sources are compiled as one, for the
+#         same reason; so names in anonymous namespaces are unique in it
 function(taskbench_target target)
   if(TASKBENCH_LINK_ORDER)
     taskbench_reorder_sources(${target} ${TASKBENCH_LINK_ORDER})
@@ -31,6 +32,8 @@ function(taskbench_target target)
   endif()
   if(arg_COLD)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0> $<$<CONFIG:Release>:-O1>)
+  else()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
   # A loop of a few nanoseconds is faster or slower by how it lies on the lines that instructions
   # are fetched in. Aligned, it lies the same wherever the linker puts it: over six links of one
@@ -48,7 +51,8 @@ endfunction()
 # taskbench_verify_lone_headers(<target>)
 # all_verify_interface_header_sets compiles those of its headers by themselves that have no source
 # of their name: where there is one, it includes its header first, which is a rule of tests/tidy and
-# proves as much. Not for a target that is installed, whose sets of headers are installed with it.
+# proves as much where sources are compiled one by one, as in the preset planted. Not for a target
+# that is installed, whose sets of headers are installed with it.
 function(taskbench_verify_lone_headers target)
   get_target_property(headers ${target} HEADER_SET)
   set(lone "")

@@ -14,23 +14,18 @@
 namespace taskbench::cli {
 namespace {
 
-template <class T>
-std::unique_ptr<Command> make() {
-  return std::make_unique<T>();
-}
-
-constexpr std::array<CommandEntry, 6> kCommands{{
-    {"save", make<BaselineSaveCommand>},
-    {"compare", make<BaselineCompareCommand>},
-    {"list", make<BaselineListCommand>},
-    {"show", make<BaselineShowCommand>},
-    {"promote", make<BaselinePromoteCommand>},
-    {"rm", make<BaselineRemoveCommand>},
+constexpr std::array<CommandEntry, 6> kBaselineCommands{{
+    {"save", make_command<BaselineSaveCommand>},
+    {"compare", make_command<BaselineCompareCommand>},
+    {"list", make_command<BaselineListCommand>},
+    {"show", make_command<BaselineShowCommand>},
+    {"promote", make_command<BaselinePromoteCommand>},
+    {"rm", make_command<BaselineRemoveCommand>},
 }};
 
 }  // namespace
 
-std::span<const CommandEntry> baseline_commands() { return kCommands; }
+std::span<const CommandEntry> baseline_commands() { return kBaselineCommands; }
 
 void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -51,7 +46,7 @@ void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
       "build,\n"
       "or the machine is not as it was, 5 the program failed, 130 interrupted.");
   app.require_subcommand(0, 1);
-  for (const CommandEntry& entry : kCommands) {
+  for (const CommandEntry& entry : kBaselineCommands) {
     auto* sub = app.add_subcommand(std::string(entry.name));
     sub->group("Commands");
     auto command = entry.make();
@@ -64,7 +59,8 @@ ExitCode BaselineCommand::execute(const Invocation& invocation) {
   for (const auto& [app, command] : commands_) {
     if (app->parsed()) return command->execute(invocation);
   }
-  throw UsageError(fmt::format("baseline: name one of {}", fmt::join(row_names(kCommands), ", ")));
+  throw UsageError(
+      fmt::format("baseline: name one of {}", fmt::join(row_names(kBaselineCommands), ", ")));
 }
 
 }  // namespace taskbench::cli

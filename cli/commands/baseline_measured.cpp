@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "cli/baseline_store.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/run_plan.hpp"
 #include "cli/series.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
@@ -35,10 +33,7 @@ using Kind = OptionValues::Kind;
 using workloads::measure::ProgramError;
 
 constexpr int kDefaultProcesses = 9;
-constexpr std::int64_t kDefaultRepetitions = 5;
-constexpr double kDefaultMinTime_s = 0.02;
-constexpr double kMaxTimeout_s = 24 * 3600;
-constexpr std::string_view kDefaultJournal = "taskbench-baseline.journal";
+constexpr std::string_view kDefaultSaveJournal = "taskbench-baseline.journal";
 constexpr std::string_view kDefaultCompareJournal = "taskbench-baseline-compare.journal";
 
 /// An empty command would be that of this taskbench.
@@ -46,11 +41,6 @@ std::string parse_command(const std::vector<std::string>& given) {
   const auto text = parse_single("--program", given);
   if (text && text->empty()) throw UsageError("--program: the command is empty");
   return text.value_or(std::string{});
-}
-
-double parse_timeout(const std::vector<std::string>& given) {
-  const auto text = parse_single("--timeout", given);
-  return text ? parse_duration_s("--timeout", *text, 0.1, kMaxTimeout_s) : kDefaultProcessTimeout_s;
 }
 
 int parse_processes(const std::vector<std::string>& given, int otherwise, int least) {
@@ -73,11 +63,7 @@ void declare_common(CLI::App& app, OptionValueTable& values, BaselineArguments& 
   values.set(store, {Kind::file, {}});
   for (auto* option : {program, store}) option->group("What to measure");
   auto* count = add_valued(app, "--processes", arguments.processes, "N", "Fresh processes.");
-  count->default_str(std::to_string(processes));
-  auto* timeout = add_valued(app, "--timeout", arguments.timeout, "TIME",
-                             "A process that takes longer is killed, and counts as failed.");
-  timeout->default_str("5m");
-  for (auto* option : {count, timeout}) option->group("How to measure");
+  count->default_str(std::to_string(processes))->group("How to measure");
 }
 
 struct SavePlan {
@@ -99,28 +85,16 @@ SavePlan plan_save(const BaselineArguments& arguments) {
   setup.name = parse_baseline_name(arguments.name);
   setup.processes =
       parse_processes(arguments.processes, kDefaultProcesses, model::kMinBaselineProcesses);
-  setup.seed = 1;
-  setup.repetitions = kDefaultRepetitions;
-  setup.min_time_s = kDefaultMinTime_s;
-  if (const auto text = parse_single("--seed", arguments.seed)) {
-    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
-  }
-  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
-    setup.repetitions =
-        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
-  }
-  if (const auto text = parse_single("--min-time", arguments.min_time)) {
-    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
-  }
+  arguments.process.apply_to(setup);
   if (const auto folder = parse_path("--store", arguments.store)) {
     plan.store = BaselineStore(*folder);
   }
   plan.command = parse_command(arguments.program);
   plan.workloads = parse_list("--workload", arguments.workloads);
-  plan.timeout_s = parse_timeout(arguments.timeout);
+  plan.timeout_s = arguments.process.timeout_s();
   const auto journal = parse_path("--journal", arguments.journal);
   plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(kDefaultJournal);
+  plan.journal = journal.value_or(kDefaultSaveJournal);
   plan.own_name = !arguments.name.empty();
   plan.resume = arguments.resume;
   plan.quiet = arguments.quiet;
@@ -232,18 +206,10 @@ void BaselineSaveCommand::declare(CLI::App& app, OptionValueTable& values) {
   auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
                               "Benchmarks to keep, by their names or what these begin with.");
   workload->default_str("all")->group("What to measure");
-  auto* repetitions = add_valued(app, "--repetitions", arguments_.repetitions, "N",
-                                 "Repetitions of each benchmark in each process.");
-  repetitions->default_str(std::to_string(kDefaultRepetitions));
-  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
-                              "Shortest duration of a repetition.");
-  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
-  auto* seed = add_valued(app, "--seed", arguments_.seed, "N", "Seed of all that is drawn.");
-  seed->default_str("1");
-  for (auto* option : {repetitions, min_time, seed}) option->group("How to measure");
+  arguments_.process.declare(app);
   auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
                              "Where each process's result is kept until all is stored.");
-  journal->default_str(std::string(kDefaultJournal));
+  journal->default_str(std::string(kDefaultSaveJournal));
   values.set(journal, {Kind::file, {}});
   auto* resume = app.add_flag("--resume", arguments_.resume, "Go on with that of the journal.");
   auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
@@ -293,6 +259,7 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "build,\n"
       "or the machine is not as it was, 5 the program failed, 130 interrupted.");
   declare_common(app, values, arguments_, kDefaultFreshProcesses);
+  arguments_.process.declare_timeout(app);
   app.get_option("--program")->default_str("that of the baseline");
   verdict_.declare(app, values);
   auto* json =
@@ -323,7 +290,7 @@ ExitCode BaselineCompareCommand::execute(const Invocation&) {
   check.own_journal = journal.has_value();
   check.journal = journal.value_or(kDefaultCompareJournal);
   check.resume = arguments_.resume;
-  check.timeout_s = parse_timeout(arguments_.timeout);
+  check.timeout_s = arguments_.process.timeout_s();
   check.json = parse_path("--json", arguments_.json);
   check.markdown = parse_path("--markdown", arguments_.markdown);
   check.quiet = arguments_.quiet;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/process_options.hpp"
 #include "cli/verdict_options.hpp"
 
 namespace taskbench::cli {
@@ -15,11 +16,8 @@ struct BaselineArguments {
   std::vector<std::string> store;
   std::vector<std::string> program;
   std::vector<std::string> processes;
-  std::vector<std::string> timeout;
+  ProcessOptions process;
   std::vector<std::string> workloads;
-  std::vector<std::string> repetitions;
-  std::vector<std::string> min_time;
-  std::vector<std::string> seed;
   std::vector<std::string> journal;
   std::vector<std::string> json;
   std::vector<std::string> markdown;

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "cli/baseline_store.hpp"
-#include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
@@ -23,20 +20,10 @@ namespace model = reports::model;
 namespace render = reports::render;
 using Kind = OptionValues::Kind;
 
-constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
-
 void declare_store(CLI::App& app, OptionValueTable& values, StoredArguments& arguments) {
   auto* store = add_valued(app, "--store", arguments.store, "DIR", "Where baselines are kept.");
   store->default_str(std::string(kDefaultStore));
   values.set(store, {Kind::file, {}});
-}
-
-void declare_format(CLI::App& app, OptionValueTable& values, StoredArguments& arguments) {
-  auto* format =
-      add_valued(app, "--format", arguments.format, "FORMAT", "What is printed: table, json.");
-  format->default_str(std::string(kFormats.front()));
-  format->group("Output");
-  values.set(format, {Kind::one_of, {kFormats.begin(), kFormats.end()}});
 }
 
 void declare_name(CLI::App& app, StoredArguments& arguments) {
@@ -47,15 +34,6 @@ void declare_key(CLI::App& app, StoredArguments& arguments) {
   auto* key = add_valued(app, "--key", arguments.key, "KEY",
                          "That of this key, as `taskbench baseline list` shows it.");
   key->default_str("that of this machine");
-}
-
-bool wants_json(const StoredArguments& arguments) {
-  const std::string format =
-      parse_single("--format", arguments.format).value_or(std::string(kFormats.front()));
-  if (std::ranges::find(kFormats, format) == kFormats.end()) {
-    throw UsageError("--format: " + unknown_name("format", format, kFormats));
-  }
-  return format == "json";
 }
 
 BaselineStore store_of(const StoredArguments& arguments) {
@@ -91,11 +69,11 @@ void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
       "\n"
       "Exit status: 0, or 2 when a file in the store is no baseline.");
   declare_store(app, values, arguments_);
-  declare_format(app, values, arguments_);
+  arguments_.format.declare(app, values);
 }
 
 ExitCode BaselineListCommand::execute(const Invocation&) {
-  const bool as_json = wants_json(arguments_);
+  const bool as_json = arguments_.format.wants_json();
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();
   std::vector<render::StoredBaseline> list;
@@ -124,11 +102,11 @@ void BaselineShowCommand::declare(CLI::App& app, OptionValueTable& values) {
       fmt::format("Name of the baseline. [default: {}]", kDefaultBaseline));
   declare_store(app, values, arguments_);
   declare_key(app, arguments_);
-  declare_format(app, values, arguments_);
+  arguments_.format.declare(app, values);
 }
 
 ExitCode BaselineShowCommand::execute(const Invocation&) {
-  const bool as_json = wants_json(arguments_);
+  const bool as_json = arguments_.format.wants_json();
   const std::string name = parse_baseline_name(arguments_.name);
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/format_option.hpp"
 
 namespace taskbench::cli {
 
@@ -12,7 +13,7 @@ struct StoredArguments {
   std::vector<std::string> name;
   std::vector<std::string> store;
   std::vector<std::string> key;
-  std::vector<std::string> format;
+  FormatOption format;
   bool all_keys = false;
 };
 

@@ -11,15 +11,14 @@
 
 #include "cli/baseline_store.hpp"
 #include "cli/noise_floors.hpp"
+#include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/run_plan.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
@@ -38,23 +37,19 @@ using workloads::measure::Program;
 using workloads::measure::ProgramError;
 
 constexpr double kDefaultBudget_s = 600;
-constexpr double kMaxBudget_s = 24 * 3600;
 constexpr int kLeastDefaultTrials = 12;
 constexpr int kTrialsOfCopy = 8;
 constexpr int kMaxTrials = 1000;
 constexpr int kDefaultBlocks = 8;
-constexpr int kMaxBlocks = 64;
-constexpr double kDefaultMinTime_s = 0.02;
-constexpr std::int64_t kDefaultRepetitions = 5;
-constexpr double kDefaultTimeout_s = 300;
-constexpr std::string_view kDefaultJournal = "taskbench-calibrate.journal";
+constexpr int kMaxTrialBlocks = 64;
+constexpr std::string_view kDefaultCalibrateJournal = "taskbench-calibrate.journal";
 
 struct CalibratePlan {
   std::vector<std::string> copies;
   std::vector<std::string> workloads;
   model::PairedSetup setup;  ///< what all trials have in common
   double budget_s = kDefaultBudget_s;
-  double timeout_s = kDefaultTimeout_s;
+  double timeout_s = kDefaultProcessTimeout_s;
   int trials = 0;
   std::filesystem::path store;
   std::filesystem::path journal;  ///< a folder: a file for each trial
@@ -77,22 +72,10 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
   }
   plan.workloads = parse_list("--workload", arguments.workloads);
   model::PairedSetup& setup = plan.setup;
-  setup.seed = 1;
-  setup.repetitions = kDefaultRepetitions;
-  setup.min_time_s = kDefaultMinTime_s;
+  arguments.process.apply_to(setup);
   setup.max_blocks = kDefaultBlocks;
-  if (const auto text = parse_single("--seed", arguments.seed)) {
-    setup.seed = parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint32_t>::max());
-  }
-  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
-    setup.repetitions =
-        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
-  }
-  if (const auto text = parse_single("--min-time", arguments.min_time)) {
-    setup.min_time_s = parse_duration_s("--min-time", *text, kMinMinTimeS, kMaxMinTimeS);
-  }
   if (const auto text = parse_single("--blocks", arguments.blocks)) {
-    setup.max_blocks = static_cast<int>(parse_whole_number("--blocks", *text, 2, kMaxBlocks));
+    setup.max_blocks = static_cast<int>(parse_whole_number("--blocks", *text, 2, kMaxTrialBlocks));
   }
   plan.trials = std::max(kLeastDefaultTrials, kTrialsOfCopy * static_cast<int>(plan.copies.size()));
   if (const auto text = parse_single("--trials", arguments.trials)) {
@@ -102,13 +85,11 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
   if (const auto text = parse_single("--budget", arguments.budget)) {
     plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
   }
-  if (const auto text = parse_single("--timeout", arguments.timeout)) {
-    plan.timeout_s = parse_duration_s("--timeout", *text, 0.1, kMaxBudget_s);
-  }
+  plan.timeout_s = arguments.process.timeout_s();
   plan.store = parse_single("--store", arguments.store).value_or(std::string(kDefaultStore));
   const auto journal = parse_single("--journal", arguments.journal);
   plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(std::string(kDefaultJournal));
+  plan.journal = journal.value_or(std::string(kDefaultCalibrateJournal));
   plan.quiet = arguments.quiet;
   return plan;
 }
@@ -253,8 +234,7 @@ void refuse_store(const std::filesystem::path& file) {
     throw UsageError(
         fmt::format("{}: cannot be made: {}", file.parent_path().string(), failed.message()));
   }
-  const auto outcome = json::check_writable(file, kFileBytes);
-  if (!outcome.ok()) throw UsageError(outcome.error);
+  refuse_unwritable(file, kFileBytes);
 }
 
 /// With what the file knows of other benchmarks. What is no calibration is replaced.
@@ -284,11 +264,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());
   noise.date = workloads::measure::probe_environment("").date;
   noise.machine = key.machine;
-  const auto outcome = json::write_file_atomically(file, json::to_json(with_earlier(noise, file)));
-  if (!outcome.ok()) {
-    print_error(outcome.error);
-    return ExitCode::usage;
-  }
+  if (!write_output(file, json::to_json(with_earlier(noise, file)))) return ExitCode::usage;
   if (!plan.own_journal) {
     std::error_code ignored;
     std::filesystem::remove_all(plan.journal, ignored);
@@ -333,27 +309,15 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
       fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
   auto* blocks = add_valued(app, "--blocks", arguments_.blocks, "N", "Blocks of each trial.");
   blocks->default_str(std::to_string(kDefaultBlocks));
-  auto* repetitions = add_valued(app, "--repetitions", arguments_.repetitions, "N",
-                                 "Repetitions of each benchmark in each process.");
-  repetitions->default_str(std::to_string(kDefaultRepetitions));
-  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
-                              "Shortest duration of a repetition.");
-  min_time->default_str(fmt::format("{:g}s", kDefaultMinTime_s));
-  auto* timeout = add_valued(app, "--timeout", arguments_.timeout, "TIME",
-                             "A process that takes longer is killed, and counts as failed.");
-  timeout->default_str("5m");
-  auto* seed = add_valued(app, "--seed", arguments_.seed, "N", "Seed of all that is drawn.");
-  seed->default_str("1");
-  for (auto* option : {budget, trials, blocks, repetitions, min_time, timeout, seed}) {
-    option->group("How to measure");
-  }
+  for (auto* option : {budget, trials, blocks}) option->group("How to measure");
+  arguments_.process.declare(app);
 
   auto* store = add_valued(app, "--store", arguments_.store, "FOLDER",
                            "Where baselines and calibrations are kept.");
   store->default_str(std::string(kDefaultStore));
   auto* journal = add_valued(app, "--journal", arguments_.journal, "FOLDER",
                              "Where each process's result is kept as soon as it is known.");
-  journal->default_str(std::string(kDefaultJournal));
+  journal->default_str(std::string(kDefaultCalibrateJournal));
   auto* resume = app.add_flag("--resume", arguments_.resume, "Go on with the trials there.");
   auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
   for (const auto* option : {store, journal}) values.set(option, {Kind::file, {}});

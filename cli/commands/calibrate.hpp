@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/process_options.hpp"
 
 namespace taskbench::cli {
 
@@ -15,10 +16,7 @@ struct CalibrateArguments {
   std::vector<std::string> budget;
   std::vector<std::string> trials;
   std::vector<std::string> blocks;
-  std::vector<std::string> repetitions;
-  std::vector<std::string> min_time;
-  std::vector<std::string> timeout;
-  std::vector<std::string> seed;
+  ProcessOptions process;
   std::vector<std::string> store;
   std::vector<std::string> journal;
   bool resume = false;

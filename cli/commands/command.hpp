@@ -36,6 +36,11 @@ class Command {
   [[nodiscard]] virtual ExitCode execute(const Invocation& invocation) = 0;
 };
 
+template <class T>
+[[nodiscard]] std::unique_ptr<Command> make_command() {
+  return std::make_unique<T>();
+}
+
 struct CommandEntry {
   std::string_view name;
   std::unique_ptr<Command> (*make)();

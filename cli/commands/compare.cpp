@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
+#include <cstring>
+#include <fstream>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -35,7 +35,7 @@ struct Format {
   std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
 };
 
-constexpr std::array<Format, 4> kFormats{{
+constexpr std::array<Format, 4> kCompareFormats{{
     {"table", render::table},
     {"markdown", [](const verdict::FilesReport& report,
                     const render::TableStyle&) { return render::markdown(report); }},
@@ -45,7 +45,7 @@ constexpr std::array<Format, 4> kFormats{{
                 const render::TableStyle&) { return render::json(report); }},
 }};
 
-std::vector<model::ResultFile> read_all(const std::vector<std::string>& paths) {
+std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths) {
   std::vector<model::ResultFile> files;
   for (const std::string& path : paths) {
     try {
@@ -65,8 +65,16 @@ bool have_equal_bytes(const std::filesystem::path& a, const std::filesystem::pat
   if (std::filesystem::file_size(a) != std::filesystem::file_size(b)) return false;
   std::ifstream one(a, std::ios::binary);
   std::ifstream other(b, std::ios::binary);
-  return std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other),
-                    {});
+  std::array<char, 4096> block{};
+  std::array<char, 4096> others{};
+  do {
+    one.read(block.data(), block.size());
+    other.read(others.data(), others.size());
+    const auto size = static_cast<std::size_t>(one.gcount());
+    if (other.gcount() != one.gcount()) return false;
+    if (std::memcmp(block.data(), others.data(), size) != 0) return false;
+  } while (one && other);
+  return true;
 }
 
 /// One file that is given several times would count as several processes.
@@ -84,11 +92,11 @@ void refuse_repeated(std::string_view option, const std::vector<std::string>& pa
 
 const Format& parse_format(const std::vector<std::string>& given) {
   const auto text = parse_single("--format", given);
-  if (!text) return kFormats.front();
-  const auto found = std::ranges::find(kFormats, *text, &Format::name);
-  if (found != kFormats.end()) return *found;
-  std::array<std::string_view, kFormats.size()> names{};
-  std::ranges::transform(kFormats, names.begin(), &Format::name);
+  if (!text) return kCompareFormats.front();
+  const auto found = std::ranges::find(kCompareFormats, *text, &Format::name);
+  if (found != kCompareFormats.end()) return *found;
+  std::array<std::string_view, kCompareFormats.size()> names{};
+  std::ranges::transform(kCompareFormats, names.begin(), &Format::name);
   throw UsageError("--format: " + unknown_name("format", *text, names));
 }
 
@@ -122,7 +130,7 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
 
   verdict_.declare(app, values);
 
-  const auto formats = row_names(kFormats);
+  const auto formats = row_names(kCompareFormats);
   auto* format = add_valued(app, "--format", format_, "FORMAT",
                             fmt::format("Form of the answer: {}.", fmt::join(formats, ", ")));
   format->default_str(formats.front());
@@ -153,8 +161,8 @@ ExitCode CompareCommand::execute(const Invocation&) {
     throw UsageError(
         fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
   }
-  const auto base_files = read_all(base);
-  const auto head_files = read_all(head);
+  const auto base_files = read_files(base);
+  const auto head_files = read_files(head);
   try {
     refuse_repeated("--base", base);
     refuse_repeated("--head", head);

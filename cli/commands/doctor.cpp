@@ -4,26 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "cli/near_miss.hpp"
+#include "cli/output_file.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_plan.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
-#include "cli/usage_error.hpp"
 #include "cli/values.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/doctor.hpp"
 #include "reports/render/doctor.hpp"
 #include "reports/verdict/doctor.hpp"
@@ -43,12 +38,10 @@ namespace model = reports::model;
 using Kind = OptionValues::Kind;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
-
 // The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
 constexpr double kRest_s = 0.6;
 constexpr std::int64_t kRepetitions = 5;
-constexpr double kMinTime_s = 0.02;
+constexpr double kFirstLookMinTime_s = 0.02;
 
 class Examination {
  public:
@@ -99,7 +92,7 @@ class Examination {
     const RunPlan plan = plan_run({}, std::max(1U, cpus));
     measure::Settings settings = plan.settings;
     settings.repetitions = kRepetitions;
-    settings.min_time_s = settings.warmup_s = kMinTime_s;
+    settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;
     const auto progress = [&](const measure::Progress& now) {
       if (!now.case_name.empty()) show(fmt::format("a first look at {}", now.case_name));
     };
@@ -111,28 +104,8 @@ class Examination {
   SteadyClock::time_point start_;
 };
 
-std::string_view parse_format(const std::vector<std::string>& given) {
-  const auto text = parse_single("--format", given);
-  if (!text) return kFormats.front();
-  const auto found = std::ranges::find(kFormats, *text);
-  if (found == kFormats.end()) {
-    throw UsageError("--format: " + unknown_name("format", *text, kFormats));
-  }
-  return *found;
-}
-
-bool write_file(const std::filesystem::path& path, const std::string& content, bool quiet) {
-  const auto outcome = json::write_file_atomically(path, content);
-  if (!outcome.ok()) {
-    print_error(outcome.error);
-    return false;
-  }
-  if (!quiet) print_note(fmt::format("wrote {}", path.string()));
-  return true;
-}
-
-bool print_report(const model::DoctorReport& report, std::string_view format) {
-  if (format == "json") return print_result(json::to_json(report));
+bool print_report(const model::DoctorReport& report, bool wants_json) {
+  if (wants_json) return print_result(json::to_json(report));
   reports::render::TableStyle style;
   style.colour = takes_colour(STDOUT_FILENO);
   style.width = columns(STDOUT_FILENO, style.width);
@@ -170,24 +143,19 @@ void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
       "workload\n"
       "failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
-  auto* format = add_valued(app, "--format", format_, "FORMAT", "What is printed: table, json.");
-  format->default_str(std::string(kFormats.front()));
-  values.set(format, {Kind::one_of, {kFormats.begin(), kFormats.end()}});
+  format_.declare(app, values);
   auto* file = add_valued(app, "--json", json_, "FILE", "Write all that was found as JSON.");
   values.set(file, {Kind::file, {}});
   auto* quiet =
       app.add_flag("--quiet", quiet_, "Print nothing: the exit status says whether it is serious.");
-  for (auto* option : {format, file, quiet}) option->group("Output");
+  for (auto* option : {file, quiet}) option->group("Output");
 }
 
 ExitCode DoctorCommand::execute(const Invocation& invocation) {
   constexpr std::size_t kFileBytes = 64 * 1024;
-  const std::string_view format = parse_format(format_);
+  const bool wants_json = format_.wants_json();
   const auto path = parse_path("--json", json_);
-  if (path) {
-    const auto outcome = json::check_writable(*path, kFileBytes);
-    if (!outcome.ok()) throw UsageError(outcome.error);
-  }
+  refuse_unwritable(path, kFileBytes);
   const std::atomic<bool>& stop = stop_on_signals();
   model::DoctorReport report;
   try {
@@ -200,8 +168,8 @@ ExitCode DoctorCommand::execute(const Invocation& invocation) {
     print_note("interrupted; nothing is known yet");
     return ExitCode::interrupted;
   }
-  const bool written = !path || write_file(*path, json::to_json(report), quiet_);
-  const bool printed = quiet_ || print_report(report, format);
+  const bool written = !path || write_output(*path, json::to_json(report), !quiet_);
+  const bool printed = quiet_ || print_report(report, wants_json);
   if (!written || !printed) return ExitCode::usage;
   if (report_failures(report)) return ExitCode::measured_program_failed;
   return reports::verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;

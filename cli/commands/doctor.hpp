@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/format_option.hpp"
 
 namespace taskbench::cli {
 
@@ -14,7 +15,7 @@ class DoctorCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  std::vector<std::string> format_;
+  FormatOption format_;
   std::vector<std::string> json_;
   bool quiet_ = false;
 };

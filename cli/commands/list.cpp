@@ -133,8 +133,6 @@ constexpr std::array<Topic, 3> kTopics{{
     {"parameters", parameters_table, parameters_json},
 }};
 
-constexpr std::array<std::string_view, 2> kFormats{"table", "json"};
-
 std::vector<std::string_view> topic_names() {
   std::vector<std::string_view> names;
   for (const Topic& topic : kTopics) names.push_back(topic.name);
@@ -171,12 +169,7 @@ void ListCommand::declare(CLI::App& app, OptionValueTable& values) {
       app.add_option("TOPIC", topic_, "workloads, schedulers or parameters. [default: all three]")
           ->expected(0, 1);
   values.set(topic, {OptionValues::Kind::one_of, row_names(kTopics)});
-  auto* format = app.add_option("--format", format_, "What is printed: table, json.")
-                     ->type_name("FORMAT")
-                     ->allow_extra_args(false)
-                     ->default_str(std::string(kFormats.front()))
-                     ->group("Output");
-  values.set(format, {OptionValues::Kind::one_of, {kFormats.begin(), kFormats.end()}});
+  format_.declare(app, values);
 }
 
 ExitCode ListCommand::execute(const Invocation&) {
@@ -186,12 +179,8 @@ ExitCode ListCommand::execute(const Invocation&) {
     if (found == kTopics.end()) throw UsageError(unknown_name("topic", *name, topic_names()));
     topics = {&*found, 1};
   }
-  const std::string format =
-      parse_single("--format", format_).value_or(std::string(kFormats.front()));
-  if (std::ranges::find(kFormats, format) == kFormats.end()) {
-    throw UsageError("--format: " + unknown_name("format", format, kFormats));
-  }
-  const bool printed = print_result(format == "json" ? render_json(topics) : render_tables(topics));
+  const bool printed =
+      print_result(format_.wants_json() ? render_json(topics) : render_tables(topics));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/format_option.hpp"
 
 namespace taskbench::cli {
 
@@ -15,7 +16,7 @@ class ListCommand : public Command {
 
  private:
   std::vector<std::string> topic_;
-  std::vector<std::string> format_;
+  FormatOption format_;
 };
 
 }  // namespace taskbench::cli

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/case_command.hpp"
+#include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/perf_record.hpp"
 #include "cli/progress_line.hpp"
@@ -15,7 +16,6 @@
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/render/flame_graph.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
 
@@ -31,7 +31,7 @@ constexpr double kDefaultDuration_s = 2;
 constexpr double kMinDuration_s = 0.01;
 constexpr double kMaxDuration_s = 600;
 constexpr const char* kDefaultFolder = "taskbench-profile";
-constexpr std::size_t kExpectedBytes = std::size_t{1} << 20;
+constexpr std::size_t kProfileBytes = std::size_t{1} << 20;
 
 constexpr double kGiB = 1 << 30;
 
@@ -115,10 +115,7 @@ ProfileCommand::Plan ProfileCommand::plan() const {
   }
   plan.folded = folder / "profile.folded";
   plan.svg = folder / "profile.svg";
-  for (const auto& path : {plan.folded, plan.svg}) {
-    const auto outcome = json::check_writable(path, kExpectedBytes);
-    if (!outcome.ok()) throw UsageError(outcome.error);
-  }
+  for (const auto& file : {plan.folded, plan.svg}) refuse_unwritable(file, kProfileBytes);
   return plan;
 }
 
@@ -181,12 +178,7 @@ ExitCode ProfileCommand::execute(const Invocation&) {
   for (const auto& [path, content] :
        {std::pair{plan.folded, reports::render::folded(recording.profile)},
         std::pair{plan.svg, reports::render::flame_graph(recording.profile, title)}}) {
-    const auto outcome = json::write_file_atomically(path, content);
-    if (!outcome.ok()) {
-      print_error(outcome.error);
-      return ExitCode::usage;
-    }
-    print_note(fmt::format("wrote {}", path.string()));
+    if (!write_output(path, content, true)) return ExitCode::usage;
   }
   if (recording.user_only) {
     print_note(

@@ -23,7 +23,7 @@ using Kind = OptionValues::Kind;
 constexpr double kMinPlotTimeoutS = 0.1;
 constexpr double kMaxPlotTimeoutS = 3600;
 
-render::ReportInputs read_all(const std::vector<std::string>& paths) {
+render::ReportInputs read_inputs(const std::vector<std::string>& paths) {
   render::ReportInputs inputs;
   std::set<std::string> known;
   for (const std::string& path : paths) {
@@ -85,7 +85,7 @@ ExitCode ReportCommand::execute(const Invocation&) {
     request.plot_timeout_s =
         parse_duration_s("--plot-timeout", *text, kMinPlotTimeoutS, kMaxPlotTimeoutS);
   }
-  const render::ReportInputs inputs = read_all(results_);
+  const render::ReportInputs inputs = read_inputs(results_);
   const ExitCode code = write_report(inputs, request, stop_on_signals());
   if (code == ExitCode::interrupted) print_note("interrupted; no report was written");
   return code;

@@ -12,14 +12,13 @@
 
 #include "cli/counter_pass.hpp"
 #include "cli/exact_pass.hpp"
+#include "cli/output_file.hpp"
 #include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
-#include "cli/usage_error.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/verdict/drift.hpp"
@@ -35,7 +34,7 @@ namespace model = reports::model;
 using workloads::measure::Progress;
 using Kind = OptionValues::Kind;
 
-constexpr std::string_view kDescription =
+constexpr std::string_view kRunDescription =
     "Measure workloads on the schedulers.\n\n"
     "Every chosen workload is run on every chosen scheduler with every worker count; each such "
     "case\n"
@@ -59,15 +58,6 @@ std::size_t expected_bytes(const RunPlan& plan) {
   constexpr std::size_t kAggregateRows = 5;
   const auto rows = static_cast<std::size_t>(plan.settings.repetitions) + kAggregateRows;
   return kContextBytes + plan.cases.size() * rows * kRowBytes;
-}
-
-void refuse_unwritable(const RunPlan& plan) {
-  for (const auto& path : {plan.json, plan.json_flat}) {
-    if (!path) continue;
-    const auto outcome = json::check_writable(*path, expected_bytes(plan));
-    if (!outcome.ok()) throw UsageError(outcome.error);
-  }
-  if (plan.report) refuse_unwritable_report(*plan.report);
 }
 
 model::Run measure(const RunPlan& plan, const Invocation& invocation,
@@ -109,17 +99,10 @@ bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) 
 // Files come first: a reader of standard output that goes away must not cost the measurement.
 bool write_files(const RunPlan& plan, const model::Run& run) {
   bool all_written = true;
-  const auto write = [&](const std::filesystem::path& path, const std::string& content) {
-    const auto outcome = json::write_file_atomically(path, content);
-    if (!outcome.ok()) {
-      print_error(outcome.error);
-      all_written = false;
-    } else if (!plan.quiet) {
-      print_note(fmt::format("wrote {}", path.string()));
-    }
-  };
-  if (plan.json) write(*plan.json, json::to_json(run));
-  if (plan.json_flat) write(*plan.json_flat, json::to_flat_json(run));
+  if (plan.json) all_written &= write_output(*plan.json, json::to_json(run), !plan.quiet);
+  if (plan.json_flat) {
+    all_written &= write_output(*plan.json_flat, json::to_flat_json(run), !plan.quiet);
+  }
   return all_written;
 }
 
@@ -172,7 +155,7 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
 }  // namespace
 
 void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(std::string(kDescription));
+  app.description(std::string(kRunDescription));
   app.footer(std::string(kExamples));
   declare_selection(app, values);
   declare_measuring(app, values);
@@ -273,7 +256,10 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
 ExitCode RunCommand::execute(const Invocation& invocation) {
   const unsigned cpus = workloads::measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
-  refuse_unwritable(plan);
+  for (const auto& file : {plan.json, plan.json_flat}) {
+    refuse_unwritable(file, expected_bytes(plan));
+  }
+  if (plan.report) refuse_unwritable_report(*plan.report);
   print_notes_before(plan, cpus);
   for (const PlantedDelay& each : plan.planted) rt::plant_delay(each.site, each.ns);
 

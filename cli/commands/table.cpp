@@ -17,28 +17,23 @@
 namespace taskbench::cli {
 namespace {
 
-template <class T>
-std::unique_ptr<Command> make() {
-  return std::make_unique<T>();
-}
-
-constexpr std::array<CommandEntry, 12> kCommands{{
-    {"run", make<RunCommand>},
-    {"ab", make<AbCommand>},
-    {"gate", make<GateCommand>},
-    {"baseline", make<BaselineCommand>},
-    {"calibrate", make<CalibrateCommand>},
-    {"compare", make<CompareCommand>},
-    {"report", make<ReportCommand>},
-    {"doctor", make<DoctorCommand>},
-    {"profile", make<ProfileCommand>},
-    {"trace", make<TraceCommand>},
-    {"list", make<ListCommand>},
-    {"completion", make<CompletionCommand>},
+constexpr std::array<CommandEntry, 12> kAllCommands{{
+    {"run", make_command<RunCommand>},
+    {"ab", make_command<AbCommand>},
+    {"gate", make_command<GateCommand>},
+    {"baseline", make_command<BaselineCommand>},
+    {"calibrate", make_command<CalibrateCommand>},
+    {"compare", make_command<CompareCommand>},
+    {"report", make_command<ReportCommand>},
+    {"doctor", make_command<DoctorCommand>},
+    {"profile", make_command<ProfileCommand>},
+    {"trace", make_command<TraceCommand>},
+    {"list", make_command<ListCommand>},
+    {"completion", make_command<CompletionCommand>},
 }};
 
 }  // namespace
 
-std::span<const CommandEntry> all_commands() { return kCommands; }
+std::span<const CommandEntry> all_commands() { return kAllCommands; }
 
 }  // namespace taskbench::cli

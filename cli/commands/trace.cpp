@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/output_file.hpp"
 #include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
@@ -21,7 +22,6 @@
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
-#include "reports/json/atomic_file.hpp"
 #include "reports/json/chrome_trace.hpp"
 #include "reports/render/trace.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
@@ -115,11 +115,7 @@ TraceOutcome record(const TracePlan& plan, const std::atomic<bool>& stop) {
 }
 
 bool write(const TracePlan& plan, const reports::model::Trace& trace) {
-  const auto outcome = json::write_file_atomically(plan.out, json::to_chrome_trace(trace));
-  if (!outcome.ok()) {
-    print_error(outcome.error);
-    return false;
-  }
+  if (!write_output(plan.out, json::to_chrome_trace(trace))) return false;
   if (!plan.quiet) {
     print_note(fmt::format("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
                            plan.out.string()));
@@ -214,9 +210,7 @@ void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
 
 ExitCode TraceCommand::execute(const Invocation& invocation) {
   const TracePlan plan = plan_trace(arguments_);
-  const auto writable = json::check_writable(plan.out, kLeastFileBytes);
-  if (!writable.ok()) throw UsageError(writable.error);
-
+  refuse_unwritable(plan.out, kLeastFileBytes);
   const std::atomic<bool>& stop = stop_on_signals();
   TraceOutcome outcome;
   try {

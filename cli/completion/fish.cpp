@@ -45,7 +45,7 @@ std::string option_line(const std::string& program, const std::string& condition
                      quoted(option.summary));
 }
 
-std::string names_of(const std::vector<Command>& commands) {
+std::string names_text(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
   return fmt::format("{}", fmt::join(names, " "));
@@ -95,7 +95,7 @@ std::string fish_script(const CommandTree& tree) {
     for (const Command& sub : command.commands) {
       text += fmt::format("complete -c {} -n {} -a {} -d {}\n", tree.program,
                           quoted(fmt::format("{}; and not __fish_seen_subcommand_from {}", seen,
-                                             names_of(command.commands))),
+                                             names_text(command.commands))),
                           sub.name, quoted(sub.summary));
       text += command_lines(
           tree.program, fmt::format("{}; and __fish_seen_subcommand_from {}", seen, sub.name), sub);

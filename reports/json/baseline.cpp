@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
+#include "reports/json/file_content.hpp"
+#include "reports/json/nulls.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -108,8 +106,6 @@ class Field {
   const Json& value_;
   std::string where_;
 };
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json to_json(const CanaryTimes& times) {
   return {{"cpu_ns", times.cpu_ns}, {"memory_ns", times.memory_ns}, {"futex_ns", times.futex_ns}};
@@ -252,7 +248,7 @@ Series series_from(const Json& document) {
   return series;
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
+[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view what) {
   throw ReadError(fmt::format("{}: {}; restore the file, or remove it and save the baseline anew",
                               path.string(), what));
 }
@@ -270,31 +266,28 @@ std::string baseline_file(const Series& series) {
 }
 
 Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) refuse(path, "is empty");
   try {
     return series_from(Json::parse(text));
   } catch (const Json::parse_error& error) {
-    fail(path, fmt::format("is no valid JSON, at byte {}: it is cut off or damaged", error.byte));
+    refuse(path, fmt::format("is no valid JSON, at byte {}: it is cut off or damaged", error.byte));
   } catch (const FieldError& error) {
-    fail(path, error.what());
+    refuse(path, error.what());
   } catch (const Json::exception&) {
-    fail(path, "is no valid JSON: it holds what is not UTF-8");
+    refuse(path, "is no valid JSON: it holds what is not UTF-8");
   }
 }
 
 Series read_baseline(const std::filesystem::path& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
-  if (!std::filesystem::is_regular_file(status)) fail(path, "is no regular file");
+  if (!std::filesystem::is_regular_file(status)) refuse(path, "is no regular file");
   if (std::filesystem::file_size(path, failed) > kMaxBaselineBytes) {
-    fail(path, "is larger than any baseline");
+    refuse(path, "is larger than any baseline");
   }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) fail(path, "cannot be read");
-  return parse_baseline(path, text);
+  const FileContent content = read_file(path);
+  if (!content.ok()) refuse(path, content.error);
+  return parse_baseline(path, content.bytes);
 }
 
 std::string journal_line(const SeriesSetup& setup) {

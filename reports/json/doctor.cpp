@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reports/json/drift.hpp"
+#include "reports/json/nulls.hpp"
 #include "reports/stats/floor.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/doctor.hpp"
@@ -13,10 +14,6 @@ namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json number_or_null(std::optional<double> number) { return number ? Json(*number) : Json(); }
 
 const char* name_of(model::Severity severity) {
   switch (severity) {

@@ -2,21 +2,15 @@
 
 #include <cmath>
 #include <optional>
-#include <string>
 #include <utility>
 
+#include "reports/json/nulls.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
 
 Json event_object(const model::EventCount& event, std::uint64_t operations) {
   const auto spread = stats::spread_of(event.per_iteration);
@@ -43,11 +37,6 @@ Json event_object(const model::EventCount& event, std::uint64_t operations) {
   return result;
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
 }  // namespace
 
 Json events_array(const std::vector<model::EventCount>& events, std::uint64_t operations) {
@@ -69,11 +58,11 @@ std::vector<model::EventCount> read_events(const Json& array) {
   std::vector<model::EventCount> events;
   if (!array.is_array()) return events;
   for (const Json& each : array) {
-    if (!each.is_object() || text_of(each, "event").empty()) continue;
+    if (!each.is_object() || text_or_empty(each, "event").empty()) continue;
     model::EventCount event;
-    event.event = text_of(each, "event");
-    event.unit = text_of(each, "unit");
-    event.unavailable = text_of(each, "reason");
+    event.event = text_or_empty(each, "event");
+    event.unit = text_or_empty(each, "unit");
+    event.unavailable = text_or_empty(each, "reason");
     if (const auto values = each.find("values"); values != each.end() && values->is_array()) {
       for (const Json& value : *values) {
         if (value.is_number()) event.per_iteration.push_back(value.get<double>());

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reports/json/nulls.hpp"
+
 namespace taskbench::reports::json {
 namespace {
 
@@ -31,11 +33,6 @@ Json to_json(const model::PairedProgram& program) {
     object["commit"] = program.commit;
   }
   return object;
-}
-
-model::PairedProgram program_from(const Json& object) {
-  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
-          object.value("revision", std::string()), object.value("commit", std::string())};
 }
 
 PairedSetup setup_from(const Json& line) {
@@ -147,6 +144,11 @@ void take_line(PairedTrial& trial, std::string_view text, std::size_t number) {
 
 }  // namespace
 
+model::PairedProgram program_from(const Json& object) {
+  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
+          object.value("revision", std::string()), object.value("commit", std::string())};
+}
+
 std::string journal_line(const PairedSetup& setup) {
   Json floors = Json::object();
   for (const auto& [name, floor] : setup.noise_floors) {
@@ -174,11 +176,10 @@ std::string journal_line(const PairedSetup& setup) {
 }
 
 std::string journal_line(const InstructionSample& sample) {
-  const Json line{
-      {"instructions_of", sample.benchmark},
-      {"side", name_of(sample.side)},
-      {"per_iteration", sample.per_iteration},
-      {"reason", sample.unavailable.empty() ? Json(nullptr) : Json(sample.unavailable)}};
+  const Json line{{"instructions_of", sample.benchmark},
+                  {"side", name_of(sample.side)},
+                  {"per_iteration", sample.per_iteration},
+                  {"reason", text_or_null(sample.unavailable)}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ namespace taskbench::reports::json {
 
 /// As above, from the file. Throws JournalError when it cannot be read, too.
 [[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
+
+/// One of the two programs, as a journal and a report hold it. Throws nlohmann's exceptions.
+[[nodiscard]] model::PairedProgram program_from(const nlohmann::ordered_json& object);
 
 /// Appends to a journal. Not thread-safe; one writer a file: the file is locked.
 class JournalWriter {

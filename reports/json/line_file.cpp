@@ -7,15 +7,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "reports/json/file_content.hpp"
 
 namespace taskbench::reports::json {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
+[[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what) {
   throw JournalError(fmt::format("{}: {}", path.string(), what));
 }
 
@@ -25,13 +25,11 @@ std::string journal_text(const std::filesystem::path& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    fail(path, "is no regular file");
+    fail_journal(path, "is no regular file");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) fail(path, "cannot be read");
-  return content;
+  FileContent content = read_file(path);
+  if (!content.ok()) fail_journal(path, content.error);
+  return std::move(content.bytes);
 }
 
 void for_each_line(const std::filesystem::path& path, std::string_view content,
@@ -42,15 +40,16 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
     try {
       take(content.substr(0, newline), number);
     } catch (const nlohmann::json::parse_error&) {  // whose text quotes what may be anything
-      fail(path, fmt::format("line {} is not one of a taskbench journal", number));
+      fail_journal(path, fmt::format("line {} is not one of a taskbench journal", number));
     } catch (const std::exception& error) {
-      fail(path,
-           fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));
+      fail_journal(
+          path, fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));
     }
     content.remove_prefix(newline + 1);
   }
   if (number == 0) {
-    fail(path, "this is no journal: not even its first line is complete; delete it to begin anew");
+    fail_journal(
+        path, "this is no journal: not even its first line is complete; delete it to begin anew");
   }
 }
 
@@ -58,8 +57,9 @@ LineFile LineFile::create(const std::filesystem::path& path, std::string first) 
   const int descriptor =
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0) {
-    if (errno == EEXIST) fail(path, "exists; go on with it by --resume, or name another file");
-    fail(path, fmt::format("cannot be created: {}", std::strerror(errno)));
+    if (errno == EEXIST)
+      fail_journal(path, "exists; go on with it by --resume, or name another file");
+    fail_journal(path, fmt::format("cannot be created: {}", std::strerror(errno)));
   }
   LineFile file(path, descriptor);
   file.lock();
@@ -75,12 +75,13 @@ LineFile LineFile::create(const std::filesystem::path& path, std::string first) 
 LineFile LineFile::resume(const std::filesystem::path& path) {
   const std::string content = journal_text(path);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (descriptor < 0) fail_journal(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   LineFile file(path, descriptor);
   file.lock();
   const auto complete = static_cast<off_t>(content.rfind('\n') + 1);
   if (::ftruncate(descriptor, complete) != 0) {
-    fail(path, fmt::format("cannot be cut to its last complete line: {}", std::strerror(errno)));
+    fail_journal(path,
+                 fmt::format("cannot be cut to its last complete line: {}", std::strerror(errno)));
   }
   return file;
 }
@@ -93,7 +94,8 @@ LineFile::~LineFile() {
 }
 
 void LineFile::lock() {
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) fail(path_, "another taskbench writes to it");
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+    fail_journal(path_, "another taskbench writes to it");
 }
 
 void LineFile::append(std::string line) {
@@ -102,11 +104,12 @@ void LineFile::append(std::string line) {
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (written < 0)
+      fail_journal(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL) {  // EINVAL: a pipe or /dev/null
-    fail(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+    fail_journal(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "reports/json/file_content.hpp"
+#include "reports/json/nulls.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -62,7 +62,7 @@ model::NoiseCalibration noise_from(const Json& document) {
 std::string to_json(const model::NoiseCalibration& noise) {
   Json machine = Json::object();
   for (const auto& field : noise.machine) {
-    machine[field.name] = field.value.empty() ? Json(nullptr) : Json(field.value);
+    machine[field.name] = text_or_null(field.value);
   }
   Json benchmarks = Json::array();
   for (const auto& [name, each] : noise.benchmarks) {
@@ -94,11 +94,10 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
 }
 
 model::NoiseCalibration read_noise(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  const FileContent content = read_file(path);
   try {
-    if (!file) throw std::runtime_error("it cannot be read");
-    return noise_from(Json::parse(content));
+    if (!content.ok()) throw std::runtime_error("it " + content.error);
+    return noise_from(Json::parse(content.bytes));
   } catch (const std::exception& error) {
     throw ReadError(fmt::format(
         "{}: no calibration of this version: {}; remove it, or measure anew by taskbench calibrate",

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reports/json/journal.hpp"
+#include "reports/json/paired_writer.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -20,7 +21,6 @@ using Outcome = verdict::PairedFile::Outcome;
 using Stage = model::PairedFailure::Stage;
 using verdict::Verdict;
 
-constexpr int kReportVersion = 1;
 constexpr std::string_view kMark = "\"taskbench_paired\"";
 
 constexpr std::array<std::pair<std::string_view, Verdict>, 3> kVerdicts{{
@@ -50,14 +50,15 @@ std::optional<T> optional_of(const Json& object, const char* key) {
   return value.is_null() ? std::nullopt : std::optional(value.get<T>());
 }
 
-std::string text_or_empty(const Json& object, const char* key) {
+/// The key must be there, and hold a text or null.
+std::string text_or_null_at(const Json& object, const char* key) {
   return optional_of<std::string>(object, key).value_or(std::string());
 }
 
 verdict::InstructionsVerdict instructions_from(const Json& object) {
   verdict::InstructionsVerdict result;
   result.verdict = named(kVerdicts, object, "verdict");
-  result.reason = text_or_empty(object, "reason");
+  result.reason = text_or_null_at(object, "reason");
   if (const auto base = optional_of<double>(object, "base")) {
     auto& exact = result.exact.emplace();
     exact.base = *base;
@@ -67,6 +68,8 @@ verdict::InstructionsVerdict instructions_from(const Json& object) {
     object.at("repeats").get_to(exact.repeats);
   } else if (result.verdict != Verdict::inconclusive) {
     throw std::runtime_error("instructions that were not counted have a verdict");
+  } else if (result.reason.empty()) {
+    throw std::runtime_error("instructions were not counted, without a reason");
   }
   return result;
 }
@@ -134,29 +137,24 @@ void read_judged(const std::filesystem::path& path, const Json& document,
   }
 }
 
-model::PairedProgram program_from(const Json& object) {
-  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
-          object.value("revision", std::string()), object.value("commit", std::string())};
-}
-
 void read_failed(const Json& document, verdict::PairedFile& file) {
   const Json& failure = document.at("failure");
   file.outcome = Outcome::failed;
   file.failure.stage = named(kStages, failure, "stage");
-  const std::string side = text_or_empty(failure, "side");
+  const std::string side = text_or_null_at(failure, "side");
   if (!side.empty()) {
     file.failure.side = side == "base" ? model::Side::base : model::Side::head;
   }
-  file.failure.benchmark = text_or_empty(failure, "benchmark");
+  file.failure.benchmark = text_or_null_at(failure, "benchmark");
   failure.at("message").get_to(file.failure.message);
   failure.at("log").get_to(file.failure.lines);
 }
 
 verdict::PairedFile file_from(const std::filesystem::path& path, const Json& document) {
   const int version = document.at("taskbench_paired").get<int>();
-  if (version != kReportVersion) {
+  if (version != kPairedVersion) {
     throw std::runtime_error(
-        fmt::format("its version is {}, this taskbench reads version {}", version, kReportVersion));
+        fmt::format("its version is {}, this taskbench reads version {}", version, kPairedVersion));
   }
   verdict::PairedFile file;
   const auto outcome = document.at("outcome").get<std::string>();

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/json/journal.hpp"
+#include "reports/json/nulls.hpp"
 #include "reports/render/instructions.hpp"
 #include "reports/render/paired.hpp"
 
@@ -10,13 +11,6 @@ namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kReportVersion = 1;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json to_json(const verdict::BenchmarkVerdict& row) {
   Json counters = Json::array();
@@ -33,29 +27,28 @@ Json to_json(const verdict::BenchmarkVerdict& row) {
           {"base_ns", row.base_ns},
           {"head_ns", row.head_ns},
           {"change", row.change},
-          {"interval_level", 0.95},
-          {"interval_low", or_null(row.low)},
-          {"interval_high", or_null(row.high)},
+          {"interval_level", verdict::kIntervalLevel},
+          {"interval_low", number_or_null(row.low)},
+          {"interval_high", number_or_null(row.high)},
           {"p", row.p},
           {"p_adjusted", row.p_adjusted},
           {"epsilon", row.epsilon},
           {"delta", row.delta},
-          {"detectable", or_null(row.detectable)},
-          {"blocks_needed", or_null(row.blocks_needed)},
+          {"detectable", number_or_null(row.detectable)},
+          {"blocks_needed", count_or_null(row.blocks_needed)},
           {"counters", std::move(counters)},
           {"instructions", render::instructions_object(row.instructions)}};
 }
 
 std::string_view name_of(model::PairedFailure::Stage stage) {
-  using Stage = model::PairedFailure::Stage;
   switch (stage) {
-    case Stage::build:
+    case model::PairedFailure::Stage::build:
       return "build";
-    case Stage::start:
+    case model::PairedFailure::Stage::start:
       return "start";
-    case Stage::measure:
+    case model::PairedFailure::Stage::measure:
       break;
-    case Stage::compare:
+    case model::PairedFailure::Stage::compare:
       return "compare";
   }
   return "measure";
@@ -64,7 +57,7 @@ std::string_view name_of(model::PairedFailure::Stage stage) {
 /// What each form begins with.
 Json beginning(std::string_view outcome, const Json& verdict, const model::PairedSetup& setup) {
   const Json as_in_journal = Json::parse(journal_line(setup));
-  return {{"taskbench_paired", kReportVersion},
+  return {{"taskbench_paired", kPairedVersion},
           {"outcome", outcome},
           {"verdict", verdict},
           {"base", as_in_journal.at("base")},
@@ -103,9 +96,6 @@ std::string identical_to_json(const model::PairedSetup& setup) {
 
 std::string failure_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {
   Json document = beginning("failed", nullptr, setup);
-  const auto text_or_null = [](std::string_view text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-  };
   document["failure"] = {
       {"stage", name_of(failure.stage)},
       {"side", text_or_null(failure.side ? model::name_of(*failure.side) : std::string_view())},

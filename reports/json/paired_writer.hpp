@@ -8,6 +8,9 @@
 
 namespace taskbench::reports::json {
 
+/// Version of the format, for writer and reader.
+inline constexpr int kPairedVersion = 1;
+
 /// The setup, the verdicts, and each process's time per benchmark: enough to judge again. The same
 /// trial gives the same bytes.
 [[nodiscard]] std::string to_json(const model::PairedTrial& trial,

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::string_view kDigits = "0123456789";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
@@ -19,9 +19,10 @@ std::string_view trimmed(std::string_view text) {
 
 /// "taskbench-wor-0 27442" → "worker"
 std::string thread_name(std::string_view line) {
-  line = trimmed(line);
+  line = without_blanks(line);
   const auto blank = line.find_last_of(" \t");
-  std::string_view name = blank == std::string_view::npos ? line : trimmed(line.substr(0, blank));
+  std::string_view name =
+      blank == std::string_view::npos ? line : without_blanks(line.substr(0, blank));
   if (name.starts_with("taskbench-wor")) return "worker";
   if (name == "taskbench") return "main thread";
   const auto end = name.find_last_not_of(kDigits);
@@ -34,9 +35,9 @@ std::string thread_name(std::string_view line) {
 /// "  18d408 taskbench::rt::task::poll" → "taskbench::rt::task::poll". What lies in the upper half
 /// of the address space is the kernel's: "schedule_[k]", as the tools for folded stacks write it.
 std::string symbol(std::string_view line) {
-  line = trimmed(line);
+  line = without_blanks(line);
   const auto blank = line.find(' ');
-  std::string name(blank == std::string_view::npos ? kUnknown : trimmed(line.substr(blank)));
+  std::string name(blank == std::string_view::npos ? kUnknown : without_blanks(line.substr(blank)));
   std::ranges::replace(name, ';', ':');  // it separates frames in folded stacks
   if (name.empty() || name == kUnknown) return std::string(kUnknown);
   const bool is_kernel = blank == 16 && line.starts_with("ffff");
@@ -85,7 +86,7 @@ model::Profile parse_perf_script(std::string_view text) {
     const auto end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    if (trimmed(line).empty()) {
+    if (without_blanks(line).empty()) {
       stacks.finish();
     } else if (line.front() == '\t' || line.starts_with("    ")) {
       stacks.add(line);

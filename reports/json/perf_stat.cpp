@@ -12,7 +12,7 @@
 namespace taskbench::reports::json {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShownBytes = 60;
 constexpr std::size_t kMostReasonBytes = 300;
@@ -93,7 +93,7 @@ void set_value(PerfCount& count, std::string_view text) {
   }
 }
 
-std::string text_of(const Json& object, const char* key) {
+std::string word_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
@@ -104,12 +104,12 @@ std::optional<PerfCount> from_json(std::string_view line, bool& damaged) {
   damaged = !object.is_object();
   if (damaged || !object.contains("event")) return std::nullopt;  // a metric without an event
   PerfCount count;
-  count.unit = text_of(object, "unit");
-  damaged = text_of(object, "event").empty() || !object.contains("counter-value");
+  count.unit = word_of(object, "unit");
+  damaged = word_of(object, "event").empty() || !object.contains("counter-value");
   if (damaged) return std::nullopt;
-  set_event(count, text_of(object, "event"));
-  count.counted_share = number_in(text_of(object, "pcnt-running")).value_or(100) / 100;
-  set_value(count, text_of(object, "counter-value"));
+  set_event(count, word_of(object, "event"));
+  count.counted_share = number_in(word_of(object, "pcnt-running")).value_or(100) / 100;
+  set_value(count, word_of(object, "counter-value"));
   return count;
 }
 

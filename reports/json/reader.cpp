@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
+#include "reports/json/file_content.hpp"
+#include "reports/json/nulls.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -84,11 +82,6 @@ std::string with_nulls(const std::filesystem::path& path, std::string_view text)
   return result;
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
 double unit_in_ns(const std::filesystem::path& path, const Json& row, std::string_view name) {
   const auto found = row.find("time_unit");
   if (found == row.end()) return 1;
@@ -109,8 +102,8 @@ bool is_true(const Json& row, const char* key) {
 std::string error_of(const Json& row) {
   const bool failed = is_true(row, "error_occurred") || is_true(row, "skipped");
   if (!failed) return {};
-  std::string message = text_of(row, "error_message");
-  if (message.empty()) message = text_of(row, "skip_message");
+  std::string message = text_or_empty(row, "error_message");
+  if (message.empty()) message = text_or_empty(row, "skip_message");
   return message.empty() ? "skipped without a message" : message;
 }
 
@@ -161,11 +154,11 @@ class Parser {
     if (version != context.end() && *version != 1) {
       fail(path_, fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
     }
-    file_.host_name = text_of(context, "host_name");
-    file_.executable = text_of(context, "executable");
-    file_.date = text_of(context, "date");
-    file_.library_version = text_of(context, "library_version");
-    file_.library_build_type = text_of(context, "library_build_type");
+    file_.host_name = text_or_empty(context, "host_name");
+    file_.executable = text_or_empty(context, "executable");
+    file_.date = text_or_empty(context, "date");
+    file_.library_version = text_or_empty(context, "library_version");
+    file_.library_build_type = text_or_empty(context, "library_build_type");
     const auto number = [&](const char* key) {
       const auto found = context.find(key);
       return found != context.end() && found->is_number() ? found->get<double>() : 0;
@@ -182,11 +175,12 @@ class Parser {
 
   void read_row(const Json& row) {
     if (!row.is_object()) fail(path_, "has an entry of 'benchmarks' that is no object");
-    const std::string name = text_of(row, "name");
+    const std::string name = text_or_empty(row, "name");
     if (name.empty()) fail(path_, "has a benchmark without a name");
-    const std::string type = text_of(row, "run_type");
-    const std::string run_name = text_of(row, "run_name").empty() ? name : text_of(row, "run_name");
-    const std::string aggregate = text_of(row, "aggregate_name");
+    const std::string type = text_or_empty(row, "run_type");
+    const std::string run_name =
+        text_or_empty(row, "run_name").empty() ? name : text_or_empty(row, "run_name");
+    const std::string aggregate = text_or_empty(row, "aggregate_name");
     if (aggregate == "BigO" || aggregate == "RMS" || row.contains("cpu_coefficient") ||
         row.contains("rms")) {
       return;
@@ -241,7 +235,7 @@ class Parser {
         if (value.is_string()) file_.environment[key] = value.get<std::string>();
       }
     }
-    file_.taskbench_version = text_of(own, "version");
+    file_.taskbench_version = text_or_empty(own, "version");
     if (const auto found = own.find("drift"); found != own.end()) file_.drift = drift_from(*found);
     if (const auto settings = own.find("settings");
         settings != own.end() && settings->is_object() && settings->contains("command_line")) {
@@ -253,7 +247,7 @@ class Parser {
     if (cases == own.end() || !cases->is_array()) return;
     for (const Json& each : *cases) {
       if (!each.is_object()) continue;
-      const std::string name = text_of(each, "name");
+      const std::string name = text_or_empty(each, "name");
       if (name.empty()) continue;
       if (index_.contains(name)) read_case(each, find_or_add(name));
       if (!is_true(each, "failed")) continue;
@@ -272,11 +266,11 @@ class Parser {
     if (const auto events = each.find("events_per_iteration"); events != each.end()) {
       benchmark.events = read_events(*events);
     }
-    benchmark.workload = text_of(each, "workload");
-    benchmark.scheduler = text_of(each, "scheduler");
+    benchmark.workload = text_or_empty(each, "workload");
+    benchmark.scheduler = text_or_empty(each, "scheduler");
     benchmark.workers = static_cast<int>(std::min<std::uint64_t>(count_of("workers"), 1 << 20));
     benchmark.operations = count_of("operations_per_iteration");
-    benchmark.operation = text_of(each, "operation");
+    benchmark.operation = text_or_empty(each, "operation");
   }
 
   model::Benchmark& find_or_add(const std::string& run_name) {
@@ -324,12 +318,9 @@ std::string read_result_text(const std::filesystem::path& path) {
                              kMaxResultBytes >> 20));
     }
   }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) fail(path, "cannot be read");
-  return text;
+  FileContent content = read_file(path);
+  if (!content.ok()) fail(path, content.error);
+  return std::move(content.bytes);
 }
 
 model::ResultFile read_result_file(const std::filesystem::path& path) {

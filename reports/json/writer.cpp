@@ -8,6 +8,7 @@
 
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
+#include "reports/json/nulls.hpp"
 #include "reports/json/rows.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -15,12 +16,6 @@ namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
 
 Json flag_or_null(std::optional<bool> flag) { return flag ? Json(*flag) : Json(); }
 

@@ -9,6 +9,8 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
+#include "reports/render/report_cases.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -18,17 +20,10 @@ using verdict::BaselineRow;
 using verdict::CanaryChange;
 using verdict::StoredComparison;
 using verdict::Verdict;
-using Cells = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kNone = "–";
-
-const Cells kTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
-                    "detectable", "since anchor", "verdict", "processes"};
-
-bool to_the_left(std::string_view title) { return title == "benchmark" || title == "verdict"; }
-
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+const Cells kBaselineTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
+                            "detectable", "since anchor", "verdict", "processes"};
 
 std::string verdict_text(const BaselineRow& row) {
   if (row.drifted) return fmt::format("{}, drifted", word(row.verdict));
@@ -51,13 +46,6 @@ Cells cells(const BaselineRow& row) {
           verdict_text(row),
           fmt::format("{}+{}", row.rolling.stored, row.rolling.fresh)};
 }
-
-std::string_view colour_code(Verdict verdict) {
-  if (verdict == Verdict::pass) return "32";
-  return verdict == Verdict::fail ? "1;31" : "33";
-}
-
-std::string day_of(const std::string& date) { return date.substr(0, date.find('T')); }
 
 /// "cpu +8.1 %, memory +2.0 %, futex -0.3 %"
 std::string parts_text(const std::vector<CanaryChange>& changes, bool only_moved) {
@@ -161,19 +149,13 @@ std::string headline(const BaselineReport& report) {
   return text;
 }
 
-std::string heading(const CommentStyle& style, std::string_view text) {
-  return fmt::format("{}### {}: {}\n\n",
-                     style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),
-                     markdown_escaped(style.title), text);
-}
-
 std::string_view name_of(BaselineFailure::Stage stage) {
   return stage == BaselineFailure::Stage::machine ? "machine" : "measure";
 }
 
 Json to_json(const StoredComparison& comparison) {
   return {{"verdict", word(comparison.verdict)}, {"improved", comparison.improved},
-          {"change", comparison.change},         {"interval_level", 0.95},
+          {"change", comparison.change},         {"interval_level", verdict::kIntervalLevel},
           {"interval_low", comparison.low},      {"interval_high", comparison.high},
           {"delta", comparison.delta},           {"limit", comparison.limit},
           {"detectable", comparison.detectable}, {"stored_processes", comparison.stored},
@@ -198,23 +180,19 @@ Json origin(const model::Series& series) {
 
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
   const BaselineReport& report = comparison.report;
-  std::vector<Cells> rows{kTitles};
+  std::vector<Cells> rows{kBaselineTitles};
   for (const BaselineRow& row : report.rows) rows.push_back(cells(row));
-  std::vector<bool> left;
-  for (const std::string& title : kTitles) left.push_back(to_the_left(title));
-  const std::vector<std::string> lines = aligned(rows, left);
+  const std::vector<std::string> lines = aligned(rows, columns_to_the_left(kBaselineTitles));
   std::string text = lines.front() + '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n",
-                                       colour_code(report.rows[i - 1].verdict), lines[i])
-                         : lines[i] + '\n';
+    text += (style.colour ? coloured(report.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';
   }
   text += '\n';
-  const auto width = static_cast<std::size_t>(std::max(40, style.width));
   std::vector<std::string> paragraphs = remarks(comparison);
   paragraphs.push_back(basis(comparison));
   for (const std::string& paragraph : paragraphs) {
-    for (const std::string& line : wrap(printable(paragraph), width, "  ")) text += line + '\n';
+    for (const std::string& line : wrap(printable(paragraph), style.columns(), "  "))
+      text += line + '\n';
   }
   return text + headline(report) + '\n';
 }
@@ -226,20 +204,13 @@ std::string markdown(const BaselineComparison& comparison, const CommentStyle& s
     rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
                     row.rolling.limit, verdict_text(row)});
   }
-  std::string text =
-      heading(style, headline(report)) + fmt::format("```text\n{}```\n\n", bars(rows));
+  std::string text = comment_heading(style, headline(report)) + fenced("text", bars(rows)) + '\n';
   for (const std::string& remark : remarks(comparison)) {
     text += fmt::format("- {}\n", markdown_escaped(remark));
   }
   text += "\n<details><summary>Figures</summary>\n\n";
-  for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
-  text += "|\n";
-  for (const std::string& title : kTitles) text += to_the_left(title) ? "|:--" : "|--:";
-  text += "|\n";
-  for (const BaselineRow& row : report.rows) {
-    for (const std::string& cell : cells(row)) text += fmt::format("| {} ", markdown_escaped(cell));
-    text += "|\n";
-  }
+  text += markdown_titles(kBaselineTitles);
+  for (const BaselineRow& row : report.rows) text += markdown_row(cells(row));
   return text + fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(comparison)));
 }
 
@@ -278,8 +249,8 @@ std::string failure_markdown(const BaselineFailure& failure, const CommentStyle&
   const std::string program =
       failure.program.empty() ? "the program" : markdown_escaped(failure.program);
   const bool of_machine = failure.stage == BaselineFailure::Stage::machine;
-  return heading(style, of_machine ? "no verdict: no baseline of this machine and build"
-                                   : fmt::format("no verdict: {} failed", program)) +
+  return comment_heading(style, of_machine ? "no verdict: no baseline of this machine and build"
+                                           : fmt::format("no verdict: {} failed", program)) +
          fmt::format("Against the baseline '{}'.\n\n{}\n", markdown_escaped(failure.name),
                      markdown_escaped(failure.message));
 }

@@ -1,5 +1,7 @@
 #include "reports/render/columns.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -153,7 +155,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
-std::vector<std::string> aligned(std::span<const std::vector<std::string>> rows,
+std::vector<std::string> aligned(std::span<const Cells> rows,
                                  const std::vector<bool>& to_the_left) {
   constexpr std::size_t kGap = 2;
   std::vector<std::size_t> widths(to_the_left.size(), 0);
@@ -204,6 +206,31 @@ std::string markdown_escaped(std::string_view text) {
     }
   }
   return result;
+}
+
+std::string or_none(const std::string& text) { return text.empty() ? std::string(kNone) : text; }
+
+std::string fenced(std::string_view language, std::string_view content) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char each : content) {
+    run = each == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
+  std::string text = printable(content);
+  if (!text.ends_with('\n')) text += '\n';
+  return fmt::format("{}{}\n{}{}\n", fence, language, text, fence);
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
+  std::string result = "\"";
+  for (const char each : text) {
+    if (each == '"') result += '"';
+    result += each;
+  }
+  return result + '"';
 }
 
 std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,

@@ -9,6 +9,15 @@
 
 namespace taskbench::reports::render {
 
+/// Of a row.
+using Cells = std::vector<std::string>;
+
+/// In a cell without a value.
+inline constexpr std::string_view kNone = "–";
+
+/// The text, or kNone in place of none.
+[[nodiscard]] std::string or_none(const std::string& text);
+
 /// Columns that a terminal uses for UTF-8 text: none for combining marks, two for wide (East Asian)
 /// characters and emoji, one for every other character and for a byte that is not UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text);
@@ -31,13 +40,20 @@ namespace taskbench::reports::render {
 /// The lines of a table: every column as wide as its widest cell, two spaces between columns. Cells
 /// are made printable. `to_the_left[i]` says on which side column i is aligned; all rows have as
 /// many cells.
-[[nodiscard]] std::vector<std::string> aligned(std::span<const std::vector<std::string>> rows,
+[[nodiscard]] std::vector<std::string> aligned(std::span<const Cells> rows,
                                                const std::vector<bool>& to_the_left);
 
 /// Text for a cell or a line of Markdown: what would end it, start a tag or change its meaning is
 /// made harmless. Underscores within words mean nothing in GitHub's Markdown, and names are full of
 /// them.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
+
+/// Text in a block of Markdown of its own, whatever backticks it has, with a line break at its end.
+[[nodiscard]] std::string fenced(std::string_view language, std::string_view content);
+
+/// A field of CSV as RFC 4180, section 2, says: one with a quote, a comma or a line break stands in
+/// quotes, and quotes in it are doubled.
+[[nodiscard]] std::string csv_field(std::string_view text);
 
 /// Distributes columns over blocks of lines, in order: each block has room for `width` columns of
 /// text, of which `label_width` are for the label that starts every line of every block; `gap`

@@ -7,13 +7,13 @@
 #include <map>
 #include <utility>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
-constexpr std::string_view kNone = "–";
 constexpr std::string_view kNotCounted = "n/a";
 constexpr std::array<std::string_view, 4> kSchedulerCounters{"steals", "parks", "wakeups",
                                                              "overflows"};

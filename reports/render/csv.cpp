@@ -6,30 +6,14 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
-
-/// RFC 4180, section 2: a field with a quote, a comma or a line break stands in quotes, and quotes
-/// in it are doubled.
-std::string csv_field(std::string_view field) {
-  if (field.find_first_of("\",\r\n") == std::string_view::npos) {
-    return std::string(field);
-  }
-  std::string result = "\"";
-  for (const char c : field) {
-    if (c == '"') {
-      result += '"';
-    }
-    result += c;
-  }
-  return result + '"';
-}
 
 /// The shortest text that reads back as the same number; empty for what was not measured.
 std::string number(std::optional<double> value) {
@@ -68,9 +52,9 @@ std::string parameters(const model::Case& measured) {
   return fmt::format("{}", fmt::join(parts, ";"));
 }
 
-class Writer {
+class CsvWriter {
  public:
-  explicit Writer(const model::Run& run)
+  explicit CsvWriter(const model::Run& run)
       : counters_(counter_names(run)), events_(event_names(run)) {
     std::vector<std::string> fields = {"name",
                                        "workload",
@@ -178,7 +162,7 @@ class Writer {
 }  // namespace
 
 std::string csv(const model::Run& run) {
-  Writer writer(run);
+  CsvWriter writer(run);
   for (const model::Case& measured : run.cases) {
     writer.add_case(measured);
   }

@@ -24,10 +24,7 @@ using model::Finding;
 using model::Severity;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kLabelWidth = 10;
-constexpr std::string_view kNone = "–";
-
 constexpr std::string_view kBold = "1";
 constexpr std::string_view kDim = "2";
 
@@ -37,11 +34,9 @@ std::string without_blanks_at_end(std::string text) {
 }
 
 /// Text, and what it takes to write it: the width, and whether there are colours.
-class Page {
+class DoctorPage {
  public:
-  explicit Page(const TableStyle& style)
-      : colour_(style.colour),
-        width_(std::max(kNarrowest, static_cast<std::size_t>(std::max(style.width, 0)))) {}
+  explicit DoctorPage(const TableStyle& style) : colour_(style.colour), width_(style.columns()) {}
 
   [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
     if (!colour_ || code.empty() || text.empty()) return text;
@@ -123,7 +118,7 @@ std::string_view ink_of(Severity severity) {
   return "32";
 }
 
-void print_findings(Page& page, const std::vector<Finding>& findings) {
+void print_findings(DoctorPage& page, const std::vector<Finding>& findings) {
   const Finding* before = nullptr;
   for (const Finding& each : findings) {
     // What is in order or not known takes a line, so that it can stand close.
@@ -158,7 +153,7 @@ std::string name_cell(std::string name) {
   return name;
 }
 
-void print_floor(Page& page, const DoctorReport& report) {
+void print_floor(DoctorPage& page, const DoctorReport& report) {
   Rows rows{{"the floor here", "median", "lower ¼", "upper ¼", "least", "p99", "samples"},
             {"", "ns", "ns", "ns", "ns", "ns", ""}};
   std::vector<std::string> explained;
@@ -204,7 +199,7 @@ std::string where_text(const model::Case& measured) {
                      measured.workers == 1 ? "" : "s");
 }
 
-void print_workloads(Page& page, const DoctorReport& report) {
+void print_workloads(DoctorPage& page, const DoctorReport& report) {
   const auto clock = median_of(report, "clock_cost");
   const auto locked = median_of(report, "locked_instruction");
   const auto wake_up = median_of(report, "wake_up");
@@ -243,7 +238,7 @@ void print_workloads(Page& page, const DoctorReport& report) {
 }  // namespace
 
 std::string table(const DoctorReport& report, const TableStyle& style) {
-  Page page(style);
+  DoctorPage page(style);
   page.paragraph("taskbench doctor: what disturbs a measurement here", kBold);
   if (const std::string machine = provenance(report.environment); !machine.empty()) {
     page.paragraph(machine + ".", kDim);

@@ -27,19 +27,6 @@ std::string_view mark_of(Tone tone) {
 
 std::string escaped(std::string_view text) { return markdown_escaped(printable(text)); }
 
-std::string fenced(std::string_view content) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char each : content) {
-    run = each == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
-  std::string text = printable(content);
-  if (!text.ends_with('\n')) text += '\n';
-  return fmt::format("{}text\n{}{}\n", fence, text, fence);
-}
-
 class Writer {
  public:
   Writer(const Document& document, const std::map<std::string, DrawnPlot>& plots)
@@ -74,7 +61,7 @@ class Writer {
   }
 
   void add(const Listing& content) {
-    text_ += fmt::format("{}:\n\n{}", escaped(content.label), fenced(content.text));
+    text_ += fmt::format("{}:\n\n{}", escaped(content.label), fenced("text", content.text));
   }
 
   void add(const TableBlock& content) {

@@ -26,12 +26,12 @@ constexpr std::array<Mark, 3> kMarks{{{Verdict::pass, "PASS", kGreen, 7},
                                       {Verdict::fail, "FAIL", kVermillion, 9},
                                       {Verdict::inconclusive, "INCONCLUSIVE", kOrange, 5}}};
 
-double row_of(std::size_t index) { return static_cast<double>(index + 1); }
+double middle_of_row(std::size_t index) { return static_cast<double>(index + 1); }
 
 /// Blocks lie below one another in the order in which they ran.
 double in_row(std::size_t row, std::size_t block, std::size_t count) {
   const double share = (static_cast<double>(block) + 0.5) / static_cast<double>(count) - 0.5;
-  return row_of(row) + 0.62 * share;
+  return middle_of_row(row) + 0.62 * share;
 }
 
 /// In per cent, with all that is drawn in it and a margin.
@@ -67,7 +67,7 @@ void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, PlotData
     if (!is_of_it(rows[i])) continue;
     const stats::Interval interval =
         rows[i].interval.value_or(stats::Interval{rows[i].change, rows[i].change});
-    data.add({100 * rows[i].change, 100 * interval.low, 100 * interval.high, row_of(i)});
+    data.add({100 * rows[i].change, 100 * interval.low, 100 * interval.high, middle_of_row(i)});
     any = any || !rows[i].blocks.empty();
   }
   estimates.push_back(fmt::format(
@@ -93,8 +93,8 @@ Plot effect_plot(std::string name, std::string title, const std::vector<EffectRo
   PlotData data;
   data.begin_block("thresholds", "noise floor %  smallest slowdown that matters %  row");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    ticks.push_back(gnuplot_tick(rows[i].label, row_of(i)));
-    data.add({100 * rows[i].epsilon, 100 * rows[i].delta, row_of(i)});
+    ticks.push_back(gnuplot_tick(rows[i].label, middle_of_row(i)));
+    data.add({100 * rows[i].epsilon, 100 * rows[i].delta, middle_of_row(i)});
   }
   Lines dots;
   Lines estimates;

@@ -9,10 +9,10 @@
 #include <limits>
 #include <utility>
 
+#include "reports/render/columns.hpp"
+
 namespace taskbench::reports::render {
 namespace {
-
-constexpr std::string_view kNotMeasured = "–";
 
 /// The counters of Repetition::counters that explain a time; the others are in the files only.
 struct CounterColumn {
@@ -32,7 +32,7 @@ std::string time_cell(double ns, const TimeUnit& unit) {
 }
 
 std::string rate_cell(std::optional<double> per_iteration) {
-  return per_iteration ? rate(*per_iteration) : std::string(kNotMeasured);
+  return per_iteration ? rate(*per_iteration) : std::string(kNone);
 }
 
 std::optional<double> counter_of(const stats::CaseSummary& summary, std::string_view counter) {
@@ -42,7 +42,7 @@ std::optional<double> counter_of(const stats::CaseSummary& summary, std::string_
 
 std::string per_operation_cell(const stats::CaseSummary& summary) {
   if (!summary.ns_per_operation) {
-    return std::string(kNotMeasured);
+    return std::string(kNone);
   }
   const double ns = *summary.ns_per_operation;
   return with_separators(ns, ns < 100 ? 2 : ns < 1000 ? 1 : 0);
@@ -143,8 +143,8 @@ void add_times(Figures& result) {
     // One repetition has no spread; 0 would look like a perfect measurement.
     const bool has_spread = row.summary.samples > 1;
     row.cells = {time_cell(row.summary.real_ns_median, unit),
-                 has_spread ? time_cell(row.summary.real_ns_mad, unit) : std::string(kNotMeasured),
-                 has_spread ? with_separators(row.spread_percent, 1) : std::string(kNotMeasured),
+                 has_spread ? time_cell(row.summary.real_ns_mad, unit) : std::string(kNone),
+                 has_spread ? with_separators(row.spread_percent, 1) : std::string(kNone),
                  per_operation_cell(row.summary), time_cell(row.summary.cpu_ns_median, unit)};
   });
 }

@@ -12,6 +12,7 @@
 #include "reports/render/figures.hpp"
 #include "reports/render/instructions.hpp"
 #include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -19,20 +20,10 @@ namespace {
 using verdict::FilesReport;
 using verdict::FilesRow;
 using verdict::Verdict;
-using Cells = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kNone = "–";
-
-const Cells kTitles{"benchmark",     "base", "head",    "change",
-                    "95 % interval", "p",    "verdict", "files"};
-
-std::vector<bool> columns_to_the_left() {
-  std::vector<bool> left;
-  for (const std::string& title : kTitles)
-    left.push_back(title == "benchmark" || title == "verdict");
-  return left;
-}
+const Cells kFileTitles{"benchmark",     "base", "head",    "change",
+                        "95 % interval", "p",    "verdict", "files"};
 
 Cells cells(const FilesRow& row) {
   const bool measured = row.base_files > 0 && row.head_files > 0;
@@ -56,7 +47,7 @@ Cells cells(const FilesRow& row) {
 }
 
 /// The row below that of the times.
-Cells cells(const verdict::InstructionsVerdict& instructions) {
+Cells cells_below(const verdict::InstructionsVerdict& instructions) {
   InstructionCells all = instruction_cells(instructions);
   return {std::move(all.title),  std::move(all.base), std::move(all.head),    std::move(all.change),
           std::move(all.spread), std::string(kNone),  std::move(all.verdict), ""};
@@ -66,7 +57,7 @@ std::vector<Cells> table_rows(const FilesReport& report) {
   std::vector<Cells> rows;
   for (const FilesRow& row : report.rows) {
     rows.push_back(cells(row));
-    if (row.instructions) rows.push_back(cells(*row.instructions));
+    if (row.instructions) rows.push_back(cells_below(*row.instructions));
   }
   return rows;
 }
@@ -109,17 +100,7 @@ std::vector<std::string> remarks(const FilesReport& report) {
   return lines;
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char each : text) {
-    if (each == '"') result += '"';
-    result += each;
-  }
-  return result + '"';
-}
-
-std::string number(const std::optional<double>& value) {
+std::string number_or_empty(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : std::string{};
 }
 
@@ -127,29 +108,21 @@ std::string number(const std::optional<double>& value) {
 
 std::string table(const FilesReport& report, const TableStyle& style) {
   std::vector<Cells> rows = table_rows(report);
-  rows.insert(rows.begin(), kTitles);
+  rows.insert(rows.begin(), kFileTitles);
   std::string text;
-  for (const std::string& line : aligned(rows, columns_to_the_left())) text += line + '\n';
+  for (const std::string& line : aligned(rows, columns_to_the_left(kFileTitles)))
+    text += line + '\n';
   text += '\n';
-  const auto width = static_cast<std::size_t>(std::max(40, style.width));
   for (const std::string& remark : remarks(report)) {
-    for (const std::string& line : wrap(printable(remark), width, "  ")) text += line + '\n';
+    for (const std::string& line : wrap(printable(remark), style.columns(), "  "))
+      text += line + '\n';
   }
   return text + fmt::format("{}\n", word(report.overall));
 }
 
 std::string markdown(const FilesReport& report) {
-  std::string text;
-  for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
-  text += "|\n";
-  for (const std::string& title : kTitles) {
-    text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
-  }
-  text += "|\n";
-  for (const Cells& row : table_rows(report)) {
-    for (const std::string& cell : row) text += fmt::format("| {} ", markdown_escaped(cell));
-    text += "|\n";
-  }
+  std::string text = markdown_titles(kFileTitles);
+  for (const Cells& row : table_rows(report)) text += markdown_row(row);
   text += fmt::format("\n**{}**\n", word(report.overall));
   for (const std::string& remark : remarks(report))
     text += fmt::format("\n- {}", markdown_escaped(remark));
@@ -164,8 +137,8 @@ std::string csv(const FilesReport& report) {
   for (const FilesRow& row : report.rows) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name),
                         word(row.verdict), row.improved, row.base_files, row.head_files,
-                        row.base_ns, row.head_ns, row.change, number(row.low), number(row.high),
-                        row.p, row.p_adjusted, csv_field(row.reason));
+                        row.base_ns, row.head_ns, row.change, number_or_empty(row.low),
+                        number_or_empty(row.high), row.p, row.p_adjusted, csv_field(row.reason));
     if (const auto& counted = row.instructions) {
       const auto& exact = counted->exact;
       text += exact ? fmt::format(",{},{},{}", exact->base, exact->head, exact->change) : ",,,";
@@ -197,7 +170,7 @@ std::string json(const FilesReport& report) {
                     {"base_ns", row.base_ns},
                     {"head_ns", row.head_ns},
                     {"change", row.change},
-                    {"interval_level", 0.95},
+                    {"interval_level", verdict::kIntervalLevel},
                     {"interval_low", or_null(row.low)},
                     {"interval_high", or_null(row.high)},
                     {"p", row.p},

@@ -13,12 +13,12 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr double kWidth = 1200;
+constexpr double kGraphWidth = 1200;
 constexpr double kMargin = 10;
 constexpr double kRow = 18;
-constexpr double kHead = 66;        // title and legend
-constexpr double kCharacter = 7.0;  // of the monospaced font at 11.5 px
-constexpr double kNarrowest = 0.3;  // frames that no screen shows
+constexpr double kHead = 66;             // title and legend
+constexpr double kCharacter = 7.0;       // of the monospaced font at 11.5 px
+constexpr double kNarrowestFrame = 0.3;  // frames that no screen shows
 
 /// Colours of Okabe and Ito, which the colour-blind can tell apart, made light enough for black
 /// text; the legend and the tooltips say the same in words.
@@ -89,7 +89,7 @@ std::string label_of(std::string_view name, double width) {
 class Drawing {
  public:
   Drawing(const Node& root, std::size_t depth)
-      : per_sample_((kWidth - 2 * kMargin) /
+      : per_sample_((kGraphWidth - 2 * kMargin) /
                     static_cast<double>(std::max<std::int64_t>(1, root.samples))),
         total_(root.samples),
         bottom_(kHead + static_cast<double>(depth) * kRow) {}
@@ -97,7 +97,7 @@ class Drawing {
   void draw(const Node& node, double x, std::size_t level) {
     for (const auto& [name, child] : node.children) {
       const double width = static_cast<double>(child.samples) * per_sample_;
-      if (width >= kNarrowest) {
+      if (width >= kNarrowestFrame) {
         frame(name, child, x, width, level);
         draw(child, x, level + 1);
       }
@@ -182,7 +182,7 @@ std::string flame_graph(const model::Profile& profile, std::string_view title) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
              "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"title note\">\n",
-             kWidth, height) +
+             kGraphWidth, height) +
          std::string(kStyle) +
          fmt::format(
              "<text id=\"title\" class=\"title\" x=\"{0:.0f}\" y=\"20\">{1}</text>\n"

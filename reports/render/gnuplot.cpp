@@ -12,7 +12,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr int kWidth = 900;
+constexpr int kPlotWidth = 900;
 constexpr std::size_t kMaxSubject = 60;
 
 // Okabe and Ito, Color universal design (2008), without black and yellow, which are hard to see on
@@ -115,7 +115,7 @@ Plot plot_of(std::string name, std::string title, int height, const std::vector<
       "{5}\n"
       "unset output\n"
       "}}\n",
-      kWidth, height, 2 * kWidth, 2 * height, name, fmt::join(lines, "\n"));
+      kPlotWidth, height, 2 * kPlotWidth, 2 * height, name, fmt::join(lines, "\n"));
   return {std::move(name), std::move(title), std::move(script), data.text()};
 }
 

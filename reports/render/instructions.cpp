@@ -4,13 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
 
 namespace taskbench::reports::render {
 
 InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions) {
-  const std::string none = "–";
+  const std::string none(kNone);
   InstructionCells cells{
       "  its instructions", none, none, none, none, std::string(word(instructions.verdict))};
   if (!instructions.exact) return cells;

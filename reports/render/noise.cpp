@@ -9,6 +9,7 @@
 
 #include "reports/model/paired.hpp"
 #include "reports/render/columns.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
 
 namespace taskbench::reports::render {
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::array<double, 4> kBudgets_s{60, 120, 300, 600};
 constexpr double kMostBlocks = model::kDefaultMaxBlocks;
-
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
 }  // namespace
 
@@ -34,7 +33,7 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
       const auto blocks = static_cast<std::size_t>(std::min(kMostBlocks, budget_s / noise.block_s));
       const auto seen = verdict::detectable(each, noise.benchmarks.size(), blocks, defaults.alpha,
                                             defaults.delta);
-      row.push_back(seen ? percent(*seen) : "–");
+      row.push_back(seen ? percent(*seen) : std::string(kNone));
     }
     rows.push_back(std::move(row));
   }
@@ -51,7 +50,7 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
       "of five trials of all these benchmarks.",
       trials, noise.blocks, noise.copies.size(), noise.block_s, kMostBlocks);
   text += '\n';
-  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  const std::size_t width = style.columns();
   for (const std::string& line : wrap(printable(basis), width, "  ")) text += line + '\n';
   return text;
 }

@@ -14,6 +14,7 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/instructions.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -23,21 +24,8 @@ using verdict::BenchmarkVerdict;
 using verdict::PairedReport;
 using verdict::Verdict;
 
-constexpr std::string_view kNone = "–";
-
-using Cells = std::vector<std::string>;
-
-const Cells kTitles{"benchmark", "base",       "head",    "change", "95 % interval",
-                    "p",         "detectable", "verdict", "blocks"};
-
-std::vector<bool> columns_to_the_left() {
-  std::vector<bool> left;
-  for (const std::string& title : kTitles)
-    left.push_back(title == "benchmark" || title == "verdict");
-  return left;
-}
-
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+const Cells kPairedTitles{"benchmark", "base",       "head",    "change", "95 % interval",
+                          "p",         "detectable", "verdict", "blocks"};
 
 std::string interval(const BenchmarkVerdict& row) {
   if (!row.low || !row.high) return std::string(kNone);
@@ -83,18 +71,6 @@ std::vector<PairedText::Row> table_rows(const PairedReport& report) {
     if (row.instructions) rows.push_back({cells(*row.instructions), row.instructions->verdict});
   }
   return rows;
-}
-
-std::string_view colour_code(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "32";
-    case Verdict::fail:
-      return "1;31";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "33";
 }
 
 std::string what_it_would_take(const BenchmarkVerdict& row) {
@@ -213,35 +189,9 @@ std::string headline(const PairedReport& report) {
   return text;
 }
 
-/// Text in a block of its own, whatever backticks it has.
-std::string fenced(std::string_view language, std::string_view content) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char each : content) {
-    run = each == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
-  return fmt::format("{}{}\n{}{}\n", fence, language, printable(content), fence);
-}
-
-std::string heading(const CommentStyle& style, const std::string& text) {
-  return fmt::format("{}### {}: {}\n\n",
-                     style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),
-                     markdown_escaped(style.title), text);
-}
-
-std::string program_text(const model::PairedProgram& program) {
-  constexpr std::size_t kDigits = 12;
-  if (program.commit.empty()) return markdown_escaped(program.command);
-  const std::string commit = program.commit.substr(0, kDigits);
-  if (program.commit.starts_with(program.revision)) return commit;
-  return fmt::format("{} ({})", commit, markdown_escaped(program.revision));
-}
-
 std::string programs(const model::PairedSetup& setup) {
-  return fmt::format("Head {} against base {}.\n\n", program_text(setup.head),
-                     program_text(setup.base));
+  return fmt::format("Head {} against base {}.\n\n", markdown_escaped(program_text(setup.head)),
+                     markdown_escaped(program_text(setup.base)));
 }
 
 std::string to_reproduce(const model::PairedSetup& setup) {
@@ -298,28 +248,35 @@ std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& fl
   return text;
 }
 
+std::string program_text(const model::PairedProgram& program) {
+  constexpr std::size_t kDigits = 12;
+  if (program.commit.empty()) return program.command;
+  const std::string commit = program.commit.substr(0, kDigits);
+  if (program.commit.starts_with(program.revision)) return commit;
+  return fmt::format("{} ({})", commit, program.revision);
+}
+
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
 
 PairedText paired_text(const PairedTrial& trial, const PairedReport& report) {
-  return {headline(report), kTitles, table_rows(report), remarks(trial, report),
+  return {headline(report), kPairedTitles, table_rows(report), remarks(trial, report),
           basis(trial, report)};
 }
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
   const std::vector<PairedText::Row> rows = table_rows(report);
-  std::vector<Cells> all_cells{kTitles};
+  std::vector<Cells> all_cells{kPairedTitles};
   for (const PairedText::Row& row : rows) all_cells.push_back(row.cells);
-  const std::vector<std::string> lines = aligned(all_cells, columns_to_the_left());
+  const std::vector<std::string> lines = aligned(all_cells, columns_to_the_left(kPairedTitles));
   std::string text = lines.front() + '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const Verdict verdict = rows[i - 1].verdict;
-    text += style.colour ? fmt::format("\x1b[{}m{}\x1b[0m\n", colour_code(verdict), lines[i])
-                         : lines[i] + '\n';
+    text += (style.colour ? coloured(verdict, lines[i]) : lines[i]) + '\n';
   }
   text += '\n';
-  const auto width = static_cast<std::size_t>(std::max(40, style.width));
   const auto paragraph = [&](const std::string& content) {
-    for (const std::string& each : wrap(printable(content), width, "  ")) text += each + '\n';
+    for (const std::string& each : wrap(printable(content), style.columns(), "  "))
+      text += each + '\n';
   };
   for (const std::string& remark : remarks(trial, report)) paragraph(remark);
   paragraph(basis(trial, report));
@@ -328,29 +285,21 @@ std::string table(const PairedTrial& trial, const PairedReport& report, const Ta
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,
                      const CommentStyle& style) {
-  std::string text = heading(style, headline(report)) + programs(trial.setup);
+  std::string text = comment_heading(style, headline(report)) + programs(trial.setup);
   text += fenced("text", bars(report));
   const std::vector<std::string> all_remarks = remarks(trial, report);
   if (!all_remarks.empty()) text += '\n';
   for (const std::string& remark : all_remarks)
     text += fmt::format("- {}\n", markdown_escaped(remark));
   text += "\n<details><summary>Figures</summary>\n\n";
-  for (const std::string& title : kTitles) text += fmt::format("| {} ", title);
-  text += "|\n";
-  for (const std::string& title : kTitles) {
-    text += title == "benchmark" || title == "verdict" ? "|:--" : "|--:";
-  }
-  text += "|\n";
-  for (const PairedText::Row& row : table_rows(report)) {
-    for (const std::string& cell : row.cells) text += fmt::format("| {} ", markdown_escaped(cell));
-    text += "|\n";
-  }
+  text += markdown_titles(kPairedTitles);
+  for (const PairedText::Row& row : table_rows(report)) text += markdown_row(row.cells);
   text += fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(trial, report)));
   return text + to_reproduce(trial.setup);
 }
 
 std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {
-  return heading(style, "PASS: the binaries are identical") + programs(setup) +
+  return comment_heading(style, "PASS: the binaries are identical") + programs(setup) +
          "Both are the same, byte for byte, and load the same libraries: nothing was run.\n" +
          to_reproduce(setup);
 }
@@ -358,7 +307,8 @@ std::string identical_markdown(const model::PairedSetup& setup, const CommentSty
 std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
                              const CommentStyle& style) {
   std::string text =
-      heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) + programs(setup);
+      comment_heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) +
+      programs(setup);
   text += fmt::format("{}\n", markdown_escaped(failure.message));
   if (!failure.lines.empty()) {
     std::string log;

@@ -18,6 +18,9 @@ namespace taskbench::reports::render {
 /// A relative change as per cent with its sign: "+10.2 %".
 [[nodiscard]] std::string percent_change(double change);
 
+/// The command, or the commit and the revision that named it: "a94a8fe5ccb1 (main)".
+[[nodiscard]] std::string program_text(const model::PairedProgram& program);
+
 /// " Noise floor: 1.0 %, assumed: ….", with what each is known from; a sentence for each source.
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 

@@ -2,6 +2,8 @@
 // with a newline.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "reports/model/run.hpp"
@@ -10,9 +12,14 @@ namespace taskbench::reports::render {
 
 struct TableStyle {
   bool colour = false;  ///< ANSI colours
-  int width = 100;      ///< columns that are at hand
+  int width = 100;      ///< columns that are at hand: see columns()
   /// A histogram of each row's repetitions, where a column of it costs no other.
   bool distribution = false;
+
+  /// What is laid out for so many: in fewer than 40, nothing could be read.
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(std::max(40, width));
+  }
 };
 
 /// The table that a person reads: median, spread, ns per operation, CPU time, context switches,

@@ -8,6 +8,7 @@
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/report_sections.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -25,12 +26,6 @@ Tone tone_of(Verdict verdict) {
       break;
   }
   return Tone::doubtful;
-}
-
-std::string program_text(const model::PairedProgram& program) {
-  if (program.commit.empty()) return program.command;
-  constexpr std::size_t kDigits = 12;
-  return fmt::format("{} ({})", program.commit.substr(0, kDigits), program.revision);
 }
 
 void add_effects(const NamedComparison& comparison, const std::string& suffix, Section& section,
@@ -108,8 +103,9 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
   table.caption =
       "Times are medians over the processes; the change is that of head against base, above 0 is "
       "slower; detectable is the change that so many blocks find in four of five cases.";
-  for (const std::string& title : words.titles) {
-    table.columns.push_back({title, title != "benchmark" && title != "verdict"});
+  const std::vector<bool> left = columns_to_the_left(words.titles);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    table.columns.push_back({words.titles[i], !left[i]});
   }
   for (const PairedText::Row& row : words.rows) {
     std::vector<Paragraph> cells;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -69,7 +70,7 @@ std::vector<Fact> facts_of(const model::ResultFile& file) {
 
 std::string value_of(const std::vector<Fact>& facts, const std::string& name) {
   const auto found = std::ranges::find(facts, name, &Fact::name);
-  return found == facts.end() ? std::string("–") : found->value;
+  return found == facts.end() ? std::string(kNone) : found->value;
 }
 
 TableBlock facts_table(const NamedResult& newest) {
@@ -127,8 +128,8 @@ TableBlock inputs_table(const std::vector<const NamedResult*>& in_order) {
     std::size_t repetitions = 0;
     for (const auto& benchmark : each->file.benchmarks) repetitions += benchmark.repetitions.size();
     const std::string commit = short_commit(each->file);
-    table.rows.push_back({plain(each->path), plain(each->file.date.empty() ? "–" : each->file.date),
-                          plain(commit.empty() ? "–" : commit), plain(labels[i]),
+    table.rows.push_back({plain(each->path), plain(or_none(each->file.date)),
+                          plain(or_none(commit)), plain(labels[i]),
                           plain(std::to_string(each->file.benchmarks.size())),
                           plain(std::to_string(repetitions))});
   }

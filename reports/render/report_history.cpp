@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/report_sections.hpp"
@@ -59,12 +60,11 @@ TableBlock table_of(const std::string& name, const std::vector<Entry>& entries) 
     const std::string interval = sample.interval
                                      ? fmt::format("{} … {}", time_text(sample.interval->low),
                                                    time_text(sample.interval->high))
-                                     : std::string("–");
+                                     : std::string(kNone);
     const std::string commit = short_commit(entry.result->file);
-    table.rows.push_back({plain(entry.result->file.date.empty() ? "–" : entry.result->file.date),
-                          plain(commit.empty() ? "–" : commit), plain(time_text(sample.median)),
-                          plain(interval), plain(std::to_string(sample.values.size())),
-                          plain(entry.result->path)});
+    table.rows.push_back({plain(or_none(entry.result->file.date)), plain(or_none(commit)),
+                          plain(time_text(sample.median)), plain(interval),
+                          plain(std::to_string(sample.values.size())), plain(entry.result->path)});
   }
   return table;
 }

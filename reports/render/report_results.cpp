@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
@@ -15,7 +16,6 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr std::string_view kNone = "–";
 constexpr std::size_t kMostVariants = 12;  // that colours and shapes can tell apart
 
 /// The different values of a member, in the order in which they first appear.

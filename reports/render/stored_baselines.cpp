@@ -8,25 +8,19 @@
 #include "reports/render/baseline.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/report_cases.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 using model::Series;
-using Cells = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kNone = "–";
-
-std::string or_none(const std::string& text) { return text.empty() ? std::string(kNone) : text; }
 
 std::string short_commit(const std::string& commit) {
   constexpr std::size_t kDigits = 12;
   return or_none(commit.substr(0, kDigits));
 }
-
-std::string day_of(const std::string& date) { return date.substr(0, date.find('T')); }
 
 /// Values of one benchmark or of the canary over the processes.
 struct Spread {

@@ -17,7 +17,6 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 40;
 
 enum class Ink { plain, bold, dim, yellow, red };
 
@@ -212,7 +211,7 @@ Figures with_distribution(Figures figures) {
         if (stats::is_complete(repetition)) values.push_back(repetition.real_ns);
       }
       row.cells.insert(row.cells.begin() + place,
-                       values.size() < kFewest ? "–" : sparkline(values, kCells));
+                       values.size() < kFewest ? std::string(kNone) : sparkline(values, kCells));
     }
   }
   return figures;
@@ -313,8 +312,7 @@ void print_counters(std::string& text, const Pen& pen, const CounterTable& count
 }  // namespace
 
 std::string table(const model::Run& run, const TableStyle& style) {
-  const std::size_t width =
-      std::max(kNarrowest, static_cast<std::size_t>(std::max(style.width, 0)));
+  const std::size_t width = style.columns();
   const Pen pen(style.colour);
   Figures shown = figures(run);
   const bool uniform = shown.empty() || is_uniform(shown);

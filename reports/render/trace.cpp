@@ -14,9 +14,6 @@ namespace {
 using model::TraceInstantKind;
 using model::TraceRow;
 using model::TraceSpan;
-using Cells = std::vector<std::string>;
-
-constexpr std::string_view kNone = "–";
 
 std::uint64_t count_of(const TraceRow& row, TraceInstantKind kind) {
   return static_cast<std::uint64_t>(
@@ -109,7 +106,7 @@ std::string table(const model::Trace& trace, const TableStyle& style) {
                   iterations == 1 ? "" : "s", duration_text(static_cast<double>(trace.length_ns)));
   for (const std::string& line : aligned(rows, left)) text += line + '\n';
   text += '\n';
-  const auto width = static_cast<std::size_t>(std::max(40, style.width));
+  const std::size_t width = style.columns();
   for (const std::string& line : wrap(basis(trace), width)) text += line + '\n';
   const std::string where = provenance(trace.environment);
   if (!where.empty()) {

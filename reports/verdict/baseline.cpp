@@ -18,7 +18,6 @@ using model::CanaryTimes;
 using model::Series;
 using model::SeriesProcess;
 
-constexpr double kIntervalLevel = 0.95;
 constexpr double kPower = 0.8;  // with which `detectable` is found, as in ab
 
 /// What the median of normal values loses against their mean: its variance is larger by so much,

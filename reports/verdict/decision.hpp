@@ -5,6 +5,9 @@ namespace taskbench::reports::verdict {
 
 enum class Verdict { pass, fail, inconclusive };
 
+/// Of the intervals that are shown beside a verdict, which rests on a test of its own.
+inline constexpr double kIntervalLevel = 0.95;
+
 /// What is known of one workload at one look. Effects are log ratios, candidate over baseline:
 /// above 0 is slower.
 struct Evidence {

@@ -18,7 +18,6 @@ namespace {
 
 using model::ResultFile;
 
-constexpr double kIntervalLevel = 0.95;
 constexpr const char* kOtherMachine = "measured on different machines";
 constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
 

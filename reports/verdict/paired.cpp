@@ -18,7 +18,6 @@ namespace {
 using model::PairedTrial;
 using model::Side;
 
-constexpr double kIntervalLevel = 0.95;
 constexpr double kPowerError = 0.2;  // `detectable` is found in four of five trials
 
 std::size_t most_blocks(const PairedTrial& trial) {

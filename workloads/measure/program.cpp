@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "reports/model/event_count.hpp"
 #include "workloads/measure/process.hpp"
+#include "workloads/measure/system_file.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -44,14 +43,6 @@ std::vector<std::string> with(std::vector<std::string> words,
                               std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
   return words;
-}
-
-std::optional<std::string> content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return std::nullopt;
-  return content;
 }
 
 /// What ldd says of it, without the addresses, which differ each time. Empty when it fails, as it
@@ -148,7 +139,7 @@ std::string digest_of(std::string_view bytes) {
 }
 
 std::string digest_of_program(const std::vector<std::string>& command) {
-  const auto content = content_of(executable_of(command));
+  const auto content = content_of(executable_of(command), kWholeFile);
   return content ? digest_of(*content) : std::string();
 }
 
@@ -156,12 +147,12 @@ bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& 
   const auto arguments = [](const Program& program) {
     return std::vector(program.command().begin() + 1, program.command().end());
   };
-  const auto content = content_of(a.executable());
+  const auto content = content_of(a.executable(), kWholeFile);
   return content &&
          content->starts_with(
              "\x7f"
              "ELF") &&
-         content == content_of(b.executable()) && arguments(a) == arguments(b) &&
+         content == content_of(b.executable(), kWholeFile) && arguments(a) == arguments(b) &&
          libraries_of(a.executable(), stop) == libraries_of(b.executable(), stop);
 }
 

@@ -8,7 +8,6 @@ namespace taskbench::workloads::measure {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr unsigned kMostCpus = 1U << 16;
 
 }  // namespace
@@ -26,7 +25,7 @@ std::string first_line(const std::filesystem::path& path) {
   return trimmed(line);
 }
 
-std::optional<std::string> content_of(const std::filesystem::path& path) {
+std::optional<std::string> content_of(const std::filesystem::path& path, std::size_t most_bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   // The files of /proc have no size to ask for, and reading one fails when its process has ended.
@@ -36,7 +35,7 @@ std::optional<std::string> content_of(const std::filesystem::path& path) {
     file.read(block.data(), block.size());
     if (file.bad()) return std::nullopt;
     content.append(block.data(), static_cast<std::size_t>(file.gcount()));
-  } while (file && content.size() < kMostBytes);
+  } while (file && content.size() < most_bytes);
   return content;
 }
 

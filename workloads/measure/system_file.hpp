@@ -1,10 +1,12 @@
-// Reads the small text files of /proc and /sys. What is not there or not understood is empty;
-// nothing throws.
+// Reads the small text files of /proc and /sys, and whole executables. What is not there or not
+// understood is empty; of small files, nothing throws.
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +20,13 @@ namespace taskbench::workloads::measure {
 /// Empty when there is no such file.
 [[nodiscard]] std::string first_line(const std::filesystem::path& path);
 
-/// All of a file, up to a MiB; empty optional when it cannot be read.
-[[nodiscard]] std::optional<std::string> content_of(const std::filesystem::path& path);
+/// Where reading stops unless told otherwise: no text of the system's has so much.
+inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max();
+
+/// All of a file, or at least that much of it; empty optional when it cannot be read.
+[[nodiscard]] std::optional<std::string> content_of(const std::filesystem::path& path,
+                                                    std::size_t most_bytes = kMostTextBytes);
 
 /// The lines of a text, without their breaks.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);

@@ -1,4 +1,5 @@
 #include "reports/json/atomic_file.hpp"
+#include "tests/reports/text.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -68,10 +69,6 @@ namespace taskbench::reports::json {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Runs `body` in a forked child and returns what it returned; a child that died returns how.
 std::string in_child(const std::function<std::string()>& body) {

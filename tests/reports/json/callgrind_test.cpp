@@ -8,7 +8,7 @@ namespace taskbench::reports::json {
 namespace {
 
 // As callgrind 3.19 writes it, shortened.
-constexpr std::string_view kOutput =
+constexpr std::string_view kCallgrindOutput =
     "# callgrind format\n"
     "version: 1\n"
     "creator: callgrind-3.19.0\n"
@@ -31,18 +31,20 @@ constexpr std::string_view kOutput =
     "0 12\n"
     "totals: 65004\n";
 
-TEST(Callgrind, the_total_is_the_last_lines) { EXPECT_EQ(callgrind_instructions(kOutput), 65004U); }
+TEST(Callgrind, the_total_is_the_last_lines) {
+  EXPECT_EQ(callgrind_instructions(kCallgrindOutput), 65004U);
+}
 
 TEST(Callgrind, of_several_events_the_first_are_the_instructions) {
-  std::string text(kOutput);
+  std::string text(kCallgrindOutput);
   text.replace(text.find("events: Ir"), 10, "events: Ir Dr Dw");
   text.replace(text.find("totals: 65004"), 13, "totals: 65004 7 8");
   EXPECT_EQ(callgrind_instructions(text), 65004U);
 }
 
 TEST(Callgrind, what_was_cut_off_or_is_something_else_gives_nothing) {
-  for (std::size_t length = 0; length < kOutput.size(); ++length) {
-    EXPECT_FALSE(callgrind_instructions(kOutput.substr(0, length))) << length;
+  for (std::size_t length = 0; length < kCallgrindOutput.size(); ++length) {
+    EXPECT_FALSE(callgrind_instructions(kCallgrindOutput.substr(0, length))) << length;
   }
   EXPECT_FALSE(callgrind_instructions("totals: 12\n"));
   EXPECT_FALSE(callgrind_instructions("events: Cycles\ntotals: 12\n"));

@@ -13,30 +13,30 @@
 namespace taskbench::reports::json {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
-Json parsed(const model::Trace& trace) { return Json::parse(to_chrome_trace(trace)); }
+PlainJson parsed(const model::Trace& trace) { return PlainJson::parse(to_chrome_trace(trace)); }
 
-std::vector<Json> lines_of(const Json& document, const std::string& phase) {
-  std::vector<Json> lines;
-  for (const Json& line : document.at("traceEvents")) {
+std::vector<PlainJson> lines_of(const PlainJson& document, const std::string& phase) {
+  std::vector<PlainJson> lines;
+  for (const PlainJson& line : document.at("traceEvents")) {
     if (line.at("ph") == phase) lines.push_back(line);
   }
   return lines;
 }
 
-Json find(const Json& document, const std::string& name, int thread) {
-  for (const Json& line : document.at("traceEvents")) {
+PlainJson find(const PlainJson& document, const std::string& name, int thread) {
+  for (const PlainJson& line : document.at("traceEvents")) {
     if (line.at("name") == name && line.at("tid") == thread) return line;
   }
   return nullptr;
 }
 
 TEST(ChromeTrace, rows_are_named_and_sorted_below_the_process) {
-  const Json document = parsed(samples::small_trace());
+  const PlainJson document = parsed(samples::small_trace());
   std::map<int, std::string> names;
   std::map<int, int> order;
-  for (const Json& line : lines_of(document, "M")) {
+  for (const PlainJson& line : lines_of(document, "M")) {
     if (line.at("name") == "thread_name") names[line.at("tid")] = line.at("args").at("name");
     if (line.at("name") == "thread_sort_index") {
       order[line.at("tid")] = line.at("args").at("sort_index");
@@ -52,11 +52,11 @@ TEST(ChromeTrace, rows_are_named_and_sorted_below_the_process) {
 }
 
 TEST(ChromeTrace, polls_are_slices_with_their_task_and_end) {
-  const Json document = parsed(samples::small_trace());
-  const Json poll = find(document, "task 1", 2);
+  const PlainJson document = parsed(samples::small_trace());
+  const PlainJson poll = find(document, "task 1", 2);
   EXPECT_EQ(poll.at("ph"), "X");
   EXPECT_EQ(poll.at("cat"), "poll");
-  EXPECT_EQ(poll.at("args"), (Json{{"task", 1}, {"end", "idle"}}));
+  EXPECT_EQ(poll.at("args"), (PlainJson{{"task", 1}, {"end", "idle"}}));
   EXPECT_EQ(find(document, "task 1", 3).at("args").at("end"), "finished");
 }
 
@@ -70,33 +70,33 @@ TEST(ChromeTrace, times_are_in_us_and_lose_no_ns) {
 }
 
 TEST(ChromeTrace, parks_searches_and_iterations_are_slices) {
-  const Json document = parsed(samples::small_trace());
+  const PlainJson document = parsed(samples::small_trace());
   EXPECT_EQ(find(document, "parked", 3).at("dur"), 2.5);
   EXPECT_EQ(find(document, "searching", 3).at("ts"), 2.5);
   EXPECT_EQ(find(document, "iteration 1", 1).at("dur"), 10'000.5);
 }
 
 TEST(ChromeTrace, what_is_short_is_an_instant_of_its_row_and_says_how_many_and_from_whom) {
-  const Json document = parsed(samples::small_trace());
-  EXPECT_EQ(find(document, "steal", 3).at("args"), (Json{{"from_worker", 0}, {"tasks", 1}}));
-  EXPECT_EQ(find(document, "overflow", 2).at("args"), (Json{{"tasks", 129}}));
-  EXPECT_EQ(find(document, "take from injector", 2).at("args"), (Json{{"tasks", 2}}));
-  EXPECT_EQ(find(document, "unpark", 1).at("args"), (Json{{"worker", 1}}));
-  EXPECT_EQ(find(document, "wake", 2).at("args"), (Json{{"task", 1}}));
-  for (const Json& line : lines_of(document, "i")) EXPECT_EQ(line.at("s"), "t");
+  const PlainJson document = parsed(samples::small_trace());
+  EXPECT_EQ(find(document, "steal", 3).at("args"), (PlainJson{{"from_worker", 0}, {"tasks", 1}}));
+  EXPECT_EQ(find(document, "overflow", 2).at("args"), (PlainJson{{"tasks", 129}}));
+  EXPECT_EQ(find(document, "take from injector", 2).at("args"), (PlainJson{{"tasks", 2}}));
+  EXPECT_EQ(find(document, "unpark", 1).at("args"), (PlainJson{{"worker", 1}}));
+  EXPECT_EQ(find(document, "wake", 2).at("args"), (PlainJson{{"task", 1}}));
+  for (const PlainJson& line : lines_of(document, "i")) EXPECT_EQ(line.at("s"), "t");
 }
 
 TEST(ChromeTrace, arrows_lead_from_each_spawn_and_wake_to_the_poll_that_followed) {
-  const Json document = parsed(samples::small_trace());
-  std::map<int, Json> begins;
-  for (const Json& line : lines_of(document, "s")) begins[line.at("id")] = line;
-  const std::vector<Json> ends = lines_of(document, "f");
+  const PlainJson document = parsed(samples::small_trace());
+  std::map<int, PlainJson> begins;
+  for (const PlainJson& line : lines_of(document, "s")) begins[line.at("id")] = line;
+  const std::vector<PlainJson> ends = lines_of(document, "f");
   ASSERT_EQ(begins.size(), 3U);
   ASSERT_EQ(ends.size(), 3U);
   using Place = std::pair<int, double>;
   std::map<Place, Place> arrows;
-  for (const Json& end : ends) {
-    const Json& begin = begins.at(end.at("id"));
+  for (const PlainJson& end : ends) {
+    const PlainJson& begin = begins.at(end.at("id"));
     EXPECT_EQ(end.at("bp"), "e");
     EXPECT_EQ(end.at("cat"), begin.at("cat"));
     EXPECT_EQ(end.at("name"), begin.at("name"));
@@ -110,7 +110,7 @@ TEST(ChromeTrace, arrows_lead_from_each_spawn_and_wake_to_the_poll_that_followed
 TEST(ChromeTrace, a_spawn_whose_poll_was_lost_has_no_arrow_and_a_poll_of_nobody_neither) {
   model::Trace trace = samples::small_trace();
   trace.workers[0].polls.front().task = 0;
-  const Json document = parsed(trace);
+  const PlainJson document = parsed(trace);
   EXPECT_FALSE(find(document, "task ?", 2).is_null());
   EXPECT_FALSE(find(document, "task ?", 2).at("args").contains("task"));
   // Left are the arrows of the other task, and from the wake to the second poll.
@@ -118,10 +118,10 @@ TEST(ChromeTrace, a_spawn_whose_poll_was_lost_has_no_arrow_and_a_poll_of_nobody_
 }
 
 TEST(ChromeTrace, lines_are_sorted_and_slices_begin_before_what_lies_in_them) {
-  const Json document = parsed(samples::small_trace());
+  const PlainJson document = parsed(samples::small_trace());
   double latest = 0;
   std::map<std::pair<int, double>, std::string> last_at;
-  for (const Json& line : document.at("traceEvents")) {
+  for (const PlainJson& line : document.at("traceEvents")) {
     if (line.at("ph") == "M") continue;
     EXPECT_GE(line.at("ts"), latest);
     latest = line.at("ts");
@@ -136,17 +136,18 @@ TEST(ChromeTrace, lines_are_sorted_and_slices_begin_before_what_lies_in_them) {
 TEST(ChromeTrace, facts_are_kept_whatever_their_characters) {
   model::Trace trace = samples::small_trace();
   trace.case_name = "odd \"name\"\n\xff";
-  const Json document = parsed(trace);
-  const Json& facts = document.at("otherData");
+  const PlainJson document = parsed(trace);
+  const PlainJson& facts = document.at("otherData");
   EXPECT_EQ(facts.at("cpu_model"), "A \"quoted\" CPU");
   EXPECT_EQ(facts.at("clock"), "tsc");
   EXPECT_EQ(facts.at("event_cost_ns"), 15.4);
-  EXPECT_EQ(facts.at("events_lost"), (Json{{"worker 0", 0}, {"worker 1", 1234}, {"outside", 0}}));
+  EXPECT_EQ(facts.at("events_lost"),
+            (PlainJson{{"worker 0", 0}, {"worker 1", 1234}, {"outside", 0}}));
   EXPECT_EQ(document.at("displayTimeUnit"), "ns");
 }
 
 TEST(ChromeTrace, of_nothing_is_still_a_document) {
-  const Json document = parsed({});
+  const PlainJson document = parsed({});
   EXPECT_TRUE(document.at("traceEvents").is_array());
 }
 

@@ -5,46 +5,25 @@ usage: doctor_schema_test.py PRINT_SAMPLE_DOCTOR SCHEMA
 Needs python3-jsonschema, and the command's path in TASKBENCH_BINARY.
 """
 
-import copy
-import json
 import os
 import subprocess
 import sys
 import unittest
 
-import jsonschema
-
-from schema_test import closed, refuse_constant
+from schema_case import SchemaCase, parsed, set_at
 
 PRINT_SAMPLE_DOCTOR = ""
-SCHEMA = ""
 
 
-class DoctorSchemaTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        with open(SCHEMA, encoding="utf-8") as file:
-            cls.schema = json.load(file)
-        cls.validator = jsonschema.Draft202012Validator(closed(cls.schema))
-
-    def errors(self, document):
-        return [
-            f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
-            for error in self.validator.iter_errors(document)
-        ]
-
+class DoctorSchemaTest(SchemaCase, unittest.TestCase):
     @staticmethod
     def printed(*command, statuses=(0,)):
         result = subprocess.run(command, capture_output=True, check=False)
         assert result.returncode in statuses, result.stderr
-        return json.loads(result.stdout.decode("utf-8"), parse_constant=refuse_constant)
+        return parsed(result.stdout)
 
     def sample(self, machine):
         return self.printed(PRINT_SAMPLE_DOCTOR, "json", machine)
-
-    def test_schema_is_a_valid_schema(self):
-        self.assertEqual(self.schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
-        jsonschema.Draft202012Validator.check_schema(self.schema)
 
     def test_every_machine_follows_it_and_every_key_is_described(self):
         for machine in ("quiet", "disturbed", "unknown"):
@@ -59,22 +38,11 @@ class DoctorSchemaTest(unittest.TestCase):
         self.assertEqual(self.errors(document), [])
 
     def test_readers_of_the_published_schema_take_new_keys(self):
-        document = self.sample("quiet")
-        document["new_key"] = 1
-        document["findings"][0]["new_key"] = "x"
-        jsonschema.Draft202012Validator(self.schema).validate(document)
+        self.assert_readable_with(
+            self.sample("quiet"), set_at("new_key", 1), set_at("findings", 0, "new_key", "x")
+        )
 
     def test_broken_files_are_refused(self):
-        def set_at(*path_and_value):
-            *path, last, value = path_and_value
-
-            def change(document):
-                for step in path:
-                    document = document[step]
-                document[last] = value
-
-            return change
-
         changes = {
             "another version": set_at("taskbench_doctor", 2),
             "an unknown check": set_at("findings", 0, "check", "moon"),
@@ -87,14 +55,9 @@ class DoctorSchemaTest(unittest.TestCase):
             "no list of what moved": set_at("at_rest", "moved", None),
             "a new key": set_at("workloads", 0, "new_key", 1),
         }
-        good = self.sample("quiet")
-        for what, change in changes.items():
-            with self.subTest(what):
-                document = copy.deepcopy(good)
-                change(document)
-                self.assertNotEqual(self.errors(document), [])
+        self.assert_refused(self.sample("quiet"), changes)
 
 
 if __name__ == "__main__":
-    PRINT_SAMPLE_DOCTOR, SCHEMA = sys.argv[1:3]
+    PRINT_SAMPLE_DOCTOR, SchemaCase.schema_path = sys.argv[1:3]
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

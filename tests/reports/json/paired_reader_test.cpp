@@ -109,6 +109,34 @@ TEST(PairedReader, refuses_what_was_damaged) {
             std::string::npos);
 }
 
+TEST(PairedReader, refuses_instructions_that_are_neither_counted_nor_explained) {
+  model::PairedTrial trial = sample_trial();
+  trial.setup.counts_instructions = true;
+  trial.instructions = {{model::Side::base, "sort", {}, "no valgrind"}};
+  const std::string text = to_json(trial, verdict::judge(trial));
+  const std::string reason = "\"reason\": \"of base: no valgrind\"";
+  const auto at = text.find(reason);
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string other : {"\"reason\": null", "\"reason\": 5", "\"x\": 1"}) {
+    std::string changed = text;
+    EXPECT_NE(complaint(changed.replace(at, reason.size(), other)), "nothing") << other;
+  }
+}
+
+TEST(PairedReader, refuses_a_failure_of_nobody) {
+  model::PairedFailure failure;
+  failure.side = model::Side::head;
+  const std::string text = failure_to_json(sample_trial().setup, failure);
+  const std::string side = "\"side\": \"head\"";
+  const auto at = text.find(side);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(complaint(text), "nothing");
+  for (const std::string other : {"\"side\": 7", "\"x\": 1"}) {
+    std::string changed = text;
+    EXPECT_NE(complaint(changed.replace(at, side.size(), other)), "nothing") << other;
+  }
+}
+
 TEST(PairedReader, knows_reports_from_results) {
   EXPECT_TRUE(is_paired_report("\n {\n\"taskbench_paired\": 1, "));
   EXPECT_FALSE(is_paired_report("{\"context\": {}, \"benchmarks\": []}"));

@@ -5,41 +5,24 @@ usage: paired_schema_test.py SCHEMA
 Needs python3-jsonschema, and the command's path in TASKBENCH_BINARY.
 """
 
-import copy
-import json
 import shutil
 import sys
 import unittest
 from pathlib import Path
 
-import jsonschema
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cli"))
 
 from fake_program import FAKE, fake_valgrind
-from schema_test import closed
+from schema_case import SchemaCase, set_at
 from taskbench_command import BINARY, CommandTest
 
-SCHEMA = ""
 
-
-class PairedSchemaTest(CommandTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.schema = json.loads(Path(SCHEMA).read_text(encoding="utf-8"))
-        cls.validator = jsonschema.Draft202012Validator(closed(cls.schema))
-
+class PairedSchemaTest(SchemaCase, CommandTest):
     def program(self, name, times, body="", noise=0.01):
         path = self.folder / name
         path.write_text(FAKE.format(python=sys.executable, times=times, noise=noise, body=body))
         path.chmod(0o755)
         return f"./{name}"
-
-    def errors(self, document):
-        return [
-            f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
-            for error in self.validator.iter_errors(document)
-        ]
 
     def written(self, head, *arguments, command="gate", base=None, status=0, env=None):
         """What is written for these programs, which must follow the schema."""
@@ -52,10 +35,6 @@ class PairedSchemaTest(CommandTest):
         document = self.load("r.json")
         self.assertEqual(self.errors(document), [])
         return document
-
-    def test_schema_is_a_valid_schema(self):
-        self.assertEqual(self.schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
-        jsonschema.Draft202012Validator.check_schema(self.schema)
 
     def test_judged(self):
         head = self.program("head", "sort=1000 new=1")
@@ -103,16 +82,6 @@ class PairedSchemaTest(CommandTest):
         self.assertIsNone(document["benchmarks"][0]["instructions"]["base"])
 
     def test_broken_files_are_refused(self):
-        def set_at(*path_and_value):
-            *path, last, value = path_and_value
-
-            def change(document):
-                for step in path:
-                    document = document[step]
-                document[last] = value
-
-            return change
-
         changes = {
             "another version": set_at("taskbench_paired", 2),
             "another version of the journal": set_at("setup", "taskbench_journal", 2),
@@ -127,14 +96,9 @@ class PairedSchemaTest(CommandTest):
             "a fifth process in a block": set_at("samples", 0, "position", 4),
             "a new key": set_at("benchmarks", 0, "new_key", 1),
         }
-        good = self.written(self.program("head", "sort=1000"))
-        for what, change in changes.items():
-            with self.subTest(what):
-                document = copy.deepcopy(good)
-                change(document)
-                self.assertNotEqual(self.errors(document), [])
+        self.assert_refused(self.written(self.program("head", "sort=1000")), changes)
 
 
 if __name__ == "__main__":
-    SCHEMA = sys.argv[1]
+    SchemaCase.schema_path = sys.argv[1]
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -11,7 +11,7 @@ namespace {
 using Stack = std::vector<std::string>;
 
 // As perf 6.1 prints it.
-constexpr std::string_view kOutput =
+constexpr std::string_view kScriptOutput =
     "taskbench-wor-1 27443 \n"
     "\t          18d408 taskbench::rt::task::poll\n"
     "\t           d44a3 [unknown]\n"
@@ -29,7 +29,7 @@ constexpr std::string_view kOutput =
     "\n";
 
 TEST(perf_script_test, stacks_begin_with_the_thread_and_equal_ones_are_counted) {
-  const model::Profile profile = parse_perf_script(kOutput);
+  const model::Profile profile = parse_perf_script(kScriptOutput);
   EXPECT_EQ(profile.samples(), 3);
   ASSERT_EQ(profile.stacks.size(), 2U);
   EXPECT_EQ(profile.stacks.at(Stack{"worker", "clone3", "[unknown]", "taskbench::rt::task::poll"}),
@@ -37,15 +37,15 @@ TEST(perf_script_test, stacks_begin_with_the_thread_and_equal_ones_are_counted) 
 }
 
 TEST(perf_script_test, frames_of_the_kernel_are_marked_and_separators_replaced) {
-  const model::Profile profile = parse_perf_script(kOutput);
+  const model::Profile profile = parse_perf_script(kScriptOutput);
   EXPECT_EQ(profile.stacks.count(
                 Stack{"main thread", "f<a:b, std::pair<c, d> >::operator()", "schedule_[k]"}),
             1U);
 }
 
 TEST(perf_script_test, every_cut_of_the_output_is_read) {
-  for (std::size_t length = 0; length < kOutput.size(); ++length) {
-    EXPECT_LE(parse_perf_script(kOutput.substr(0, length)).samples(), 3);
+  for (std::size_t length = 0; length < kScriptOutput.size(); ++length) {
+    EXPECT_LE(parse_perf_script(kScriptOutput.substr(0, length)).samples(), 3);
   }
   EXPECT_EQ(parse_perf_script("# comment\n\nno stack 12\n\n").samples(), 0);
 }

@@ -13,14 +13,14 @@
 namespace taskbench::reports::json {
 namespace {
 
-std::string content_of(const std::string& name) {
+std::string recorded(const std::string& name) {
   const std::string path = std::string(TASKBENCH_TEST_DATA) + "/" + name;
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-PerfOutput parsed(const std::string& name) { return parse_perf_stat(content_of(name)); }
+PerfOutput parsed(const std::string& name) { return parse_perf_stat(recorded(name)); }
 
 TEST(perf_stat_test, without_pmu_software_events_have_values_and_hardware_events_a_reason) {
   const PerfOutput output = parsed("6.1-without-pmu.txt");
@@ -141,7 +141,7 @@ TEST(perf_stat_test, comma_after_the_last_field_and_values_that_are_numbers) {
 
 TEST(perf_stat_test, every_cut_of_a_file_is_read_or_named_as_damage) {
   for (const char* name : {"6.1-without-pmu.txt", "6.8-hybrid.txt", "5.10-fields.txt"}) {
-    const std::string whole = content_of(name);
+    const std::string whole = recorded(name);
     const std::size_t complete = parse_perf_stat(whole).counts.size();
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const PerfOutput output = parse_perf_stat(whole.substr(0, length));
@@ -149,7 +149,7 @@ TEST(perf_stat_test, every_cut_of_a_file_is_read_or_named_as_damage) {
       for (const PerfCount& count : output.counts) EXPECT_FALSE(count.event.empty());
     }
   }
-  const std::string json = content_of("6.1-without-pmu.txt");
+  const std::string json = recorded("6.1-without-pmu.txt");
   EXPECT_NE(parse_perf_stat(json.substr(0, json.size() - 40)).damage, "");
 }
 

@@ -10,13 +10,10 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(counters_test, run_that_was_not_asked_to_count_has_no_table) {
   EXPECT_FALSE(counter_table(samples::complete_run()));

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "tests/reports/text.hpp"
+
 namespace taskbench::reports::render {
 namespace {
 
@@ -13,10 +15,6 @@ model::Profile sample() {
   profile.stacks[{"worker", "clone3", "taskbench::workloads::(anonymous namespace)::ping"}] = 3;
   profile.stacks[{"main thread", "a & <b>", "futex_wait_[k]"}] = 1;
   return profile;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(flame_graph_test, folded_stacks_have_a_line_each_with_the_samples_last) {

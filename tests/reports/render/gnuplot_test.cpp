@@ -6,12 +6,10 @@
 #include <set>
 #include <string>
 
+#include "tests/reports/text.hpp"
+
 namespace taskbench::reports::render {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Gnuplot, strings_cannot_be_left) {
   EXPECT_EQ(gnuplot_string("it's `rm` \"x\" \\"), "'it''s `rm` \"x\" \\'");

@@ -6,15 +6,12 @@
 #include <string>
 
 #include "reports/render/document_markdown.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 constexpr const char* kHostile = "<script>alert('x')</script> & \"q\" \x1b[31m \xff | `c`\n# h";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;

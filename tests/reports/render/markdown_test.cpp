@@ -7,13 +7,10 @@
 
 #include "reports/render/render.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Bars that separate cells, not those that are escaped.
 std::size_t cells_of(const std::string& line) {

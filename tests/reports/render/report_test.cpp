@@ -15,13 +15,10 @@
 #include "reports/render/html.hpp"
 #include "reports/render/report_cases.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 NamedResult result(const std::string& path, const model::Run& run) {
   return {path, json::parse_result_file(path, json::to_json(run))};

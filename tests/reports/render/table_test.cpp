@@ -8,6 +8,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -19,10 +20,6 @@ std::vector<std::string> lines_of(const std::string& text) {
     lines.push_back(line);
   }
   return lines;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string without_colours(const std::string& text) {

@@ -10,6 +10,8 @@
 
 namespace taskbench::reports::stats {
 
+inline constexpr std::uint64_t kSeed = 20261121;
+
 class Noise {
  public:
   explicit Noise(std::uint64_t seed) : random_(seed) {}

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -18,7 +17,6 @@
 namespace taskbench::reports::stats {
 namespace {
 
-constexpr std::uint64_t kSeed = 20261121;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // >>> t = scipy.stats.t.ppf

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -13,8 +12,6 @@ namespace taskbench::reports::stats {
 namespace {
 
 using Values = std::vector<double>;
-
-constexpr std::uint64_t kSeed = 20261121;
 
 // >>> b = [10.1, 9.8, 10.4, 10.0, 9.9, 10.2, 10.3]; k = 7   # SciPy 1.10.1
 // >>> np.mean(b) + scipy.stats.t.ppf(1 - alpha, k - 1) * np.std(b, ddof=1) * np.sqrt(1 + 1 / k)

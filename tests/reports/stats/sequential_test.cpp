@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -16,8 +15,6 @@
 
 namespace taskbench::reports::stats {
 namespace {
-
-constexpr std::uint64_t kSeed = 20261121;
 
 double alpha_of(const std::vector<Look>& table) {
   double sum = 0;

@@ -19,8 +19,6 @@ namespace {
 using Values = std::vector<double>;
 using Table = std::vector<Values>;
 
-constexpr std::uint64_t kSeed = 20261121;
-
 SignFlipResult slower(const Table& differences, const Values& shifts, std::uint64_t seed = kSeed) {
   return sign_flip_test(differences, shifts, Direction::slower, seed);
 }

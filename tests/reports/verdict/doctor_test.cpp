@@ -220,13 +220,13 @@ TEST(doctor, counters_by_what_could_be_opened_and_not_by_the_setting) {
   using model::EventAccess;
   constexpr EventAccess kAll{0, false};
   constexpr EventAccess kUser{0, true};
-  struct Row {
+  struct Setting {
     model::CounterAccess access;
     Severity severity;
     const char* found;
     const char* mend;
   };
-  const std::vector<Row> rows{
+  const std::vector<Setting> rows{
       {{4, kAll, kAll}, Severity::ok, "hardware and software events can be counted", ""},
       {{2, kUser, kUser},
        Severity::minor,
@@ -257,7 +257,7 @@ TEST(doctor, counters_by_what_could_be_opened_and_not_by_the_setting) {
        "Too many open files: no counter can be opened",
        "perf stat true"},
   };
-  for (const Row& row : rows) {
+  for (const Setting& row : rows) {
     DoctorFacts facts = quiet_facts();
     know(facts.counters, row.access);
     const Finding made = finding(facts, "counters");

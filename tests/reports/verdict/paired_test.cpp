@@ -121,6 +121,13 @@ TEST(paired_test, h4_a_change_as_great_as_detectable_fails_in_four_of_five_trial
   }
 }
 
+TEST(paired_test, a_program_is_told_by_its_command_or_by_its_commit_and_the_name_it_was_given) {
+  const std::string commit = "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3";
+  EXPECT_EQ(render::program_text({"out/bench --fast", "", "", ""}), "out/bench --fast");
+  EXPECT_EQ(render::program_text({"out/bench", "", "main", commit}), "a94a8fe5ccb1 (main)");
+  EXPECT_EQ(render::program_text({"out/bench", "", "a94a8f", commit}), "a94a8fe5ccb1");
+}
+
 TEST(paired_test, h4_what_no_look_can_fail_has_no_detectable_change) {
   model::PairedTrial trial = trial_of({{"slow", 0.5, 0.01}}, 24, 8, TrialEnd::budget);
   trial.setup.alpha = 1e-5;  // below what ten thousand flips tell

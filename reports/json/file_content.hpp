@@ -1,0 +1,21 @@
+// Reads whole files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace taskbench::reports::json {
+
+/// `error` says why a file could not be read: "cannot be opened: No such file or directory". An
+/// empty one means success.
+struct FileContent {
+  std::string bytes;
+  std::string error;
+  [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+/// All of a file, which need not be a regular one. In blocks: byte by byte, a large one would take
+/// seconds where nothing is optimised.
+[[nodiscard]] FileContent read_file(const std::filesystem::path& path);
+
+}  // namespace taskbench::reports::json
