@@ -10,7 +10,6 @@
 
 #include "cli/journal_room.hpp"
 #include "cli/noise_floors.hpp"
-#include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
@@ -109,15 +108,16 @@ void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) 
 
 /// The series of the journal, if there is one to go on with; otherwise makes room for a new one.
 std::optional<model::Series> resumed_series(const BaselineCheck& check) {
-  if (check.resume && (!check.replaces_journal || std::filesystem::exists(check.journal))) {
-    model::Series series = json::read_series_journal(check.journal);
+  if (check.output.resume &&
+      (!check.replaces_journal || std::filesystem::exists(check.output.journal))) {
+    model::Series series = json::read_series_journal(check.output.journal);
     if (series.setup.name == check.name) return series;
     throw UsageError(fmt::format("{} was begun against the baseline '{}', not '{}'",
-                                 check.journal.string(), series.setup.name, check.name));
+                                 check.output.journal.string(), series.setup.name, check.name));
   }
   make_room_for_journal(
-      {.path = check.journal,
-       .named_by_user = check.own_journal,
+      {.path = check.output.journal,
+       .named_by_user = check.output.own_journal,
        .replaces = check.replaces_journal,
        .what = "comparison",
        .has_ended = [](const auto& path) { return json::read_series_journal(path).complete(); }});
@@ -135,13 +135,13 @@ void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& 
   if (check.program.empty()) return;
   if (check.program != setup.command) {
     throw UsageError(
-        fmt::format("{} was begun with {}, not '{}'; begin anew", check.journal.string(),
+        fmt::format("{} was begun with {}, not '{}'; begin anew", check.output.journal.string(),
                     setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
                     check.program));
   }
   const std::string file = workloads::measure::split_command(setup.command).front();
   if (file.find('/') != std::string::npos && !std::filesystem::exists(file)) return;
-  refuse_changed(check.journal, setup, series_program(setup.command, check.timeout_s, stop));
+  refuse_changed(check.output.journal, setup, series_program(setup.command, check.timeout_s, stop));
 }
 
 /// What else was asked for must be what the journal was begun with, and the baseline, too.
@@ -149,7 +149,7 @@ void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& ver
                            const render::BaselineComparison& comparison) {
   const model::SeriesSetup& setup = comparison.now.setup;
   const auto refuse = [&](std::string_view what) {
-    throw UsageError(fmt::format("{} {}", check.journal.string(), what));
+    throw UsageError(fmt::format("{} {}", check.output.journal.string(), what));
   };
   if (check.processes && *check.processes != setup.processes) {
     refuse(
@@ -226,17 +226,17 @@ class Measurement {
         .alpha = verdict_.alpha(),
         .delta = verdict_.delta(),
         .noise_floors = noise_floors(check_.store, setup.key, setup.benchmarks, setup.date)};
-    auto journal = json::LineFile::create(check_.journal, json::journal_line(setup));
-    run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
+    auto journal = json::LineFile::create(check_.output.journal, json::journal_line(setup));
+    run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
   }
 
   void go_on() {
     const model::SeriesSetup& setup = comparison_.now.setup;
     const SeriesProgram program = series_program(setup.command, check_.timeout_s, stop_);
-    refuse_changed(check_.journal, setup, program);
+    refuse_changed(check_.output.journal, setup, program);
     const ScratchFolder scratch;
-    auto journal = json::LineFile::resume(check_.journal);
-    run_series(program, scratch.path(), stop_, check_.quiet, journal, comparison_.now);
+    auto journal = json::LineFile::resume(check_.output.journal);
+    run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
   }
 
   const BaselineCheck& check_;
@@ -245,29 +245,23 @@ class Measurement {
   render::BaselineComparison comparison_;
 };
 
-bool write_files(const BaselineCheck& check, const std::string& as_json,
-                 const std::string& comment) {
-  const bool json_written = write_output(check.json, as_json);
-  return write_output(check.markdown, comment) && json_written;
-}
-
 ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::string& message) {
   print_error(message);
   if (check.reports_failures) {
     const render::BaselineFailure failure{stage, check.name, check.program, message};
     // Why the gate failed is known and said; that a file was not written is said, too.
-    (void)write_files(check, render::failure_json(failure),
-                      render::failure_markdown(failure, check.comment));
+    (void)check.output.write(render::failure_json(failure),
+                             render::failure_markdown(failure, check.comment));
   }
   return stage == Stage::machine ? ExitCode::wrong_machine : ExitCode::measured_program_failed;
 }
 
 ExitCode interrupted(const BaselineCheck& check) {
   std::error_code failed;
-  print_note(std::filesystem::exists(check.journal, failed)
+  print_note(std::filesystem::exists(check.output.journal, failed)
                  ? fmt::format("interrupted; go on with the same command and --resume; what was "
                                "measured is in {}",
-                               check.journal.string())
+                               check.output.journal.string())
                  : "interrupted before the first process");
   return ExitCode::interrupted;
 }
@@ -276,7 +270,7 @@ ExitCode interrupted(const BaselineCheck& check) {
 
 ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
                         const std::atomic<bool>& stop) {
-  for (const auto& file : {check.json, check.markdown}) refuse_unwritable(file, kVerdictFileBytes);
+  check.output.refuse_unwritable();
   try {
     render::BaselineComparison comparison = Measurement(check, verdict, stop).run();
     if (!comparison.now.complete()) return interrupted(check);
@@ -288,11 +282,11 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
         comparison.now, comparison.rolling, comparison.anchor ? &*comparison.anchor : nullptr,
         comparison.policy);
     const bool written =
-        write_files(check, render::json(comparison), render::markdown(comparison, check.comment));
+        check.output.write(render::json(comparison), render::markdown(comparison, check.comment));
     render::TableStyle style;
     style.colour = takes_colour(STDOUT_FILENO);
     style.width = columns(STDOUT_FILENO, style.width);
-    const bool printed = check.quiet || print_result(render::table(comparison, style));
+    const bool printed = check.output.quiet || print_result(render::table(comparison, style));
     if (!written || !printed) return ExitCode::usage;
     if (comparison.report.environment_moved) return ExitCode::wrong_machine;
     return verdict.exit_code(comparison.report.overall);

@@ -11,6 +11,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/process_options.hpp"
 #include "cli/verdict_options.hpp"
+#include "cli/verdict_output.hpp"
 #include "reports/render/paired.hpp"
 
 namespace taskbench::cli {
@@ -24,16 +25,11 @@ struct BaselineCheck {
   std::string program;           ///< empty: that of the baseline
   std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
   double timeout_s = kDefaultProcessTimeout_s;
-  std::filesystem::path journal;
-  bool own_journal = false;  ///< named by the user
-  bool resume = false;
+  VerdictOutput output;
   /// For CI: one that is there is begun anew, and one to resume that is missing, too.
   bool replaces_journal = false;
   bool reports_failures = false;  ///< the files are written then as well
-  std::optional<std::filesystem::path> json;
-  std::optional<std::filesystem::path> markdown;
   reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
-  bool quiet = false;
 };
 
 /// Measures and judges, or judges again what the journal holds; what of the check contradicts the

@@ -8,9 +8,6 @@
 
 namespace taskbench::cli {
 
-/// More than a verdict takes, as JSON or as a comment.
-inline constexpr std::size_t kVerdictFileBytes = 1 << 20;
-
 /// Finds out, before anything is measured, whether the file, if one is named, could be written now
 /// and the disk has room for so many bytes. Throws UsageError when not.
 void refuse_unwritable(const std::optional<std::filesystem::path>& file,

@@ -16,7 +16,6 @@
 #include "cli/journal_room.hpp"
 #include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
-#include "cli/output_file.hpp"
 #include "cli/paired_instructions.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
@@ -152,7 +151,8 @@ class Comparison {
       known.setup = trial_.setup;
       trial_.setup.reproduce = reproduction(known);
     }
-    if (repository_ && !plan_.quiet && compares_head() && repository_->has_uncommitted_changes()) {
+    if (repository_ && !plan_.output.quiet && compares_head() &&
+        repository_->has_uncommitted_changes()) {
       print_note(
           "the working tree has changes that are not committed: they are no part of HEAD, which is "
           "compared");
@@ -166,18 +166,19 @@ class Comparison {
 
   /// True when the trial of a journal goes on.
   bool take_journal() {
-    if (!plan_.resume || (plan_.policy.replaces_journal && plan_.base.given() &&
-                          plan_.head.given() && !std::filesystem::exists(plan_.journal))) {
+    if (!plan_.output.resume ||
+        (plan_.policy.replaces_journal && plan_.base.given() && plan_.head.given() &&
+         !std::filesystem::exists(plan_.output.journal))) {
       make_room_for_journal(
-          {.path = plan_.journal,
-           .named_by_user = plan_.own_journal,
+          {.path = plan_.output.journal,
+           .named_by_user = plan_.output.own_journal,
            .replaces = plan_.policy.replaces_journal,
            .what = "trial",
            .has_ended = [](const auto& path) { return json::read_journal(path).end.has_value(); }});
       return false;
     }
     const model::PairedSetup asked = std::move(trial_.setup);
-    trial_ = json::read_journal(plan_.journal);
+    trial_ = json::read_journal(plan_.output.journal);
     refuse_other(asked);
     return true;
   }
@@ -191,11 +192,11 @@ class Comparison {
     for (const Side side : {Side::base, Side::head}) {
       const model::PairedProgram& then = of(trial_.setup, side);
       const model::PairedProgram& now = of(asked, side);
-      refuse_other_revision(then, now, side, plan_.journal);
+      refuse_other_revision(then, now, side, plan_.output.journal);
       if (source(side).command.empty()) continue;
       if (then.command != now.command || !then.commit.empty()) {
         throw UsageError(fmt::format("--{}: {} was begun with '{}', not '{}'; begin a new trial",
-                                     name_of(side), plan_.journal.string(),
+                                     name_of(side), plan_.output.journal.string(),
                                      then.commit.empty() ? then.command : abbreviated(then.commit),
                                      now.command));
       }
@@ -203,14 +204,14 @@ class Comparison {
       if (!trial_.end) continue;
       const std::string digest =
           workloads::measure::digest_of_program(workloads::measure::split_command(now.command));
-      if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.journal);
+      if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.output.journal);
     }
     const model::PairedSetup& then = trial_.setup;
     const auto require_same = [&](std::string_view option, bool is_same) {
       if (is_same || !plan_.given.contains(option)) return;
       throw UsageError(
           fmt::format("{}: {} was begun with another; leave the option out, or begin a new trial",
-                      option, plan_.journal.string()));
+                      option, plan_.output.journal.string()));
     };
     require_same("--delta", asked.delta == then.delta);
     require_same("--alpha", asked.alpha == then.alpha);
@@ -227,7 +228,7 @@ class Comparison {
   bool build(Side side) {
     if (source(side).revision.empty()) return true;
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
-    ProgressLine line(progress_style(plan_.quiet));
+    ProgressLine line(progress_style(plan_.output.quiet));
     try {
       program(side).command = build_revision(
           *repository_, plan_.recipe, name, program(side).commit, stop_,
@@ -299,8 +300,10 @@ class Comparison {
   void measure(const TrialPrograms& programs, bool resumes, const std::filesystem::path& scratch) {
     model::PairedSetup& setup = trial_.setup;
     if (resumes) {
-      if (setup.base.digest != programs.base.digest()) refuse_changed(setup.base, plan_.journal);
-      if (setup.head.digest != programs.head.digest()) refuse_changed(setup.head, plan_.journal);
+      if (setup.base.digest != programs.base.digest())
+        refuse_changed(setup.base, plan_.output.journal);
+      if (setup.head.digest != programs.head.digest())
+        refuse_changed(setup.head, plan_.output.journal);
     } else {
       setup.base.digest = programs.base.digest();
       setup.head.digest = programs.head.digest();
@@ -310,9 +313,10 @@ class Comparison {
           noise_floors(plan_.store, workloads::measure::probe_machine(), setup.benchmarks,
                        workloads::measure::probe_environment("").date);
     }
-    json::JournalWriter journal = resumes ? json::JournalWriter::resume(plan_.journal)
-                                          : json::JournalWriter::create(plan_.journal, setup);
-    ProgressLine line(progress_style(plan_.quiet));
+    json::JournalWriter journal = resumes
+                                      ? json::JournalWriter::resume(plan_.output.journal)
+                                      : json::JournalWriter::create(plan_.output.journal, setup);
+    ProgressLine line(progress_style(plan_.output.quiet));
     const auto start = std::chrono::steady_clock::now();
     count_instructions(
         programs, scratch, plan_.timeout_s, stop_,
@@ -334,15 +338,10 @@ class Comparison {
   std::optional<GitRepository> repository_;
 };
 
-bool write_files(const PairedPlan& plan, const std::string& as_json, const std::string& comment) {
-  const bool json_written = write_output(plan.json, as_json);
-  return write_output(plan.markdown, comment) && json_written;
-}
-
 ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
   const bool begun = !outcome.trial.setup.benchmarks.empty();
   print_note(begun ? fmt::format("interrupted; go on with: taskbench {} --resume --journal {}",
-                                 plan.policy.command, plan.journal.string())
+                                 plan.policy.command, plan.output.journal.string())
                    : "interrupted before the first block");
   return ExitCode::interrupted;
 }
@@ -355,17 +354,13 @@ ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
   const model::PairedSetup& setup = outcome.trial.setup;
   if (plan.policy.reports_failures) {
     // Why the gate failed is known and said; that a file was not written is said, too.
-    (void)write_files(plan, json::failure_to_json(setup, outcome.failure),
-                      render::failure_markdown(setup, outcome.failure, style));
+    (void)plan.output.write(json::failure_to_json(setup, outcome.failure),
+                            render::failure_markdown(setup, outcome.failure, style));
   }
   return ExitCode::measured_program_failed;
 }
 
 }  // namespace
-
-void refuse_unwritable(const PairedPlan& plan) {
-  for (const auto& file : {plan.json, plan.markdown}) refuse_unwritable(file, kVerdictFileBytes);
-}
 
 PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop) {
   PairedOutcome outcome;
@@ -394,8 +389,8 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
       return report_failure(plan, outcome, style);
     case PairedOutcome::Kind::identical:
       text = "PASS: the two programs are the same, byte for byte\n";
-      written = write_files(plan, json::identical_to_json(trial.setup),
-                            render::identical_markdown(trial.setup, style));
+      written = plan.output.write(json::identical_to_json(trial.setup),
+                                  render::identical_markdown(trial.setup, style));
       break;
     case PairedOutcome::Kind::judged: {
       const verdict::PairedReport judged = verdict::judge(trial);
@@ -404,11 +399,11 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
       table.width = columns(STDOUT_FILENO, table.width);
       text = render::table(trial, judged, table);
       written =
-          write_files(plan, json::to_json(trial, judged), render::markdown(trial, judged, style));
+          plan.output.write(json::to_json(trial, judged), render::markdown(trial, judged, style));
       overall = judged.overall;
     }
   }
-  const bool printed = plan.quiet || print_result(text);
+  const bool printed = plan.output.quiet || print_result(text);
   return written && printed ? verdict_options.exit_code(overall) : ExitCode::usage;
 }
 

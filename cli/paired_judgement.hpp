@@ -27,10 +27,6 @@ struct PairedOutcome {
 /// what cannot be done as asked.
 [[nodiscard]] PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop);
 
-/// Refuses, before anything is built or measured, files that could not be written. Throws
-/// UsageError.
-void refuse_unwritable(const PairedPlan& plan);
-
 /// Prints what came of it, and writes the files that the plan names.
 [[nodiscard]] ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
                               const VerdictOptions& verdict,

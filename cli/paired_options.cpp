@@ -63,7 +63,12 @@ void PairedOptions::declare(CLI::App& app, OptionValueTable& values) {
   store->default_str(std::string(kDefaultStore));
   values.set(store, {Kind::file, {}});
   store->group("Verdict");
-  declare_output(app, values);
+  output_.declare(
+      app, values,
+      policy_.replaces_journal
+          ? "Go on with the trial of the journal, if there is one; otherwise it is begun anew."
+          : "Go on with the trial of the journal; of a complete one, print the verdict again.",
+      "Write verdicts and samples.");
 }
 
 void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
@@ -111,38 +116,15 @@ void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values)
   }
 }
 
-void PairedOptions::declare_output(CLI::App& app, OptionValueTable& values) {
-  auto* journal = add_valued(app, "--journal", journal_, "FILE",
-                             "Where each process's result is kept as soon as it is known.");
-  journal->default_str(std::string(policy_.journal));
-  auto* resume = app.add_flag(
-      "--resume", resume_,
-      policy_.replaces_journal
-          ? "Go on with the trial of the journal, if there is one; otherwise it is begun anew."
-          : "Go on with the trial of the journal; of a complete one, print the verdict again.");
-  auto* json = add_valued(app, "--json", json_, "FILE", "Write verdicts and samples.");
-  auto* markdown =
-      add_valued(app, "--markdown", markdown_, "FILE", "Write a comment for reviewers.");
-  auto* quiet = app.add_flag("--quiet", quiet_, "Print no progress and no result.");
-  for (const auto* option : {journal, json, markdown}) values.set(option, {Kind::file, {}});
-  for (auto* option : {journal, resume, json, markdown, quiet}) option->group("Output");
-}
-
 PairedPlan PairedOptions::plan() {
   verdict_.parse();
   PairedPlan plan;
   plan.policy = policy_;
-  plan.resume = resume_;
   plan.run_identical = run_identical_;
-  plan.quiet = quiet_;
+  plan.output = output_.plan();
   plan_programs(plan);
   plan_measurement(plan);
   plan.store = parse_path("--store", store_).value_or(kDefaultStore);
-  const auto journal = parse_path("--journal", journal_);
-  plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(policy_.journal);
-  plan.json = parse_path("--json", json_);
-  plan.markdown = parse_path("--markdown", markdown_);
   return plan;
 }
 
@@ -167,20 +149,14 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   plan.program = parse_text("--head", head_);
   plan.store = parse_path("--store", store_).value_or(kDefaultStore);
   plan.timeout_s = process_.timeout_s();
-  const auto journal = parse_path("--journal", journal_);
-  plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(policy_.journal);
-  plan.resume = resume_;
-  plan.quiet = quiet_;
-  plan.json = parse_path("--json", json_);
-  plan.markdown = parse_path("--markdown", markdown_);
+  plan.output = output_.plan();
   return plan;
 }
 
 void PairedOptions::plan_programs(PairedPlan& plan) const {
   plan.base = parse_source("--base", base_, base_rev_);
   plan.head = parse_source("--head", head_, head_rev_);
-  if (!resume_ && (!plan.base.given() || !plan.head.given())) {
+  if (!plan.output.resume && (!plan.base.given() || !plan.head.given())) {
     throw UsageError(fmt::format(
         "{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
         policy_.command));

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "cli/process_options.hpp"
 #include "cli/revision.hpp"
 #include "cli/verdict_options.hpp"
+#include "cli/verdict_output.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::cli {
@@ -46,14 +46,9 @@ struct PairedPlan {
   double budget_s = 600;
   double timeout_s = kDefaultProcessTimeout_s;
   std::filesystem::path store;
-  std::filesystem::path journal;
-  bool own_journal = false;  ///< named by the user
-  bool resume = false;
   bool run_identical = false;
-  bool quiet = false;
   std::set<std::string_view> given;  ///< options that decide how to measure and judge
-  std::optional<std::filesystem::path> json;
-  std::optional<std::filesystem::path> markdown;
+  VerdictOutput output;
 };
 
 /// What was asked for of one program that is compared with what is stored.
@@ -61,17 +56,12 @@ struct StoredPlan {
   std::string program;  ///< empty: none was given
   std::filesystem::path store;
   double timeout_s = 0;
-  std::filesystem::path journal;
-  bool own_journal = false;  ///< named by the user
-  bool resume = false;
-  bool quiet = false;
-  std::optional<std::filesystem::path> json;
-  std::optional<std::filesystem::path> markdown;
+  VerdictOutput output;
 };
 
 class PairedOptions {
  public:
-  explicit PairedOptions(const PairedPolicy& policy) : policy_(policy) {}
+  explicit PairedOptions(const PairedPolicy& policy) : policy_(policy), output_(policy.journal) {}
 
   void declare(CLI::App& app, OptionValueTable& values);
 
@@ -88,7 +78,6 @@ class PairedOptions {
  private:
   void declare_programs(CLI::App& app, OptionValueTable& values);
   void declare_measurement(CLI::App& app, OptionValueTable& values);
-  void declare_output(CLI::App& app, OptionValueTable& values);
   void plan_programs(PairedPlan& plan) const;
   void plan_measurement(PairedPlan& plan) const;
   [[nodiscard]] bool parse_counters() const;
@@ -98,6 +87,7 @@ class PairedOptions {
   PairedPolicy policy_;
   ProcessOptions process_;
   VerdictOptions verdict_;
+  VerdictOutputOptions output_;
   Given base_;
   Given head_;
   Given base_rev_;
@@ -110,12 +100,7 @@ class PairedOptions {
   Given max_blocks_;
   Given counters_;
   Given store_;
-  Given journal_;
-  Given json_;
-  Given markdown_;
-  bool resume_ = false;
   bool run_identical_ = false;
-  bool quiet_ = false;
 };
 
 }  // namespace taskbench::cli

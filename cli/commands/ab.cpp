@@ -31,7 +31,7 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
 
 ExitCode AbCommand::execute(const Invocation&) {
   const PairedPlan plan = options_.plan();
-  refuse_unwritable(plan);
+  plan.output.refuse_unwritable();
   const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
   return report(plan, outcome, options_.verdict(), {});
 }

@@ -79,7 +79,7 @@ struct SavePlan {
   bool quiet = false;
 };
 
-SavePlan plan_save(const BaselineArguments& arguments) {
+SavePlan plan_save(const BaselineSaveArguments& arguments) {
   SavePlan plan;
   model::SeriesSetup& setup = plan.setup;
   setup.name = parse_baseline_name(arguments.name);
@@ -240,6 +240,8 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
   return ExitCode::measured_program_failed;
 }
 
+BaselineCompareCommand::BaselineCompareCommand() : output_(kDefaultCompareJournal) {}
+
 void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Say whether a program has become slower than its baseline.\n\n"
@@ -262,19 +264,10 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
   arguments_.process.declare_timeout(app);
   app.get_option("--program")->default_str("that of the baseline");
   verdict_.declare(app, values);
-  auto* json =
-      add_valued(app, "--json", arguments_.json, "FILE", "Write the verdicts and their figures.");
-  auto* markdown =
-      add_valued(app, "--markdown", arguments_.markdown, "FILE", "Write a comment for reviewers.");
-  auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
-                             "Where each process's result is kept as soon as it is known.");
-  journal->default_str(std::string(kDefaultCompareJournal));
-  auto* resume = app.add_flag(
-      "--resume", arguments_.resume,
-      "Go on with the comparison of the journal; of a complete one, print the verdict again.");
-  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
-  for (const auto* option : {json, markdown, journal}) values.set(option, {Kind::file, {}});
-  for (auto* option : {json, markdown, journal, resume, quiet}) option->group("Output");
+  output_.declare(
+      app, values,
+      "Go on with the comparison of the journal; of a complete one, print the verdict again.",
+      "Write the verdicts and their figures.");
 }
 
 ExitCode BaselineCompareCommand::execute(const Invocation&) {
@@ -286,14 +279,8 @@ ExitCode BaselineCompareCommand::execute(const Invocation&) {
   if (!arguments_.processes.empty()) {
     check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
   }
-  const auto journal = parse_path("--journal", arguments_.journal);
-  check.own_journal = journal.has_value();
-  check.journal = journal.value_or(kDefaultCompareJournal);
-  check.resume = arguments_.resume;
   check.timeout_s = arguments_.process.timeout_s();
-  check.json = parse_path("--json", arguments_.json);
-  check.markdown = parse_path("--markdown", arguments_.markdown);
-  check.quiet = arguments_.quiet;
+  check.output = output_.plan();
   return check_baseline(check, verdict_, stop_on_signals());
 }
 

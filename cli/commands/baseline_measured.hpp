@@ -7,6 +7,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/process_options.hpp"
 #include "cli/verdict_options.hpp"
+#include "cli/verdict_output.hpp"
 
 namespace taskbench::cli {
 
@@ -17,10 +18,11 @@ struct BaselineArguments {
   std::vector<std::string> program;
   std::vector<std::string> processes;
   ProcessOptions process;
+};
+
+struct BaselineSaveArguments : BaselineArguments {
   std::vector<std::string> workloads;
   std::vector<std::string> journal;
-  std::vector<std::string> json;
-  std::vector<std::string> markdown;
   bool resume = false;
   bool quiet = false;
 };
@@ -31,17 +33,20 @@ class BaselineSaveCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  BaselineArguments arguments_;
+  BaselineSaveArguments arguments_;
 };
 
 class BaselineCompareCommand final : public Command {
  public:
+  BaselineCompareCommand();
+
   void declare(CLI::App& app, OptionValueTable& values) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
   BaselineArguments arguments_;
   VerdictOptions verdict_;
+  VerdictOutputOptions output_;
 };
 
 }  // namespace taskbench::cli

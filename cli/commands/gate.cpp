@@ -54,15 +54,10 @@ ExitCode GateCommand::gate_stored() {
   check.store = plan.store;
   check.program = plan.program;
   check.timeout_s = plan.timeout_s;
-  check.journal = plan.journal;
-  check.own_journal = plan.own_journal;
-  check.resume = plan.resume;
+  check.output = plan.output;
   check.replaces_journal = true;
   check.reports_failures = true;
-  check.json = plan.json;
-  check.markdown = plan.markdown;
   check.comment = comment_style();
-  check.quiet = plan.quiet;
   return check_baseline(check, options_.verdict(), stop_on_signals());
 }
 
@@ -75,7 +70,7 @@ reports::render::CommentStyle GateCommand::comment_style() const {
 
 ExitCode GateCommand::gate_two_programs() {
   const PairedPlan plan = options_.plan();
-  refuse_unwritable(plan);
+  plan.output.refuse_unwritable();
   const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
   return report(plan, outcome, options_.verdict(), comment_style());
 }

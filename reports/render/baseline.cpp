@@ -188,13 +188,9 @@ std::string table(const BaselineComparison& comparison, const TableStyle& style)
     text += (style.colour ? coloured(report.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';
   }
   text += '\n';
-  std::vector<std::string> paragraphs = remarks(comparison);
-  paragraphs.push_back(basis(comparison));
-  for (const std::string& paragraph : paragraphs) {
-    for (const std::string& line : wrap(printable(paragraph), style.columns(), "  "))
-      text += line + '\n';
-  }
-  return text + headline(report) + '\n';
+  std::vector<std::string> sentences = remarks(comparison);
+  sentences.push_back(basis(comparison));
+  return text + paragraphs(sentences, style.columns()) + headline(report) + '\n';
 }
 
 std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {

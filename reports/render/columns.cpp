@@ -155,6 +155,14 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
+std::string paragraphs(std::span<const std::string> sentences, std::size_t width) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    for (const std::string& line : wrap(printable(sentence), width, "  ")) text += line + '\n';
+  }
+  return text;
+}
+
 std::vector<std::string> aligned(std::span<const Cells> rows,
                                  const std::vector<bool>& to_the_left) {
   constexpr std::size_t kGap = 2;

@@ -37,6 +37,10 @@ inline constexpr std::string_view kNone = "–";
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width,
                                             std::string_view indent = "");
 
+/// Sentences for a terminal: each begins a line, and what it goes on in is indented. They are made
+/// printable.
+[[nodiscard]] std::string paragraphs(std::span<const std::string> sentences, std::size_t width);
+
 /// The lines of a table: every column as wide as its widest cell, two spaces between columns. Cells
 /// are made printable. `to_the_left[i]` says on which side column i is aligned; all rows have as
 /// many cells.

@@ -110,13 +110,10 @@ std::string table(const FilesReport& report, const TableStyle& style) {
   std::vector<Cells> rows = table_rows(report);
   rows.insert(rows.begin(), kFileTitles);
   std::string text;
-  for (const std::string& line : aligned(rows, columns_to_the_left(kFileTitles)))
+  for (const std::string& line : aligned(rows, columns_to_the_left(kFileTitles))) {
     text += line + '\n';
-  text += '\n';
-  for (const std::string& remark : remarks(report)) {
-    for (const std::string& line : wrap(printable(remark), style.columns(), "  "))
-      text += line + '\n';
   }
+  text += '\n' + paragraphs(remarks(report), style.columns());
   return text + fmt::format("{}\n", word(report.overall));
 }
 

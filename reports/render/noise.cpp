@@ -49,10 +49,7 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
       "block: standard deviation of what a block finds. Seen: a slowdown of so much fails in four "
       "of five trials of all these benchmarks.",
       trials, noise.blocks, noise.copies.size(), noise.block_s, kMostBlocks);
-  text += '\n';
-  const std::size_t width = style.columns();
-  for (const std::string& line : wrap(printable(basis), width, "  ")) text += line + '\n';
-  return text;
+  return text + '\n' + paragraphs({&basis, 1}, style.columns());
 }
 
 }  // namespace taskbench::reports::render

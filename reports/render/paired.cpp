@@ -274,13 +274,9 @@ std::string table(const PairedTrial& trial, const PairedReport& report, const Ta
     text += (style.colour ? coloured(verdict, lines[i]) : lines[i]) + '\n';
   }
   text += '\n';
-  const auto paragraph = [&](const std::string& content) {
-    for (const std::string& each : wrap(printable(content), style.columns(), "  "))
-      text += each + '\n';
-  };
-  for (const std::string& remark : remarks(trial, report)) paragraph(remark);
-  paragraph(basis(trial, report));
-  return text + headline(report) + '\n';
+  std::vector<std::string> sentences = remarks(trial, report);
+  sentences.push_back(basis(trial, report));
+  return text + paragraphs(sentences, style.columns()) + headline(report) + '\n';
 }
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,

@@ -1,5 +1,5 @@
-// Reads the small text files of /proc and /sys, and whole executables. What is not there or not
-// understood is empty; of small files, nothing throws.
+// Reads the text files of /proc and /sys, and whole executables. What is not there or not
+// understood is empty.
 #pragma once
 
 #include <charconv>

@@ -1,5 +1,4 @@
 #include "reports/json/atomic_file.hpp"
-#include "tests/reports/text.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,6 +23,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/reports/text.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/reports/stats/noise.hpp"
+#include "tests/reports/stats/published.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -26,10 +27,6 @@ SignFlipResult slower(const Table& differences, const Values& shifts, std::uint6
 double p_of(const Values& differences, double shift = 0) {
   return slower({differences}, {shift}).p.front();
 }
-
-/// Darwin's pairs of cross- and self-fertilised plants, Zea mays, in eighths of an inch, as tested
-/// by Fisher (The Design of Experiments, 1935, section 17).
-const Values kDarwin = {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48};
 
 /// Three workloads of seven blocks, a shift for each.
 const Table kThree = {{.021, -.004, .013, .030, .008, .017, -.002},

@@ -13,6 +13,7 @@
 #include "reports/stats/sign_flip.hpp"
 #include "reports/stats/summary.hpp"
 #include "tests/reports/stats/noise.hpp"
+#include "tests/reports/stats/published.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -20,9 +21,6 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-/// Darwin's pairs of plants, in eighths of an inch (Fisher, The Design of Experiments, 1935).
-const Values kMaize = {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48};
 
 /// Before less after, nine patients (Hollander, Wolfe and Chicken, Nonparametric Statistical
 /// Methods, example 3.1).
@@ -58,14 +56,14 @@ TEST(ConfidenceInterval, equals_the_published_one_of_the_depression_scores) {
 // for P(W <= 25) = 0.02396, P(W <= 19) = 0.00903, P(W <= 15) = 0.00418 by convolution; P(W <= 26)
 // = 0.0277, P(W <= 20) = 0.0108, P(W <= 16) = 0.00513
 TEST(ConfidenceInterval, of_darwins_plants_ends_at_walsh_averages) {
-  EXPECT_EQ(hodges_lehmann(kMaize), 25);
-  const Interval interval = confidence_interval(kMaize, 0.95);
+  EXPECT_EQ(hodges_lehmann(kDarwin), 25);
+  const Interval interval = confidence_interval(kDarwin, 0.95);
   EXPECT_EQ(interval.low, 4);
   EXPECT_EQ(interval.high, 41.5);
-  EXPECT_EQ(upper_bound(kMaize, 0.01), 44.5);
-  EXPECT_EQ(lower_bound(kMaize, 0.01), -9.5);
-  EXPECT_EQ(upper_bound(kMaize, 0.005), 49);
-  EXPECT_EQ(lower_bound(kMaize, 0.005), -13);
+  EXPECT_EQ(upper_bound(kDarwin, 0.01), 44.5);
+  EXPECT_EQ(lower_bound(kDarwin, 0.01), -9.5);
+  EXPECT_EQ(upper_bound(kDarwin, 0.005), 49);
+  EXPECT_EQ(lower_bound(kDarwin, 0.005), -13);
 }
 
 TEST(HodgesLehmann, is_the_value_itself_and_the_mean_of_two) {
