@@ -57,6 +57,7 @@ thead th { border-bottom-width: 2px; vertical-align: bottom; font-weight: 600; }
 tbody th { font-weight: 500; white-space: nowrap; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead .number { white-space: normal; }
 td.words { min-width: 6rem; }
 figure { margin: 1.25rem 0 2rem; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 48rem; margin-top: .4rem; }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -17,6 +18,7 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr std::size_t kMostVariants = 12;  // that colours and shapes can tell apart
+constexpr std::size_t kMostAbreast = 6;    // columns of figures that a page has room for
 
 /// The different values of a member, in the order in which they first appear.
 std::vector<std::string> distinct(const std::vector<ShownCase>& cases,
@@ -221,9 +223,11 @@ std::vector<CounterPanel> panels_of(const std::vector<std::vector<CaseCounter>>&
   return panels;
 }
 
+/// A row for each counter, of which there are more than of benchmarks that fit side by side.
 TableBlock counter_table(const std::vector<const ShownCase*>& cases,
                          const std::vector<std::vector<CaseCounter>>& counters,
-                         const std::vector<std::string>& names, const std::string& quantity) {
+                         const std::vector<std::string>& names, const IndexRange& shown,
+                         const std::string& quantity) {
   TableBlock table;
   const bool of_processes = std::ranges::any_of(counters, [](const auto& of_case) {
     return std::ranges::any_of(of_case, &CaseCounter::of_processes);
@@ -231,11 +235,13 @@ TableBlock counter_table(const std::vector<const ShownCase*>& cases,
   table.caption = fmt::format(
       "Counters {}: medians over the repetitions{}.", quantity,
       of_processes ? ", and of what was counted in a pass of its own, over its processes" : "");
-  table.columns = {{"benchmark", false}};
-  for (const std::string& name : names) table.columns.push_back({name, true});
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    std::vector<Paragraph> row{plain(cases[i]->label())};
-    for (const std::string& name : names) {
+  table.columns = {{"counter", false}};
+  for (std::size_t i = shown.first; i < shown.end; ++i) {
+    table.columns.push_back({cases[i]->label(), true});
+  }
+  for (const std::string& name : names) {
+    std::vector<Paragraph> row{plain(name)};
+    for (std::size_t i = shown.first; i < shown.end; ++i) {
       const auto found = std::ranges::find(counters[i], name, &CaseCounter::name);
       const bool known = found != counters[i].end() && found->median;
       row.push_back(plain(known ? three_digits(*found->median) : std::string(kNone)));
@@ -278,11 +284,15 @@ void add_meanings(const std::vector<std::vector<CaseCounter>>& counters,
 Items remarks_of(const std::vector<std::vector<CaseCounter>>& counters) {
   std::set<std::string> sentences;
   add_meanings(counters, sentences);
+  std::map<std::string, std::set<std::string>> uncounted;  // by the reason
   for (const auto& of_case : counters) {
     for (const CaseCounter& counter : of_case) {
-      if (counter.median) continue;
-      sentences.insert(fmt::format("{} was not counted: {}.", counter.name, counter.reason));
+      if (!counter.median) uncounted[counter.reason].insert(counter.name);
     }
+  }
+  for (const auto& [reason, names] : uncounted) {
+    sentences.insert(fmt::format("{} {} not counted: {}.", fmt::join(names, ", "),
+                                 names.size() == 1 ? "was" : "were", reason));
   }
   Items list;
   for (const std::string& sentence : sentences) list.items.push_back(plain(sentence));
@@ -318,7 +328,9 @@ void add_counters(const std::vector<const ShownCase*>& all, const std::string& n
                             "its own, a process.",
                             sample_count(cases))});
     }
-    section.blocks.push_back(counter_table(cases, counters, names, quantity));
+    for (const IndexRange& shown : runs_of(cases.size(), kMostAbreast)) {
+      section.blocks.push_back(counter_table(cases, counters, names, shown, quantity));
+    }
     if (Items remarks = remarks_of(counters); !remarks.items.empty()) {
       section.blocks.push_back(std::move(remarks));
     }

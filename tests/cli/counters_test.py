@@ -271,22 +271,23 @@ class Page(CountersTest):
         self.assertIn("counters.svg", os.listdir(self.folder / "out/plots"))
         for text in self.texts():
             self.assertIn("cycles was not counted: not supported by this machine.", text)
-            self.assertIn("context-switches was not counted: perf may count user mode only", text)
+            self.assertRegex(
+                text, r"context-switches,[^:]* were not counted: perf may count user mode only")
             self.assertIn("instructions: user only, without what the kernel did", text)
             self.assertIn("instructions: extrapolated from 48 % of the time", text)
             self.assertIn("Counters per operation", text)
-        header = next(line for line in self.texts()[1].splitlines() if "| instructions |" in line)
         for name in ("branches", "cache-misses", "task-clock", "parks"):
-            self.assertIn(f"| {name} |", header)
+            self.assertIn(f"\n| {name} |", self.texts()[1])
 
     def test_without_perf_it_is_made_and_names_the_package(self):
         env = self.without_perf()
         fake_gnuplot(self.folder / "empty")
         self.taskbench(*self.arguments("basic,software", "--report", "out", "--quiet"), env=env)
         for text in self.texts():
+            sentence = re.search(r".* were not counted: perf is not installed; the package "
+                                 "linux-perf brings it", text)[0]
             for event in ("instructions", "page-faults"):
-                self.assertIn(f"{event} was not counted: perf is not installed; the package "
-                              "linux-perf brings it", text)
+                self.assertIn(event, sentence)
         self.assertIn("counters.svg", os.listdir(self.folder / "out/plots"))
 
     def test_control_c_while_counting_still_draws_the_plots(self):

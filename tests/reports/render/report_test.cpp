@@ -85,6 +85,19 @@ TEST(Report, counts_per_operation) {
   EXPECT_TRUE(contains(text, "| 0.00031 |"));
 }
 
+TEST(Report, gives_counters_a_row_each_and_benchmarks_tables_that_a_page_is_wide_enough_for) {
+  const Document document = report({{result("r.json", samples::several_schedulers_run())}, {}});
+  std::vector<std::size_t> widths;
+  for (const Block& block : section(document, "counters")->blocks) {
+    const auto* table = std::get_if<TableBlock>(&block);
+    if (table == nullptr) continue;
+    widths.push_back(table->columns.size());
+    EXPECT_EQ(table->columns.front().title, "counter");
+    EXPECT_EQ(table->rows.front().size(), widths.back());
+  }
+  EXPECT_EQ(widths, (std::vector<std::size_t>{7, 7})) << "twelve benchmarks, six abreast";
+}
+
 /// Everything that a counter may be, with shares that differ between the cases.
 model::Run counted_run_with_all() {
   model::Run run = samples::counted_run();
@@ -103,8 +116,7 @@ TEST(Report, shows_what_was_counted_and_why_the_rest_was_not) {
   const Document document = report({{result("r.json", counted_run_with_all())}, {}});
   for (const std::string& text : {html(document, {}), markdown(document, {})}) {
     for (const char* part :
-         {"cycles was not counted: not supported by this machine.",
-          "instructions was not counted: not supported by this machine.",
+         {"cycles, instructions were not counted: not supported by this machine.",
           "page-faults was not counted: not counted.",
           "page-faults was not counted: perf stat hung.",
           "branch-misses: user only, without what the kernel did for the program.",
@@ -129,7 +141,7 @@ TEST(Report, tells_dots_of_repetitions_from_dots_of_processes) {
   EXPECT_FALSE(contains(markdown(uncounted, {}), "in a pass of its own, over its processes"));
 }
 
-TEST(Report, shows_events_per_operation_in_one_column_whatever_their_shares) {
+TEST(Report, shows_events_per_operation_in_one_row_whatever_their_shares) {
   const Document document = report({{result("r.json", counted_run_with_all())}, {}});
   const Section* counters = section(document, "counters");
   ASSERT_NE(counters, nullptr);
@@ -138,15 +150,15 @@ TEST(Report, shows_events_per_operation_in_one_column_whatever_their_shares) {
     if (const auto* found = std::get_if<TableBlock>(&block)) table = found;
   }
   ASSERT_NE(table, nullptr);
-  const auto cell = [&](std::size_t row, const std::string& column) {
-    std::string text = "no column";
-    int columns = 0;
-    for (std::size_t i = 0; i < table->columns.size(); ++i) {
-      if (table->columns[i].title != column) continue;
-      text = table->rows.at(row).at(i).text;
-      ++columns;
+  const auto cell = [&](std::size_t benchmark, const std::string& counter) {
+    std::string text = "no row";
+    int rows = 0;
+    for (const auto& row : table->rows) {
+      if (row.at(0).text != counter) continue;
+      text = row.at(benchmark + 1).text;
+      ++rows;
     }
-    EXPECT_EQ(columns, 1) << column;
+    EXPECT_EQ(rows, 1) << counter;
     return text;
   };
   // Both have 1,000 operations an iteration.
