@@ -19,9 +19,6 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
   endif()
 
-  # Makes the target all_verify_interface_header_sets, which compiles each header by itself.
-  set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
-
   find_program(TASKBENCH_CCACHE ccache)
   mark_as_advanced(TASKBENCH_CCACHE)
   if(TASKBENCH_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

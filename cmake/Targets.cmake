@@ -8,12 +8,13 @@
 #   COLD  neither runs then nor has threads in it, and so is hardly optimised in Release builds,
 #         and not at all in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
 #         takes minutes. With CMAKE_UNITY_BUILD several of its sources are compiled as one, for the
-#         same reason; so names in anonymous namespaces are unique in it
+#         same reason; so names in anonymous namespaces are unique in it, and TASKBENCH_LINK_ORDER
+#         leaves its sources where they are: others would come to be compiled as one
 function(taskbench_target target)
-  if(TASKBENCH_LINK_ORDER)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LTO;COLD" "" "")
+  if(TASKBENCH_LINK_ORDER AND NOT (arg_COLD AND CMAKE_UNITY_BUILD))
     taskbench_reorder_sources(${target} ${TASKBENCH_LINK_ORDER})
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LTO;COLD" "" "")
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -46,27 +47,6 @@ function(taskbench_target target)
   if(arg_LTO AND TASKBENCH_USE_LTO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
   endif()
-endfunction()
-
-# taskbench_verify_lone_headers(<target>)
-# all_verify_interface_header_sets compiles those of its headers by themselves that have no source
-# of their name: where there is one, it includes its header first, which is a rule of tests/tidy and
-# proves as much where sources are compiled one by one, as in the preset planted. Not for a target
-# that is installed, whose sets of headers are installed with it.
-function(taskbench_verify_lone_headers target)
-  get_target_property(headers ${target} HEADER_SET)
-  set(lone "")
-  foreach(header IN LISTS headers)
-    cmake_path(ABSOLUTE_PATH header BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
-    string(REGEX REPLACE "\\.hpp$" ".cpp" source "${header}")
-    if(NOT EXISTS "${source}")
-      list(APPEND lone "${header}")
-    endif()
-  endforeach()
-  target_sources(${target}
-    PUBLIC FILE_SET lone_headers TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${lone}
-  )
-  set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
 endfunction()
 
 # taskbench_reorder_sources(<target> <order>)

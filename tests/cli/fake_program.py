@@ -28,14 +28,15 @@ def uniform():  # SplitMix64
     return (mixed ^ mixed >> 31) / 2**64
 rows = []
 for name, ns in times.items():
-    factor = math.exp({noise} * (sum(uniform() for _ in range(12)) - 6))
+    real = float(ns) * math.exp({noise} * (sum(uniform() for _ in range(12)) - 6))
     for index in range(int(flags["benchmark_repetitions"])):
         rows.append(
             f'{{{{"name": "{{name}}", "run_name": "{{name}}", "run_type": "iteration",'
-            f' "repetition_index": {{index}}, "iterations": 10, "real_time": {{float(ns) * factor}},'
+            f' "repetition_index": {{index}}, "iterations": 10, "real_time": {{real}},'
             f' "cpu_time": {{float(ns)}}, "time_unit": "ns"}}}}')
+result = '{{"context": {{"json_schema_version": 1}}, "benchmarks": [' + ", ".join(rows) + "]}}"
 with open(flags["benchmark_out"], "w") as out:
-    out.write('{{"context": {{"json_schema_version": 1}}, "benchmarks": [' + ", ".join(rows) + "]}}")
+    out.write(result)
 """
 
 # In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.

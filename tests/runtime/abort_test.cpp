@@ -8,6 +8,7 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -16,11 +17,6 @@ using namespace testing;
 
 class Aborting : public OnEveryScheduler {};
 
-Task<> wait_at(Gate* gate, Resident) { co_await gate->passed(); }
-Task<> wait_forever(Resident) { co_await forever(); }
-Task<> yield_forever(Resident) {
-  for (;;) co_await yield_now();
-}
 Task<int> end_at_once(Resident) { co_return 1; }
 
 /// True when awaiting the handle throws JoinError.

@@ -11,7 +11,7 @@ namespace taskbench::rt::base {
 namespace {
 
 /// With light fences where the system has them, and with full ones.
-class BiasedLockTest : public testing::Test {
+class BiasedLockTest : public ::testing::Test {
  protected:
   BiasedLockTest() { static_cast<void>(prepare_asymmetric_fences()); }
   BiasedLock lock_;

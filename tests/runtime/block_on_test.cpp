@@ -9,6 +9,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -17,10 +18,6 @@ using namespace testing;
 
 class BlockOn : public OnEveryScheduler {};
 
-Task<int> number(int value) { co_return value; }
-Task<> yield_forever() {
-  for (;;) co_await yield_now();
-}
 /// Wakes itself by its waker, where yield_now() needs none.
 Task<> wake_itself_forever() {
   co_await poll_fn([](PollContext& context) -> std::optional<bool> {

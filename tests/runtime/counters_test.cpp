@@ -8,17 +8,12 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
 
 using namespace testing;
-
-#if defined(TASKBENCH_NO_COUNTERS)
-constexpr bool kCounted = false;
-#else
-constexpr bool kCounted = true;
-#endif
 
 std::uint64_t if_counted(std::uint64_t count) { return kCounted ? count : 0; }
 
@@ -52,9 +47,6 @@ TEST(Counters, s6_workers_count_on_lines_of_their_own) {
 
 class CountersOf : public OnEveryScheduler {};
 
-Task<> yield_times(int times) {
-  for (int i = 0; i < times; ++i) co_await yield_now();
-}
 Task<> spawn_and_join(int count, int yields) {
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < count; ++i) handles.push_back(spawn(yield_times(yields)));

@@ -20,6 +20,12 @@ namespace taskbench::rt::testing {
 
 using namespace std::chrono_literals;
 
+#if defined(TASKBENCH_NO_COUNTERS)
+inline constexpr bool kCounted = false;
+#else
+inline constexpr bool kCounted = true;
+#endif
+
 /// A runtime to run a test on.
 struct Kind {
   SchedulerKind scheduler;

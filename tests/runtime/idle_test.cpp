@@ -21,7 +21,7 @@ struct Asleep : Idle {
 };
 
 /// The rules are the same for both; only the fences differ.
-class IdleBy : public testing::TestWithParam<Idle::Pusher> {
+class IdleBy : public ::testing::TestWithParam<Idle::Pusher> {
  protected:
   static std::uint32_t push(Idle& idle) { return idle.worker_to_notify(GetParam()); }
 };
@@ -65,7 +65,7 @@ TEST_P(IdleBy, p11_each_searcher_that_finds_work_lets_the_next_be_woken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pushers, IdleBy,
-                         testing::Values(Idle::Pusher::worker, Idle::Pusher::outside));
+                         ::testing::Values(Idle::Pusher::worker, Idle::Pusher::outside));
 
 TEST(Idle, p11_only_the_last_searcher_has_to_look_for_more) {
   Idle idle(8);

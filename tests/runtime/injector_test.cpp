@@ -19,7 +19,7 @@ struct Node {
 
 constexpr auto kNothing = [] {};
 
-class InjectorTest : public testing::Test {
+class InjectorTest : public ::testing::Test {
  protected:
   InjectorTest() : nodes_(16) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].value = static_cast<int>(i);

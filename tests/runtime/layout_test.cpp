@@ -12,6 +12,7 @@
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace {
 
@@ -62,8 +63,6 @@ bool is_aligned(const void* address, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-Task<> nothing() { co_return; }
-Task<int> number() { co_return 1; }
 Task<std::string> text() { co_return std::string(100, 'x'); }
 struct alignas(64) Line {
   char bytes[64];
@@ -104,7 +103,7 @@ void check_layout(Task<T> task) {
 
 TEST(Layout, p12_header_shares_a_line_with_what_resuming_needs) {
   check_layout(nothing());
-  check_layout(number());
+  check_layout(number(1));
   check_layout(text());
   check_layout(line());
   check_layout(half());
@@ -139,7 +138,7 @@ TEST(Allocations, p12_a_task_is_one_allocation) {
 }
 
 Task<> spawn_and_join(int count) {
-  for (int i = 0; i < count; ++i) co_await spawn(number());
+  for (int i = 0; i < count; ++i) co_await spawn(number(1));
 }
 
 TEST(Allocations, p12_spawning_and_joining_allocates_a_block_a_task_and_nothing_else) {

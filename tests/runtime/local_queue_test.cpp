@@ -52,7 +52,7 @@ void push_range(AnyQueue& queue, int first, int end) {
 }
 
 /// Positions from which the 32-bit counters wrap, or the sign bit changes, sooner or later.
-class LocalQueueAt : public testing::TestWithParam<std::uint32_t> {
+class LocalQueueAt : public ::testing::TestWithParam<std::uint32_t> {
  protected:
   Queue queue_{GetParam()};
   Queue other_{GetParam() * 7 + 3};
@@ -195,7 +195,7 @@ constexpr std::uint32_t kPositions[] = {0,
                                         0xffff'ffffU,
                                         0U - Queue::kCapacity / 2,
                                         0U - Queue::kCapacity - 1};
-INSTANTIATE_TEST_SUITE_P(Positions, LocalQueueAt, testing::ValuesIn(kPositions));
+INSTANTIATE_TEST_SUITE_P(Positions, LocalQueueAt, ::testing::ValuesIn(kPositions));
 
 TEST(LocalQueue, of_four_slots_keeps_the_same_rules) {
   SmallQueue queue(0xffff'fffeU);
@@ -237,7 +237,7 @@ struct Slow {
 constexpr int kHeld = 100;
 
 /// A thief has claimed half of the kHeld values in queue_ and is still copying them.
-class WhileAThiefIsAtWork : public testing::Test {
+class WhileAThiefIsAtWork : public ::testing::Test {
  protected:
   WhileAThiefIsAtWork() {
     push(0, kHeld);
@@ -387,7 +387,7 @@ void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
 constexpr int kValues = 200'000;
 
 /// With the fences that the pools use.
-class LocalQueueThreads : public testing::Test {
+class LocalQueueThreads : public ::testing::Test {
  protected:
   LocalQueueThreads() { static_cast<void>(base::prepare_asymmetric_fences()); }
 };

@@ -30,7 +30,7 @@ Task<> wait_forever() {
 }
 Task<> end_at_once() { co_return; }
 
-class OwnedTasksTest : public testing::Test {
+class OwnedTasksTest : public ::testing::Test {
  protected:
   /// A detached task that waits, and so is in the list.
   Header* add_idle() {

@@ -56,7 +56,7 @@ TEST(Parker, waits_for_a_deadline_at_the_end_of_time) {
   giver.join();
 }
 
-class ParkerSpin : public testing::TestWithParam<std::chrono::nanoseconds> {};
+class ParkerSpin : public ::testing::TestWithParam<std::chrono::nanoseconds> {};
 
 TEST_P(ParkerSpin, every_token_wakes_and_brings_what_was_written_before) {
   constexpr int kRounds = 2000;
@@ -80,7 +80,7 @@ TEST_P(ParkerSpin, every_token_wakes_and_brings_what_was_written_before) {
   other.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Times, ParkerSpin, testing::Values(0ns, 1ns, 20us, 1ms));
+INSTANTIATE_TEST_SUITE_P(Times, ParkerSpin, ::testing::Values(0ns, 1ns, 20us, 1ms));
 
 TEST(Parker, unpark_tells_whether_the_owner_slept) {
   Parker parker;

@@ -15,14 +15,12 @@
 #include <vector>
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
 
 using namespace testing;
-
-Task<int> number(int value) { co_return value; }
-Task<> nothing() { co_return; }
 
 TEST(RuntimeBuilder, refuses_settings_that_make_no_sense) {
   EXPECT_THROW(static_cast<void>(Runtime::Builder{}.global_queue_interval(0).build()),

@@ -10,6 +10,7 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -21,9 +22,6 @@ using Log = std::vector<int>;
 Task<> note(Log* log, int id) {
   log->push_back(id);
   co_return;
-}
-Task<> yield_forever() {
-  for (;;) co_await yield_now();
 }
 
 /// Runs `body` as a task of a pool with one worker, until that has ended and the log has `entries`.

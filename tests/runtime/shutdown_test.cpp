@@ -8,6 +8,7 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -16,11 +17,6 @@ using namespace testing;
 
 class Shutdown : public OnEveryScheduler {};
 
-Task<> wait_at(Gate* gate, Resident) { co_await gate->passed(); }
-Task<> wait_forever(Resident) { co_await forever(); }
-Task<> yield_forever(Resident) {
-  for (;;) co_await yield_now();
-}
 Task<> wake_itself_forever(Resident) {
   for (;;) {
     bool again = false;
@@ -67,7 +63,6 @@ Task<> hold(SpawnsNext, Resident) { co_await forever(); }
 SpawnsNext::~SpawnsNext() {
   if (left_ > 0) spawn(hold(SpawnsNext(census_, left_ - 1), Resident(*census_))).detach();
 }
-Task<> nothing() { co_return; }
 
 constexpr int kRounds = 50;
 

@@ -12,6 +12,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -21,14 +22,9 @@ namespace oneshot = sync::oneshot;
 
 class Spawning : public OnEveryScheduler {};
 
-Task<> nothing() { co_return; }
-Task<int> number(int value) { co_return value; }
 Task<> count(std::atomic<int>* counter) {
   counter->fetch_add(1);
   co_return;
-}
-Task<> yield_forever() {
-  for (;;) co_await yield_now();
 }
 Task<> until(const std::atomic<int>* counter, int value) {
   while (counter->load() < value) co_await yield_now();

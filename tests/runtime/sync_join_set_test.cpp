@@ -17,6 +17,7 @@
 #include "runtime/sync/semaphore.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -25,9 +26,10 @@ using sync::JoinResult;
 using sync::JoinSet;
 using testing::Counted;
 using testing::HandPolled;
+using testing::nothing;
 using testing::NothingLeaks;
+using testing::number;
 
-Task<int> number(int value) { co_return value; }
 Task<int> number_later(int value) {
   for (int i = 0; i < value; ++i) co_await yield_now();
   co_return value;
@@ -40,7 +42,6 @@ Task<int> fail() {
   co_await yield_now();
   throw std::runtime_error("a member failed");
 }
-Task<> nothing() { co_return; }
 
 /// Joins all; returns how often each value came.
 Task<std::vector<int>> join_all(JoinSet<int>& set, std::size_t values) {

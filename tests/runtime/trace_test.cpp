@@ -13,26 +13,17 @@
 #include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
 
 using namespace testing;
-using Kind = TraceEventKind;
 namespace oneshot = sync::oneshot;
-
-#if defined(TASKBENCH_NO_COUNTERS)
-constexpr bool kCounted = false;
-#else
-constexpr bool kCounted = true;
-#endif
 
 constexpr std::uint32_t kPlenty = 1U << 17;
 
-Task<> yield_times(int times) {
-  for (int i = 0; i < times; ++i) co_await yield_now();
-}
-Task<> receive(oneshot::Receiver<int> receiver) {
+Task<> drop_what_comes(oneshot::Receiver<int> receiver) {
   const auto value = co_await std::move(receiver);
   static_cast<void>(value);
 }
@@ -42,7 +33,7 @@ Task<> busy(int count) {
   std::vector<oneshot::Sender<int>> senders;
   for (int i = 0; i < count; ++i) {
     auto [sender, receiver] = oneshot::channel<int>();
-    handles.push_back(spawn(receive(std::move(receiver))));
+    handles.push_back(spawn(drop_what_comes(std::move(receiver))));
     senders.push_back(std::move(sender));
     handles.push_back(spawn(yield_times(i % 4)));
   }
@@ -70,10 +61,10 @@ Task<> from_outside_and_inside(Runtime& runtime) {
   EXPECT_TRUE(heard.has_value());
 }
 
-std::uint64_t count(const TraceRow& row, Kind kind) {
+std::uint64_t count(const TraceRow& row, TraceEventKind kind) {
   return static_cast<std::uint64_t>(std::ranges::count(row.events, kind, &TraceEvent::kind));
 }
-std::uint64_t sum(const TraceRow& row, Kind kind) {
+std::uint64_t sum(const TraceRow& row, TraceEventKind kind) {
   std::uint64_t result = 0;
   for (const TraceEvent& event : row.events) {
     if (event.kind == kind) result += event.count;
@@ -99,10 +90,10 @@ std::map<std::uint64_t, Life> lives_of(const Trace& trace) {
   const auto add = [&](const TraceRow& row) {
     std::int64_t begin_ns = 0;
     for (const TraceEvent& event : row.events) {
-      if (event.kind == Kind::spawn) lives[event.task].spawns.push_back(event.at_ns);
-      if (event.kind == Kind::wake) lives[event.task].wakes.push_back(event.at_ns);
-      if (event.kind == Kind::poll_start) begin_ns = event.at_ns;
-      if (event.kind == Kind::poll_end) {
+      if (event.kind == TraceEventKind::spawn) lives[event.task].spawns.push_back(event.at_ns);
+      if (event.kind == TraceEventKind::wake) lives[event.task].wakes.push_back(event.at_ns);
+      if (event.kind == TraceEventKind::poll_start) begin_ns = event.at_ns;
+      if (event.kind == TraceEventKind::poll_end) {
         lives[event.task].polls.push_back({begin_ns, event.at_ns, event.poll_end});
       }
     }
@@ -128,29 +119,29 @@ void expect_row_in_order(const TraceRow& row) {
     EXPECT_GE(event.at_ns, latest_ns);
     latest_ns = event.at_ns;
     switch (event.kind) {
-      case Kind::poll_start:
+      case TraceEventKind::poll_start:
         ASSERT_EQ(polled, 0U) << "polls of one worker overlap";
         ASSERT_NE(event.task, 0U);
         ASSERT_FALSE(is_parked || is_searching);
         polled = event.task;
         break;
-      case Kind::poll_end:
+      case TraceEventKind::poll_end:
         ASSERT_EQ(event.task, polled) << "a poll ends that was not begun";
         polled = 0;
         break;
-      case Kind::park:
+      case TraceEventKind::park:
         ASSERT_FALSE(is_parked || is_searching || polled != 0);
         is_parked = true;
         break;
-      case Kind::unpark:
+      case TraceEventKind::unpark:
         ASSERT_TRUE(is_parked);
         is_parked = false;
         break;
-      case Kind::search_start:
+      case TraceEventKind::search_start:
         ASSERT_FALSE(is_parked || is_searching || polled != 0);
         is_searching = true;
         break;
-      case Kind::search_end:
+      case TraceEventKind::search_end:
         ASSERT_TRUE(is_searching);
         is_searching = false;
         break;
@@ -189,18 +180,18 @@ void expect_whole_life(const Life& life) {
 
 void expect_counted(const TraceRow& row, const WorkerCounters& counters) {
   if (!kCounted) return;
-  EXPECT_EQ(count(row, Kind::spawn), counters.tasks_spawned);
-  EXPECT_EQ(count(row, Kind::poll_start), counters.polls);
-  EXPECT_EQ(count(row, Kind::steal), counters.steal_operations);
-  EXPECT_EQ(sum(row, Kind::steal), counters.stolen_tasks);
-  EXPECT_EQ(count(row, Kind::overflow), counters.overflows);
-  EXPECT_EQ(sum(row, Kind::injector_take), counters.injector_polls);
-  EXPECT_EQ(count(row, Kind::park), counters.parks);
-  EXPECT_EQ(count(row, Kind::notify), counters.unparks);
+  EXPECT_EQ(count(row, TraceEventKind::spawn), counters.tasks_spawned);
+  EXPECT_EQ(count(row, TraceEventKind::poll_start), counters.polls);
+  EXPECT_EQ(count(row, TraceEventKind::steal), counters.steal_operations);
+  EXPECT_EQ(sum(row, TraceEventKind::steal), counters.stolen_tasks);
+  EXPECT_EQ(count(row, TraceEventKind::overflow), counters.overflows);
+  EXPECT_EQ(sum(row, TraceEventKind::injector_take), counters.injector_polls);
+  EXPECT_EQ(count(row, TraceEventKind::park), counters.parks);
+  EXPECT_EQ(count(row, TraceEventKind::notify), counters.unparks);
   std::uint64_t finished = 0;
   std::uint64_t yielded = 0;
   for (const TraceEvent& event : row.events) {
-    if (event.kind != Kind::poll_end) continue;
+    if (event.kind != TraceEventKind::poll_end) continue;
     if (event.poll_end == PollEnd::finished) ++finished;
     if (event.poll_end == PollEnd::yielded) ++yielded;
   }
@@ -256,9 +247,9 @@ TEST_P(TraceOf, threads_outside_are_recorded_apart_from_workers) {
   }(handles));
   runtime.shutdown();
   const Trace trace = runtime.trace();
-  EXPECT_EQ(count(trace.outside, Kind::spawn), kThreads * kEach);
-  EXPECT_EQ(count(trace.outside, Kind::poll_start), 0U);
-  for (const TraceRow& row : trace.workers) EXPECT_EQ(count(row, Kind::spawn), 0U);
+  EXPECT_EQ(count(trace.outside, TraceEventKind::spawn), kThreads * kEach);
+  EXPECT_EQ(count(trace.outside, TraceEventKind::poll_start), 0U);
+  for (const TraceRow& row : trace.workers) EXPECT_EQ(count(row, TraceEventKind::spawn), 0U);
   for (const auto& [task, life] : lives_of(trace)) expect_whole_life(life);
 }
 
@@ -279,11 +270,11 @@ TEST_P(TraceOf, a_full_ring_keeps_the_newest_and_counts_the_others) {
     bool is_first = true;
     bool is_polling = false;
     for (const TraceEvent& event : row.events) {
-      if (event.kind == Kind::poll_start) {
+      if (event.kind == TraceEventKind::poll_start) {
         EXPECT_FALSE(is_polling);
         is_polling = true;
         is_first = false;
-      } else if (event.kind == Kind::poll_end) {
+      } else if (event.kind == TraceEventKind::poll_end) {
         EXPECT_TRUE(is_polling || is_first);
         EXPECT_EQ(event.task == 0, !is_polling);
         is_polling = false;
@@ -302,8 +293,8 @@ TEST_P(TraceOf, discarded_events_are_left_out) {
   runtime.block_on([](Runtime& all) -> Task<> { co_await all.spawn(yield_times(0)); }(runtime));
   runtime.shutdown();
   const Trace trace = runtime.trace();
-  std::uint64_t spawns = count(trace.outside, Kind::spawn);
-  for (const TraceRow& row : trace.workers) spawns += count(row, Kind::spawn);
+  std::uint64_t spawns = count(trace.outside, TraceEventKind::spawn);
+  for (const TraceRow& row : trace.workers) spawns += count(row, TraceEventKind::spawn);
   EXPECT_EQ(spawns, 1U);
 }
 
@@ -357,12 +348,12 @@ TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {
   runtime.block_on([](Runtime& pool) -> Task<> { co_await pool.spawn(yield_times(0)); }(runtime));
   runtime.shutdown();
   const Trace trace = runtime.trace();
-  EXPECT_GE(count(trace.outside, Kind::notify), 1U);
+  EXPECT_GE(count(trace.outside, TraceEventKind::notify), 1U);
   for (const TraceRow& row : trace.workers) {
-    EXPECT_GE(count(row, Kind::park), 1U);
+    EXPECT_GE(count(row, TraceEventKind::park), 1U);
     for (std::size_t i = 0; i + 1 < row.events.size(); ++i) {
-      if (row.events[i].kind != Kind::unpark) continue;
-      EXPECT_EQ(row.events[i + 1].kind, Kind::search_start);
+      if (row.events[i].kind != TraceEventKind::unpark) continue;
+      EXPECT_EQ(row.events[i + 1].kind, TraceEventKind::search_start);
     }
   }
 }

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/workloads/never_stop.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
@@ -75,8 +77,6 @@ Workload fake_workload(std::string_view name) {
 
 const Workload kFake = fake_workload<FakeInstance>("fake");
 const Workload kThrowing = fake_workload<ThrowingInstance>("throwing");
-
-const std::atomic<bool> kNeverStop{false};
 
 Case fake_case(std::uint64_t id, const Workload& workload = kFake) {
   return {.workload = &workload,

@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/workloads/never_stop.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
 using End = ProcessOutcome::End;
-
-const std::atomic<bool> kNeverStop{false};
 
 ProcessOutcome shell(const std::string& script, double timeout_s = 30) {
   return run_process({.command = {"sh", "-c", script}, .environment = {}, .timeout_s = timeout_s},

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/workloads/never_stop.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
 using Words = std::vector<std::string>;
-
-const std::atomic<bool> kNeverStop{false};
 
 TEST(program_test, commands_are_split_as_a_shell_does) {
   EXPECT_EQ(split_command("a b  c"), (Words{"a", "b", "c"}));

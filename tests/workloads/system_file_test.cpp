@@ -28,10 +28,10 @@ TEST(system_file, numbers_are_all_of_the_text) {
 }
 
 TEST(system_file, words_and_lines_leave_out_what_is_between_them) {
-  using Words = std::vector<std::string_view>;
-  EXPECT_EQ(words_of("  a\tb  c\n"), (Words{"a", "b", "c"}));
-  EXPECT_EQ(words_of(" "), Words{});
-  EXPECT_EQ(lines_of("a\n\nb"), (Words{"a", "", "b"}));
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(words_of("  a\tb  c\n"), (Parts{"a", "b", "c"}));
+  EXPECT_EQ(words_of(" "), Parts{});
+  EXPECT_EQ(lines_of("a\n\nb"), (Parts{"a", "", "b"}));
 }
 
 TEST(system_file, a_missing_file_and_a_folder_are_empty) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "tests/workloads/never_stop.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
@@ -15,8 +17,6 @@ using rt::PollEnd;
 using rt::TraceEvent;
 using rt::TraceEventKind;
 using Time = std::chrono::steady_clock::time_point;
-
-const std::atomic<bool> kNeverStop{false};
 
 constexpr std::int64_t kStart_ns = 1'000'000;
 
