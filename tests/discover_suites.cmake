@@ -9,7 +9,7 @@ execute_process(
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${EXECUTABLE} --gtest_list_tests: ${result}\n${listing}")
 endif()
-# A suite stands at the beginning of a line, as "Schedulers/MutexOn." or "Suite/0.  # TypeParam = X".
+# A suite begins a line: "Schedulers/MutexOn." or "Suite/0.  # TypeParam = X".
 string(REGEX MATCHALL "(^|\n)[^ \n]+\\." suites "${listing}")
 list(TRANSFORM suites STRIP)
 if(NOT suites)
