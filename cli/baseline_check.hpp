@@ -12,7 +12,7 @@
 #include "cli/process_options.hpp"
 #include "cli/verdict_options.hpp"
 #include "cli/verdict_output.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
 

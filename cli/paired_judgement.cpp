@@ -24,6 +24,7 @@
 #include "cli/usage_error.hpp"
 #include "reports/json/paired_writer.hpp"
 #include "reports/model/event_count.hpp"
+#include "reports/render/paired.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/machine.hpp"
 

@@ -7,7 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/paired_options.hpp"
 #include "reports/model/paired.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
 

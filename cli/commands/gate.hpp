@@ -6,7 +6,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/paired_options.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
 

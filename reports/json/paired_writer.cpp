@@ -5,7 +5,7 @@
 #include "reports/json/journal.hpp"
 #include "reports/json/nulls.hpp"
 #include "reports/render/instructions.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::json {
 namespace {

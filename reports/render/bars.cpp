@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {

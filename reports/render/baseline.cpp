@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 const Cells kBaselineTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
                             "detectable", "since anchor", "verdict", "processes"};
 
-std::string verdict_text(const BaselineRow& row) {
+std::string verdict_cell(const BaselineRow& row) {
   if (row.drifted) return fmt::format("{}, drifted", word(row.verdict));
   return row.improved ? fmt::format("{}, faster", word(row.verdict))
                       : std::string(word(row.verdict));
@@ -43,7 +43,7 @@ Cells cells(const BaselineRow& row) {
           fmt::format("{} … {}", percent_change(row.rolling.low), percent_change(row.rolling.high)),
           percent(row.rolling.detectable),
           row.anchor ? percent_change(row.anchor->change) : std::string(kNone),
-          verdict_text(row),
+          verdict_cell(row),
           fmt::format("{}+{}", row.rolling.stored, row.rolling.fresh)};
 }
 
@@ -149,6 +149,15 @@ std::string headline(const BaselineReport& report) {
   return text;
 }
 
+VerdictText verdict_text(const BaselineComparison& comparison) {
+  VerdictText text{
+      headline(comparison.report), kBaselineTitles, {}, remarks(comparison), basis(comparison)};
+  for (const BaselineRow& row : comparison.report.rows) {
+    text.rows.push_back({cells(row), row.verdict});
+  }
+  return text;
+}
+
 std::string_view name_of(BaselineFailure::Stage stage) {
   return stage == BaselineFailure::Stage::machine ? "machine" : "measure";
 }
@@ -179,35 +188,18 @@ Json origin(const model::Series& series) {
 }  // namespace
 
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
-  const BaselineReport& report = comparison.report;
-  std::vector<Cells> rows{kBaselineTitles};
-  for (const BaselineRow& row : report.rows) rows.push_back(cells(row));
-  const std::vector<std::string> lines = aligned(rows, columns_to_the_left(kBaselineTitles));
-  std::string text = lines.front() + '\n';
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    text += (style.colour ? coloured(report.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';
-  }
-  text += '\n';
-  std::vector<std::string> sentences = remarks(comparison);
-  sentences.push_back(basis(comparison));
-  return text + paragraphs(sentences, style.columns()) + headline(report) + '\n';
+  return table(verdict_text(comparison), style);
 }
 
 std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {
-  const BaselineReport& report = comparison.report;
   std::vector<Bar> rows;
-  for (const BaselineRow& row : report.rows) {
+  for (const BaselineRow& row : comparison.report.rows) {
     rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
-                    row.rolling.limit, verdict_text(row)});
+                    row.rolling.limit, verdict_cell(row)});
   }
-  std::string text = comment_heading(style, headline(report)) + fenced("text", bars(rows)) + '\n';
-  for (const std::string& remark : remarks(comparison)) {
-    text += fmt::format("- {}\n", markdown_escaped(remark));
-  }
-  text += "\n<details><summary>Figures</summary>\n\n";
-  text += markdown_titles(kBaselineTitles);
-  for (const BaselineRow& row : report.rows) text += markdown_row(cells(row));
-  return text + fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(comparison)));
+  const VerdictText text = verdict_text(comparison);
+  return comment_heading(style, text.headline) + fenced("text", bars(rows)) + '\n' +
+         bullets(text.remarks) + folded_figures(text);
 }
 
 std::string json(const BaselineComparison& comparison) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reports/model/baseline.hpp"
-#include "reports/render/paired.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/baseline.hpp"
 
 namespace taskbench::reports::render {

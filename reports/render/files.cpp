@@ -11,7 +11,6 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/instructions.hpp"
-#include "reports/render/paired.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -53,11 +52,13 @@ Cells cells_below(const verdict::InstructionsVerdict& instructions) {
           std::move(all.spread), std::string(kNone),  std::move(all.verdict), ""};
 }
 
-std::vector<Cells> table_rows(const FilesReport& report) {
-  std::vector<Cells> rows;
+std::vector<VerdictText::Row> table_rows(const FilesReport& report) {
+  std::vector<VerdictText::Row> rows;
   for (const FilesRow& row : report.rows) {
-    rows.push_back(cells(row));
-    if (row.instructions) rows.push_back(cells_below(*row.instructions));
+    rows.push_back({cells(row), row.verdict});
+    if (row.instructions) {
+      rows.push_back({cells_below(*row.instructions), row.instructions->verdict});
+    }
   }
   return rows;
 }
@@ -107,23 +108,18 @@ std::string number_or_empty(const std::optional<double>& value) {
 }  // namespace
 
 std::string table(const FilesReport& report, const TableStyle& style) {
-  std::vector<Cells> rows = table_rows(report);
-  rows.insert(rows.begin(), kFileTitles);
-  std::string text;
-  for (const std::string& line : aligned(rows, columns_to_the_left(kFileTitles))) {
-    text += line + '\n';
-  }
-  text += '\n' + paragraphs(remarks(report), style.columns());
-  return text + fmt::format("{}\n", word(report.overall));
+  const VerdictText text{
+      std::string(word(report.overall)), kFileTitles, table_rows(report), remarks(report), {}};
+  return table(text, style);
 }
 
 std::string markdown(const FilesReport& report) {
   std::string text = markdown_titles(kFileTitles);
-  for (const Cells& row : table_rows(report)) text += markdown_row(row);
+  for (const VerdictText::Row& row : table_rows(report)) text += markdown_row(row.cells);
   text += fmt::format("\n**{}**\n", word(report.overall));
-  for (const std::string& remark : remarks(report))
-    text += fmt::format("\n- {}", markdown_escaped(remark));
-  return text + '\n';
+  const std::vector<std::string> all_remarks = remarks(report);
+  if (!all_remarks.empty()) text += '\n';
+  return text + bullets(all_remarks);
 }
 
 std::string csv(const FilesReport& report) {

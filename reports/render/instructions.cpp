@@ -6,7 +6,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 

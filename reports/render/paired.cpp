@@ -36,7 +36,7 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-std::string verdict_text(const BenchmarkVerdict& row) {
+std::string verdict_cell(const BenchmarkVerdict& row) {
   return row.improved ? fmt::format("{}, faster", word(row.verdict))
                       : std::string(word(row.verdict));
 }
@@ -52,7 +52,7 @@ Cells cells(const BenchmarkVerdict& row, const TimeUnit& unit) {
           interval(row),
           probability(row.p_adjusted),
           row.detectable ? percent(*row.detectable) : std::string(kNone),
-          verdict_text(row),
+          verdict_cell(row),
           std::to_string(row.blocks)};
 }
 
@@ -64,8 +64,8 @@ Cells cells(const verdict::InstructionsVerdict& instructions) {
           std::string(kNone),    std::move(all.verdict), std::string(kNone)};
 }
 
-std::vector<PairedText::Row> table_rows(const PairedReport& report) {
-  std::vector<PairedText::Row> rows;
+std::vector<VerdictText::Row> table_rows(const PairedReport& report) {
+  std::vector<VerdictText::Row> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     rows.push_back({cells(row, time_unit(std::min(row.base_ns, row.head_ns))), row.verdict});
     if (row.instructions) rows.push_back({cells(*row.instructions), row.instructions->verdict});
@@ -155,7 +155,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
 std::string bars(const PairedReport& report) {
   std::vector<Bar> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back({row.name, row.change, row.low, row.high, row.delta, verdict_text(row)});
+    rows.push_back({row.name, row.change, row.low, row.high, row.delta, verdict_cell(row)});
   }
   return bars(rows);
 }
@@ -201,18 +201,6 @@ std::string to_reproduce(const model::PairedSetup& setup) {
 
 }  // namespace
 
-std::string_view word(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "PASS";
-    case Verdict::fail:
-      return "FAIL";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
-}
-
 std::string what_failed(const model::PairedFailure& failure) {
   using Stage = model::PairedFailure::Stage;
   const std::string_view side = failure.side ? name_of(*failure.side) : "it";
@@ -256,42 +244,21 @@ std::string program_text(const model::PairedProgram& program) {
   return fmt::format("{} ({})", commit, program.revision);
 }
 
-std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
-
-PairedText paired_text(const PairedTrial& trial, const PairedReport& report) {
+VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   return {headline(report), kPairedTitles, table_rows(report), remarks(trial, report),
           basis(trial, report)};
 }
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
-  const std::vector<PairedText::Row> rows = table_rows(report);
-  std::vector<Cells> all_cells{kPairedTitles};
-  for (const PairedText::Row& row : rows) all_cells.push_back(row.cells);
-  const std::vector<std::string> lines = aligned(all_cells, columns_to_the_left(kPairedTitles));
-  std::string text = lines.front() + '\n';
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const Verdict verdict = rows[i - 1].verdict;
-    text += (style.colour ? coloured(verdict, lines[i]) : lines[i]) + '\n';
-  }
-  text += '\n';
-  std::vector<std::string> sentences = remarks(trial, report);
-  sentences.push_back(basis(trial, report));
-  return text + paragraphs(sentences, style.columns()) + headline(report) + '\n';
+  return table(verdict_text(trial, report), style);
 }
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,
                      const CommentStyle& style) {
-  std::string text = comment_heading(style, headline(report)) + programs(trial.setup);
-  text += fenced("text", bars(report));
-  const std::vector<std::string> all_remarks = remarks(trial, report);
-  if (!all_remarks.empty()) text += '\n';
-  for (const std::string& remark : all_remarks)
-    text += fmt::format("- {}\n", markdown_escaped(remark));
-  text += "\n<details><summary>Figures</summary>\n\n";
-  text += markdown_titles(kPairedTitles);
-  for (const PairedText::Row& row : table_rows(report)) text += markdown_row(row.cells);
-  text += fmt::format("\n{}\n\n</details>\n", markdown_escaped(basis(trial, report)));
-  return text + to_reproduce(trial.setup);
+  const VerdictText text = verdict_text(trial, report);
+  return comment_heading(style, text.headline) + programs(trial.setup) +
+         fenced("text", bars(report)) + (text.remarks.empty() ? "" : "\n") + bullets(text.remarks) +
+         folded_figures(text) + to_reproduce(trial.setup);
 }
 
 std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {

@@ -8,15 +8,10 @@
 
 #include "reports/model/paired.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/paired.hpp"
 
 namespace taskbench::reports::render {
-
-/// "PASS", "FAIL", "INCONCLUSIVE"
-[[nodiscard]] std::string_view word(verdict::Verdict verdict);
-
-/// A relative change as per cent with its sign: "+10.2 %".
-[[nodiscard]] std::string percent_change(double change);
 
 /// The command, or the commit and the revision that named it: "a94a8fe5ccb1 (main)".
 [[nodiscard]] std::string program_text(const model::PairedProgram& program);
@@ -29,33 +24,12 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string table(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report, const TableStyle& style);
 
-/// What every form of the report says, piece by piece, for those that lay it out themselves.
-struct PairedText {
-  /// A line of the table: of a benchmark's times, or below it of its instructions.
-  struct Row {
-    std::vector<std::string> cells;
-    verdict::Verdict verdict = verdict::Verdict::inconclusive;
-  };
-  std::string headline;  ///< "FAIL: 1 of 5 benchmarks slower"
-  std::vector<std::string> titles;
-  std::vector<Row> rows;             ///< in the order of the benchmarks
-  std::vector<std::string> remarks;  ///< sentences
-  std::string basis;                 ///< how it was measured and judged
-};
-[[nodiscard]] PairedText paired_text(const model::PairedTrial& trial,
-                                     const verdict::PairedReport& report);
+/// Piece by piece, for those that lay it out themselves.
+[[nodiscard]] VerdictText verdict_text(const model::PairedTrial& trial,
+                                       const verdict::PairedReport& report);
 
 /// "head does not build"
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
-
-/// How a comment begins.
-struct CommentStyle {
-  std::string title = "taskbench";
-  bool marked = false;  ///< with kCommentMarker as its first line
-};
-
-/// By this hidden line CI finds the comment that it is to update. Never change it.
-inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
 /// A comment for a pull request: the verdict first, a bar for each benchmark, what a reader should
 /// know of them, the figures, and how to reproduce them.

@@ -57,7 +57,7 @@ Paragraph verdict_of(const NamedComparison& comparison) {
   }
   const auto& file = comparison.file;
   constexpr std::array<Tone, 3> kTones{Tone::good, Tone::bad, Tone::doubtful};
-  return {fmt::format("{}: {}.", comparison.path, paired_text(file.trial, file.report).headline),
+  return {fmt::format("{}: {}.", comparison.path, verdict_text(file.trial, file.report).headline),
           kTones[static_cast<std::size_t>(file.report.overall)]};
 }
 

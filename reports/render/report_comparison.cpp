@@ -90,7 +90,7 @@ void add_processes(const NamedComparison& comparison, const std::string& suffix,
 void add_judged(const NamedComparison& comparison, const std::string& suffix, Section& section,
                 Document& document) {
   const auto& file = comparison.file;
-  const PairedText words = paired_text(file.trial, file.report);
+  const VerdictText words = verdict_text(file.trial, file.report);
   section.blocks.push_back(Paragraph{words.headline, tone_of(file.report.overall)});
   if (!file.trial.end) {
     section.blocks.push_back(
@@ -107,7 +107,7 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
   for (std::size_t i = 0; i < left.size(); ++i) {
     table.columns.push_back({words.titles[i], !left[i]});
   }
-  for (const PairedText::Row& row : words.rows) {
+  for (const VerdictText::Row& row : words.rows) {
     std::vector<Paragraph> cells;
     for (std::size_t k = 0; k < row.cells.size(); ++k) {
       const bool is_verdict = words.titles[k] == "verdict";

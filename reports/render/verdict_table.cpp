@@ -21,7 +21,50 @@ std::string_view colour_code(Verdict verdict) {
   return "33";
 }
 
+std::string coloured(Verdict verdict, std::string_view line) {
+  return fmt::format("\x1b[{}m{}\x1b[0m", colour_code(verdict), line);
+}
+
 }  // namespace
+
+std::string table(const VerdictText& text, const TableStyle& style) {
+  std::vector<Cells> cells{text.titles};
+  for (const VerdictText::Row& row : text.rows) cells.push_back(row.cells);
+  const std::vector<std::string> lines = aligned(cells, columns_to_the_left(text.titles));
+  std::string result = lines.front() + '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    result += (style.colour ? coloured(text.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';
+  }
+  std::vector<std::string> sentences = text.remarks;
+  if (!text.basis.empty()) sentences.push_back(text.basis);
+  return result + '\n' + paragraphs(sentences, style.columns()) + text.headline + '\n';
+}
+
+std::string bullets(const std::vector<std::string>& remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) text += fmt::format("- {}\n", markdown_escaped(remark));
+  return text;
+}
+
+std::string folded_figures(const VerdictText& text) {
+  std::string result = "\n<details><summary>Figures</summary>\n\n" + markdown_titles(text.titles);
+  for (const VerdictText::Row& row : text.rows) result += markdown_row(row.cells);
+  return result + fmt::format("\n{}\n\n</details>\n", markdown_escaped(text.basis));
+}
+
+std::string_view word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "PASS";
+    case Verdict::fail:
+      return "FAIL";
+    case Verdict::inconclusive:
+      break;
+  }
+  return "INCONCLUSIVE";
+}
+
+std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
 
 std::vector<bool> columns_to_the_left(const Cells& titles) {
   std::vector<bool> left;
@@ -41,10 +84,6 @@ std::string markdown_row(const Cells& cells) {
   std::string text;
   for (const std::string& cell : cells) text += fmt::format("| {} ", markdown_escaped(cell));
   return text + "|\n";
-}
-
-std::string coloured(Verdict verdict, std::string_view line) {
-  return fmt::format("\x1b[{}m{}\x1b[0m", colour_code(verdict), line);
 }
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }

@@ -7,10 +7,39 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/paired.hpp"
+#include "reports/render/render.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::render {
+
+/// What every form of a report of verdicts says, piece by piece.
+struct VerdictText {
+  /// A line of the table: of a benchmark's times, or below it of its instructions.
+  struct Row {
+    Cells cells;
+    verdict::Verdict verdict = verdict::Verdict::inconclusive;
+  };
+  std::string headline;  ///< "FAIL: 1 of 5 benchmarks slower"
+  Cells titles;
+  std::vector<Row> rows;             ///< in the order of the benchmarks
+  std::vector<std::string> remarks;  ///< sentences
+  std::string basis;                 ///< how it was measured and judged; may be empty
+};
+
+/// On a terminal: the table, the sentences below it, and the headline last.
+[[nodiscard]] std::string table(const VerdictText& text, const TableStyle& style);
+
+/// In a comment: the remarks as a list.
+[[nodiscard]] std::string bullets(const std::vector<std::string>& remarks);
+
+/// In a comment: the table and the basis, folded away.
+[[nodiscard]] std::string folded_figures(const VerdictText& text);
+
+/// "PASS", "FAIL", "INCONCLUSIVE"
+[[nodiscard]] std::string_view word(verdict::Verdict verdict);
+
+/// A relative change as per cent with its sign: "+10.2 %".
+[[nodiscard]] std::string percent_change(double change);
 
 /// For aligned(): names and verdicts begin at the left, figures end at the right.
 [[nodiscard]] std::vector<bool> columns_to_the_left(const Cells& titles);
@@ -21,11 +50,17 @@ namespace taskbench::reports::render {
 /// A row of a Markdown table.
 [[nodiscard]] std::string markdown_row(const Cells& cells);
 
-/// The line in the verdict's colour.
-[[nodiscard]] std::string coloured(verdict::Verdict verdict, std::string_view line);
-
 /// "3.0 %"
 [[nodiscard]] std::string percent(double part);
+
+/// How a comment begins.
+struct CommentStyle {
+  std::string title = "taskbench";
+  bool marked = false;  ///< with kCommentMarker as its first line
+};
+
+/// By this hidden line CI finds the comment that it is to update. Never change it.
+inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
 /// How a comment begins: the hidden line that CI finds it by, and the title.
 [[nodiscard]] std::string comment_heading(const CommentStyle& style, std::string_view text);
