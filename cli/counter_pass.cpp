@@ -88,7 +88,7 @@ class CounterPassRun {
     // relaxed: nothing is ordered by the flag; it only has to be seen soon.
     if (stop_.load(std::memory_order_relaxed)) failure = kInterrupted;
     for (model::EventCount& event : measured.events) {
-      if (event.per_iteration.size() == kCountingProcesses || !event.unavailable.empty()) continue;
+      if (event.per_iteration.size() >= kCountingProcesses || !event.unavailable.empty()) continue;
       event.unavailable = failure.empty() ? "perf printed no count of it" : failure;
     }
   }
@@ -119,7 +119,15 @@ void count_events(const RunPlan& plan, const std::atomic<bool>& stop, model::Run
     CounterPassRun(plan, stop, run).count();
   } catch (const std::exception& error) {  // no room for the pipes, no memory
     run.counter_pass->unavailable = error.what();
-    for (model::Case& each : run.cases) each.events.clear();
+    for (model::Case& each : run.cases) {
+      each.events.clear();
+      if (!each.error.empty() || each.repetitions.empty()) continue;
+      for (const CounterRequest& request : plan.counters.requests) {
+        for (const std::string& event : request.events) {
+          each.events.push_back({event, {}, {}, {}, false, error.what()});
+        }
+      }
+    }
   }
 }
 

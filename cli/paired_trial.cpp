@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include "cli/measured_process.hpp"
@@ -156,7 +157,14 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
 }  // namespace
 
 ScratchFolder::ScratchFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "taskbench-XXXXXX").string();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) {
+    const char* const named = std::getenv("TMPDIR");
+    throw std::filesystem::filesystem_error("there is no folder for temporary files; set TMPDIR",
+                                            named != nullptr ? named : "/tmp", error);
+  }
+  std::string name = (parent / "taskbench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw std::filesystem::filesystem_error("no folder for temporary files", name,
                                             std::error_code(errno, std::system_category()));

@@ -23,14 +23,32 @@ using End = ProcessOutcome::End;
 
 constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
 constexpr std::string_view kNotCounted = "not counted";
+constexpr std::string_view kMoreIsForbidden =
+    "; `sudo sysctl kernel.perf_event_paranoid=1` permits more";
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-/// Other than "not counted", which only says that the event had no chance yet.
-bool is_refused(const json::PerfCount& count) {
-  return !count.value && count.unavailable != kNotCounted;
+/// perf reads these from the system when it ends, whether the counters are on or off.
+bool is_time_of_perf(std::string_view event) {
+  return event == "duration_time" || event == "user_time" || event == "system_time";
+}
+
+/// Why it cannot be counted; empty when it can. "not counted" only says that the event had no
+/// chance yet.
+std::string refusal(const json::PerfCount& count, bool asked_for_user_only) {
+  if (is_time_of_perf(count.event)) {
+    return "perf takes this time over the whole process, not over what is timed alone";
+  }
+  // Some versions print a tracepoint without the modifier that it was asked for with.
+  if (asked_for_user_only && count.event.starts_with("sched:")) {
+    return "user mode only was asked for, and this happens in the kernel";
+  }
+  if (count.value || count.unavailable == kNotCounted) return {};
+  const bool forbidden = count.user_only && !asked_for_user_only &&
+                         count.unavailable.find("user mode only") != std::string::npos;
+  return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
 }  // namespace
@@ -62,6 +80,13 @@ std::string Perf::pipes() const {
 }
 
 bool Perf::make_pipes() {
+  if (pipes().find(',') != pipes().rfind(',')) {
+    unavailable_ = fmt::format(
+        "the folder for temporary files has a comma in its name, at which perf would part it: {}; "
+        "set TMPDIR to another",
+        scratch_.parent_path().string());
+    return false;
+  }
   for (const char* name : {"commands", "answers"}) {
     if (::mkfifo((scratch_ / name).c_str(), 0600) == 0) continue;
     unavailable_ = fmt::format("no pipe to perf can be made: {}", std::strerror(errno));
@@ -89,9 +114,12 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
   answer.hopeless = outcome.end == End::timed_out || outcome.end == End::interrupted;
   if (!outcome.ok()) {
     const std::string reason = json::perf_reason(outcome.errors);
-    const bool says_it_all = outcome.code == kPerfUsage || reason.starts_with("not permitted");
+    const bool says_it_all = outcome.code == kPerfUsage || reason.starts_with("not permitted") ||
+                             reason.starts_with("not supported");
     if (outcome.end != End::exited || reason.empty()) {
-      answer.failure = fmt::format("perf stat {}", outcome.text());
+      ProcessOutcome in_short = outcome;
+      in_short.errors = reason;  // without what perf says of the switching
+      answer.failure = fmt::format("perf stat {}", in_short.text());
     } else if (says_it_all) {
       answer.failure = reason;
     } else {
@@ -137,7 +165,7 @@ void Perf::find_form() {
     if (unavailable_.empty()) unavailable_ = answer.failure;
     if (answer.hopeless) return;
   }
-  if (ask({"-x", ";", "-e", "task-clock"}, {"true"}, {}, kProbeTimeout_s).failure.empty()) {
+  if (unavailable_.find("unknown option `control'") != std::string::npos) {
     unavailable_ = fmt::format(
         "'{}' is too old: it has no --control, by which only the timed part is counted; 5.10 has",
         version_);
@@ -153,19 +181,38 @@ void Perf::probe(const CounterRequest& request) {
     for (const std::string& event : request.events) {
       events_.push_back({event, {}, false, answer.failure});
     }
-    return;
+  } else if (add_events(request, answer.output.counts)) {
+    arguments_.push_back(request.argument);
   }
+}
+
+bool Perf::add_events(const CounterRequest& request, const std::vector<json::PerfCount>& counts) {
+  // perf may print an event in another way than it was asked for: "cycles:u" for cycles where user
+  // mode is all that may be counted, and sched:sched_switch for sched:sched_switch:u. Where there
+  // is a line for each event, their order says which is which; else, an event has several kinds of
+  // CPU, and is called as perf calls it.
+  const bool one_by_one = counts.size() == request.events.size();
   bool counts_more = false;
-  for (const json::PerfCount& count : answer.output.counts) {
-    // Where user mode is all that may be counted, "cycles" and "cycles:u" are the same.
-    const bool as_asked = std::ranges::find(request.events, count.printed) != request.events.end();
-    const std::string& name = as_asked ? count.printed : count.event;
-    if (!names_.emplace(count.printed, name).second) continue;
-    events_.push_back(
-        {name, count.unit, count.user_only, is_refused(count) ? count.unavailable : ""});
-    counts_more = counts_more || !is_refused(count);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const json::PerfCount& count = counts[i];
+    ProbedEvent event{
+        one_by_one ? request.events[i] : count.event, count.unit, count.user_only, {}};
+    const bool asked_for_user_only = json::perf_event(event.event).user_only;
+    event.user_only = event.user_only || asked_for_user_only;
+    event.unavailable = refusal(count, asked_for_user_only);
+    const auto [known, is_new] = printed_.try_emplace(count.printed, event);
+    if (!is_new) {
+      if (known->second.event == event.event) continue;  // in a group, and in a set or alone
+      if (event.unavailable.empty()) {
+        event.unavailable = fmt::format(
+            "perf prints it by the name of {}, which is counted too; ask for one of them",
+            known->second.event);
+      }
+    }
+    counts_more = counts_more || event.unavailable.empty();
+    events_.push_back(std::move(event));
   }
-  if (counts_more) arguments_.push_back(request.argument);
+  return counts_more;
 }
 
 PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_s) const {
@@ -179,10 +226,15 @@ PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_
   outcome.failure = std::move(answer.failure);
   outcome.hopeless = answer.hopeless;
   if (!outcome.failure.empty()) return outcome;
-  outcome.counts = std::move(answer.output.counts);
-  for (json::PerfCount& count : outcome.counts) {
-    const auto name = names_.find(count.printed);
-    if (name != names_.end()) count.event = name->second;
+  for (json::PerfCount& count : answer.output.counts) {
+    const auto known = printed_.find(count.printed);
+    if (known == printed_.end()) continue;  // not when it was tried: nobody has asked for it
+    const ProbedEvent& event = known->second;
+    const auto same = std::ranges::find(outcome.counts, event.event, &json::PerfCount::event);
+    if (!event.unavailable.empty() || same != outcome.counts.end()) continue;
+    count.event = event.event;
+    count.user_only = event.user_only;
+    outcome.counts.push_back(std::move(count));
   }
   return outcome;
 }

@@ -42,7 +42,8 @@ class Perf {
   [[nodiscard]] const std::string& version() const { return version_; }
   /// Why perf can count nothing at all; empty when it can be used.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
-  /// In the order of the requests, each event at least once.
+  /// In the order of the requests, each event once; more often where perf counts it on each kind
+  /// of CPU.
   [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
   [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
 
@@ -54,6 +55,9 @@ class Perf {
 
   void find_form();
   void probe(const CounterRequest& request);
+  /// What perf answered for the request; true when there is something in it to be counted.
+  [[nodiscard]] bool add_events(const CounterRequest& request,
+                                const std::vector<reports::json::PerfCount>& counts);
   [[nodiscard]] bool make_pipes();
   [[nodiscard]] Answer ask(std::vector<std::string> options,
                            const std::vector<std::string>& command,
@@ -66,8 +70,8 @@ class Perf {
   std::string unavailable_;
   std::vector<std::string> form_;  // of the output
   std::vector<ProbedEvent> events_;
-  std::vector<std::string> arguments_;        // the -e of what can be counted
-  std::map<std::string, std::string> names_;  // what an event is called here, by what perf prints
+  std::vector<std::string> arguments_;          // the -e of what can be counted
+  std::map<std::string, ProbedEvent> printed_;  // by what perf prints of it
 };
 
 }  // namespace taskbench::cli

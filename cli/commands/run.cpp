@@ -97,12 +97,10 @@ bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) 
 }
 
 // Files come first: a reader of standard output that goes away must not cost the measurement.
-bool write_files(const RunPlan& plan, const model::Run& run) {
+bool write_files(const RunPlan& plan, const model::Run& run, bool notes) {
   bool all_written = true;
-  if (plan.json) all_written &= write_output(*plan.json, json::to_json(run), !plan.quiet);
-  if (plan.json_flat) {
-    all_written &= write_output(*plan.json_flat, json::to_flat_json(run), !plan.quiet);
-  }
+  if (plan.json) all_written &= write_output(plan.json, json::to_json(run), notes);
+  if (plan.json_flat) all_written &= write_output(plan.json_flat, json::to_flat_json(run), notes);
   return all_written;
 }
 
@@ -272,10 +270,14 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
     return ExitCode::measured_program_failed;
   }
   if (run.partial) print_note("interrupted; the results are partial");
-  const bool counted = !plan.counters.any() || run.partial || count(plan, stop, run);
+  const bool counts = plan.counters.any() && !run.partial;
+  // The times are kept whatever happens while it counts, even a kill. If that fails it is said
+  // below.
+  bool written = !counts || write_files(plan, run, false);
+  const bool counted = !counts || count(plan, stop, run);
   const std::string moved = reports::verdict::drift_warning(run.drift);
   if (!moved.empty() && !plan.quiet) print_note(moved);
-  const bool written = write_files(plan, run);
+  written &= write_files(plan, run, !plan.quiet);
   const bool printed = print_run(plan, run);
   const bool interrupted = run.partial || !counted;
   const ExitCode reported = write_run_report(plan, run, interrupted, stop);

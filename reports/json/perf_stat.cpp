@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShownBytes = 60;
 constexpr std::size_t kMostReasonBytes = 300;
+constexpr std::string_view kNotSupported = "not supported by this machine";
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
@@ -42,7 +43,7 @@ std::optional<double> number_in(std::string_view text) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// perf 6.1 writes nan and inf as they are, perf 6.12 a comma after the last field. No name that
+/// perf 6.1 writes nan and inf as they are, perf 6.13 a comma after the last field. No name that
 /// perf prints holds such a text.
 std::string mended(std::string_view line) {
   std::string result(line);
@@ -65,6 +66,7 @@ void set_event(PerfCount& count, std::string_view printed) {
 
 /// The kernel counts these while it runs itself: of user mode alone they are always 0.
 bool happens_in_the_kernel(std::string_view event) {
+  if (event.starts_with("sched:")) return true;
   constexpr std::array<std::string_view, 5> kEvents{"context-switches", "cs", "cpu-migrations",
                                                     "migrations", "cgroup-switches"};
   return std::ranges::find(kEvents, event) != kEvents.end();
@@ -77,14 +79,12 @@ void set_value(PerfCount& count, std::string_view text) {
     const bool told = text.size() > 2 && text.front() == '<' && text.back() == '>';
     count.unavailable = told ? std::string(text.substr(1, text.size() - 2))
                              : fmt::format("perf printed '{}' for it", text);
-    if (count.unavailable == "not supported") count.unavailable += " by this machine";
+    if (count.unavailable == "not supported") count.unavailable = kNotSupported;
     return;
   }
   if (count.user_only && happens_in_the_kernel(count.event)) {
     count.value.reset();
-    count.unavailable =
-        "perf may count user mode only, and this happens in the kernel; `sudo sysctl "
-        "kernel.perf_event_paranoid=1` allows it";
+    count.unavailable = "user mode only was counted, and this happens in the kernel";
     return;
   }
   if (count.unit == "msec") {
@@ -183,16 +183,20 @@ std::string perf_reason(std::string_view standard_error) {
   if (standard_error.find("can't access trace events") != std::string_view::npos) {
     return "not permitted: the kernel's tracepoints are for root";
   }
+  if (standard_error.find("No supported events found.") != std::string_view::npos) {
+    return std::string(kNotSupported);  // what versions before 7 print as the count
+  }
   std::string reason;
   for (const std::string_view each : split(standard_error, '\n')) {
     std::string_view line = trimmed(each);
     if (line.starts_with("Run 'perf list'") || line.starts_with("Usage:")) break;
     if (line.starts_with("\\___ ")) line.remove_prefix(5);
     if (line.starts_with("Error:")) line = trimmed(line.substr(6));
-    if (line.empty() || line == "Events disabled" || line == "Events enabled") continue;
+    if (line.empty() || line == "Events disabled" || line == "Events enabled") continue;  // chatter
     reason += fmt::format("{}{}", reason.empty() ? "" : "; ", line);
   }
   std::ranges::replace(reason, '\t', ' ');
+  if (reason.ends_with('.')) reason.pop_back();  // what comes of it is a part of a sentence
   if (reason.size() > kMostReasonBytes) {
     reason.resize(kMostReasonBytes);
     reason += "…";

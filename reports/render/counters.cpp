@@ -140,8 +140,9 @@ std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks&
   }
   if (remarks.user_only) {
     sentences.emplace_back(
-        "user only: what the kernel did for the program is not in it; `sudo sysctl "
-        "kernel.perf_event_paranoid=1` permits that.");
+        "user only: what the kernel did for the program is not in it; where that was not asked "
+        "for, "
+        "`sudo sysctl kernel.perf_event_paranoid=1` permits more.");
   }
   if (remarks.multiplexed) {
     sentences.emplace_back(

@@ -251,19 +251,17 @@ TableBlock counter_table(const std::vector<const ShownCase*>& cases,
   return table;
 }
 
-/// What the values of a pass of its own mean.
-void add_meanings(const std::vector<std::vector<CaseCounter>>& counters,
-                  std::set<std::string>& sentences) {
+/// What the values of a pass of its own mean: the names of the counters, by what is said of them.
+std::map<std::string, std::set<std::string>> meanings(
+    const std::vector<std::vector<CaseCounter>>& counters) {
+  std::map<std::string, std::set<std::string>> names;
   std::map<std::string, std::pair<double, double>> shares;  // by name: the least and the greatest
   for (const auto& of_case : counters) {
     for (const CaseCounter& counter : of_case) {
       if (!counter.median) continue;
-      if (counter.name == model::kInstructionsExact) {
-        sentences.insert(fmt::format("{}: {}.", counter.name, exact_basis()));
-      }
+      if (counter.name == model::kInstructionsExact) names[exact_basis()].insert(counter.name);
       if (counter.user_only) {
-        sentences.insert(counter.name +
-                         ": user only, without what the kernel did for the program.");
+        names["user only, without what the kernel did for the program"].insert(counter.name);
       }
       if (!counter.counted_share || *counter.counted_share >= 1) continue;
       const double share = *counter.counted_share;
@@ -274,16 +272,19 @@ void add_meanings(const std::vector<std::vector<CaseCounter>>& counters,
   for (const auto& [name, range] : shares) {
     const std::string least = fmt::format("{:.0f}", 100 * range.first);
     const std::string greatest = fmt::format("{:.0f}", 100 * range.second);
-    sentences.insert(
-        fmt::format("{}: extrapolated from {} % of the time: there were more events than counters.",
-                    name, least == greatest ? least : fmt::format("{} to {}", least, greatest)));
+    names[fmt::format("extrapolated from {} % of the time: there were more events than counters",
+                      least == greatest ? least : fmt::format("{} to {}", least, greatest))]
+        .insert(name);
   }
+  return names;
 }
 
 /// What the table does not show of its counters, each sentence once.
 Items remarks_of(const std::vector<std::vector<CaseCounter>>& counters) {
   std::set<std::string> sentences;
-  add_meanings(counters, sentences);
+  for (const auto& [meaning, names] : meanings(counters)) {
+    sentences.insert(fmt::format("{}: {}.", fmt::join(names, ", "), meaning));
+  }
   std::map<std::string, std::set<std::string>> uncounted;  // by the reason
   for (const auto& of_case : counters) {
     for (const CaseCounter& counter : of_case) {
