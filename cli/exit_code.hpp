@@ -10,7 +10,7 @@ enum class ExitCode : int {
   inconclusive = 3,   ///< the data cannot carry a verdict
   wrong_machine = 4,  ///< another than the baseline's, or doctor finds it disturbed
   measured_program_failed = 5,  ///< a workload ended wrongly or did not do its work
-  interrupted = 130,            ///< SIGINT or SIGTERM: what was complete has been written
+  interrupted = 130,            ///< SIGINT, SIGTERM, SIGHUP: what was complete has been written
 };
 
 }  // namespace taskbench::cli

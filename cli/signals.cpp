@@ -8,8 +8,9 @@ namespace {
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-// Only async-signal-safe calls. Putting both signals back to their defaults is what makes the
-// second one deadly, also a SIGTERM after a SIGINT.
+// Only async-signal-safe calls. Putting these two back to their defaults is what makes the
+// second one deadly, also a SIGTERM after a SIGINT. SIGHUP stays caught: a terminal that goes away
+// sends it twice, by the shell and by the kernel.
 void request_stop(int) {
   // relaxed: the flag is all that is told; nothing else is read by whoever sees it.
   stop_requested.store(true, std::memory_order_relaxed);
@@ -33,6 +34,7 @@ void handle(int number) {
 const std::atomic<bool>& stop_on_signals() {
   handle(SIGINT);
   handle(SIGTERM);
+  handle(SIGHUP);
   return stop_requested;
 }
 

@@ -1,13 +1,15 @@
-// ^C and SIGTERM: ask once to stop; the second time the process dies at once.
+// ^C, SIGTERM and a terminal that is closed (SIGHUP): ask once to stop; the second ^C or SIGTERM
+// ends the process at once.
 #pragma once
 
 #include <atomic>
 
 namespace taskbench::cli {
 
-/// From here on the first SIGINT or SIGTERM sets the flag that is returned; the next one of either
-/// kills the process in the usual way. A signal that the parent had set to be ignored (nohup, a
-/// background job of a script) stays ignored. Call once, from the main thread, before others start.
+/// From here on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned; the next one of
+/// either kills the process in the usual way. A signal that the parent had set to be ignored
+/// (nohup, a background job of a script) stays ignored. Call once, from the main thread, before
+/// others start.
 [[nodiscard]] const std::atomic<bool>& stop_on_signals();
 
 }  // namespace taskbench::cli

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""^C and SIGTERM: what is complete is kept, a second one kills."""
+"""^C, SIGTERM and SIGHUP: what is complete is kept; a second ^C or SIGTERM kills."""
 
 import os
 import re
 import signal
+import subprocess
 
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, environment, main
 from terminal_session import TerminalSession
 
 
@@ -43,6 +44,21 @@ class Interrupted(CommandTest):
         session.read_until(lambda text: repetitions_done(text) > 0)
         session.process.send_signal(signal.SIGTERM)
         self.assert_partial_result(session)
+
+    def test_terminal_that_is_closed_does_the_same_and_may_say_so_twice(self):
+        process = subprocess.Popen(
+            [BINARY, "run", *self.endless(), "--json", "r.json"], cwd=self.folder,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if repetitions_done(line) > 0:
+                break
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(self.load("r.json")["taskbench"]["partial"])
 
     def test_before_the_first_repetition_is_complete(self):
         arguments = self.small("chained_spawn", min_time="1h", repetitions=1)
