@@ -238,10 +238,8 @@ class Parser {
     file_.taskbench_version = text_or_empty(own, "version");
     if (const auto found = own.find("drift"); found != own.end()) file_.drift = drift_from(*found);
     if (const auto settings = own.find("settings");
-        settings != own.end() && settings->is_object() && settings->contains("command_line")) {
-      for (const Json& word : settings->at("command_line")) {
-        if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
-      }
+        settings != own.end() && settings->is_object()) {
+      read_settings(*settings);
     }
     const auto cases = own.find("cases");
     if (cases == own.end() || !cases->is_array()) return;
@@ -255,6 +253,18 @@ class Parser {
       const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
                         errors->front().is_string();
       find_or_add(name).error = told ? errors->front().get<std::string>() : "failed";
+    }
+  }
+
+  void read_settings(const Json& settings) {
+    if (const auto seed = settings.find("seed");
+        seed != settings.end() && seed->is_number_unsigned()) {
+      file_.seed = seed->get<std::uint64_t>();
+    }
+    const auto words = settings.find("command_line");
+    if (words == settings.end()) return;
+    for (const Json& word : *words) {
+      if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
     }
   }
 

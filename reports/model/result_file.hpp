@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct ResultFile {
   bool cpu_scaling_enabled = false;       ///< the clock rate could change
   std::string taskbench_version;          ///< of our own files
   std::vector<std::string> command_line;  ///< of our own files
+  std::optional<std::uint64_t> seed;      ///< of our own files: of the schedulers, and of the order
   Drift drift;  ///< of our own files: what moved meanwhile, all unknown where they do not tell
   std::vector<Benchmark> benchmarks;  ///< in the order in which they first appear
 };

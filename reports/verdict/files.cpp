@@ -80,17 +80,20 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
   return counters;
 }
 
-std::vector<double> instructions_of(const std::vector<ResultFile>& files, const std::string& name) {
-  std::vector<double> counts;
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
-      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
-      for (const auto& event : benchmark.events) {
-        if (event.event != model::kInstructionsExact) continue;
-        counts.insert(counts.end(), event.per_iteration.begin(), event.per_iteration.end());
-      }
+void add_instructions(const ResultFile& file, const std::string& name,
+                      std::vector<double>& counts) {
+  for (const auto& benchmark : file.benchmarks) {
+    if (benchmark.run_name != name || !benchmark.error.empty()) continue;
+    for (const auto& event : benchmark.events) {
+      if (event.event != model::kInstructionsExact) continue;
+      counts.insert(counts.end(), event.per_iteration.begin(), event.per_iteration.end());
     }
   }
+}
+
+std::vector<double> instructions_of(const std::vector<ResultFile>& files, const std::string& name) {
+  std::vector<double> counts;
+  for (const ResultFile& file : files) add_instructions(file, name, counts);
   return counts;
 }
 
@@ -120,6 +123,36 @@ bool has_instructions(const std::vector<ResultFile>& files, const std::string& n
   });
 }
 
+/// Those that the counts of the benchmark were made with, as far as the files tell.
+std::set<std::uint64_t> seeds_of(const std::vector<ResultFile>& files, const std::string& name) {
+  std::set<std::uint64_t> seeds;
+  for (const ResultFile& file : files) {
+    std::vector<double> counts;
+    add_instructions(file, name, counts);
+    if (file.seed && !counts.empty()) seeds.insert(*file.seed);
+  }
+  return seeds;
+}
+
+std::string seeds_text(const std::set<std::uint64_t>& seeds) {
+  return seeds.empty() ? "a seed that is not known"
+                       : fmt::format("--seed {}", fmt::join(seeds, " and "));
+}
+
+/// Empty where the counts of both sides are of one schedule. The workers' turns are drawn from the
+/// seed: with another, the same program takes other turns, and so another number of instructions.
+std::string why_other_schedules(const std::vector<ResultFile>& base,
+                                const std::vector<ResultFile>& head, const std::string& name) {
+  const std::set<std::uint64_t> of_base = seeds_of(base, name);
+  const std::set<std::uint64_t> of_head = seeds_of(head, name);
+  std::set<std::uint64_t> all = of_base;
+  all.insert(of_head.begin(), of_head.end());
+  if (all.size() < 2) return {};
+  return fmt::format(
+      "for one seed: base was counted with {}, head with {}; count both with the same --seed",
+      seeds_text(of_base), seeds_text(of_head));
+}
+
 /// Nothing where neither side was to count them; no PASS where one has and the other has not. Of
 /// another machine's libraries other variants may run, so that its counts say nothing.
 std::optional<InstructionsVerdict> compared_instructions(const std::vector<ResultFile>& base,
@@ -136,6 +169,10 @@ std::optional<InstructionsVerdict> compared_instructions(const std::vector<Resul
     result.reason = fmt::format("of head: {}", why_not_counted(head, name));
   } else {
     result = judge_instructions(of_base, of_head);
+    if (std::string why = why_other_schedules(base, head, name); !why.empty()) {
+      result.verdict = Verdict::inconclusive;
+      result.reason = std::move(why);
+    }
   }
   if (!same_machine) {
     result.verdict = Verdict::inconclusive;

@@ -200,6 +200,18 @@ class Instructions(AbTest):
                 self.assertEqual(self.row()["verdict"], "PASS")
                 self.assertIn(f"| {says} |", (self.folder / "r.md").read_text())
 
+    def test_h2_both_sides_are_counted_with_one_seed(self):
+        seed = "sys.argv[sys.argv.index('--seed') + 1]"
+        self.counted(*self.copies(), "--seed", "7",
+                     broken=f"open('seeds', 'a').write({seed} + '\\n')")
+        seeds = (self.folder / "seeds").read_text().split()
+        self.assertEqual(len(seeds), 2 * 5)
+        self.assertEqual(len(set(seeds)), 1, seeds)
+        # What a program is given of its own cannot give it another.
+        base, head = self.copies()
+        answer = self.counted(base, f"{head} --seed 3", "--journal", "k", status=5)
+        self.assertIn("--seed is given 2 times", answer.stderr)
+
     def test_h2_the_same_journal_gives_the_same_bytes_and_no_count_is_lost(self):
         first = self.counted(*self.copies(), "--journal", "j", of_two=4012, status=1)
         whole = (self.folder / "j").read_text().splitlines(keepends=True)

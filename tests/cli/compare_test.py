@@ -10,6 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from fake_program import fake_valgrind
 from taskbench_command import CommandTest, main
 
 # Of Debian's package libbenchmark-tools.
@@ -122,6 +123,22 @@ class Answers(CompareTest):
             form = ("--format", format_name)
             answer = self.taskbench("compare", "1.json", "2.json", *form, status=3)
             self.assertIn("chained_spawn/work_stealing/workers:1/length:10", answer.stdout)
+
+    def test_h2_instructions_counted_with_another_seed_are_no_change_of_the_program(self):
+        path = fake_valgrind(
+            self.folder / "bin",
+            "seed = int(sys.argv[sys.argv.index('--seed') + 1])\n"
+            "open(out, 'w').write('events: Ir\\ntotals: %d\\n' % (4000 + 40 * seed))")
+        for name, seed in (("0.json", "0"), ("7.json", "7"), ("again.json", "7")):
+            self.taskbench(
+                "run", *self.small("chained_spawn"), "--workers", "1", "--counters",
+                "instructions-exact", "--seed", seed, "--json", name, "--quiet", env={"PATH": path})
+        answer = self.taskbench("compare", "0.json", "7.json", status=3)
+        self.assertRegex(answer.stdout, r"its instructions +1,000 +1,070 .* INCONCLUSIVE")
+        self.assertIn("head with --seed 7; count both with the same --seed",
+                      " ".join(answer.stdout.split()))
+        answer = self.taskbench("compare", "7.json", "again.json", status=3)
+        self.assertRegex(answer.stdout, r"its instructions +1,070 +1,070 .* PASS")
 
 
 class Refusals(CompareTest):

@@ -91,6 +91,7 @@ TEST(reader_test, h7_every_unit_is_converted) {
 TEST(reader_test, h7_what_taskbench_writes_is_read_back) {
   for (const model::Run& run : {samples::complete_run(), samples::failed_run()}) {
     const model::ResultFile file = parse_result_file("r.json", to_json(run));
+    EXPECT_EQ(file.seed, run.settings.seed);
     std::size_t found = 0;
     for (const auto& each : run.cases) {
       for (const auto& benchmark : file.benchmarks) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "reports/render/files.hpp"
@@ -109,6 +110,49 @@ TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdi
   EXPECT_EQ(report.rows[0].instructions->verdict, Verdict::inconclusive);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_FALSE(compare_files({file}, {file}, {}).rows[0].instructions);
+}
+
+TEST(files_test, h2_instructions_that_were_counted_with_different_seeds_are_inconclusive) {
+  std::mt19937_64 random(17);
+  const auto seeded = [&](std::optional<std::uint64_t> seed, double count) {
+    ResultFile file = counting(process(random, {{"a", 100}}), count);
+    file.seed = seed;
+    return file;
+  };
+  const auto instructions = [](const FilesReport& report) { return *report.rows[0].instructions; };
+  const auto report = compare_files({seeded(0, 1000)}, {seeded(7, 1003)}, {});
+  EXPECT_EQ(instructions(report).verdict, Verdict::inconclusive);
+  EXPECT_EQ(instructions(report).reason,
+            "for one seed: base was counted with --seed 0, head with --seed 7; count both with the "
+            "same --seed");
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_NE(render::table(report, {false, 300})
+                .find("a: its instructions are not known for one seed: base was counted with"),
+            std::string::npos);
+  // Nor is it a PASS: the seed may hide a change as well as make one.
+  EXPECT_EQ(instructions(compare_files({seeded(0, 1000)}, {seeded(7, 1000)}, {})).verdict,
+            Verdict::inconclusive);
+  EXPECT_EQ(instructions(compare_files({seeded(7, 1000)}, {seeded(7, 1003)}, {})).verdict,
+            Verdict::fail);
+  EXPECT_EQ(instructions(compare_files({seeded({}, 1000)}, {seeded(7, 1003)}, {})).verdict,
+            Verdict::fail)
+      << "a file that tells no seed is taken for one of the same";
+  EXPECT_EQ(instructions(compare_files({seeded(0, 1000), seeded(7, 1003)},
+                                       {seeded(0, 1000), seeded(0, 1000)}, {}))
+                .reason,
+            "for one seed: base was counted with --seed 0 and 7, head with --seed 0; count both "
+            "with the same --seed");
+}
+
+TEST(files_test, h2_the_seed_of_a_file_without_counts_does_not_matter) {
+  std::mt19937_64 random(18);
+  ResultFile base = counting(process(random, {{"a", 100}}), 1000);
+  ResultFile head = base;
+  ResultFile without = process(random, {{"a", 100}});
+  base.seed = head.seed = 1;
+  without.seed = 7;
+  EXPECT_EQ(compare_files({base, without}, {head}, {}).rows[0].instructions->verdict,
+            Verdict::pass);
 }
 
 TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_with_the_reason) {
