@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -67,18 +70,42 @@ reports::json::PerfEvent recorded_event(const std::string& data, const std::atom
       std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
 }
 
-/// perf passes on the status of what it has run, the signal that ended it, and its errors.
-std::string failure_of_workload(const ProcessOutcome& outcome) {
-  if (outcome.end != ProcessOutcome::End::exited && outcome.end != ProcessOutcome::End::killed)
-    return {};
+/// Whether perf has written its data to the end. It does so when what it has run was killed, too,
+/// before it dies of the same signal; when it is killed itself, the size that stands at the
+/// beginning of the file stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes,
+/// the section of attributes, and the section of data, each by offset and size.)
+bool has_ended_by_itself(const std::string& data) {
+  std::array<char, 8> magic{};
+  std::array<std::uint64_t, 6> header{};
+  std::ifstream file(data, std::ios::binary);
+  file.read(magic.data(), magic.size());
+  file.read(reinterpret_cast<char*>(header.data()), sizeof(header));
+  return file && std::string_view(magic.data(), magic.size()) == "PERFILE2" && header[5] > 0;
+}
+
+/// What the workload has said of itself, at the end of its errors.
+std::string last_error(std::string_view errors) {
   constexpr std::string_view kError = "taskbench: error: ";
-  if (const auto at = outcome.errors.rfind(kError); at != std::string::npos) {
-    const std::string_view text = std::string_view(outcome.errors).substr(at + kError.size());
-    return std::string(text.substr(0, text.find('\n')));
+  const auto at = errors.rfind(kError);
+  if (at == std::string_view::npos) return {};
+  errors.remove_prefix(at + kError.size());
+  return std::string(errors.substr(0, errors.find('\n')));
+}
+
+/// perf passes on the status of what it has run, the signal that ended it, and its errors: throws
+/// WorkloadError where it was that, and PerfError where it was perf.
+[[noreturn]] void fail_recording(const ProcessOutcome& outcome, const std::string& data) {
+  if (outcome.end == ProcessOutcome::End::exited) {
+    if (std::string error = last_error(outcome.errors); !error.empty()) {
+      const auto of_perf = error.find(workloads::measure::kPerfDidNot);
+      if (of_perf == std::string::npos) throw WorkloadError(error);
+      throw PerfError(error.substr(of_perf));
+    }
   }
-  return outcome.end == ProcessOutcome::End::killed
-             ? fmt::format("under perf it {}", outcome.text())
-             : "";
+  if (outcome.end == ProcessOutcome::End::killed && has_ended_by_itself(data)) {
+    throw WorkloadError(fmt::format("under perf it {}", outcome.text()));
+  }
+  throw PerfError(why("perf record", outcome));
 }
 
 std::string make_pipes(const std::filesystem::path& scratch) {
@@ -125,12 +152,7 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
   request.timeout_s = timeout_s;
   request.waiting = waiting;
   ProcessOutcome outcome = workloads::measure::run_process(request, stop);
-  if (!outcome.ok()) {
-    if (const std::string failure = failure_of_workload(outcome); !failure.empty()) {
-      throw WorkloadError(failure);
-    }
-    throw PerfError(why("perf record", outcome));
-  }
+  if (!outcome.ok()) fail_recording(outcome, data);
   if (auto event = recorded_event(data, stop); !event.name.empty()) {
     recording.event = std::move(event.name);
     recording.user_only = event.user_only;

@@ -49,6 +49,32 @@ SCRIPT = (
 NO_PMU = 'if event == "cycles":\n    sys.exit("Error:\\nThe cycles event is not supported.")\n'
 
 
+# The real perf, or what it has started, is killed as soon as that is a taskbench. As perf does, it
+# passes on how that has ended.
+KILLING = r"""#!{python} -IS
+import os, subprocess, sys, time
+if "--control" not in sys.argv:
+    os.execv({perf!r}, ["perf", *sys.argv[1:]])
+perf = subprocess.Popen([{perf!r}, *sys.argv[1:]])
+while perf.poll() is None:
+    children = open(f"/proc/{{perf.pid}}/task/{{perf.pid}}/children").read().split()
+    if children and open(f"/proc/{{children[0]}}/comm").read().startswith("taskbench"):
+        os.kill({{"perf": perf.pid, "workload": int(children[0])}}[{victim!r}], 9)
+        break
+    time.sleep(0.001)
+status = perf.wait()
+if status < 0:
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+# What a fake perf leaves: a file with the size of its data, which is 0 until perf ends by itself.
+DATA = (
+    "open(options[options.index('-o') + 1], 'wb').write("
+    "b'PERFILE2' + b''.join(each.to_bytes(8, sys.byteorder) for each in (104, 136, 0, 0, 0, {})))"
+)
+
+
 class ProfileTest(CommandTest):
     def setUp(self):
         super().setUp()
@@ -68,10 +94,10 @@ class ProfileTest(CommandTest):
         (folder / "perf").chmod(0o755)
         return self.env(PATH=f"{folder}:{os.environ['PATH']}")
 
-    def profile(self, *arguments, env, **options):
+    def profile(self, *arguments, env, duration="20ms", **options):
         result = self.taskbench(
             "profile", "chained_spawn", "--param", "length=10", "--workers", "1", "--duration",
-            "20ms", *arguments, env=env, **options)
+            duration, *arguments, env=env, **options)
         self.assertEqual(os.listdir(self.folder / "tmp"), [])
         return result
 
@@ -127,13 +153,33 @@ class Profile(ProfileTest):
         self.assertNotIn("user only",
                          (self.folder / "taskbench-profile/profile.svg").read_text())
 
-    @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
-    def test_real_perf_finds_the_scheduler(self):
+    def skip_without_sampling(self):
         denied = subprocess.run(
             ["perf", "record", "-q", "-e", "cpu-clock", "-o", self.folder / "data", "--", "true"],
             env=environment(LC_ALL="C"), capture_output=True, encoding="utf-8", check=False)
         if denied.returncode != 0:
             self.skipTest(f"perf cannot sample here: {' '.join(denied.stderr.split())[:200]}")
+
+    @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
+    def test_real_perf_that_is_killed_and_a_workload_that_is_are_told_apart(self):
+        self.skip_without_sampling()
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        for victim, status, says in (
+            ("perf", 4, ": perf record was killed by signal 9"),
+            ("workload", 5, ": the workload failed: under perf it was killed by signal 9"),
+        ):
+            with self.subTest(victim):
+                (bin_folder / "perf").write_text(
+                    KILLING.format(python=sys.executable, perf=REAL_PERF, victim=victim))
+                (bin_folder / "perf").chmod(0o755)
+                env = self.env(PATH=f"{bin_folder}:{os.environ['PATH']}")
+                result = self.profile(env=env, duration="20s", status=status)
+                self.assertIn(says, result.stderr)
+
+    @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
+    def test_real_perf_finds_the_scheduler(self):
+        self.skip_without_sampling()
         result = self.taskbench("profile", "ping_pong", "--duration", "300ms", "--out", "p",
                                 env=self.env())
         self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock)( \(user only\))?, ")
@@ -181,8 +227,25 @@ class Faults(ProfileTest):
             "sys.stderr.write('taskbench: error: ping_pong: 3 of 4 answered\\n'); sys.exit(5)")
 
     def test_workload_that_crashes_under_perf_is_no_fault_of_perf(self):
-        self.failed_workload("under perf it was killed by signal 11",
-                             "os.kill(os.getpid(), 11)")
+        self.failed_workload("under perf it was killed by signal 11 (Segmentation fault)",
+                             f"{DATA.format(3584)}; os.kill(os.getpid(), 11)")
+
+    def test_perf_that_is_killed_is_no_fault_of_the_workload(self):
+        for left in ("pass", DATA.format(0)):
+            with self.subTest(left):
+                self.failed("perf record was killed by signal 9 (Killed)", self.fake_perf(
+                    f'if "--control" in options:\n    {left}; os.kill(os.getpid(), 9)'))
+
+    def test_perf_that_does_not_answer_is_no_fault_of_the_workload(self):
+        self.failed("no profile: perf did not answer 'enable'", self.fake_perf("""
+if "--control" in options:
+    commands, answers = options[options.index("--control") + 1][5:].split(",")
+    listening = os.open(commands, os.O_RDWR)
+    child = subprocess.Popen(command)
+    os.read(listening, 7)
+    os.close(os.open(answers, os.O_WRONLY))
+    sys.exit(child.wait())
+"""))
 
     def test_sampling_that_would_fill_the_disk_is_refused(self):
         free = shutil.disk_usage(self.folder).free

@@ -63,8 +63,9 @@ void CountingRegion::close() {
 void CountingRegion::tell(const char* command) const {
   const std::size_t length = std::strlen(command);
   if (::write(commands_, command, length) != static_cast<ssize_t>(length)) {
-    throw std::runtime_error(
-        fmt::format("perf does not listen any more: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("{}listen to '{}': {}", kPerfDidNot,
+                                         std::string_view(command, length - 1),
+                                         std::strerror(errno)));
   }
   // The answer is "ack\n" and, in the versions so far, a NUL that may come later: with the next
   // one.
@@ -82,7 +83,7 @@ void CountingRegion::tell(const char* command) const {
       answer.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (count == 0 || left <= 0 || (errno != EAGAIN && errno != EINTR)) {
       throw std::runtime_error(
-          fmt::format("perf did not answer '{}'", std::string_view(command, length - 1)));
+          fmt::format("{}answer '{}'", kPerfDidNot, std::string_view(command, length - 1)));
     }
   }
 }

@@ -16,6 +16,9 @@ namespace taskbench::workloads::measure {
 /// The variable that holds "COMMANDS,ANSWERS".
 inline constexpr const char* kPerfControlVariable = "TASKBENCH_PERF_CONTROL";
 
+/// How it is told that perf, and not what is measured, is at fault: "perf did not answer 'enable'".
+inline constexpr const char* kPerfDidNot = "perf did not ";
+
 class CountingRegion {
  public:
   /// Opens the pipes. From here on this process dies with perf: nobody else would end it. Throws
