@@ -196,8 +196,13 @@ std::string exact_basis() {
 std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
   std::string text;
   for (const auto& move : moves) {
-    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", move.name, rate(move.base),
-                        rate(move.head));
+    std::string base = rate(move.base);
+    std::string head = rate(move.head);
+    if (base == head) {  // small ones, whose change needs more digits
+      base = three_digits(move.base);
+      head = three_digits(move.head);
+    }
+    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", move.name, base, head);
   }
   return text;
 }

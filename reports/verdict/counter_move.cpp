@@ -12,19 +12,19 @@ namespace taskbench::reports::verdict {
 namespace {
 
 constexpr std::size_t kMostCounters = 3;
-// A counter that differs by less than so many of its own deviations explains nothing.
+// A counter that differs by less than so many times its own noise explains nothing.
 constexpr double kLeastScore = 3;
-// A counter without any spread of its own (an exact count) is the surest witness.
-constexpr double kCertain = 1e6;
+constexpr double kLeastNoise = 0.005;  // relative
 
 std::optional<CounterMove> move_of(const std::string& name, const std::vector<double>& base,
-                                   const std::vector<double>& head) {
+                                   const std::vector<double>& head, double resolution) {
   CounterMove move{name, stats::median(base), stats::median(head), 0};
   const double difference = std::abs(move.head - move.base);
-  const double spread =
-      std::max(stats::median_absolute_deviation(base), stats::median_absolute_deviation(head));
   if (difference == 0) return std::nullopt;
-  move.score = spread > 0 ? std::min(kCertain, difference / spread) : kCertain;
+  const double noise =
+      std::max({stats::median_absolute_deviation(base), stats::median_absolute_deviation(head),
+                resolution, kLeastNoise * std::max(std::abs(move.base), std::abs(move.head))});
+  move.score = difference / noise;
   if (move.score < kLeastScore) return std::nullopt;
   return move;
 }
@@ -32,7 +32,7 @@ std::optional<CounterMove> move_of(const std::string& name, const std::vector<do
 }  // namespace
 
 std::vector<CounterMove> most_moved(const CounterValues& base, const CounterValues& head,
-                                    std::size_t least_values) {
+                                    std::size_t least_values, double resolution) {
   std::vector<CounterMove> moves;
   for (const auto& [name, of_base] : base) {
     const auto of_head = head.find(name);
@@ -40,7 +40,8 @@ std::vector<CounterMove> most_moved(const CounterValues& base, const CounterValu
     if (std::min(of_base.size(), of_head->second.size()) < std::max<std::size_t>(1, least_values)) {
       continue;
     }
-    if (auto move = move_of(name, of_base, of_head->second)) moves.push_back(std::move(*move));
+    if (auto move = move_of(name, of_base, of_head->second, resolution))
+      moves.push_back(std::move(*move));
   }
   std::ranges::stable_sort(moves, std::ranges::greater{}, &CounterMove::score);
   if (moves.size() > kMostCounters) moves.resize(kMostCounters);

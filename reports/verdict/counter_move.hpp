@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,17 +14,26 @@ struct CounterMove {
   std::string name;
   double base = 0;  ///< per iteration, median over the values
   double head = 0;
-  double score = 0;  ///< difference in units of the counter's own spread
+  double score = 0;  ///< difference in units of the counter's own noise
 };
 
 /// The values of each counter, per iteration.
 using CounterValues = std::map<std::string, std::vector<double>>;
 
-/// Those that moved most in units of their own spread, at most three, the most first; none that
-/// moved by less than three of them. A counter needs `least_values` on each side to take part: the
-/// spread of fewer says nothing.
+/// What one event more in so many iterations changes a count per iteration by.
+[[nodiscard]] inline double resolution_of(std::int64_t iterations) {
+  return iterations > 0 ? 1 / static_cast<double>(iterations) : 0;
+}
+
+/// Those that moved most in units of their own noise, at most three, the most first; none that
+/// moved by less than three of them. The noise is the larger spread of the two sides, and no less
+/// than 0.5 % of the counter: values that happen to agree, as those of a few counts do, are not
+/// known any better, and must not crowd out what moved by more. So nothing below 1.5 % is told.
+/// Nor is it less than `resolution`, what one event more changes a value by: one over the
+/// iterations, 0 for values that are no counts per iteration. A counter needs `least_values` on
+/// each side to take part: the spread of fewer says nothing.
 [[nodiscard]] std::vector<CounterMove> most_moved(const CounterValues& base,
                                                   const CounterValues& head,
-                                                  std::size_t least_values);
+                                                  std::size_t least_values, double resolution);
 
 }  // namespace taskbench::reports::verdict

@@ -61,6 +61,7 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
         }
       }
       for (const auto& event : benchmark.events) {
+        if (event.event == model::kInstructionsExact) continue;  // it has a verdict of its own
         // What is counted in user mode only is another counter: it is not compared with all of it.
         std::string counter = event.event;
         if (!event.unit.empty()) counter += ", " + event.unit;
@@ -78,6 +79,21 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
     }
   }
   return counters;
+}
+
+/// Of counts per iteration, the coarsest of all files; 0 for counters of other programs, of which
+/// nobody knows what they are.
+double resolution_of_counters(const std::vector<ResultFile>& files, const std::string& name) {
+  double resolution = 0;
+  for (const ResultFile& file : files) {
+    for (const auto& benchmark : file.benchmarks) {
+      if (benchmark.run_name != name || benchmark.workload.empty()) continue;
+      for (const auto& repetition : benchmark.repetitions) {
+        resolution = std::max(resolution, resolution_of(repetition.iterations));
+      }
+    }
+  }
+  return resolution;
 }
 
 void add_instructions(const ResultFile& file, const std::string& name,
@@ -325,7 +341,9 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       faster = stats::shift_p(of_head.x, of_base.x, floor);
     }
     row.instructions = compared_instructions(base, head, report.machine_differs.empty(), name);
-    row.counters = most_moved(counters_of(base, name), counters_of(head, name), kLeastValues);
+    row.counters = most_moved(
+        counters_of(base, name), counters_of(head, name), kLeastValues,
+        std::max(resolution_of_counters(base, name), resolution_of_counters(head, name)));
     p.push_back(row.p);
     p_faster.push_back(faster);
     base_sides.push_back(std::move(of_base));

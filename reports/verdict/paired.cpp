@@ -52,7 +52,10 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
     CounterValues& side = sample.side == Side::base ? base : head;
     for (const auto& [name, value] : found->second) side[name].push_back(value);
   }
-  return most_moved(base, head, 1);
+  const auto iterations = trial.setup.iterations.find(benchmark);
+  return most_moved(
+      base, head, 1,
+      iterations == trial.setup.iterations.end() ? 0 : resolution_of(iterations->second));
 }
 
 /// All benchmarks after the first blocks, by what this look may spend.
