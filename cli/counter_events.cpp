@@ -15,6 +15,8 @@
 namespace taskbench::cli {
 namespace {
 
+namespace model = reports::model;
+
 constexpr std::array kSets{
     CounterSet{"basic", "cycles, instructions, branches and caches",
                "cycles,instructions,branches,branch-misses,cache-references,cache-misses"},
@@ -33,6 +35,7 @@ constexpr std::array kSets{
 };
 
 constexpr std::string_view kOption = "--counters";
+constexpr std::size_t kMostSlipsOfExact = 3;
 
 /// At the commas that stand outside of slashes and braces.
 std::vector<std::string> items_of(std::string_view text) {
@@ -61,12 +64,21 @@ CounterRequest request_of(const std::string& argument) {
   return request;
 }
 
-std::optional<std::string_view> nearly_a_set(std::string_view item) {
-  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+/// No name of perf's is a slip or two away from a set's, or three from that of callgrind's count;
+/// many begin as those do ("instructions", "cache-misses").
+std::optional<std::string_view> nearly_known(std::string_view item) {
+  if (edit_distance(item, model::kInstructionsExact) <= kMostSlipsOfExact) {
+    return model::kInstructionsExact;
+  }
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_plain = [&](char c) { return is_letter(c) || c == '-' || c == '_'; };
   if (!std::ranges::all_of(item, is_plain)) return std::nullopt;
   std::array<std::string_view, kSets.size()> names{};
   std::ranges::transform(kSets, names.begin(), &CounterSet::name);
-  return nearest(item, names);
+  if (std::ranges::all_of(item, is_letter)) return nearest(item, names);
+  const auto is_near = [&](std::string_view name) { return edit_distance(item, name) <= 1; };
+  const auto near = std::ranges::find_if(names, is_near);
+  return near == names.end() ? std::nullopt : std::optional(*near);
 }
 
 void check_event(const std::string& item) {
@@ -98,7 +110,7 @@ CounterPlan parse_counters(const std::vector<std::string>& given) {
       if (!words.insert(item).second) {
         throw UsageError(fmt::format("{}: '{}' is given twice", kOption, item));
       }
-      if (item == reports::model::kInstructionsExact) {
+      if (item == model::kInstructionsExact) {
         plan.instructions_exact = true;
         continue;
       }
@@ -108,9 +120,10 @@ CounterPlan parse_counters(const std::vector<std::string>& given) {
         continue;
       }
       check_event(item);
-      if (const auto near = nearly_a_set(item)) {
-        throw UsageError(
-            fmt::format("{}: unknown set '{}'; did you mean '{}'?", kOption, item, *near));
+      if (const auto near = nearly_known(item)) {
+        const bool is_set = *near != model::kInstructionsExact;
+        throw UsageError(fmt::format("{}: unknown {} '{}'; did you mean '{}'?", kOption,
+                                     is_set ? "set" : "event", item, *near));
       }
       add(item);
     }

@@ -536,6 +536,11 @@ class Refusals(CountersTest):
         for given, says in (
             ("sofware", "unknown set 'sofware'; did you mean 'software'?"),
             ("Topdwon", "did you mean 'topdown'?"),
+            ("top-down", "unknown set 'top-down'; did you mean 'topdown'?"),
+            ("instruction-exact", "event 'instruction-exact'; did you mean 'instructions-exact'?"),
+            ("INSTRUCTIONS-EXACT", "did you mean 'instructions-exact'?"),
+            ("instructions_exact", "did you mean 'instructions-exact'?"),
+            ("basic,instructions-exact:u", "did you mean 'instructions-exact'?"),
             ("basic,", "--counters: 'basic,' has an empty item"),
             ("basic,basic", "--counters: 'basic' is given twice"),
             ("--all", "'--all' is neither a set nor the name of an event"),
@@ -543,6 +548,12 @@ class Refusals(CountersTest):
         ):
             with self.subTest(given):
                 self.refused("run", "chained_spawn", f"--counters={given}", says=says)
+
+    def test_names_of_perf_that_look_like_ours_are_no_slips(self):
+        names = ("instructions", "instructions:u", "branch-instructions", "cache-misses",
+                 "cache-references", "topdown-retiring", "cpu-clock", "task-clock", "cs")
+        _, events, _ = self.counted(",".join(names), env=self.without_perf())
+        self.assertEqual(set(events), set(names))
 
 
 class Exactly(CountersTest):
