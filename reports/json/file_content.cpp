@@ -10,7 +10,7 @@
 
 namespace taskbench::reports::json {
 
-FileContent read_file(const std::filesystem::path& path) {
+FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
   FileContent content;
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -19,7 +19,7 @@ FileContent read_file(const std::filesystem::path& path) {
     return content;
   }
   std::vector<char> block(std::size_t{1} << 16);
-  while (file) {
+  while (file && content.bytes.size() <= most_bytes) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     content.bytes.append(block.data(), static_cast<std::size_t>(file.gcount()));
   }

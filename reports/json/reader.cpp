@@ -268,19 +268,32 @@ class Parser {
     }
   }
 
-  static void read_case(const Json& each, model::Benchmark& benchmark) {
+  void read_case(const Json& each, model::Benchmark& benchmark) {
     const auto count_of = [&](const char* key) {
       const auto found = each.find(key);
       return found != each.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
     };
     if (const auto events = each.find("events_per_iteration"); events != each.end()) {
       benchmark.events = read_events(*events);
+      check_instructions(benchmark);
     }
     benchmark.workload = text_or_empty(each, "workload");
     benchmark.scheduler = text_or_empty(each, "scheduler");
     benchmark.workers = static_cast<int>(std::min<std::uint64_t>(count_of("workers"), 1 << 20));
     benchmark.operations = count_of("operations_per_iteration");
     benchmark.operation = text_or_empty(each, "operation");
+  }
+
+  /// Their ratios decide, and what cannot be counted is null with a reason, not 0.
+  void check_instructions(const model::Benchmark& benchmark) const {
+    for (const model::EventCount& event : benchmark.events) {
+      if (event.event != model::kInstructionsExact) continue;
+      for (const double count : event.per_iteration) {
+        if (std::isfinite(count) && count > 0) continue;
+        fail(path_, fmt::format("'{}' has {} instructions an iteration, which no program takes",
+                                benchmark.run_name, count));
+      }
+    }
   }
 
   model::Benchmark& find_or_add(const std::string& run_name) {
@@ -328,8 +341,13 @@ std::string read_result_text(const std::filesystem::path& path) {
                              kMaxResultBytes >> 20));
     }
   }
-  FileContent content = read_file(path);
+  // A pipe or a device has no size that could be asked for, and need not end.
+  FileContent content = read_file(path, kMaxResultBytes);
   if (!content.ok()) fail(path, content.error);
+  if (content.bytes.size() > kMaxResultBytes) {
+    fail(path, fmt::format("does not end after {0} MiB; no result file has more than {0}",
+                           kMaxResultBytes >> 20));
+  }
   return std::move(content.bytes);
 }
 

@@ -17,14 +17,15 @@ class ReadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Larger files are refused before they are read.
+/// Larger files are refused before they are read; what is no regular file, when it has given more.
 inline constexpr std::uintmax_t kMaxResultBytes = std::uintmax_t{256} << 20;
 
 /// Times are converted to ns. Repetitions of one benchmark are collected in the file's order; rows
 /// of aggregates, of the asymptotic fit ("BigO", "RMS") and unknown keys are left out, every other
 /// number of a row is a counter. Throws ReadError for what is no JSON or no result of Google
 /// Benchmark, for a repetition without a finite positive time (the library writes NaN in some
-/// rows), and for two benchmarks of one name.
+/// rows), for an exact count of instructions that is not positive, and for two benchmarks of one
+/// name.
 [[nodiscard]] model::ResultFile read_result_file(const std::filesystem::path& path);
 
 /// The same from a text; `path` is for the messages.

@@ -159,6 +159,19 @@ class Refusals(CompareTest):
         self.refused("compare", good, "missing", says="missing: does not exist")
         self.refused("compare", good, ".", says=".: is a folder")
 
+    def test_exact_counts_of_nothing_are_a_wrong_file(self):
+        document = self.load(self.file("good", {"x": 1}))
+        document["taskbench"] = {"cases": [{"name": "x", "events_per_iteration": [
+            {"event": "instructions-exact", "values": [0, 0, 0]}]}]}
+        (self.folder / "bad").write_text(json.dumps(document))
+        self.refused("compare", "good", "bad", says="bad: 'x' has 0 instructions an iteration")
+        self.refused("report", "bad", "--out", "out", says="bad: 'x' has 0 instructions")
+
+    def test_what_never_ends_is_no_result(self):
+        good = self.file("good", {"x": 1})
+        self.refused("compare", good, "/dev/zero", says="/dev/zero: does not end after 256 MiB")
+        self.refused("report", "/dev/zero", "--out", "out", says="/dev/zero: does not end after")
+
     def test_one_result_given_several_times_is_refused(self):
         base = self.files("base", 3, {"sort": 100})
         self.file("one", {"sort": 120})

@@ -153,6 +153,23 @@ TEST(reader_test, times_that_no_measurement_gives_are_refused) {
       "has a iterations of 0");
 }
 
+TEST(reader_test, exact_counts_that_no_program_takes_are_refused) {
+  const auto with_counts = [](std::string_view event, std::string_view counts) {
+    return replaced(R"("benchmarks": [)",
+                    fmt::format(R"("taskbench": {{"cases": [{{"name": "BM_sort/8",
+                                "events_per_iteration": [{{"event": "{}", "values": {}}}]}}]}},
+                                "benchmarks": [)",
+                                event, counts));
+  };
+  for (const char* counts : {"[0]", "[1000, 0, 1000]", "[-1]", "[1000, -0.0]"}) {
+    EXPECT_SAYS(with_counts(model::kInstructionsExact, counts), "r.json: 'BM_sort/8' has ");
+  }
+  EXPECT_SAYS(with_counts(model::kInstructionsExact, "[0]"),
+              "has 0 instructions an iteration, which no program takes");
+  EXPECT_EQ(failure(with_counts(model::kInstructionsExact, "[0.25, 1000]")), "nothing was thrown");
+  EXPECT_EQ(failure(with_counts("page-faults", "[0, 0]")), "nothing was thrown");
+}
+
 TEST(reader_test, two_benchmarks_of_one_name_are_refused) {
   const std::string same_index = replaced("\"repetition_index\": 1", "\"repetition_index\": 0");
   EXPECT_SAYS(same_index, "has two benchmarks of the name 'BM_sort/8'");
@@ -179,6 +196,7 @@ TEST(reader_test, files_that_are_none_are_told) {
   std::filesystem::resize_file(huge, kMaxResultBytes + 1);  // sparse
   EXPECT_NE(said(huge).find("no result file has more than 256"), std::string::npos);
   std::filesystem::remove(huge);
+  EXPECT_NE(said("/dev/zero").find("/dev/zero: does not end after 256 MiB"), std::string::npos);
 }
 
 TEST(reader_test, damage_is_read_or_refused_but_never_more) {
