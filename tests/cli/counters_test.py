@@ -603,13 +603,12 @@ class Exactly(CountersTest):
 
     @unittest.skipUnless(shutil.which("valgrind"),
                          "no valgrind here: scripts/install-deps test installs it")
-    def test_real_counts_fail_a_change_that_the_times_do_not_see(self):
+    def test_h2_real_counts_fail_a_change_just_above_two_per_mille_that_the_times_do_not_see(self):
         self.counted("instructions-exact", env=self.fake_valgrind("pass"))
         flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
         if "-fsanitize" in flags:
             self.skipTest("a program that a sanitizer watches does not run under valgrind")
-        medians = []
-        for length in (1000, 1002, 1004):
+        for length in (4000, 4008, 4009):  # by 0.196 % and 0.220 % more instructions
             self.taskbench(
                 "run", "chained_spawn", "--workers", "2", "--repetitions", "1", "--min-time",
                 "1ms", "--param", f"length={length}", "--counters", "instructions-exact",
@@ -619,17 +618,20 @@ class Exactly(CountersTest):
             (event,) = case["events_per_iteration"]
             self.assertEqual(event["samples"], 5)
             self.assertEqual(event["min"], event["max"])
-            medians.append(event["median"])
-        self.assertAlmostEqual(medians[1] / medians[0] - 1, 0.002, delta=0.0004)
-        # As if the program had changed, and not the parameter.
-        after = self.folder / "1004.json"
-        after.write_text(after.read_text(encoding="utf-8").replace("/length:1004", ""))
-        answer = self.taskbench(
-            "compare", "1000.json", "1004.json", "--format", "json", status=1, env=self.env())
-        (row,) = json.loads(answer.stdout)["benchmarks"]
-        self.assertEqual(row["verdict"], "INCONCLUSIVE")
-        self.assertEqual(row["instructions"]["verdict"], "FAIL")
-        self.assertAlmostEqual(row["instructions"]["change"], 0.004, delta=0.0008)
+            # As if the program had changed, and not the parameter.
+            file = self.folder / f"{length}.json"
+            text = file.read_text(encoding="utf-8")
+            file.write_text(text.replace(f"/length:{length}", ""), encoding="utf-8")
+        for length, verdict, status, least, most in (
+            (4008, "PASS", 3, 0.0018, 0.002), (4009, "FAIL", 1, 0.002, 0.0023),
+        ):
+            answer = self.taskbench("compare", "4000.json", f"{length}.json", "--format", "json",
+                                    status=status, env=self.env())
+            (row,) = json.loads(answer.stdout)["benchmarks"]
+            self.assertEqual(row["verdict"], "INCONCLUSIVE")
+            self.assertEqual(row["instructions"]["verdict"], verdict)
+            self.assertGreater(row["instructions"]["change"], least)
+            self.assertLess(row["instructions"]["change"], most)
 
 
 @unittest.skipUnless(REAL_PERF, "no perf that counts here: scripts/install-deps test installs it")
