@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
-#include <cstring>
-#include <fstream>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/equal_files.hpp"
 #include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
@@ -58,35 +57,13 @@ std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths)
   return files;
 }
 
-bool have_equal_bytes(const std::filesystem::path& a, const std::filesystem::path& b) {
-  // What is no regular file can be read only once, and has been.
-  if (!std::filesystem::is_regular_file(a) || !std::filesystem::is_regular_file(b)) return false;
-  if (std::filesystem::equivalent(a, b)) return true;
-  if (std::filesystem::file_size(a) != std::filesystem::file_size(b)) return false;
-  std::ifstream one(a, std::ios::binary);
-  std::ifstream other(b, std::ios::binary);
-  std::array<char, 4096> block{};
-  std::array<char, 4096> others{};
-  do {
-    one.read(block.data(), block.size());
-    other.read(others.data(), others.size());
-    const auto size = static_cast<std::size_t>(one.gcount());
-    if (other.gcount() != one.gcount()) return false;
-    if (std::memcmp(block.data(), others.data(), size) != 0) return false;
-  } while (one && other);
-  return true;
-}
-
 /// One file that is given several times would count as several processes.
 void refuse_repeated(std::string_view option, const std::vector<std::string>& paths) {
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!have_equal_bytes(paths[i], paths[j])) continue;
-      throw UsageError(
-          fmt::format("{}: {} and {} are the same result, of one process; name a file of another "
-                      "process, or leave one out",
-                      option, paths[j], paths[i]));
-    }
+  if (const auto equal = first_equal_files(paths)) {
+    throw UsageError(
+        fmt::format("{}: {} and {} are the same result, of one process; name a file of another "
+                    "process, or leave one out",
+                    option, equal->first, equal->second));
   }
 }
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "cli/equal_files.hpp"
 #include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
@@ -23,11 +25,26 @@ using Kind = OptionValues::Kind;
 constexpr double kMinPlotTimeoutS = 0.1;
 constexpr double kMaxPlotTimeoutS = 3600;
 
-render::ReportInputs read_inputs(const std::vector<std::string>& paths) {
-  render::ReportInputs inputs;
+/// One result that is given twice would be two points of a history.
+void refuse_repeated_results(const std::vector<std::string>& paths) {
   std::set<std::string> known;
   for (const std::string& path : paths) {
     if (!known.insert(path).second) throw UsageError(fmt::format("'{}' is given twice", path));
+  }
+  try {
+    if (const auto equal = first_equal_files(paths)) {
+      throw UsageError(
+          fmt::format("{} and {} are the same result; leave one out", equal->first, equal->second));
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+render::ReportInputs read_inputs(const std::vector<std::string>& paths) {
+  refuse_repeated_results(paths);
+  render::ReportInputs inputs;
+  for (const std::string& path : paths) {
     try {
       const std::string text = json::read_result_text(path);
       if (json::is_paired_report(text)) {

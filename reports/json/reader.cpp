@@ -42,6 +42,17 @@ constexpr std::array<std::string_view, 19> kOwnKeys{"name",
                                                     "skipped",
                                                     "skip_message"};
 
+// What else taskbench writes as JSON, by the key that tells its version.
+constexpr std::array<std::pair<const char*, const char*>, 7> kOurOtherFiles{{
+    {"taskbench_paired", "the report of `taskbench ab`"},
+    {"taskbench_compare", "the answer of `taskbench compare`"},
+    {"taskbench_baseline_comparison", "the answer of `taskbench baseline compare`"},
+    {"taskbench_baseline", "a stored baseline"},
+    {"taskbench_noise", "a stored noise floor"},
+    {"taskbench_doctor", "the answer of `taskbench doctor`"},
+    {"traceEvents", "a trace"},
+}};
+
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
   throw ReadError(fmt::format("{}: {}", path.string(), what));
 }
@@ -124,6 +135,7 @@ class Parser {
   explicit Parser(const std::filesystem::path& path) : path_(path) {}
 
   model::ResultFile parse(const Json& document) {
+    refuse_our_other_files(document);
     if (!document.is_object() || !document.contains("benchmarks") ||
         !document["benchmarks"].is_array()) {
       fail(path_, fmt::format("is no result of Google Benchmark: {}", what_it_is(document)));
@@ -140,11 +152,22 @@ class Parser {
   }
 
  private:
+  /// Some have benchmarks, too, so that each of them would seem to be a damaged result.
+  void refuse_our_other_files(const Json& document) const {
+    if (!document.is_object()) return;
+    for (const auto& [mark, what] : kOurOtherFiles) {
+      if (!document.contains(mark)) continue;
+      fail(path_, fmt::format("is {}, no result: those are written by `taskbench run --json`, by "
+                              "any program of Google Benchmark, and, for `taskbench report`, by "
+                              "`taskbench ab --json`",
+                              what));
+    }
+  }
+
   static std::string what_it_is(const Json& document) {
     if (!document.is_object()) return "it holds no object";
     if (document.contains("results")) return "it looks like hyperfine's";
     if (document.contains("machine_info")) return "it looks like pytest-benchmark's";
-    if (document.contains("taskbench_paired")) return "it is the report of `taskbench ab`";
     return "it has no array 'benchmarks'; write it with --benchmark_out=FILE "
            "--benchmark_out_format=json";
   }

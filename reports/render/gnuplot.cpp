@@ -17,9 +17,8 @@ constexpr std::size_t kMaxSubject = 60;
 
 // Okabe and Ito, Color universal design (2008), without black and yellow, which are hard to see on
 // one of the two backgrounds; grey is the last.
-constexpr std::array<std::string_view, 8> kColours{"#0072B2", "#E69F00", "#009E73", "#D55E00",
-                                                   "#56B4E9", "#CC79A7", "#8C6D31", "#808080"};
-constexpr std::size_t kCycle = kColours.size() - 1;
+constexpr std::array<std::string_view, kColourCount + 1> kColours{
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#8C6D31", "#808080"};
 
 std::string on_one_line(std::string_view text) {
   std::string result = printable(text);
@@ -71,7 +70,7 @@ std::string plot_name(std::string_view kind, std::string_view subject) {
                      hash_digits(subject));
 }
 
-int line_type(std::size_t index) { return static_cast<int>(index % kCycle) + 1; }
+int line_type(std::size_t index) { return static_cast<int>(index % kColourCount) + 1; }
 
 int PlotData::begin_block(std::string_view what, std::string_view columns) {
   if (blocks_ > 0) text_ += "\n\n";  // two empty lines part two blocks

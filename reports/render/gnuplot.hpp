@@ -24,6 +24,8 @@ namespace taskbench::reports::render {
 /// names mean equal subjects, on every system and in every run.
 [[nodiscard]] std::string plot_name(std::string_view kind, std::string_view subject);
 
+/// Colours that tell things apart; with more things than that they repeat.
+inline constexpr std::size_t kColourCount = 7;
 /// A number of a colour of Okabe and Ito that script() defines as a line type, from 1 on; they
 /// repeat after the last.
 [[nodiscard]] int line_type(std::size_t index);

@@ -78,9 +78,14 @@ std::string caption_of(const std::vector<Entry>& entries, std::size_t machines) 
       "not begin at 0.",
       entries.size(), samples);
   if (machines > 1) {
-    text +=
-        " Marks of different colours come from different machines or builds, and cannot be "
-        "compared.";
+    text += fmt::format(
+        " Marks of different {} come from different machines or builds, and cannot be compared.",
+        machines > kColourCount ? "colours or shapes" : "colours");
+  }
+  if (machines > kColourCount) {
+    text += fmt::format(
+        " There are {} of them for {} colours: dots and lines of one colour need not be of one.",
+        machines, kColourCount);
   }
   return text;
 }

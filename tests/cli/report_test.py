@@ -316,6 +316,24 @@ class Refused(ReportTest):
         self.refused("report", ".", "--out", "out", says=".: is a folder")
         self.assertFalse((self.folder / "out").exists())
 
+    def test_answer_of_compare_is_called_that(self):
+        self.result("r.json")
+        answer = self.taskbench("compare", "r.json", "r.json", "--format", "json", status=3)
+        (self.folder / "answer").write_text(answer.stdout)
+        says = "answer: is the answer of `taskbench compare`, no result: those are written by "
+        result = self.refused("report", "r.json", "answer", "--out", "out", says=says)
+        self.assertIn("`taskbench run --json`", result.stderr)
+        self.assertIn("`taskbench ab --json`", result.stderr)
+
+    def test_one_result_given_twice_is_refused_whatever_it_is_called(self):
+        self.result("r.json")
+        shutil.copy(self.folder / "r.json", self.folder / "copy")
+        (self.folder / "link").symlink_to("r.json")
+        for again in ("./r.json", "link", "copy"):
+            self.refused("report", "r.json", again, "--out", "out",
+                         says=f"r.json and {again} are the same result; leave one out")
+        self.assertFalse((self.folder / "out").exists())
+
     def test_arguments(self):
         self.result("r.json")
         self.refused("report", "--out", "out", says="name the result files")

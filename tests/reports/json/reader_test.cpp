@@ -134,6 +134,10 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
   EXPECT_SAYS(R"({"results": []})", "hyperfine");
   EXPECT_SAYS(R"({"machine_info": {}, "benchmarks": {}})", "pytest-benchmark");
   EXPECT_SAYS(R"({"a": 1})", "--benchmark_out_format=json");
+  EXPECT_SAYS(R"({"taskbench_compare": 1, "benchmarks": [{"name": "a"}]})",
+              "r.json: is the answer of `taskbench compare`, no result: those are written by");
+  EXPECT_SAYS(R"({"taskbench_paired": 1, "benchmarks": [{"name": "a"}]})",
+              "is the report of `taskbench ab`, no result");
   EXPECT_SAYS("\xff\xfe{}", "is no valid JSON");
   EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "is no valid JSON");
   EXPECT_SAYS(std::string(100'000, '['), "nested too deeply");

@@ -235,6 +235,27 @@ TEST(Report, says_which_results_cannot_be_compared) {
   EXPECT_TRUE(contains(text, "- CPU: Intel(R) Xeon(R) Processor @ 2.00GHz; Another CPU"));
 }
 
+TEST(Report, history_of_more_machines_than_colours_says_that_colours_repeat) {
+  const auto text_of = [](int machines) {
+    ReportInputs inputs;
+    for (int i = 0; i < machines; ++i) {
+      const std::string number = std::to_string(i);
+      model::Run run = run_of("2026-03-1" + number + "T00:00:00Z", number);
+      run.environment.cpu_model = "CPU " + number;
+      inputs.results.push_back(result(number, run));
+    }
+    return markdown(report(inputs), {});
+  };
+  const std::string seven = text_of(7);
+  EXPECT_TRUE(contains(seven, "Marks of different colours come from different machines"));
+  EXPECT_FALSE(contains(seven, "of them for 7 colours"));
+  const std::string eight = text_of(8);
+  EXPECT_TRUE(contains(eight, "Marks of different colours or shapes come from different machines"));
+  EXPECT_TRUE(contains(eight,
+                       "There are 8 of them for 7 colours: dots and lines of one colour "
+                       "need not be of one."));
+}
+
 TEST(Report, warns_of_what_makes_times_doubtful) {
   model::Run run = run_of("2026-03-14T00:00:00Z", "0123456789-dirty");
   run.environment.build_type = "Debug";
