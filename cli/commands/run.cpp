@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +21,7 @@
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
+#include "reports/json/atomic_file.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/verdict/drift.hpp"
@@ -97,11 +100,24 @@ bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) 
 }
 
 // Files come first: a reader of standard output that goes away must not cost the measurement.
-bool write_files(const RunPlan& plan, const model::Run& run, bool notes) {
+bool write_files(const RunPlan& plan, const model::Run& run) {
   bool all_written = true;
-  if (plan.json) all_written &= write_output(plan.json, json::to_json(run), notes);
-  if (plan.json_flat) all_written &= write_output(plan.json_flat, json::to_flat_json(run), notes);
+  if (plan.json) all_written &= write_output(*plan.json, json::to_json(run), !plan.quiet);
+  if (plan.json_flat) {
+    all_written &= write_output(*plan.json_flat, json::to_flat_json(run), !plan.quiet);
+  }
   return all_written;
+}
+
+/// Writes the times, to be replaced when there is more, so that nothing costs them meanwhile, a
+/// kill included. A failure is not told: write_files() will meet it again.
+void keep_times(const RunPlan& plan, const model::Run& run) {
+  const auto keep = [](const std::optional<std::filesystem::path>& file, auto text) {
+    if (!file || !json::is_replaced(*file)) return;
+    static_cast<void>(json::write_file_atomically(*file, text()));
+  };
+  keep(plan.json, [&] { return json::to_json(run); });
+  keep(plan.json_flat, [&] { return json::to_flat_json(run); });
 }
 
 /// The report shows what the result file holds, and holds that file too. Who has interrupted the
@@ -271,13 +287,11 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   }
   if (run.partial) print_note("interrupted; the results are partial");
   const bool counts = plan.counters.any() && !run.partial;
-  // The times are kept whatever happens while it counts, even a kill. If that fails it is said
-  // below.
-  bool written = !counts || write_files(plan, run, false);
+  if (counts) keep_times(plan, run);
   const bool counted = !counts || count(plan, stop, run);
   const std::string moved = reports::verdict::drift_warning(run.drift);
   if (!moved.empty() && !plan.quiet) print_note(moved);
-  written &= write_files(plan, run, !plan.quiet);
+  const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);
   const bool interrupted = run.partial || !counted;
   const ExitCode reported = write_run_report(plan, run, interrupted, stop);

@@ -418,6 +418,11 @@ WriteOutcome write_file_atomically(const fs::path& path, std::string_view conten
       });
 }
 
+bool is_replaced(const fs::path& path) {
+  Target target;
+  return resolve(path, target) == 0 && target.is_replaceable();
+}
+
 WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes) {
   return with_target(path, expected_bytes, check_directly,
                      [&](const Target& target) { return check_new_file(target, expected_bytes); });

@@ -29,6 +29,10 @@ struct [[nodiscard]] WriteOutcome {
 /// a file size limit and a closed pipe are failures like any other: no signal is raised.
 WriteOutcome write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Whether that replaces what the path names, or makes it: then it may be done again. What is no
+/// regular file is written to directly, and would have both.
+[[nodiscard]] bool is_replaced(const std::filesystem::path& path);
+
 /// Finds out, before anything is measured, whether write_file_atomically(path) could work now:
 /// the folder exists and takes a new file of `expected_bytes`. Leaves nothing behind.
 WriteOutcome check_writable(const std::filesystem::path& path, std::size_t expected_bytes);

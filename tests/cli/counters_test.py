@@ -503,6 +503,13 @@ if counting:
         (case,) = self.load("r.json")["taskbench"]["cases"]
         self.assertEqual(case["summary"]["samples"], 2)
 
+    def test_what_is_no_regular_file_gets_the_result_once(self):
+        arguments = self.arguments("cycles", "--quiet")
+        arguments[arguments.index("r.json")] = "/dev/stdout"
+        result = self.taskbench(*arguments, env=self.fake_perf())
+        (case,) = json.loads(result.stdout)["taskbench"]["cases"]
+        self.assertEqual(case["events_per_iteration"][0]["samples"], 5)
+
     def wait_until(self, condition):
         end = time.monotonic() + 60
         while not condition():

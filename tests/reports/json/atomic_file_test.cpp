@@ -159,6 +159,18 @@ TEST_F(AtomicFile, old_content_is_replaced_also_by_shorter_and_by_none) {
   }
 }
 
+TEST_F(AtomicFile, is_replaced_where_it_is_a_regular_file_or_not_there) {
+  const std::filesystem::path file = folder_ / "file";
+  EXPECT_TRUE(is_replaced(file));
+  ASSERT_TRUE(write_file_atomically(file, "text").ok());
+  EXPECT_TRUE(is_replaced(file));
+  std::filesystem::create_symlink(file, folder_ / "link");
+  EXPECT_TRUE(is_replaced(folder_ / "link"));
+  EXPECT_FALSE(is_replaced(folder_));
+  EXPECT_FALSE(is_replaced("/dev/null"));
+  EXPECT_FALSE(is_replaced("/dev/stdout"));
+}
+
 TEST_F(AtomicFile, megabytes_arrive_whole) {
   std::string content(5'000'000, 'x');
   content.back() = '!';
