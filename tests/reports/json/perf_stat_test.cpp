@@ -30,11 +30,15 @@ std::string recorded(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-PerfOutput parsed(const std::string& name) { return parse_perf_stat(recorded(name)); }
+/// Nothing that perf has written is damaged.
+PerfOutput parsed(const std::string& name) {
+  PerfOutput output = parse_perf_stat(recorded(name));
+  EXPECT_EQ(output.damage, "") << name;
+  return output;
+}
 
 TEST(perf_stat_test, without_pmu_software_events_have_values_and_hardware_events_a_reason) {
   const PerfOutput output = parsed("6.1-without-pmu.txt");
-  EXPECT_EQ(output.damage, "");
   ASSERT_EQ(output.counts.size(), 7U);
   EXPECT_EQ(output.counts[0].event, "cycles");
   EXPECT_FALSE(output.counts[0].value);
@@ -98,7 +102,6 @@ TEST(perf_stat_test, every_version_without_pmu_says_the_same) {
                            "6.12-without-pmu.txt", "7.2-without-pmu.txt"}) {
     SCOPED_TRACE(name);
     const PerfOutput output = parsed(name);
-    EXPECT_EQ(output.damage, "");
     ASSERT_EQ(output.counts.size(), 7U);
     for (const PerfCount& count : output.counts) {
       const bool hardware = count.event == "cycles" || count.event == "instructions";
@@ -127,7 +130,6 @@ TEST(perf_stat_test, not_counted_is_not_not_supported) {
 
 TEST(perf_stat_test, fields_are_read_like_json) {
   const PerfOutput output = parsed("6.1-without-pmu-fields.txt");
-  EXPECT_EQ(output.damage, "");
   ASSERT_EQ(output.counts.size(), 3U);
   EXPECT_EQ(output.counts[0].unavailable, "not supported by this machine");
   EXPECT_DOUBLE_EQ(*output.counts[1].value, 570000);
@@ -137,14 +139,12 @@ TEST(perf_stat_test, fields_are_read_like_json) {
 
 TEST(perf_stat_test, metrics_between_the_events_are_passed_over) {
   const PerfOutput before_6_1 = parsed("6.0-with-pmu.txt");
-  EXPECT_EQ(before_6_1.damage, "");
   ASSERT_EQ(before_6_1.counts.size(), 10U);
   EXPECT_EQ(before_6_1.counts[7].event, "instructions");
   EXPECT_DOUBLE_EQ(*before_6_1.counts[7].value, 150684);
   EXPECT_DOUBLE_EQ(*before_6_1.counts[8].value, 29735);
   EXPECT_EQ(before_6_1.counts[9].unavailable, "not counted");
   const PerfOutput groups = parsed("6.5-with-pmu.txt");
-  EXPECT_EQ(groups.damage, "");
   ASSERT_EQ(groups.counts.size(), 8U);
   EXPECT_EQ(groups.counts[0].unit, "ns");
   EXPECT_DOUBLE_EQ(*groups.counts[4].value, 48433482);
@@ -153,7 +153,6 @@ TEST(perf_stat_test, metrics_between_the_events_are_passed_over) {
 
 TEST(perf_stat_test, multiplexed_counts_have_the_share_of_the_time) {
   const PerfOutput output = parsed("6.x-with-pmu-fields.txt");
-  EXPECT_EQ(output.damage, "");
   ASSERT_EQ(output.counts.size(), 14U);
   EXPECT_DOUBLE_EQ(output.counts[3].counted_share, 1);
   EXPECT_EQ(output.counts[7].event, "instructions");
@@ -180,7 +179,6 @@ TEST(perf_stat_test, numbers_that_are_no_json_numbers_do_no_harm) {
 
 TEST(perf_stat_test, events_of_hybrid_cpus_keep_their_pmu) {
   const PerfOutput output = parsed("6.5-hybrid.txt");
-  EXPECT_EQ(output.damage, "");
   ASSERT_EQ(output.counts.size(), 8U);
   EXPECT_EQ(output.counts[4].event, "cpu_core/cycles/");
   EXPECT_DOUBLE_EQ(*output.counts[4].value, 18685492);
@@ -188,7 +186,6 @@ TEST(perf_stat_test, events_of_hybrid_cpus_keep_their_pmu) {
   EXPECT_EQ(output.counts[5].event, "cpu_atom/cycles/");
   EXPECT_DOUBLE_EQ(output.counts[5].counted_share, 0.54);
   const PerfOutput one_kind = parsed("6.13-hybrid.txt");
-  EXPECT_EQ(one_kind.damage, "");
   ASSERT_EQ(one_kind.counts.size(), 2U);
   EXPECT_EQ(one_kind.counts[0].event, "cpu_atom/branch-misses/");
   EXPECT_EQ(one_kind.counts[0].unavailable, "not counted");
@@ -197,7 +194,6 @@ TEST(perf_stat_test, events_of_hybrid_cpus_keep_their_pmu) {
 
 TEST(perf_stat_test, comma_after_the_last_field_and_values_that_are_numbers) {
   const PerfOutput output = parsed("6.13-comma.txt");
-  EXPECT_EQ(output.damage, "");
   ASSERT_EQ(output.counts.size(), 5U);
   EXPECT_DOUBLE_EQ(*output.counts[1].value, 3817732);
   EXPECT_DOUBLE_EQ(*output.counts[4].value, 1418181);
