@@ -22,6 +22,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kInterrupted = "interrupted before it was counted";
 
+/// What could not be timed is not counted either.
+bool was_timed(const model::Case& measured) {
+  return measured.error.empty() && !measured.repetitions.empty();
+}
+
 /// Adds what one process counted, per iteration.
 void add_counts(const std::vector<reports::json::PerfCount>& counts, std::int64_t iterations,
                 std::vector<model::EventCount>& events) {
@@ -57,7 +62,7 @@ class CounterPassRun {
     std::int64_t done = 0;
     for (std::size_t i = 0; i < run_.cases.size(); ++i) {
       model::Case& measured = run_.cases[i];
-      if (!measured.error.empty() || measured.repetitions.empty()) continue;
+      if (!was_timed(measured)) continue;
       for (const ProbedEvent& each : perf_.events()) {
         measured.events.push_back(
             {each.event, each.unit, {}, {}, each.user_only, each.unavailable});
@@ -121,7 +126,7 @@ void count_events(const RunPlan& plan, const std::atomic<bool>& stop, model::Run
     run.counter_pass->unavailable = error.what();
     for (model::Case& each : run.cases) {
       each.events.clear();
-      if (!each.error.empty() || each.repetitions.empty()) continue;
+      if (!was_timed(each)) continue;
       for (const CounterRequest& request : plan.counters.requests) {
         for (const std::string& event : request.events) {
           each.events.push_back({event, {}, {}, {}, false, error.what()});

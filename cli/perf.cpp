@@ -42,12 +42,11 @@ std::string refusal(const json::PerfCount& count, bool asked_for_user_only) {
     return "perf takes this time over the whole process, not over what is timed alone";
   }
   // Some versions print a tracepoint without the modifier that it was asked for with.
-  if (asked_for_user_only && count.event.starts_with("sched:")) {
-    return "user mode only was asked for, and this happens in the kernel";
+  if (asked_for_user_only && json::happens_in_the_kernel(count.event)) {
+    return std::string(json::kNotInUserMode);
   }
   if (count.value || count.unavailable == kNotCounted) return {};
-  const bool forbidden = count.user_only && !asked_for_user_only &&
-                         count.unavailable.find("user mode only") != std::string::npos;
+  const bool forbidden = count.unavailable == json::kNotInUserMode;
   return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
@@ -65,12 +64,10 @@ Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path sc
     : scratch_(std::move(scratch)), stop_(stop) {
   find_form();
   for (const CounterRequest& request : requests) {
-    if (!unavailable_.empty()) {
-      for (const std::string& event : request.events) {
-        events_.push_back({event, {}, false, unavailable_});
-      }
-    } else {
+    if (unavailable_.empty()) {
       probe(request);
+    } else {
+      refuse(request, unavailable_);
     }
   }
 }
@@ -172,15 +169,17 @@ void Perf::find_form() {
   }
 }
 
+void Perf::refuse(const CounterRequest& request, const std::string& reason) {
+  for (const std::string& event : request.events) events_.push_back({event, {}, false, reason});
+}
+
 void Perf::probe(const CounterRequest& request) {
   std::vector<std::string> options = form_;
   options.insert(options.end(), {"-e", request.argument});
   const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
   if (answer.hopeless) unavailable_ = answer.failure;
   if (!answer.failure.empty()) {
-    for (const std::string& event : request.events) {
-      events_.push_back({event, {}, false, answer.failure});
-    }
+    refuse(request, answer.failure);
   } else if (add_events(request, answer.output.counts)) {
     arguments_.push_back(request.argument);
   }

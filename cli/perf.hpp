@@ -54,6 +54,7 @@ class Perf {
   struct Answer;
 
   void find_form();
+  void refuse(const CounterRequest& request, const std::string& reason);
   void probe(const CounterRequest& request);
   /// What perf answered for the request; true when there is something in it to be counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,

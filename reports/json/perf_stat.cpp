@@ -64,14 +64,6 @@ void set_event(PerfCount& count, std::string_view printed) {
   count.user_only = event.user_only;
 }
 
-/// The kernel counts these while it runs itself: of user mode alone they are always 0.
-bool happens_in_the_kernel(std::string_view event) {
-  if (event.starts_with("sched:")) return true;
-  constexpr std::array<std::string_view, 5> kEvents{"context-switches", "cs", "cpu-migrations",
-                                                    "migrations", "cgroup-switches"};
-  return std::ranges::find(kEvents, event) != kEvents.end();
-}
-
 void set_value(PerfCount& count, std::string_view text) {
   text = trimmed(text);
   count.value = number_in(text);
@@ -84,7 +76,7 @@ void set_value(PerfCount& count, std::string_view text) {
   }
   if (count.user_only && happens_in_the_kernel(count.event)) {
     count.value.reset();
-    count.unavailable = "user mode only was counted, and this happens in the kernel";
+    count.unavailable = kNotInUserMode;
     return;
   }
   if (count.unit == "msec") {
@@ -133,6 +125,13 @@ std::optional<PerfCount> from_fields(std::string_view line, bool& damaged) {
 }
 
 }  // namespace
+
+bool happens_in_the_kernel(std::string_view event) {
+  if (event.starts_with("sched:")) return true;
+  constexpr std::array<std::string_view, 5> kEvents{"context-switches", "cs", "cpu-migrations",
+                                                    "migrations", "cgroup-switches"};
+  return std::ranges::find(kEvents, event) != kEvents.end();
+}
 
 /// "cycles:u" and "cpu_core/cycles/u" count user mode only; "cycles:ppp" and "cycles:uk" do not.
 /// The name of a tracepoint holds a colon, too: "sched:sched_switch" has no modifier

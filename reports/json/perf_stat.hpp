@@ -29,6 +29,13 @@ struct PerfEvent {
 
 [[nodiscard]] PerfEvent perf_event(std::string_view printed);
 
+/// The kernel counts these while it runs itself: of user mode alone they are always 0.
+[[nodiscard]] bool happens_in_the_kernel(std::string_view event);
+
+/// Why such an event has no value where user mode only was counted.
+inline constexpr std::string_view kNotInUserMode =
+    "user mode only was counted, and this happens in the kernel";
+
 struct PerfOutput {
   std::vector<PerfCount> counts;  ///< in perf's order
   std::string damage;             ///< what could not be read, in a sentence; empty: nothing
