@@ -101,6 +101,10 @@ std::vector<std::string> remarks(const FilesReport& report) {
   return lines;
 }
 
+VerdictText verdict_text(const FilesReport& report) {
+  return {std::string(word(report.overall)), kFileTitles, table_rows(report), remarks(report), {}};
+}
+
 std::string number_or_empty(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : std::string{};
 }
@@ -108,18 +112,13 @@ std::string number_or_empty(const std::optional<double>& value) {
 }  // namespace
 
 std::string table(const FilesReport& report, const TableStyle& style) {
-  const VerdictText text{
-      std::string(word(report.overall)), kFileTitles, table_rows(report), remarks(report), {}};
-  return table(text, style);
+  return table(verdict_text(report), style);
 }
 
 std::string markdown(const FilesReport& report) {
-  std::string text = markdown_titles(kFileTitles);
-  for (const VerdictText::Row& row : table_rows(report)) text += markdown_row(row.cells);
-  text += fmt::format("\n**{}**\n", word(report.overall));
-  const std::vector<std::string> all_remarks = remarks(report);
-  if (!all_remarks.empty()) text += '\n';
-  return text + bullets(all_remarks);
+  const VerdictText text = verdict_text(report);
+  return markdown_table(text) + fmt::format("\n**{}**\n", text.headline) +
+         (text.remarks.empty() ? "" : "\n") + bullets(text.remarks);
 }
 
 std::string csv(const FilesReport& report) {

@@ -46,10 +46,24 @@ std::string bullets(const std::vector<std::string>& remarks) {
   return text;
 }
 
+std::string markdown_table(const VerdictText& text) {
+  std::string result;
+  for (const std::string& title : text.titles) result += fmt::format("| {} ", title);
+  result += "|\n";
+  for (const std::string& title : text.titles) result += is_to_the_left(title) ? "|:--" : "|--:";
+  result += "|\n";
+  for (const VerdictText::Row& row : text.rows) {
+    for (const std::string& cell : row.cells) {
+      result += fmt::format("| {} ", markdown_escaped(cell));
+    }
+    result += "|\n";
+  }
+  return result;
+}
+
 std::string folded_figures(const VerdictText& text) {
-  std::string result = "\n<details><summary>Figures</summary>\n\n" + markdown_titles(text.titles);
-  for (const VerdictText::Row& row : text.rows) result += markdown_row(row.cells);
-  return result + fmt::format("\n{}\n\n</details>\n", markdown_escaped(text.basis));
+  return "\n<details><summary>Figures</summary>\n\n" + markdown_table(text) +
+         fmt::format("\n{}\n\n</details>\n", markdown_escaped(text.basis));
 }
 
 std::string_view word(Verdict verdict) {
@@ -70,20 +84,6 @@ std::vector<bool> columns_to_the_left(const Cells& titles) {
   std::vector<bool> left;
   for (const std::string& title : titles) left.push_back(is_to_the_left(title));
   return left;
-}
-
-std::string markdown_titles(const Cells& titles) {
-  std::string text;
-  for (const std::string& title : titles) text += fmt::format("| {} ", title);
-  text += "|\n";
-  for (const std::string& title : titles) text += is_to_the_left(title) ? "|:--" : "|--:";
-  return text + "|\n";
-}
-
-std::string markdown_row(const Cells& cells) {
-  std::string text;
-  for (const std::string& cell : cells) text += fmt::format("| {} ", markdown_escaped(cell));
-  return text + "|\n";
 }
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }

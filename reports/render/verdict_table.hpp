@@ -29,6 +29,9 @@ struct VerdictText {
 /// On a terminal: the table, the sentences below it, and the headline last.
 [[nodiscard]] std::string table(const VerdictText& text, const TableStyle& style);
 
+/// The table in Markdown, aligned in the same way.
+[[nodiscard]] std::string markdown_table(const VerdictText& text);
+
 /// In a comment: the remarks as a list.
 [[nodiscard]] std::string bullets(const std::vector<std::string>& remarks);
 
@@ -43,12 +46,6 @@ struct VerdictText {
 
 /// For aligned(): names and verdicts begin at the left, figures end at the right.
 [[nodiscard]] std::vector<bool> columns_to_the_left(const Cells& titles);
-
-/// The first two lines of a Markdown table with these titles, aligned in the same way.
-[[nodiscard]] std::string markdown_titles(const Cells& titles);
-
-/// A row of a Markdown table.
-[[nodiscard]] std::string markdown_row(const Cells& cells);
 
 /// "3.0 %"
 [[nodiscard]] std::string percent(double part);
