@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/workloads/never_stop.hpp"
@@ -118,19 +121,90 @@ TEST(process_test, garbage_without_end_is_bounded) {
   EXPECT_EQ(outcome.errors, "end\n");
 }
 
+/// Whether there is no such process any more, or will be none in a moment.
+bool ends(pid_t pid) {
+  const std::filesystem::path stat = "/proc/" + std::to_string(pid) + "/stat";
+  for (int i = 0; i < 500; ++i) {
+    std::ifstream file(stat);
+    std::string text;
+    if (!std::getline(file, text)) return true;
+    if (text.substr(text.rfind(')')).starts_with(") Z")) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+/// Starts a process that has left its group, its session and its parent, as a daemon has.
+std::string daemon_to(const std::string& file) {
+  return "(setsid sh -c 'echo $$ >" + file + "; exec sleep 60' </dev/null >/dev/null 2>&1 &); " +
+         "while ! test -s " + file + "; do sleep 0.01; done";
+}
+
+std::string scratch_file(const std::string& name) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("process_test_" + name + std::to_string(::getpid()));
+  std::filesystem::remove(path);
+  return path.string();
+}
+
+pid_t taken_from(const std::string& file) {
+  pid_t pid = 0;
+  std::ifstream(file) >> pid;
+  std::filesystem::remove(file);
+  return pid;
+}
+
 TEST(process_test, what_it_leaves_behind_is_killed_and_not_waited_for) {
   ProcessOutcome outcome;
   EXPECT_LT(seconds_of([&] { outcome = shell("sleep 60 & echo $!"); }), 20);
   ASSERT_TRUE(outcome.ok());
-  const pid_t left = std::stoi(outcome.output);
-  // Whoever adopts the orphan reaps it some time later.
-  bool gone = false;
-  for (int i = 0; i < 500 && !gone; ++i) {
-    const std::string state = shell("cut -d' ' -f3 /proc/" + std::to_string(left) + "/stat").output;
-    gone = state.empty() || state == "Z\n";
+  EXPECT_TRUE(ends(std::stoi(outcome.output)));
+}
+
+TEST(process_test, a_daemon_that_it_leaves_behind_is_killed) {
+  const std::string file = scratch_file("daemon");
+  ASSERT_TRUE(shell(daemon_to(file)).ok());
+  EXPECT_TRUE(ends(taken_from(file)));
+}
+
+TEST(process_test, a_daemon_does_not_outlive_the_time_of_a_program_that_hangs) {
+  for (const double grace_s : {0.0, 0.2}) {
+    const std::string file = scratch_file("hangs");
+    const ProcessOutcome outcome =
+        run_process({.command = {"sh", "-c", daemon_to(file) + "; sleep 60"},
+                     .environment = {},
+                     .timeout_s = 0.5,
+                     .grace_s = grace_s},
+                    kNeverStop);
+    EXPECT_EQ(outcome.end, End::timed_out);
+    EXPECT_TRUE(ends(taken_from(file)));
+  }
+}
+
+TEST(process_test, nothing_outlives_this_process_even_when_it_is_killed) {
+  const std::string file = scratch_file("killed");
+  const std::string own = file + ".program";
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    (void)shell("echo $$ >" + own + "; " + daemon_to(file) + "; touch " + file +
+                ".ready; sleep 60");
+    ::_exit(0);
+  }
+  while (!std::filesystem::exists(file + ".ready")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_TRUE(gone);
+  ::kill(runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  EXPECT_TRUE(ends(taken_from(file)));
+  EXPECT_TRUE(ends(taken_from(own)));
+  std::filesystem::remove(file + ".ready");
+}
+
+TEST(process_test, a_program_is_waited_for_where_this_process_ignores_its_children) {
+  ::signal(SIGCHLD, SIG_IGN);
+  const ProcessOutcome outcome = shell("exit 3");
+  ::signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(outcome.text(), "exited with status 3");
 }
 
 TEST(process_test, its_standard_input_is_empty) {

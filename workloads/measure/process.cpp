@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "workloads/measure/supervisor.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
@@ -24,7 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutputBytes = 1 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
 constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
-constexpr int kInheritedDescriptor = 100;
 
 class Descriptor {
  public:
@@ -77,30 +76,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   return result;
 }
 
-/// Between fork() and exec(): only what is safe after a fork of a process with threads.
-[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment,
-                         int null, const Pipe& output, const Pipe& errors, const Pipe& failure,
-                         pid_t parent, const ProcessRequest& request) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before the line above
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(null, STDIN_FILENO);
-  ::dup2(output.write_end.number(), STDOUT_FILENO);
-  ::dup2(errors.write_end.number(), STDERR_FILENO);
-  // Left open by all that it starts, whatever they do with their standard error: see ask_to_end().
-  if (request.grace_s > 0) ::fcntl(errors.write_end.number(), F_DUPFD, kInheritedDescriptor);
-  if (request.folder.empty() || ::chdir(request.folder.c_str()) == 0) {
-    ::execvpe(arguments[0], arguments.data(), environment.data());
-  }
-  const int error = errno;
-  [[maybe_unused]] const auto written = ::write(failure.write_end.number(), &error, sizeof(error));
-  ::_exit(127);
-}
-
 /// Takes what is there, without waiting. False at the end of the file.
 bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end) {
   std::array<char, 16384> buffer;
@@ -118,87 +93,98 @@ bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_e
   }
 }
 
+/// The pipes to a program and to its supervisor.
 class Child {
  public:
-  Child(pid_t pid, Pipe output, Pipe errors)
-      : pid_(pid),
-        exit_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+  Child(pid_t supervisor, Pipe output, Pipe errors, Pipe reports, Pipe control)
+      : supervisor_(supervisor),
         output_(std::move(output.read_end)),
-        errors_(std::move(errors.read_end)) {
-    for (const Descriptor* each : {&output_, &errors_}) {
+        errors_(std::move(errors.read_end)),
+        reports_(std::move(reports.read_end)),
+        control_(std::move(control.write_end)) {
+    for (const Descriptor* each : {&output_, &errors_, &reports_}) {
       ::fcntl(each->number(), F_SETFL, O_NONBLOCK);
     }
   }
 
-  void wait(const ProcessRequest& request, const std::atomic<bool>& stop, ProcessOutcome& outcome) {
+  ProcessOutcome wait(const ProcessRequest& request, const std::atomic<bool>& stop) {
+    using End = ProcessOutcome::End;
     const auto start = Clock::now();
     const auto deadline = start + std::chrono::duration<double>(request.timeout_s);
-    outcome.end = ProcessOutcome::End::exited;
-    std::array<pollfd, 3> watched{{{exit_.number(), POLLIN, 0},
+    ProcessOutcome outcome;
+    outcome.end = End::exited;
+    std::array<pollfd, 3> watched{{{reports_.number(), POLLIN, 0},
                                    {output_.number(), POLLIN, 0},
                                    {errors_.number(), POLLIN, 0}}};
-    while (!ended(watched[0])) {
-      // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-      if (stop.load(std::memory_order_relaxed)) {
-        outcome.end = ProcessOutcome::End::interrupted;
-        break;
-      }
-      if (Clock::now() >= deadline) {
-        outcome.end = ProcessOutcome::End::timed_out;
-        break;
+    while (watched[0].fd >= 0) {  // the supervisor lives
+      if (outcome.end == End::exited) {
+        // relaxed: nothing is ordered by the flag; it only has to be seen soon.
+        if (stop.load(std::memory_order_relaxed)) outcome.end = End::interrupted;
+        if (outcome.end == End::exited && Clock::now() >= deadline) outcome.end = End::timed_out;
+        if (outcome.end != End::exited) ask_to_end(request.grace_s);
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
       read(outcome, watched);
-      if (request.waiting) {
+      if (request.waiting && outcome.end == End::exited) {
         request.waiting(std::chrono::duration<double>(Clock::now() - start).count());
       }
     }
-    if (outcome.end != ProcessOutcome::End::exited) ask_to_end(request.grace_s, outcome, watched);
-    // The leader before it is waited for: as long as it is not, nobody else can have its number.
-    ::kill(-pid_, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {
     }
     read(outcome, watched);
-    if (outcome.end != ProcessOutcome::End::exited) return;
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-    if (!WIFEXITED(status)) outcome.end = ProcessOutcome::End::killed;
+    if (outcome.end == End::exited || is_not_started()) take_report(outcome);
+    return outcome;
   }
 
  private:
-  [[nodiscard]] bool ended(const pollfd& exit) const {
-    if (exit.fd >= 0) return (exit.revents & POLLIN) != 0;
-    siginfo_t info{};  // a kernel without pidfd_open
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == pid_;
-  }
-
-  /// All of the group have ended when the last one has closed the pipe of errors; the leader alone
-  /// may be a shell that dies at once, before a build tool has ended its compilers.
-  void ask_to_end(double grace_s, ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
-    if (grace_s <= 0) return;
-    const auto deadline = Clock::now() + std::chrono::duration<double>(grace_s);
-    ::kill(-pid_, SIGTERM);
-    watched[0].fd = -1;  // it would be ready all the time
-    while ((!ended(watched[0]) || watched[2].fd >= 0) && Clock::now() < deadline) {
-      ::poll(watched.data(), watched.size(), kPollInterval_ms);
-      read(outcome, watched);
-    }
+  void ask_to_end(double grace_s) {
+    const char byte = 0;
+    if (grace_s <= 0 || ::write(control_.number(), &byte, 1) != 1) control_.close();
   }
 
   void read(ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
-    if (watched[1].fd >= 0 && !drain(watched[1].fd, outcome.output, kMaxOutputBytes, false)) {
-      watched[1].fd = -1;  // poll() skips it
+    const auto take = [](pollfd& from, std::string& into, std::size_t limit, bool keep_the_end) {
+      if (from.fd >= 0 && !drain(from.fd, into, limit, keep_the_end))
+        from.fd = -1;  // poll skips it
+    };
+    take(watched[0], report_bytes_, 2 * sizeof(ProcessReport), false);
+    take(watched[1], outcome.output, kMaxOutputBytes, false);
+    take(watched[2], outcome.errors, kMaxErrorBytes, true);
+  }
+
+  /// The first one tells: what could not be started has ended, too.
+  [[nodiscard]] ProcessReport first_report() const {
+    ProcessReport report{ProcessReport::Kind::ended, SIGKILL};  // somebody killed the supervisor
+    if (report_bytes_.size() >= sizeof(report)) {
+      std::memcpy(&report, report_bytes_.data(), sizeof(report));
     }
-    if (watched[2].fd >= 0 && !drain(watched[2].fd, outcome.errors, kMaxErrorBytes, true)) {
-      watched[2].fd = -1;
+    return report;
+  }
+
+  [[nodiscard]] bool is_not_started() const {
+    return first_report().kind == ProcessReport::Kind::not_started;
+  }
+
+  void take_report(ProcessOutcome& outcome) const {
+    using End = ProcessOutcome::End;
+    const ProcessReport report = first_report();
+    outcome.code = report.value;
+    if (report.kind == ProcessReport::Kind::not_started) {
+      outcome.end = End::not_started;
+    } else if (WIFEXITED(report.value)) {
+      outcome.code = WEXITSTATUS(report.value);
+    } else {
+      outcome.end = End::killed;
+      outcome.code = WTERMSIG(report.value);
     }
   }
 
-  pid_t pid_;
-  Descriptor exit_;
+  pid_t supervisor_;
   Descriptor output_;
   Descriptor errors_;
+  Descriptor reports_;
+  Descriptor control_;
+  std::string report_bytes_;
 };
 
 ProcessOutcome not_started(int error) {
@@ -240,38 +226,31 @@ std::string ProcessOutcome::text() const {
 ProcessOutcome run_process(const ProcessRequest& request, const std::atomic<bool>& stop) {
   Pipe output;
   Pipe errors;
-  Pipe failure;
+  Pipe reports;
+  Pipe control;
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (null.number() < 0 || !output.open() || !errors.open() || !failure.open()) {
+  if (null.number() < 0 || !output.open() || !errors.open() || !reports.open() || !control.open()) {
     return not_started(errno);
   }
   const std::vector<std::string> environment = environment_with(request.environment);
   const std::vector<char*> argument_pointers = pointers(request.command);
   const std::vector<char*> environment_pointers = pointers(environment);
-  const pid_t parent = ::getpid();
+  const Supervised supervised{.arguments = argument_pointers.data(),
+                              .environment = environment_pointers.data(),
+                              .folder = request.folder.c_str(),
+                              .grace_s = request.grace_s,
+                              .input = null.number(),
+                              .output = output.write_end.number(),
+                              .errors = errors.write_end.number(),
+                              .report = reports.write_end.number(),
+                              .control = control.read_end.number()};
   const pid_t pid = ::fork();
   if (pid < 0) return not_started(errno);
-  if (pid == 0) {
-    become(argument_pointers, environment_pointers, null.number(), output, errors, failure, parent,
-           request);
-  }
-  ::setpgid(pid, pid);  // here too: whoever comes first
-  output.write_end.close();
-  errors.write_end.close();
-  failure.write_end.close();
-  int error = 0;
-  ssize_t got = 0;
-  while ((got = ::read(failure.read_end.number(), &error, sizeof(error))) < 0 && errno == EINTR) {
-  }
-  if (got == static_cast<ssize_t>(sizeof(error))) {
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    return not_started(error);
-  }
-  ProcessOutcome outcome;
-  Child child(pid, std::move(output), std::move(errors));
-  child.wait(request, stop, outcome);
-  return outcome;
+  if (pid == 0) supervise(supervised);
+  for (Pipe* each : {&output, &errors, &reports}) each->write_end.close();
+  control.read_end.close();
+  Child child(pid, std::move(output), std::move(errors), std::move(reports), std::move(control));
+  return child.wait(request, stop);
 }
 
 }  // namespace taskbench::workloads::measure

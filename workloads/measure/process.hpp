@@ -12,8 +12,8 @@ struct ProcessRequest {
   std::vector<std::string> command;      ///< program, looked up in PATH, and its arguments
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of this process's own
   double timeout_s = 60;
-  /// How long a program that is ended early, and all of its process group, may take after a SIGTERM
-  /// to end what they have started in groups of their own, as build tools do. 0: killed at once.
+  /// How long a program that is ended early, and all that it has started, may take to end after its
+  /// process group was sent a SIGTERM: build tools clean up then. 0: all are killed at once.
   double grace_s = 0;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
   std::string folder{};                             ///< where it runs; empty: where this one does
@@ -39,9 +39,10 @@ struct ProcessOutcome {
 };
 
 /// Waits for the program, at most `timeout_s` and until `stop` is set. The program is the leader of
-/// a process group of its own with an empty standard input. When it has ended, what it has forked
-/// and left behind is killed; when this process dies, it is killed too. For a thread that has no
-/// other children to wait for; not to be called from several threads at once.
+/// a process group of its own with an empty standard input. When it has ended, everything that it
+/// has started and left behind is killed, daemons included; when this process dies, even of a
+/// SIGKILL, so are they and the program (supervisor.hpp). Not to be called from several threads at
+/// once.
 [[nodiscard]] ProcessOutcome run_process(const ProcessRequest& request,
                                          const std::atomic<bool>& stop);
 
