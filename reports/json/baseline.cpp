@@ -10,8 +10,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
 #include "reports/json/nulls.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -28,84 +30,6 @@ constexpr std::string_view kFileMark = "taskbench_baseline";
 constexpr std::string_view kJournalMark = "taskbench_baseline_journal";
 constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 constexpr std::int64_t kMany = 1'000'000'000'000;
-
-/// What is wrong with which field.
-class FieldError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// A value of the document with its place in it: "settings.seed", "processes[3].real_ns".
-class Field {
- public:
-  Field(const Json& value, std::string where) : value_(value), where_(std::move(where)) {}
-
-  [[noreturn]] void fail(std::string_view what) const {
-    throw FieldError(where_.empty() ? fmt::format("it {}", what)
-                                    : fmt::format("field '{}' {}", where_, what));
-  }
-
-  [[nodiscard]] Field at(const std::string& key) const {
-    if (!value_.is_object()) fail("is no object");
-    const auto found = value_.find(key);
-    const std::string where = where_.empty() ? key : where_ + '.' + key;
-    if (found == value_.end()) throw FieldError(fmt::format("field '{}' is missing", where));
-    return {*found, where};
-  }
-
-  [[nodiscard]] std::vector<Field> elements() const {
-    if (!value_.is_array()) fail("is no array");
-    std::vector<Field> result;
-    for (std::size_t i = 0; i < value_.size(); ++i) {
-      result.emplace_back(value_[i], fmt::format("{}[{}]", where_, i));
-    }
-    return result;
-  }
-
-  [[nodiscard]] std::vector<std::pair<std::string, Field>> members() const {
-    if (!value_.is_object()) fail("is no object");
-    std::vector<std::pair<std::string, Field>> result;
-    for (const auto& [key, value] : value_.items()) {
-      result.emplace_back(key, Field(value, where_ + '.' + key));
-    }
-    return result;
-  }
-
-  [[nodiscard]] std::string text() const {
-    if (!value_.is_string()) fail("is no text");
-    return value_.get<std::string>();
-  }
-  [[nodiscard]] std::string text_or_empty() const {
-    return value_.is_null() ? std::string{} : text();
-  }
-  [[nodiscard]] bool is_null() const { return value_.is_null(); }
-
-  [[nodiscard]] std::int64_t whole(std::int64_t min, std::int64_t max) const {
-    if (!value_.is_number_integer() || (value_.is_number_unsigned() && value_ > max) ||
-        value_.get<std::int64_t>() < min || value_.get<std::int64_t>() > max) {
-      fail(fmt::format("is no whole number from {} to {}", min, max));
-    }
-    return value_.get<std::int64_t>();
-  }
-  [[nodiscard]] std::uint64_t seed() const {
-    if (!value_.is_number_unsigned()) fail("is no whole number");
-    return value_.get<std::uint64_t>();
-  }
-  [[nodiscard]] double not_negative() const {
-    const double value = value_.is_number() ? value_.get<double>() : std::nan("");
-    if (!std::isfinite(value) || value < 0) fail("is no number of 0 or more");
-    return value;
-  }
-  [[nodiscard]] double positive() const {
-    const double value = value_.is_number() ? value_.get<double>() : std::nan("");
-    if (!std::isfinite(value) || value <= 0) fail("is no positive number");
-    return value;
-  }
-
- private:
-  const Json& value_;
-  std::string where_;
-};
 
 Json to_json(const CanaryTimes& times) {
   return {{"cpu_ns", times.cpu_ns}, {"memory_ns", times.memory_ns}, {"futex_ns", times.futex_ns}};
@@ -268,13 +192,11 @@ std::string baseline_file(const Series& series) {
 Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) refuse(path, "is empty");
   try {
-    return series_from(Json::parse(text));
-  } catch (const Json::parse_error& error) {
-    refuse(path, fmt::format("is no valid JSON, at byte {}: it is cut off or damaged", error.byte));
+    return series_from(parse_json(text));
+  } catch (const ParseError& error) {
+    refuse(path, error.what());
   } catch (const FieldError& error) {
     refuse(path, error.what());
-  } catch (const Json::exception&) {
-    refuse(path, "is no valid JSON: it holds what is not UTF-8");
   }
 }
 
@@ -307,7 +229,7 @@ std::string journal_line(const SeriesProcess& process, std::size_t number) {
 Series read_series_journal(const std::filesystem::path& path) {
   Series series;
   for_each_line(path, journal_text(path), [&](std::string_view text, std::size_t number) {
-    const Json line = Json::parse(text);
+    const Json line = parse_json(text);
     const Field root(line, "");
     if (number == 1) {
       check_version(root.at(std::string(kJournalMark)));

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "reports/verdict/drift.hpp"
 
@@ -13,6 +15,14 @@ using Json = nlohmann::ordered_json;
 
 bool is_number(double value) { return std::isfinite(value); }
 bool is_number(std::int64_t) { return true; }
+
+/// Whether the text holds a value of that type; others would be cut to something else.
+bool holds(const Json& value, const double&) { return value.is_number(); }
+bool holds(const Json& value, const std::int64_t&) {
+  return value.is_number_integer() &&
+         !(value.is_number_unsigned() &&
+           std::cmp_greater(value.get<std::uint64_t>(), std::numeric_limits<std::int64_t>::max()));
+}
 
 template <class T>
 void add(Json& object, Json& reasons, const std::string& name, const model::Fact<T>& fact) {
@@ -27,7 +37,7 @@ void add(Json& object, Json& reasons, const std::string& name, const model::Fact
 template <class T>
 void read(const Json& object, const std::string& name, model::Fact<T>& fact) {
   const auto found = object.find(name);
-  if (found != object.end() && found->is_number()) {
+  if (found != object.end() && holds(*found, T{})) {
     fact = model::Fact<T>::known(found->template get<T>());
   }
 }

@@ -4,10 +4,14 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reports/json/field.hpp"
 #include "reports/json/nulls.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -19,6 +23,9 @@ using model::PairedTrial;
 using model::ProcessSample;
 using model::Side;
 using model::TrialEnd;
+
+constexpr std::int64_t kMostRepetitions = 1'000'000'000;
+constexpr std::int64_t kMostBlocks = 1'000'000;
 
 constexpr std::array<std::pair<TrialEnd, std::string_view>, 3> kEnds{{
     {TrialEnd::decided, "decided"},
@@ -35,18 +42,23 @@ Json to_json(const model::PairedProgram& program) {
   return object;
 }
 
-PairedSetup setup_from(const Json& line) {
+double chance_from(const Field& field) {
+  const double chance = field.positive();
+  if (chance >= 1) field.fail("is no chance between 0 and 1");
+  return chance;
+}
+
+PairedSetup paired_setup_from(const Field& line) {
   PairedSetup setup;
   setup.base = program_from(line.at("base"));
   setup.head = program_from(line.at("head"));
   line.at("seed").get_to(setup.seed);
-  line.at("alpha").get_to(setup.alpha);
-  line.at("pass_error").get_to(setup.pass_error);
-  line.at("delta").get_to(setup.delta);
-  line.at("repetitions").get_to(setup.repetitions);
-  line.at("min_time_s").get_to(setup.min_time_s);
-  line.at("max_blocks").get_to(setup.max_blocks);
-  if (setup.max_blocks < 1) throw std::runtime_error("it has no blocks");
+  setup.alpha = chance_from(line.at("alpha"));
+  setup.pass_error = chance_from(line.at("pass_error"));
+  setup.delta = line.at("delta").positive();
+  setup.repetitions = line.at("repetitions").whole(1, kMostRepetitions);
+  setup.min_time_s = line.at("min_time_s").positive();
+  setup.max_blocks = static_cast<int>(line.at("max_blocks").whole(1, kMostBlocks));
   line.at("benchmarks").get_to(setup.benchmarks);
   line.at("only_base").get_to(setup.only_base);
   line.at("only_head").get_to(setup.only_head);
@@ -54,85 +66,88 @@ PairedSetup setup_from(const Json& line) {
   line.at("iterations").get_to(setup.iterations);
   setup.reproduce = line.value("reproduce", std::string());
   setup.counts_instructions = line.value("counts_instructions", false);
-  for (const auto& [name, floor] : line.at("noise_floors").items()) {
-    setup.noise_floors[name] = {floor.at("epsilon").get<double>(),
-                                floor.at("source").get<std::string>()};
+  for (const auto& [name, floor] : line.at("noise_floors").members()) {
+    setup.noise_floors[name] = {floor.at("epsilon").not_negative(), floor.at("source").text()};
   }
   for (const std::string& name : setup.benchmarks) {
-    if (!setup.noise_floors.contains(name)) throw std::runtime_error("a noise floor is missing");
+    if (!setup.noise_floors.contains(name)) line.at("noise_floors").fail("lacks a noise floor");
   }
-  if (setup.benchmarks.empty()) throw std::runtime_error("it names no benchmarks");
+  if (setup.benchmarks.empty()) line.fail("names no benchmarks");
   return setup;
 }
 
-Side side_from(const Json& line) {
-  const auto side = line.at("side").get<std::string>();
-  if (side != "base" && side != "head") throw std::runtime_error("its side is neither of the two");
+void check_journal_version(const Field& version) {
+  const auto found = version.whole(0, std::numeric_limits<std::int64_t>::max());
+  if (found == model::kJournalVersion) return;
+  throw FieldError(fmt::format("its version is {}, this taskbench reads version {}", found,
+                               model::kJournalVersion));
+}
+
+Side side_from(const Field& line) {
+  const std::string side = line.at("side").text();
+  if (side != "base" && side != "head") line.at("side").fail("is neither base nor head");
   return side == "base" ? Side::base : Side::head;
 }
 
-InstructionSample instructions_from(const Json& line, const PairedTrial& trial) {
+InstructionSample instructions_from(const Field& line, const PairedTrial& trial) {
   InstructionSample sample;
   sample.side = side_from(line);
   line.at("instructions_of").get_to(sample.benchmark);
   line.at("per_iteration").get_to(sample.per_iteration);
-  const Json& reason = line.at("reason");
-  if (!reason.is_null()) reason.get_to(sample.unavailable);
+  sample.unavailable = line.at("reason").text_or_empty();
   const std::size_t place = trial.instructions.size();
   const auto& names = trial.setup.benchmarks;
   if (!trial.setup.counts_instructions || place / 2 >= names.size() ||
       sample.benchmark != names[place / 2] || (sample.side == Side::head) != (place % 2 == 1)) {
-    throw std::runtime_error("it is not the count that follows the one before");
+    line.fail("is not the count that follows the one before");
   }
   if (sample.per_iteration.empty() == sample.unavailable.empty()) {
-    throw std::runtime_error("it needs counts or a reason, and not both");
+    line.fail("needs counts or a reason, and not both");
   }
   for (const double count : sample.per_iteration) {
-    if (!std::isfinite(count) || count <= 0) throw std::runtime_error("a count is not above 0");
+    if (!std::isfinite(count) || count <= 0)
+      line.at("per_iteration").fail("has a count that is not above 0");
   }
   return sample;
 }
 
-ProcessSample sample_from(const Json& line, const PairedTrial& trial) {
+ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
   ProcessSample sample;
   line.at("block").get_to(sample.block);
   line.at("position").get_to(sample.position);
   sample.side = side_from(line);
-  line.at("took_s").get_to(sample.took_s);
+  sample.took_s = line.at("took_s").not_negative();
   line.at("real_ns").get_to(sample.real_ns);
   line.at("counters").get_to(sample.counters);
   const auto place = static_cast<int>(trial.samples.size());
   if (sample.block != place / model::kBlockSize || sample.position != place % model::kBlockSize) {
-    throw std::runtime_error("it is not the process that follows the one before");
+    line.fail("is not the process that follows the one before");
   }
   for (const std::string& name : trial.setup.benchmarks) {
     const auto found = sample.real_ns.find(name);
     if (found == sample.real_ns.end() || !std::isfinite(found->second) || found->second <= 0) {
-      throw std::runtime_error(fmt::format("it has no time of '{}'", name));
+      line.fail(fmt::format("has no time of '{}'", name));
     }
   }
   return sample;
 }
 
-TrialEnd end_from(const Json& line) {
-  const auto text = line.at("end").get<std::string>();
+TrialEnd end_from(const Field& line) {
+  const std::string text = line.at("end").text();
   for (const auto& [end, name] : kEnds) {
     if (name == text) return end;
   }
-  throw std::runtime_error("it names no known end");
+  line.fail("names no known end");
 }
 
-void take_line(PairedTrial& trial, std::string_view text, std::size_t number) {
-  const Json line = Json::parse(text);
-  if (number == 1) {
-    if (line.at("taskbench_journal").get<int>() != model::kJournalVersion) {
-      throw std::runtime_error(fmt::format("its version is {}, this taskbench reads version {}",
-                                           line.at("taskbench_journal").get<int>(),
-                                           model::kJournalVersion));
-    }
-    trial.setup = setup_from(line);
+}  // namespace
+
+void add_line(PairedTrial& trial, const Field& line, bool is_first) {
+  if (is_first) {
+    check_journal_version(line.at("taskbench_journal"));
+    trial.setup = paired_setup_from(line);
   } else if (trial.end) {
-    throw std::runtime_error("it comes after the end");
+    line.fail("comes after the end");
   } else if (line.contains("end")) {
     trial.end = end_from(line);
   } else if (line.contains("instructions_of")) {
@@ -142,10 +157,8 @@ void take_line(PairedTrial& trial, std::string_view text, std::size_t number) {
   }
 }
 
-}  // namespace
-
-model::PairedProgram program_from(const Json& object) {
-  return {object.at("command").get<std::string>(), object.at("digest").get<std::string>(),
+model::PairedProgram program_from(const Field& object) {
+  return {object.at("command").text(), object.at("digest").text(),
           object.value("revision", std::string()), object.value("commit", std::string())};
 }
 
@@ -199,8 +212,10 @@ std::string journal_line(TrialEnd end) {
 
 PairedTrial parse_journal(const std::filesystem::path& path, std::string_view content) {
   PairedTrial trial;
-  for_each_line(path, content,
-                [&](std::string_view text, std::size_t number) { take_line(trial, text, number); });
+  for_each_line(path, content, [&](std::string_view text, std::size_t number) {
+    const Json document = parse_json(text);
+    add_line(trial, Field(document, ""), number == 1);
+  });
   return trial;
 }
 

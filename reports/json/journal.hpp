@@ -5,11 +5,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "reports/json/field.hpp"
 #include "reports/json/line_file.hpp"
 #include "reports/model/paired.hpp"
 
@@ -29,8 +29,12 @@ namespace taskbench::reports::json {
 /// As above, from the file. Throws JournalError when it cannot be read, too.
 [[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
 
-/// One of the two programs, as a journal and a report hold it. Throws nlohmann's exceptions.
-[[nodiscard]] model::PairedProgram program_from(const nlohmann::ordered_json& object);
+/// Adds what one line tells, which a report holds, too. Throws FieldError for a line that is not as
+/// it was written, or does not follow those before.
+void add_line(model::PairedTrial& trial, const Field& line, bool is_first);
+
+/// One of the two programs, as a journal and a report hold it. Throws FieldError.
+[[nodiscard]] model::PairedProgram program_from(const Field& object);
 
 /// Appends to a journal. Not thread-safe; one writer a file: the file is locked.
 class JournalWriter {

@@ -7,10 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "reports/json/file_content.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -39,8 +39,9 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
     ++number;
     try {
       take(content.substr(0, newline), number);
-    } catch (const nlohmann::json::parse_error&) {  // whose text quotes what may be anything
-      fail_journal(path, fmt::format("line {} is not one of a taskbench journal", number));
+    } catch (const ParseError& error) {
+      fail_journal(path, fmt::format("line {} is not one of a taskbench journal: it {}", number,
+                                     error.what()));
     } catch (const std::exception& error) {
       fail_journal(
           path, fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));

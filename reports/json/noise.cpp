@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
 #include "reports/json/nulls.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -17,17 +18,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kVersionKey = "taskbench_noise";
 
-double finite(const Json& value) {
-  const auto number = value.get<double>();
-  if (!std::isfinite(number) || number < 0) throw std::runtime_error("a number is out of range");
-  return number;
-}
-
-void read_origin(const Json& object, model::NoiseOrigin& origin) {
+void read_origin(const Field& object, model::NoiseOrigin& origin) {
   object.at("date").get_to(origin.date);
   object.at("copies").get_to(origin.copies);
   object.at("blocks").get_to(origin.blocks);
-  origin.block_s = finite(object.at("block_s"));
+  origin.block_s = object.at("block_s").not_negative();
 }
 
 Json to_json(const model::NoiseOrigin& origin) {
@@ -37,19 +32,19 @@ Json to_json(const model::NoiseOrigin& origin) {
           {"block_s", origin.block_s}};
 }
 
-model::NoiseCalibration noise_from(const Json& document) {
-  if (document.at(kVersionKey).get<int>() != model::kNoiseVersion) {
+model::NoiseCalibration noise_from(const Field& document) {
+  if (document.at(std::string(kVersionKey)).get<int>() != model::kNoiseVersion) {
     throw std::runtime_error("it is of another version");
   }
   model::NoiseCalibration noise;
   read_origin(document, noise);
-  for (const auto& [name, value] : document.at("machine").items()) {
-    noise.machine.push_back({name, value.is_null() ? "" : value.get<std::string>()});
+  for (const auto& [name, value] : document.at("machine").members()) {
+    noise.machine.push_back({name, value.text_or_empty()});
   }
-  for (const Json& row : document.at("benchmarks")) {
+  for (const Field& row : document.at("benchmarks").elements()) {
     model::BenchmarkNoise& each = noise.benchmarks[row.at("name").get<std::string>()];
-    each.epsilon = finite(row.at("epsilon"));
-    each.deviation = finite(row.at("deviation"));
+    each.epsilon = row.at("epsilon").not_negative();
+    each.deviation = row.at("deviation").not_negative();
     row.at("effects").get_to(each.effects);
     row.at("levels").get_to(each.levels);
     if (row.contains("earlier")) read_origin(row.at("earlier"), each.earlier.emplace());
@@ -97,7 +92,8 @@ model::NoiseCalibration read_noise(const std::filesystem::path& path) {
   const FileContent content = read_file(path);
   try {
     if (!content.ok()) throw std::runtime_error("it " + content.error);
-    return noise_from(Json::parse(content.bytes));
+    const Json document = parse_json(content.bytes);
+    return noise_from(Field(document, ""));
   } catch (const std::exception& error) {
     throw ReadError(fmt::format(
         "{}: no calibration of this version: {}; remove it, or measure anew by taskbench calibrate",

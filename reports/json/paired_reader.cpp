@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "reports/json/field.hpp"
 #include "reports/json/journal.hpp"
 #include "reports/json/paired_writer.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -36,26 +38,26 @@ constexpr std::array<std::pair<std::string_view, Stage>, 4> kStages{{
 }};
 
 template <class Table>
-auto named(const Table& table, const Json& object, const char* key) {
-  const auto text = object.at(key).get<std::string>();
+auto named(const Table& table, const Field& object, const char* key) {
+  const std::string text = object.at(key).text();
   for (const auto& [name, value] : table) {
     if (name == text) return value;
   }
-  throw std::runtime_error(fmt::format("'{}' is no {}", text, key));
+  throw FieldError(fmt::format("'{}' is no {}", text, key));
 }
 
 template <class T>
-std::optional<T> optional_of(const Json& object, const char* key) {
-  const Json& value = object.at(key);
+std::optional<T> optional_of(const Field& object, const char* key) {
+  const Field value = object.at(key);
   return value.is_null() ? std::nullopt : std::optional(value.get<T>());
 }
 
 /// The key must be there, and hold a text or null.
-std::string text_or_null_at(const Json& object, const char* key) {
-  return optional_of<std::string>(object, key).value_or(std::string());
+std::string text_or_null_at(const Field& object, const char* key) {
+  return object.at(key).text_or_empty();
 }
 
-verdict::InstructionsVerdict instructions_from(const Json& object) {
+verdict::InstructionsVerdict instructions_from(const Field& object) {
   verdict::InstructionsVerdict result;
   result.verdict = named(kVerdicts, object, "verdict");
   result.reason = text_or_null_at(object, "reason");
@@ -74,7 +76,7 @@ verdict::InstructionsVerdict instructions_from(const Json& object) {
   return result;
 }
 
-verdict::BenchmarkVerdict verdict_from(const Json& row) {
+verdict::BenchmarkVerdict verdict_from(const Field& row) {
   verdict::BenchmarkVerdict result;
   row.at("name").get_to(result.name);
   result.verdict = named(kVerdicts, row, "verdict");
@@ -91,7 +93,7 @@ verdict::BenchmarkVerdict verdict_from(const Json& row) {
   row.at("delta").get_to(result.delta);
   result.detectable = optional_of<double>(row, "detectable");
   result.blocks_needed = optional_of<std::size_t>(row, "blocks_needed");
-  for (const Json& each : row.at("counters")) {
+  for (const Field& each : row.at("counters").elements()) {
     result.counters.push_back({each.at("name").get<std::string>(), each.at("base").get<double>(),
                                each.at("head").get<double>(), each.at("score").get<double>()});
   }
@@ -105,30 +107,30 @@ verdict::BenchmarkVerdict verdict_from(const Json& row) {
 }
 
 /// The report holds the very lines of the journal, so that is what reads and checks them.
-model::PairedTrial trial_from(const std::filesystem::path& path, const Json& document) {
-  std::string lines = document.at("setup").dump() + '\n';
-  const Json none = Json::array();
-  const auto instructions = document.find("instructions");  // older reports have none
-  for (const Json& sample : instructions == document.end() ? none : *instructions) {
-    lines += sample.dump() + '\n';
-  }
-  for (const Json& sample : document.at("samples")) lines += sample.dump() + '\n';
-  return parse_journal(path, lines);
+model::PairedTrial trial_from(const Field& document) {
+  model::PairedTrial trial;
+  add_line(trial, document.at("setup"), true);
+  const auto add_all = [&](const Field& lines) {
+    for (const Field& line : lines.elements()) add_line(trial, line, false);
+  };
+  if (document.contains("instructions")) add_all(document.at("instructions"));  // not in older ones
+  add_all(document.at("samples"));
+  return trial;
 }
 
-void read_judged(const std::filesystem::path& path, const Json& document,
-                 verdict::PairedFile& file) {
+void read_judged(const Field& document, verdict::PairedFile& file) {
   file.outcome = Outcome::judged;
-  file.trial = trial_from(path, document);
+  file.trial = trial_from(document);
   file.report.overall = named(kVerdicts, document, "verdict");
   document.at("blocks").get_to(file.report.blocks);
   // Which of the ends it was, the report does not tell; nothing here depends on it.
   if (document.at("complete").get<bool>()) file.trial.end = model::TrialEnd::decided;
-  for (const Json& row : document.at("benchmarks")) {
+  const auto& names = file.trial.setup.benchmarks;
+  const std::set<std::string> known(names.begin(), names.end());
+  for (const Field& row : document.at("benchmarks").elements()) {
     file.report.benchmarks.push_back(verdict_from(row));
-    const auto& known = file.trial.setup.benchmarks;
     const std::string& name = file.report.benchmarks.back().name;
-    if (std::ranges::find(known, name) == known.end()) {
+    if (!known.contains(name)) {
       throw std::runtime_error(fmt::format("'{}' has no samples", name));
     }
   }
@@ -137,8 +139,8 @@ void read_judged(const std::filesystem::path& path, const Json& document,
   }
 }
 
-void read_failed(const Json& document, verdict::PairedFile& file) {
-  const Json& failure = document.at("failure");
+void read_failed(const Field& document, verdict::PairedFile& file) {
+  const Field failure = document.at("failure");
   file.outcome = Outcome::failed;
   file.failure.stage = named(kStages, failure, "stage");
   const std::string side = text_or_null_at(failure, "side");
@@ -150,7 +152,7 @@ void read_failed(const Json& document, verdict::PairedFile& file) {
   failure.at("log").get_to(file.failure.lines);
 }
 
-verdict::PairedFile file_from(const std::filesystem::path& path, const Json& document) {
+verdict::PairedFile file_from(const Field& document) {
   const int version = document.at("taskbench_paired").get<int>();
   if (version != kPairedVersion) {
     throw std::runtime_error(
@@ -159,7 +161,7 @@ verdict::PairedFile file_from(const std::filesystem::path& path, const Json& doc
   verdict::PairedFile file;
   const auto outcome = document.at("outcome").get<std::string>();
   if (outcome == "judged") {
-    read_judged(path, document, file);
+    read_judged(document, file);
     return file;
   }
   file.trial.setup.base = program_from(document.at("base"));
@@ -187,10 +189,11 @@ bool is_paired_report(std::string_view text) {
 
 verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::string_view text) {
   try {
-    return file_from(path, Json::parse(text));
-  } catch (const Json::parse_error&) {
-    throw ReadError(fmt::format(
-        "{}: is no whole report of `taskbench ab`: it is cut off or damaged", path.string()));
+    const Json document = parse_json(text);
+    return file_from(Field(document, ""));
+  } catch (const ParseError& error) {
+    throw ReadError(fmt::format("{}: is no whole report of `taskbench ab`: it {}", path.string(),
+                                error.what()));
   } catch (const std::exception& error) {
     throw ReadError(
         fmt::format("{}: is no report of `taskbench ab`: {}", path.string(), error.what()));

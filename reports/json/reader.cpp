@@ -5,21 +5,28 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
 #include "reports/json/file_content.hpp"
 #include "reports/json/nulls.hpp"
+#include "reports/json/parse.hpp"
 
 namespace taskbench::reports::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMaxDepth = 64;
+// What no measurement gives, in ns: a sum or a ratio of such times could not be told from a damage.
+constexpr double kShortestTime = 1e-15;
+constexpr double kLongestTime = 1e30;
+constexpr double kMostIterations = 1e18;
+constexpr double kMostCpus = 1e9;
 
 // What Google Benchmark writes into a row itself; every other number is a counter.
 constexpr std::array<std::string_view, 19> kOwnKeys{"name",
@@ -57,42 +64,6 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kOurOtherFiles{{
   throw ReadError(fmt::format("{}: {}", path.string(), what));
 }
 
-/// The same text with `null` for the NaN and Infinity that Google Benchmark writes for a spread
-/// that it cannot compute. JSON has no such words; outside of strings they can be nothing else.
-/// Refuses what is nested so deeply that only an attack explains it.
-std::string with_nulls(const std::filesystem::path& path, std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  bool in_string = false;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char each = text[i];
-    if (in_string) {
-      result += each;
-      if (each == '\\' && i + 1 < text.size()) result += text[++i];
-      if (each == '"') in_string = false;
-      continue;
-    }
-    const std::string_view rest = text.substr(i);
-    const auto word = [&](std::string_view candidate) {
-      if (!rest.starts_with(candidate)) return false;
-      result += "null";
-      i += candidate.size() - 1;
-      return true;
-    };
-    if (word("NaN") || word("nan") || word("-NaN") || word("-nan") || word("Infinity") ||
-        word("-Infinity") || word("inf") || word("-inf")) {
-      continue;
-    }
-    if (each == '"') in_string = true;
-    if (each == '{' || each == '[') ++depth;
-    if (each == '}' || each == ']') --depth;
-    if (depth > kMaxDepth) fail(path, "is nested too deeply for a result file");
-    result += each;
-  }
-  return result;
-}
-
 double unit_in_ns(const std::filesystem::path& path, const Json& row, std::string_view name) {
   const auto found = row.find("time_unit");
   if (found == row.end()) return 1;
@@ -118,16 +89,32 @@ std::string error_of(const Json& row) {
   return message.empty() ? "skipped without a message" : message;
 }
 
-double number_of(const std::filesystem::path& path, const Json& row, std::string_view name,
-                 const char* key, bool zero_is_sound) {
+[[noreturn]] void fail_number(const std::filesystem::path& path, std::string_view name,
+                              std::string_view what, const Json& value) {
+  fail(path,
+       fmt::format("'{}' has {} of {}, which no measurement gives", name, what, value.dump()));
+}
+
+/// In ns.
+double time_of(const std::filesystem::path& path, const Json& row, std::string_view name,
+               const char* key, bool zero_is_sound) {
   const auto found = row.find(key);
   if (found == row.end()) fail(path, fmt::format("'{}' has no {}", name, key));
-  const double value = found->is_number() ? found->get<double>() : std::nan("");
-  if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_is_sound)) {
-    fail(path,
-         fmt::format("'{}' has a {} of {}, which no measurement gives", name, key, found->dump()));
-  }
-  return value;
+  const std::string what = fmt::format("a {}", key);
+  if (!found->is_number()) fail_number(path, name, what, *found);
+  const double ns = found->get<double>() * unit_in_ns(path, row, name);
+  const bool is_sound = (ns >= kShortestTime && ns <= kLongestTime) || (ns == 0 && zero_is_sound);
+  if (!is_sound) fail_number(path, name, what, *found);
+  return ns;
+}
+
+std::int64_t iterations_of(const std::filesystem::path& path, const Json& row,
+                           std::string_view name) {
+  const auto found = row.find("iterations");
+  if (found == row.end()) fail(path, fmt::format("'{}' has no iterations", name));
+  const double count = found->is_number() ? found->get<double>() : 0;
+  if (count < 1 || count > kMostIterations) fail_number(path, name, "an iteration count", *found);
+  return static_cast<std::int64_t>(count);
 }
 
 class Parser {
@@ -186,7 +173,8 @@ class Parser {
       const auto found = context.find(key);
       return found != context.end() && found->is_number() ? found->get<double>() : 0;
     };
-    file_.cpu_count = static_cast<std::int64_t>(number("num_cpus"));
+    const double cpus = number("num_cpus");
+    file_.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<std::int64_t>(cpus) : 0;
     file_.cpu_mhz = number("mhz_per_cpu");
     file_.cpu_scaling_enabled = is_true(context, "cpu_scaling_enabled");
     if (const auto load = context.find("load_avg"); load != context.end() && load->is_array()) {
@@ -208,7 +196,8 @@ class Parser {
         row.contains("rms")) {
       return;
     }
-    model::Benchmark& benchmark = find_or_add(run_name);
+    const std::size_t place = place_of(run_name);
+    model::Benchmark& benchmark = file_.benchmarks[place];
     if (type == "aggregate") {
       benchmark.has_aggregates = true;
       return;
@@ -217,17 +206,15 @@ class Parser {
       benchmark.error = std::move(error);
       return;
     }
-    check_not_twice(row, run_name);
+    check_not_twice(row, place);
     benchmark.repetitions.push_back(repetition_of(row, name));
   }
 
   model::ResultRepetition repetition_of(const Json& row, const std::string& name) {
     model::ResultRepetition repetition;
-    const double unit = unit_in_ns(path_, row, name);
-    repetition.real_ns = unit * number_of(path_, row, name, "real_time", false);
-    repetition.cpu_ns = unit * number_of(path_, row, name, "cpu_time", true);
-    repetition.iterations =
-        static_cast<std::int64_t>(number_of(path_, row, name, "iterations", false));
+    repetition.real_ns = time_of(path_, row, name, "real_time", false);
+    repetition.cpu_ns = time_of(path_, row, name, "cpu_time", true);
+    repetition.iterations = iterations_of(path_, row, name);
     for (const auto& [key, value] : row.items()) {
       if (value.is_number() && std::ranges::find(kOwnKeys, key) == kOwnKeys.end()) {
         repetition.counters[key] = value.get<double>();
@@ -237,18 +224,25 @@ class Parser {
   }
 
   /// Two families of one name look like repetitions of one benchmark, and are not.
-  void check_not_twice(const Json& row, const std::string& run_name) {
+  void check_not_twice(const Json& row, std::size_t place) {
     const auto index = row.find("repetition_index");
     if (index == row.end()) return;  // written by 1.5 or older, which does not tell
     const auto family = row.find("family_index");
     const auto instance = row.find("per_family_instance_index");
-    const std::string place = fmt::format("{}/{}", family == row.end() ? "" : family->dump(),
-                                          instance == row.end() ? "" : instance->dump());
-    const auto [known, first] = places_.emplace(run_name, place);
-    if (known->second == place && seen_.emplace(run_name, index->dump()).second) return;
+    Origin& origin = origins_[place];
+    std::string from = fmt::format("{}/{}", family == row.end() ? "" : family->dump(),
+                                   instance == row.end() ? "" : instance->dump());
+    if (origin.repetitions.empty())
+      origin.from = std::move(from);
+    else if (origin.from != from)
+      fail_twice(place);
+    if (!origin.repetitions.insert(index->dump()).second) fail_twice(place);
+  }
+
+  [[noreturn]] void fail_twice(std::size_t place) const {
     fail(path_, fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, "
                             "give them different names",
-                            run_name));
+                            file_.benchmarks[place].run_name));
   }
 
   void read_own(const Json& own) {
@@ -270,12 +264,12 @@ class Parser {
       if (!each.is_object()) continue;
       const std::string name = text_or_empty(each, "name");
       if (name.empty()) continue;
-      if (index_.contains(name)) read_case(each, find_or_add(name));
+      if (index_.contains(name)) read_case(each, file_.benchmarks[place_of(name)]);
       if (!is_true(each, "failed")) continue;
       const auto errors = each.find("errors");
       const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
                         errors->front().is_string();
-      find_or_add(name).error = told ? errors->front().get<std::string>() : "failed";
+      file_.benchmarks[place_of(name)].error = told ? errors->front().get<std::string>() : "failed";
     }
   }
 
@@ -319,17 +313,25 @@ class Parser {
     }
   }
 
-  model::Benchmark& find_or_add(const std::string& run_name) {
+  /// Among the benchmarks; of a new name, at their end.
+  std::size_t place_of(const std::string& run_name) {
     const auto [place, added] = index_.emplace(run_name, file_.benchmarks.size());
-    if (added) file_.benchmarks.push_back({.run_name = run_name, .repetitions = {}, .error = {}});
-    return file_.benchmarks[place->second];
+    if (added) {
+      file_.benchmarks.push_back({.run_name = run_name, .repetitions = {}, .error = {}});
+      origins_.emplace_back();
+    }
+    return place->second;
   }
+
+  struct Origin {
+    std::string from;  ///< family and instance
+    std::set<std::string> repetitions;
+  };
 
   const std::filesystem::path& path_;
   model::ResultFile file_;
-  std::map<std::string, std::size_t> index_;
-  std::map<std::string, std::string> places_;  // family and instance, by name
-  std::set<std::pair<std::string, std::string>> seen_;
+  std::unordered_map<std::string, std::size_t> index_;
+  std::vector<Origin> origins_;  ///< of each benchmark
 };
 
 }  // namespace
@@ -337,18 +339,11 @@ class Parser {
 model::ResultFile parse_result_file(const std::filesystem::path& path, std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
   try {
-    return Parser(path).parse(Json::parse(with_nulls(path, text)));
-  } catch (const Json::parse_error& error) {
-    // "parse error at line 3, column 7: …" without the text, which may be anything.
-    const std::string what = error.what();
-    const auto begin = what.find("line ");
-    const std::string where = begin == std::string::npos
-                                  ? fmt::format("byte {}", error.byte)
-                                  : what.substr(begin, what.find(':', begin) - begin);
-    fail(path,
-         fmt::format("is no valid JSON, at {}: it is cut off, damaged, or something else", where));
-  } catch (const Json::exception&) {
-    fail(path, "is no valid JSON: it holds what is not UTF-8");
+    return Parser(path).parse(parse_json(text, BareWords::as_null));
+  } catch (const ParseError& error) {
+    fail(path, error.what());
+  } catch (const std::bad_alloc&) {
+    fail(path, "needs more memory than there is");
   }
 }
 

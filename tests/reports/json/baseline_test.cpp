@@ -46,9 +46,11 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
   };
   for (const auto& [message, expected] : std::initializer_list<std::pair<std::string, std::string>>{
            {refusal(""), "is empty"},
-           {refusal("garbage"), "is no valid JSON, at byte 1"},
+           {refusal("garbage"), "is no valid JSON, at line 1, column 1"},
            {refusal(good.substr(0, good.size() / 2)), "is no valid JSON"},
-           {broken("ping_pong", "ping_\xff"), "is no valid JSON"},
+           {broken("ping_pong", "ping_\xff"), "is not UTF-8, at line "},
+           {broken("\"seed\": 5", "\"seed\": 1e999"),
+            "holds a number that is too large, 1e999, at"},
            {refusal("[]"), "it is no stored baseline"},
            {refusal("{\"benchmarks\": []}"), "it is no stored baseline"},
            {broken("\"taskbench_baseline\": 1", "\"taskbench_baseline\": 2"),

@@ -229,7 +229,9 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
   const auto says = [&](const std::string& line, const char* part) {
     EXPECT_NE(with(line).find(part), std::string::npos) << with(line);
   };
-  says("garbage", "j: line 5 is not one of a taskbench journal");
+  says("garbage", "j: line 5 is not one of a taskbench journal: it is no valid JSON, at line 1, ");
+  says("{\"end\": \"\xff\"}", "it is not UTF-8, at line 1, column 10 (byte 9)");
+  says(R"({"took_s": 1e999})", "holds a number that is too large, 1e999");
   says(journal_line(sample(2)), "not the process that follows");
   says(journal_line(sample(5)), "not the process that follows");
   auto wrong = sample(3);
@@ -243,6 +245,20 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
                                            journal_line(sample(3)) + "\n");
             }).find("after the end"),
             std::string::npos);
+  // A true is no 1, and what is too large is not cut to what fits.
+  const std::string blocks = "\"max_blocks\":";
+  const std::string first = sound.substr(0, sound.find('\n') + 1);
+  const auto at = first.find(blocks);
+  ASSERT_NE(at, std::string::npos);
+  const std::string rest = first.substr(first.find(',', at));
+  for (const char* wrong_blocks : {"true", "0", "4294967297", "1e300", "-1", "\"8\""}) {
+    const std::string changed = first.substr(0, at) + blocks + wrong_blocks + rest;
+    EXPECT_NE(failure([&] {
+                (void)parse_journal("j", changed);
+              }).find("field 'max_blocks' is no whole number from 1 to "),
+              std::string::npos)
+        << wrong_blocks;
+  }
   EXPECT_NE(failure([] {
               (void)parse_journal("j", "{\"taskbench_journal\":99}\n");
             }).find("its version is 99"),

@@ -130,6 +130,7 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
   EXPECT_SAYS("", "is empty");
   EXPECT_SAYS(" \n", "is empty");
   EXPECT_SAYS(kSound.substr(0, 700), "is no valid JSON, at line");
+  EXPECT_SAYS(kSound.substr(0, 700), "it is cut off there");
   EXPECT_SAYS("[1]", "it holds no object");
   EXPECT_SAYS(R"({"results": []})", "hyperfine");
   EXPECT_SAYS(R"({"machine_info": {}, "benchmarks": {}})", "pytest-benchmark");
@@ -138,15 +139,18 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
               "r.json: is the answer of `taskbench compare`, no result: those are written by");
   EXPECT_SAYS(R"({"taskbench_paired": 1, "benchmarks": [{"name": "a"}]})",
               "is the report of `taskbench ab`, no result");
-  EXPECT_SAYS("\xff\xfe{}", "is no valid JSON");
-  EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "is no valid JSON");
+  EXPECT_SAYS("\xff\xfe{}", "r.json: is UTF-16");
+  EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "r.json: is not UTF-8, at line 1, ");
+  EXPECT_SAYS(replaced("\"real_time\": 1.5", "\"real_time\": 1e999"),
+              "r.json: holds a number that is too large, 1e999, at line 10, column 51 (byte 485)");
   EXPECT_SAYS(std::string(100'000, '['), "nested too deeply");
   EXPECT_SAYS(replaced(R"("json_schema_version": 1)", R"("json_schema_version": 2)"),
               "only 1 is known");
 }
 
 TEST(reader_test, times_that_no_measurement_gives_are_refused) {
-  for (const char* value : {"NaN", "Infinity", "-1", "0", "\"1\"", "null", "1e999"}) {
+  for (const char* value :
+       {"NaN", "Infinity", "-1", "0", "\"1\"", "null", "1e999", "1e300", "5e-324"}) {
     EXPECT_NE(failure(replaced("\"real_time\": 1.5", fmt::format("\"real_time\": {}", value))),
               "nothing was thrown")
         << value;
@@ -154,7 +158,7 @@ TEST(reader_test, times_that_no_measurement_gives_are_refused) {
   EXPECT_SAYS(replaced("\"real_time\": 1.5, ", ""), "'BM_sort/8' has no real_time");
   EXPECT_SAYS(
       replaced("\"iterations\": 10, \"real_time\": 1.5", "\"iterations\": 0, \"real_time\": 1.5"),
-      "has a iterations of 0");
+      "has an iteration count of 0");
 }
 
 TEST(reader_test, exact_counts_that_no_program_takes_are_refused) {

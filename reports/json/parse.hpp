@@ -1,0 +1,26 @@
+// Texts as JSON: the one place that knows what can be wrong with one, and how to say it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace taskbench::reports::json {
+
+/// A text that cannot be read as JSON. what() is a predicate to stand behind the name of a file,
+/// with the place: "is no valid JSON, at line 3, column 7 (byte 90): it is cut off there".
+class ParseError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Whether the bare words NaN and Infinity, which JSON does not have, are read as null. Google
+/// Benchmark writes them for a spread that it cannot compute.
+enum class BareWords { refused, as_null };
+
+/// Throws ParseError for what is no JSON, is not UTF-8, is nested so deeply that only an attack
+/// explains it, holds a number beyond the range of a double, or needs more memory than there is.
+[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text,
+                                                BareWords words = BareWords::refused);
+
+}  // namespace taskbench::reports::json

@@ -1,0 +1,65 @@
+#include "reports/json/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace taskbench::reports::json {
+namespace {
+
+std::string fault(std::string_view text, BareWords words = BareWords::refused) {
+  try {
+    (void)parse_json(text, words);
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(parse_json, what_is_wrong_is_said_with_its_place) {
+  EXPECT_EQ(fault("{\n  \"a\": 1,\n"),
+            "is no valid JSON, at line 3, column 1 (byte 12): it is cut off there");
+  EXPECT_EQ(fault("{\n  \"a\": 1;}"),
+            "is no valid JSON, at line 2, column 9 (byte 10): it is damaged, or something else");
+  EXPECT_EQ(fault("[1, -2e999]"),
+            "holds a number that is too large, -2e999, at line 1, column 5 (byte 4)");
+  EXPECT_EQ(fault("[\"1e999\", 1e999]"),
+            "holds a number that is too large, 1e999, at line 1, column 11 (byte 10)");
+  EXPECT_EQ(fault("[\"ab\xff\"]"),
+            "is not UTF-8, at line 1, column 5 (byte 4): save it in that encoding");
+  EXPECT_EQ(fault("\xff\xfe[\0]\0"), "is UTF-16: save it as UTF-8");
+  EXPECT_EQ(fault("[" + std::string(400, '9') + "]"), "holds a number that is too large, " +
+                                                          std::string(30, '9') +
+                                                          "…, at line 1, column 2 (byte 1)");
+}
+
+TEST(parse_json, what_is_nested_too_deeply_is_refused_before_it_is_read) {
+  EXPECT_EQ(fault(std::string(64, '[') + std::string(64, ']')), "none");
+  EXPECT_EQ(
+      fault(std::string(1'000'000, '[')),
+      "is nested too deeply, at line 1, column 65 (byte 64): no result has more than 64 levels");
+  EXPECT_EQ(fault("[\"" + std::string(1'000, '[') + "\\\"[\"]"), "none") << "in a string";
+}
+
+TEST(parse_json, bare_words_are_null_where_they_may_be) {
+  const auto read = [](std::string_view text) {
+    return parse_json(text, BareWords::as_null).dump();
+  };
+  EXPECT_EQ(read("[NaN, nan, -nan, -NaN, Infinity, -Infinity, inf, -inf]"),
+            "[null,null,null,null,null,null,null,null]");
+  EXPECT_EQ(read("[NaN,nan,-inf,Infinity,NaN]"), "[null,null,null,null,null]");
+  EXPECT_EQ(read("NaN"), "null");
+  EXPECT_EQ(read(R"({"NaN": "inf", "x\\": NaN, "y": null})"),
+            R"({"NaN":"inf","x\\":null,"y":null})");
+  EXPECT_NE(fault("[NaN]"), "none");
+  EXPECT_NE(fault("[NaNs]", BareWords::as_null), "none");
+}
+
+TEST(parse_json, places_behind_bare_words_are_those_of_the_file) {
+  EXPECT_EQ(fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_null),
+            "is no valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
+}
+
+}  // namespace
+}  // namespace taskbench::reports::json
