@@ -1,10 +1,15 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +18,9 @@
 #include "cli/help_format.hpp"
 #include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
+#include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/values.hpp"
 #include "workloads/measure/environment.hpp"
 
 namespace taskbench::cli {
@@ -22,9 +29,9 @@ namespace {
 constexpr std::string_view kProgram = "taskbench";
 
 constexpr std::string_view kGeneralDescription =
-    "Measures task schedulers: runs chained_spawn, ping_pong, spawn_many, spawn_local and "
-    "yield_many\n"
-    "on a work-stealing scheduler, and prints and stores what they cost.";
+    "Measures task schedulers.\n\n"
+    "Runs chained_spawn, ping_pong, spawn_many, spawn_local and yield_many on a work-stealing "
+    "scheduler, and prints and stores what they cost.";
 
 constexpr std::string_view kFooter =
     "Examples:\n"
@@ -32,7 +39,11 @@ constexpr std::string_view kFooter =
     "  taskbench run ping_pong --workers 1,2 --json result.json\n"
     "  taskbench list parameters\n"
     "\n"
-    "`taskbench COMMAND --help` explains a command; taskbench(1) is the manual page.";
+    "`taskbench help COMMAND` explains a command; taskbench(1) is the manual page.";
+
+constexpr std::string_view kNoMemory =
+    "there is not enough memory for what was asked for; ask for less (fewer cases, repetitions, "
+    "events or files), or permit the process more (ulimit -v, the container's limit)";
 
 std::string version_text(const std::string& executable) {
   const auto build = workloads::measure::probe_environment(executable);
@@ -49,7 +60,7 @@ class CommandLine {
   CommandLine(int argc, const char* const* argv)
       : words_(argv, argv + argc), root_(std::string(kGeneralDescription), std::string(kProgram)) {
     if (words_.empty()) words_.emplace_back(kProgram);  // execve() allows an empty argv
-    root_.formatter(std::make_shared<HelpFormat>());
+    root_.formatter(std::make_shared<HelpFormat>(columns(STDOUT_FILENO, kHelpWidth)));
     root_.footer(std::string(kFooter));
     root_.set_help_flag("-h,--help", "Print this help.");
     root_.set_version_flag(
@@ -73,16 +84,20 @@ class CommandLine {
     } catch (const CLI::CallForVersion& version) {
       return print_result(version.what()) ? ExitCode::pass : ExitCode::usage;
     } catch (const CLI::ExtrasError&) {
-      return refuse(explain_extra());
+      return refuse(explain_extras());
     } catch (const CLI::ArgumentMismatch& error) {
-      return refuse(explain_mismatch(error.what()));
+      // The values of options that are not known count as arguments, and those are then too many.
+      std::vector<std::string> problems = explain_unknown_options();
+      if (problems.empty()) problems.push_back(explain_mismatch(error.what()));
+      return refuse(problems);
     } catch (const CLI::ParseError& error) {
-      return refuse(error.what());
+      return refuse({error.what()});
     }
+    if (has_commands(active())) return refuse_without_command();
     for (const auto& [app, command] : commands_) {
       if (app->parsed()) return command->execute({words_, root_, values_});
     }
-    return refuse("name a command: run, list or completion");
+    return ExitCode::usage;  // not reached: a command was parsed, or active() is the root
   }
 
  private:
@@ -103,24 +118,37 @@ class CommandLine {
     return *app;
   }
 
-  [[nodiscard]] std::string explain_extra() const {
-    const CLI::App& app = active();
-    const std::string word = root_.remaining(true).front();
-    if (word.size() > 1 && word.starts_with('-')) {
-      std::vector<std::string> names;
-      for (const CLI::Option* option : app.get_options()) {
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-      }
-      const std::vector<std::string_view> views(names.begin(), names.end());
-      return unknown_name("option", word.substr(0, word.find('=')), views);
-    }
+  static bool has_commands(const CLI::App& app) { return !commands_of(app).empty(); }
+
+  /// A sentence for each option that the command does not have.
+  [[nodiscard]] std::vector<std::string> explain_unknown_options() const {
     std::vector<std::string> names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-      names.push_back(sub->get_name());
+    for (const CLI::Option* option : active().get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
     }
-    if (names.empty()) return fmt::format("unexpected argument '{}'", word);
     const std::vector<std::string_view> views(names.begin(), names.end());
-    return unknown_name("command", word, views);
+    std::vector<std::string> problems;
+    for (const std::string& word : root_.remaining(true)) {
+      if (word.size() < 2 || !word.starts_with('-')) continue;
+      // None of those that are near: refuse() says where all are listed.
+      const std::string name = word.substr(0, word.find('='));
+      const auto near = nearest(name, views);
+      std::string problem = fmt::format("unknown option '{}'", shortened(name));
+      if (near) problem += fmt::format("; did you mean '{}'?", *near);
+      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
+    }
+    return problems;
+  }
+
+  [[nodiscard]] std::vector<std::string> explain_extras() const {
+    std::vector<std::string> problems = explain_unknown_options();
+    if (!problems.empty()) return problems;
+    const std::string word = root_.remaining(true).front();
+    std::vector<std::string> names;
+    for (const CLI::App* sub : commands_of(active())) names.push_back(sub->get_name());
+    if (names.empty()) return {fmt::format("unexpected argument '{}'", shortened(word))};
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return {unknown_name("command", word, views)};
   }
 
   // CLI11 says "--json: 1 required FILE missing".
@@ -132,14 +160,25 @@ class CommandLine {
     return fmt::format("{0} needs a value: {0} {1}", name, option->get_type_name());
   }
 
-  [[nodiscard]] ExitCode refuse(const std::string& problem) const {
-    print_error(problem);
-    std::string command;
+  [[nodiscard]] std::string path_of_active() const {
+    std::string path;
     for (const CLI::App* app = &active(); app != &root_; app = app->get_parent()) {
-      command = " " + app->get_name() + command;
+      path = " " + app->get_name() + path;
     }
-    print_note(fmt::format("`{}{} --help` shows what there is", kProgram, command));
+    return fmt::format("{}{}", kProgram, path);
+  }
+
+  [[nodiscard]] ExitCode refuse(const std::vector<std::string>& problems) const {
+    for (const std::string& problem : problems) print_error(problem);
+    print_note(fmt::format("`{} --help` shows what there is", path_of_active()));
     return ExitCode::usage;
+  }
+
+  [[nodiscard]] ExitCode refuse_without_command() const {
+    print_error(fmt::format("name a command: `{} COMMAND`", path_of_active()));
+    const std::string list = command_list(active(), columns(STDERR_FILENO, kHelpWidth));
+    std::fwrite(list.data(), 1, list.size(), stderr);
+    return refuse({});
   }
 
   std::vector<std::string> words_;
@@ -155,6 +194,12 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
     return CommandLine(argc, argv).run();
   } catch (const UsageError& error) {
     print_error(error.what());
+    return ExitCode::usage;
+  } catch (const std::bad_alloc&) {
+    print_error(kNoMemory);
+    return ExitCode::usage;
+  } catch (const std::length_error&) {  // of a container that would be larger than any memory
+    print_error(kNoMemory);
     return ExitCode::usage;
   } catch (const std::exception& error) {
     print_error(fmt::format("internal error: {}", error.what()));

@@ -1,20 +1,38 @@
-// How `--help` looks: one column of options, descriptions wrapped to 100 columns, defaults last.
+// How `--help` looks: one column of options, text wrapped to the terminal, defaults last.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace taskbench::cli {
 
+/// Columns where there is no terminal that says how many it has.
+inline constexpr int kHelpWidth = 100;
+
 class HelpFormat : public CLI::Formatter {
  public:
-  HelpFormat();
+  /// For a terminal of so many columns; more than kHelpWidth are not used.
+  explicit HelpFormat(int width);
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string name,
                                       CLI::AppFormatMode mode) const override;
   [[nodiscard]] std::string make_description(const CLI::App* app) const override;
+  [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
   [[nodiscard]] std::string make_subcommand(const CLI::App* app) const override;
   [[nodiscard]] std::string make_option_opts(const CLI::Option* option) const override;
   [[nodiscard]] std::string make_option_desc(const CLI::Option* option) const override;
+
+ private:
+  [[nodiscard]] std::string in_column(const std::string& text, const std::string& last) const;
+
+  std::size_t width_;
 };
+
+/// The commands that `app` is followed by, in their order.
+[[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& app);
+
+/// A line for each of them, as in the help of `app`: its name, and what it does.
+[[nodiscard]] std::string command_list(const CLI::App& app, int width);
 
 }  // namespace taskbench::cli

@@ -7,6 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "cli/values.hpp"
+
 namespace taskbench::cli {
 namespace {
 
@@ -49,7 +51,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest(std::string_view text,
                                         std::span<const std::string_view> names) {
-  if (text.empty()) return std::nullopt;
+  constexpr std::size_t kLongest = 200;  // no name is; and the distance takes time
+  if (text.empty() || text.size() > kLongest) return std::nullopt;
   const std::string beginning = fold(text);
   const auto begins = [&](std::string_view name) { return fold(name).starts_with(beginning); };
   if (text.size() >= 2 && std::ranges::count_if(names, begins) == 1) {
@@ -69,7 +72,7 @@ std::optional<std::string_view> nearest(std::string_view text,
 
 std::string unknown_name(std::string_view kind, std::string_view text,
                          std::span<const std::string_view> names) {
-  const std::string problem = fmt::format("unknown {} '{}'", kind, text);
+  const std::string problem = fmt::format("unknown {} '{}'", kind, shortened(text));
   if (const auto near = nearest(text, names)) {
     return fmt::format("{}; did you mean '{}'?", problem, *near);
   }

@@ -1,11 +1,12 @@
 #include "cli/run_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -63,9 +64,7 @@ std::vector<const Scheduler*> choose_schedulers(const std::vector<std::string>& 
   return chosen;
 }
 
-// The counts for each scheduler: what was asked for, else as many as there are CPUs.
-std::vector<unsigned> worker_counts(const std::vector<std::string>& given, unsigned cpus,
-                                    std::span<const Scheduler* const> schedulers) {
+std::vector<unsigned> worker_counts(const std::vector<std::string>& given) {
   std::vector<unsigned> counts;
   for (const std::string& item : parse_list("--workers", given)) {
     const auto count = static_cast<unsigned>(parse_whole_number("--workers", item, 1, kMaxWorkers));
@@ -74,52 +73,111 @@ std::vector<unsigned> worker_counts(const std::vector<std::string>& given, unsig
     }
     counts.push_back(count);
   }
+  return counts;
+}
+
+struct Pairing {
+  const Scheduler* scheduler;
+  unsigned workers;
+};
+
+/// Every scheduler with every count that it can have; those that were not asked for are as many as
+/// there are CPUs. What cannot be is told in `left_out`. Throws where nothing else was asked for.
+std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
+                              std::vector<unsigned> counts, unsigned cpus,
+                              std::vector<std::string>& left_out) {
+  const bool asked_for = !counts.empty();
+  if (!asked_for) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
+  std::vector<Pairing> possible;
   for (const Scheduler* scheduler : schedulers) {
+    if (scheduler->single_worker && !asked_for) {
+      possible.push_back({scheduler, 1});
+      continue;
+    }
+    std::vector<unsigned> impossible;
     for (const unsigned count : counts) {
       if (scheduler->single_worker && count != 1) {
-        throw UsageError(
-            fmt::format("--workers: scheduler '{}' has one worker and cannot have {}; give "
-                        "--workers 1 or leave "
-                        "--workers out",
-                        scheduler->name, count));
+        impossible.push_back(count);
+      } else {
+        possible.push_back({scheduler, count});
       }
     }
+    if (impossible.empty()) continue;
+    left_out.push_back(fmt::format("{} with {} workers: it has only one", scheduler->name,
+                                   fmt::join(impossible, ", ")));
   }
-  if (counts.empty()) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
-  return counts;
+  if (possible.empty()) {
+    throw UsageError(fmt::format(
+        "--workers: scheduler '{}' has one worker and cannot have {}; give --workers 1 or leave "
+        "--workers out",
+        schedulers.front()->name, counts.front()));
+  }
+  return possible;
+}
+
+/// Found out before anything is started.
+void check_extent(std::span<const Case> all) {
+  const std::uint64_t cases = all.size();
+  std::uint64_t workers = 0;
+  for (const Case& each : all) workers += each.workers;
+  if (cases > kMaxCases) {
+    throw UsageError(
+        fmt::format("these are {} cases (workloads × schedulers × worker counts); the limit is {}: "
+                    "name fewer, or choose some by --filter",
+                    cases, kMaxCases));
+  }
+  if (workers > kMaxWorkersInAll) {
+    throw UsageError(
+        fmt::format("these cases have {} workers in all, each a thread, and all exist at once; the "
+                    "limit is {}: give fewer --workers, or measure the cases in several runs",
+                    workers, kMaxWorkersInAll));
+  }
 }
 
 std::vector<Case> all_cases(std::span<const Workload* const> chosen,
                             const std::vector<std::string>& assignments,
-                            std::span<const Scheduler* const> schedulers,
-                            std::span<const unsigned> counts) {
+                            std::span<const Pairing> paired) {
   const auto values = parse_parameters(chosen, assignments);
   std::vector<Case> cases;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (const Scheduler* scheduler : schedulers) {
-      for (const unsigned count : counts) {
-        const unsigned workers = scheduler->single_worker ? 1 : count;
-        cases.push_back({chosen[i], scheduler, workers, values[i]});
-      }
+    for (const Pairing& each : paired) {
+      cases.push_back({chosen[i], each.scheduler, each.workers, values[i]});
     }
   }
   return cases;
 }
 
-std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& pattern) {
-  try {
-    const std::regex expression(pattern);
-    std::vector<Case> kept;
-    for (Case& each : cases) {
-      if (std::regex_search(each.name(), expression)) kept.push_back(std::move(each));
-    }
-    if (!kept.empty()) return kept;
-  } catch (const std::regex_error& error) {
-    throw UsageError(
-        fmt::format("--filter: '{}' is not a regular expression: {}", pattern, error.what()));
+/// What is wrong with the pattern, and where in it.
+std::string why_no_expression(const RE2& expression) {
+  std::string reason = expression.error();  // ends in ": " and what error_arg() is
+  const std::string& culprit = expression.error_arg();
+  if (!culprit.empty() && reason.ends_with(culprit)) {
+    reason.resize(reason.size() - culprit.size());
+    reason.resize(reason.find_last_not_of(": ") + 1);
   }
+  const auto at = expression.pattern().find(culprit);
+  const bool is_part = !culprit.empty() && culprit != expression.pattern();
+  if (!is_part || at == std::string::npos) return reason;
+  return fmt::format("{}: '{}', at byte {}", reason, shortened(culprit), at + 1);
+}
+
+std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& pattern) {
+  constexpr std::int64_t kMaxExpressionBytes = 64 << 20;
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMaxExpressionBytes);
+  const RE2 expression(pattern, options);
+  if (!expression.ok()) {
+    throw UsageError(fmt::format("--filter: '{}' is not a regular expression: {}",
+                                 shortened(pattern), why_no_expression(expression)));
+  }
+  std::vector<Case> kept;
+  for (const Case& each : cases) {
+    if (RE2::PartialMatch(each.name(), expression)) kept.push_back(each);
+  }
+  if (!kept.empty()) return kept;
   throw UsageError(fmt::format("--filter: '{}' matches none of the {} cases; the first is '{}'",
-                               pattern, cases.size(), cases.front().name()));
+                               shortened(pattern), cases.size(), cases.front().name()));
 }
 
 void plan_time(const RunArguments& arguments, std::size_t case_count,
@@ -130,6 +188,11 @@ void plan_time(const RunArguments& arguments, std::size_t case_count,
     throw UsageError(
         "--min-time and --time-budget exclude each other: the budget decides how long a repetition "
         "takes");
+  }
+  if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
+    throw UsageError(
+        fmt::format("--repetitions: {} of {} cases are more than {} in all; give fewer",
+                    settings.repetitions, case_count, kMaxRepetitionsInAll));
   }
   const auto repetitions =
       static_cast<double>(settings.repetitions) * static_cast<double>(case_count);
@@ -280,13 +343,13 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   }
   const auto chosen = choose_workloads(names);
   const auto schedulers = choose_schedulers(arguments.schedulers);
-  const auto counts = worker_counts(arguments.workers, cpus, schedulers);
-
   RunPlan plan;
-  plan.cases = all_cases(chosen, assignments, schedulers, counts);
+  const auto paired = pairings(schedulers, worker_counts(arguments.workers), cpus, plan.left_out);
+  plan.cases = all_cases(chosen, assignments, paired);
   if (const auto pattern = parse_single("--filter", arguments.filter)) {
     plan.cases = keep_matching(std::move(plan.cases), *pattern);
   }
+  check_extent(plan.cases);
   if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
     plan.settings.repetitions =
         static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));

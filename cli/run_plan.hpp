@@ -16,6 +16,12 @@ namespace taskbench::cli {
 
 /// More workers than any machine has CPUs; each is a thread.
 inline constexpr unsigned kMaxWorkers = 4096;
+/// All cases are prepared before the first is measured, so that all of their workers exist at once:
+/// so many are five workloads of kMaxWorkers, and well below what Linux lets a process map.
+inline constexpr std::uint64_t kMaxWorkersInAll = 20'480;
+inline constexpr std::uint64_t kMaxCases = 1000;
+/// Of all cases together: each is kept, with its counters, until the result is written.
+inline constexpr std::uint64_t kMaxRepetitionsInAll = 1'000'000;
 inline constexpr unsigned kMaxRepetitions = 10'000;
 inline constexpr std::uint64_t kMaxIterations = 1'000'000'000;  ///< Google Benchmark's limit
 inline constexpr double kMinMinTimeS = 1e-4;  ///< below this the clock is what is measured
@@ -54,6 +60,7 @@ struct PlantedDelay {
 struct RunPlan {
   std::vector<workloads::measure::Case> cases;
   workloads::measure::Settings settings;
+  std::vector<std::string> left_out;  ///< combinations that cannot be, in words
   std::vector<PlantedDelay> planted;
   CounterPlan counters;  ///< of the passes after the timing
   const OutputFormat* format = nullptr;

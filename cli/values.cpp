@@ -28,8 +28,8 @@ constexpr std::array<Unit, 5> kUnits{{
 
 [[noreturn]] void refuse_range(std::string_view name, std::string_view text, std::string_view min,
                                std::string_view max) {
-  throw UsageError(
-      fmt::format("{}: '{}' is out of range; it must be from {} to {}", name, text, min, max));
+  throw UsageError(fmt::format("{}: '{}' is out of range; it must be from {} to {}", name,
+                               shortened(text), min, max));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digits.empty() || !std::ranges::all_of(digits, is_digit)) {
     throw UsageError(fmt::format("{}: '{}' is not a whole number; give one from {} to {}", name,
-                                 text, min, max));
+                                 shortened(text), min, max));
   }
   std::uint64_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -71,7 +71,7 @@ double parse_duration_s(std::string_view name, std::string_view text, double min
     throw UsageError(fmt::format(
         "{}: '{}' is not a duration; write seconds, or a number with us, ms, s, m or h: 0.1, "
         "500ms, 2m",
-        name, text));
+        name, shortened(text)));
   }
   const double seconds = number * unit->seconds;
   // The limits are compared with a little slack: 0.1 ms and 1e-4 s differ in the last bit.
@@ -89,7 +89,7 @@ double parse_fraction(std::string_view name, std::string_view text, double min, 
   const std::string_view rest(result.ptr, static_cast<std::size_t>(end - result.ptr));
   const bool is_percent = rest == "%" || rest == " %";
   if (result.ec != std::errc{} || (!rest.empty() && !is_percent) || !std::isfinite(number)) {
-    throw UsageError(fmt::format("{}: '{}' is no share; write 3% or 0.03", name, text));
+    throw UsageError(fmt::format("{}: '{}' is no share; write 3% or 0.03", name, shortened(text)));
   }
   const double value = is_percent ? number / 100 : number;
   if (value < min * (1 - 1e-9) || value > max * (1 + 1e-9)) {
@@ -106,10 +106,10 @@ std::vector<std::string> parse_list(std::string_view name, const std::vector<std
       std::string item = list.substr(begin, comma - begin);
       begin = comma + 1;
       if (item.empty()) {
-        throw UsageError(fmt::format("{}: an item of '{}' is empty", name, list));
+        throw UsageError(fmt::format("{}: an item of '{}' is empty", name, shortened(list)));
       }
       if (std::ranges::find(items, item) != items.end()) {
-        throw UsageError(fmt::format("{}: '{}' is given twice", name, item));
+        throw UsageError(fmt::format("{}: '{}' is given twice", name, shortened(item)));
       }
       items.push_back(std::move(item));
     }
@@ -122,12 +122,12 @@ std::optional<std::string> parse_single(std::string_view name,
   if (given.empty()) return std::nullopt;
   if (given.size() > 1) {
     throw UsageError(fmt::format("{} is given {} times ('{}', then '{}'); give it once", name,
-                                 given.size(), given[0], given[1]));
+                                 given.size(), shortened(given[0]), shortened(given[1])));
   }
   // The parser takes whatever follows an option that needs a value: "--json --quiet".
   if (given.front().starts_with("--")) {
-    throw UsageError(
-        fmt::format("{} needs a value, and '{}' looks like an option", name, given.front()));
+    throw UsageError(fmt::format("{} needs a value, and '{}' looks like an option", name,
+                                 shortened(given.front())));
   }
   return given.front();
 }
@@ -138,6 +138,38 @@ std::optional<std::filesystem::path> parse_path(std::string_view name,
   if (!text) return std::nullopt;
   if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
   return std::filesystem::path(*text);
+}
+
+std::optional<std::filesystem::path> parse_journal(const std::vector<std::string>& given,
+                                                   bool is_folder) {
+  const auto path = parse_path("--journal", given);
+  if (!path) return std::nullopt;
+  std::error_code failed;
+  const auto status = std::filesystem::status(*path, failed);
+  if (!std::filesystem::exists(status)) return path;
+  if (is_folder && !std::filesystem::is_directory(status)) {
+    throw UsageError(fmt::format("--journal: '{}' is a file; name a folder", path->string()));
+  }
+  if (!is_folder && std::filesystem::is_directory(status)) {
+    throw UsageError(fmt::format("--journal: '{0}' is a directory; name a file, as '{0}/journal'",
+                                 path->lexically_normal().string()));
+  }
+  if (!is_folder && !std::filesystem::is_regular_file(status)) {
+    throw UsageError(fmt::format("--journal: '{}' is not a regular file; name one, or a new one",
+                                 path->string()));
+  }
+  return path;
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMost = 60;
+  std::size_t end = 0;
+  for (std::size_t characters = 0; end < text.size(); ++end) {
+    const bool starts = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (starts && ++characters > kMost) break;
+  }
+  end = std::min(end, 4 * kMost);  // what is not UTF-8 may consist of continuation bytes only
+  return end < text.size() ? fmt::format("{}…", text.substr(0, end)) : std::string(text);
 }
 
 }  // namespace taskbench::cli

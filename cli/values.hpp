@@ -38,4 +38,12 @@ namespace taskbench::cli {
 [[nodiscard]] std::optional<std::filesystem::path> parse_path(
     std::string_view name, const std::vector<std::string>& given);
 
+/// The file of --journal, or the folder where `is_folder`. What stands there already must be of
+/// that kind; whether it is a journal is found out when it is read.
+[[nodiscard]] std::optional<std::filesystem::path> parse_journal(
+    const std::vector<std::string>& given, bool is_folder = false);
+
+/// For a message: at most 60 characters of a text, with "…" for the rest.
+[[nodiscard]] std::string shortened(std::string_view text);
+
 }  // namespace taskbench::cli

@@ -41,7 +41,7 @@ void VerdictOutputOptions::declare(CLI::App& app, OptionValueTable& values,
 
 VerdictOutput VerdictOutputOptions::plan() const {
   VerdictOutput output;
-  const auto journal = parse_path("--journal", journal_);
+  const auto journal = parse_journal(journal_);
   output.own_journal = journal.has_value();
   output.journal = journal.value_or(default_journal_);
   output.resume = resume_;

@@ -92,7 +92,7 @@ SavePlan plan_save(const BaselineSaveArguments& arguments) {
   plan.command = parse_command(arguments.program);
   plan.workloads = parse_list("--workload", arguments.workloads);
   plan.timeout_s = arguments.process.timeout_s();
-  const auto journal = parse_path("--journal", arguments.journal);
+  const auto journal = parse_journal(arguments.journal);
   plan.own_journal = journal.has_value();
   plan.journal = journal.value_or(kDefaultSaveJournal);
   plan.own_name = !arguments.name.empty();

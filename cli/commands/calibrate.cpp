@@ -86,10 +86,10 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
     plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
   }
   plan.timeout_s = arguments.process.timeout_s();
-  plan.store = parse_single("--store", arguments.store).value_or(std::string(kDefaultStore));
-  const auto journal = parse_single("--journal", arguments.journal);
+  plan.store = parse_path("--store", arguments.store).value_or(kDefaultStore);
+  const auto journal = parse_journal(arguments.journal, true);
   plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(std::string(kDefaultCalibrateJournal));
+  plan.journal = journal.value_or(kDefaultCalibrateJournal);
   plan.quiet = arguments.quiet;
   return plan;
 }

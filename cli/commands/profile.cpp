@@ -35,6 +35,11 @@ constexpr std::size_t kProfileBytes = std::size_t{1} << 20;
 
 constexpr double kGiB = 1 << 30;
 
+ExitCode interrupted() {
+  print_note("interrupted; a profile of part of the time is not written, and nothing was kept");
+  return ExitCode::interrupted;
+}
+
 }  // namespace
 
 struct ProfileCommand::Plan {
@@ -93,10 +98,10 @@ ProfileCommand::Plan ProfileCommand::plan() const {
   const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
   plan.cpus = allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
   plan.run = plan_run(arguments, plan.cpus);
-  if (plan.run.cases.size() != 1) {
+  if (plan.run.cases.size() != 1 || !plan.run.left_out.empty()) {
     throw UsageError(fmt::format(
         "profile takes one workload, one scheduler and one worker count; these are {} cases",
-        plan.run.cases.size()));
+        plan.run.cases.size() + plan.run.left_out.size()));
   }
   if (const auto text = parse_single("--frequency", frequency_)) {
     plan.frequency =
@@ -153,12 +158,12 @@ ExitCode ProfileCommand::execute(const Invocation&) {
         });
   } catch (const PerfError& error) {
     // relaxed: nothing is ordered by the flag.
-    if (stop.load(std::memory_order_relaxed)) return ExitCode::interrupted;
+    if (stop.load(std::memory_order_relaxed)) return interrupted();
     print_error(fmt::format("no profile: {}", error.what()));
     return ExitCode::wrong_machine;
   } catch (const WorkloadError& error) {
     // relaxed: nothing is ordered by the flag.
-    if (stop.load(std::memory_order_relaxed)) return ExitCode::interrupted;
+    if (stop.load(std::memory_order_relaxed)) return interrupted();
     print_error(fmt::format("no profile: the workload failed: {}", error.what()));
     return ExitCode::measured_program_failed;
   } catch (const std::filesystem::filesystem_error& error) {
@@ -185,9 +190,10 @@ ExitCode ProfileCommand::execute(const Invocation&) {
         "user only: what the kernel did for the workload is not in it; `sudo sysctl "
         "kernel.perf_event_paranoid=1` permits that");
   }
-  const bool printed =
-      print_result(fmt::format("{}: {} samples by {}, {} different stacks\n", spec.name(), samples,
-                               event, recording.profile.stacks.size()));
+  const std::size_t stacks = recording.profile.stacks.size();
+  const bool printed = print_result(fmt::format("{}: {} sample{} by {}, {} different stack{}\n",
+                                                spec.name(), samples, samples == 1 ? "" : "s",
+                                                event, stacks, stacks == 1 ? "" : "s"));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
 

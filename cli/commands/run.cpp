@@ -161,6 +161,7 @@ bool report_failures(const model::Run& run) {
 
 void print_notes_before(const RunPlan& plan, unsigned cpus) {
   if (plan.quiet) return;
+  for (const std::string& each : plan.left_out) print_note(fmt::format("left out: {}", each));
   unsigned most = 0;
   for (const auto& each : plan.cases) most = std::max(most, each.workers);
   if (most > cpus) print_note(fmt::format("up to {} workers share {} CPUs", most, cpus));
@@ -187,7 +188,10 @@ void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
   scheduler->default_str(schedulers.front());
   values.set(scheduler, {Kind::list_of, schedulers});
   auto* workers = add_valued(app, "--workers", arguments_.workers, "N[,N...]",
-                             fmt::format("Worker counts, each up to {}.", kMaxWorkers));
+                             fmt::format("Worker counts, each up to {}, and up to {} in all cases "
+                                         "together. A scheduler that has only one worker takes "
+                                         "part with 1 only.",
+                                         kMaxWorkers, kMaxWorkersInAll));
   workers->default_str("the CPUs that this process may use");
   auto* parameter = add_valued(
       app, "--param", arguments_.parameters, "NAME=VALUE",
@@ -195,8 +199,8 @@ void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
       "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them.");
   values.set(parameter, {Kind::assignment, assignment_names()});
   auto* filter = add_valued(app, "--filter", arguments_.filter, "REGEX",
-                            "Keep the cases in whose name the expression (ECMAScript) is found. A "
-                            "name looks like chained_spawn/work_stealing/workers:2.");
+                            "Keep the cases in whose name this regular expression (of RE2) is "
+                            "found. A name looks like chained_spawn/work_stealing/workers:2.");
   for (auto* option : {scheduler, workers, parameter, filter}) option->group("What to measure");
 }
 
@@ -204,7 +208,8 @@ void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
   const workloads::measure::Settings defaults;
   auto* repetitions =
       add_valued(app, "--repetitions", arguments_.repetitions, "N",
-                 fmt::format("Repetitions of each case, up to {}.", kMaxRepetitions));
+                 fmt::format("Repetitions of each case, up to {}, and up to {} in all.",
+                             kMaxRepetitions, kMaxRepetitionsInAll));
   repetitions->default_str(std::to_string(defaults.repetitions));
   auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
                               "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
@@ -281,7 +286,9 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   model::Run run;
   try {
     run = measure(plan, invocation, stop);
-  } catch (const std::exception& error) {  // no thread, no memory: nothing to show
+  } catch (const std::bad_alloc&) {
+    throw;                                 // as everywhere: main() says what to do
+  } catch (const std::exception& error) {  // no thread: nothing to show
     print_error(fmt::format("the measurement failed: {}", error.what()));
     return ExitCode::measured_program_failed;
   }

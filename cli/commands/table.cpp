@@ -8,6 +8,7 @@
 #include "cli/commands/completion.hpp"
 #include "cli/commands/doctor.hpp"
 #include "cli/commands/gate.hpp"
+#include "cli/commands/help.hpp"
 #include "cli/commands/list.hpp"
 #include "cli/commands/profile.hpp"
 #include "cli/commands/report.hpp"
@@ -17,7 +18,7 @@
 namespace taskbench::cli {
 namespace {
 
-constexpr std::array<CommandEntry, 12> kAllCommands{{
+constexpr std::array<CommandEntry, 13> kAllCommands{{
     {"run", make_command<RunCommand>},
     {"ab", make_command<AbCommand>},
     {"gate", make_command<GateCommand>},
@@ -30,6 +31,7 @@ constexpr std::array<CommandEntry, 12> kAllCommands{{
     {"trace", make_command<TraceCommand>},
     {"list", make_command<ListCommand>},
     {"completion", make_command<CompletionCommand>},
+    {"help", make_command<HelpCommand>},
 }};
 
 }  // namespace

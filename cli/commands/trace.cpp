@@ -64,7 +64,7 @@ void refuse_all_but_one_workload(const std::vector<std::string>& words) {
 TracePlan plan_trace(const TraceArguments& arguments) {
   refuse_all_but_one_workload(arguments.run.workloads);
   const RunPlan run = plan_run(arguments.run, workloads::measure::usable_cpu_count());
-  if (run.cases.size() != 1) {
+  if (run.cases.size() != 1 || !run.left_out.empty()) {
     throw UsageError("give one scheduler and one worker count only: a trace is of one case");
   }
   TracePlan plan;
@@ -163,7 +163,7 @@ void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Examples:\n"
       "  taskbench trace ping_pong --out ping_pong.json\n"
       "  taskbench trace spawn_local --workers 4 --iterations 3 --out trace.json\n"
-      "  taskbench trace yield_many --param tasks=20 --scheduler current_thread --out trace.json\n"
+      "  taskbench trace yield_many --scheduler current_thread --out trace.json\n"
       "\n"
       "Exit status: 0 done, 2 usage or input error, 5 the workload failed, 130 interrupted.");
   RunArguments& run = arguments_.run;
@@ -215,7 +215,9 @@ ExitCode TraceCommand::execute(const Invocation& invocation) {
   TraceOutcome outcome;
   try {
     outcome = record(plan, stop);
-  } catch (const std::exception& error) {  // no thread, no memory
+  } catch (const std::bad_alloc&) {
+    throw;                                 // as everywhere: main() says what to do
+  } catch (const std::exception& error) {  // no thread
     print_error(fmt::format("the workload could not be traced: {}", error.what()));
     return ExitCode::measured_program_failed;
   }

@@ -55,7 +55,7 @@ class Bash(Completion):
     def test_commands_and_global_options(self):
         commands = [
             "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
-            "doctor", "profile", "trace", "list", "completion",
+            "doctor", "profile", "trace", "list", "completion", "help",
         ]
         self.assertEqual(self.complete(""), commands)
         self.assertEqual(self.complete("co"), ["compare", "completion"])
@@ -71,6 +71,7 @@ class Bash(Completion):
         self.assertEqual(self.complete("run", "ping_pong", "ch"), ["chained_spawn"])
         self.assertEqual(self.complete("list", ""), ["workloads", "schedulers", "parameters"])
         self.assertEqual(self.complete("completion", "f"), ["fish"])
+        self.assertEqual(self.complete("help", "pro"), ["profile"])
 
     def test_values_of_options(self):
         schedulers = [row["name"] for row in self.listed("schedulers")]

@@ -8,18 +8,18 @@ from taskbench_command import CommandTest, main
 
 COMMANDS = (
     "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
-    "doctor", "profile", "trace", "list", "completion",
+    "doctor", "profile", "trace", "list", "completion", "help",
 )
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
 
 
 class HelpTexts(CommandTest):
-    def help_texts(self):
-        yield self.taskbench("--help").stdout
+    def help_texts(self, **options):
+        yield self.taskbench("--help", **options).stdout
         for command in COMMANDS:
-            yield self.taskbench(command, "--help").stdout
+            yield self.taskbench(command, "--help", **options).stdout
         for command in ("save", "compare", "list", "show", "promote", "rm"):
-            yield self.taskbench("baseline", command, "--help").stdout
+            yield self.taskbench("baseline", command, "--help", **options).stdout
 
 
 class Help(HelpTexts):
@@ -52,10 +52,29 @@ class Help(HelpTexts):
             entry = re.search(rf"(?m)^  {option} .*\n(?: {{10,}}.*\n)*", text).group()
             self.assertIn(f"[default: {default}]", entry)
 
-    def test_lines_fit_100_columns(self):
-        for text in self.help_texts():
-            for line in text.splitlines():
-                self.assertLessEqual(len(line), 100, line)
+    def test_lines_fit_the_terminal_and_at_most_100_columns(self):
+        for columns, width in ((80, 80), (200, 100), (None, 100)):
+            env = {"COLUMNS": str(columns)} if columns else {}
+            for text in self.help_texts(env=env):
+                for line in text.splitlines():
+                    self.assertLessEqual(len(line), width, line)
+
+    def test_no_word_is_lost_or_broken_on_a_narrow_terminal(self):
+        for command in ("run", "gate"):
+            narrow = self.taskbench(command, "--help", env={"COLUMNS": "60"}).stdout
+            self.assertEqual(
+                narrow.split(), self.taskbench(command, "--help").stdout.split(), command
+            )
+
+    def test_help_is_a_command_too(self):
+        for words in ((), ("run",), ("baseline", "save"), ("help",)):
+            with self.subTest(words):
+                self.assertEqual(
+                    self.taskbench("help", *words).stdout, self.taskbench(*words, "--help").stdout
+                )
+        self.refused("help", "rnu", says="unknown command 'rnu'; did you mean 'run'?")
+        self.refused("help", "baseline", "sav", says="unknown command 'sav'; did you mean 'save'?")
+        self.refused("help", "run", "x", says="`taskbench run` has no commands; 'x' is one too")
 
     def test_short_option_too(self):
         long_form = self.taskbench("run", "--help").stdout

@@ -121,7 +121,16 @@ class Profile(ProfileTest):
         self.assertEqual(
             result.stdout,
             "chained_spawn/work_stealing/workers:1/length:10: 2 samples by cycles, 1 different "
-            "stacks\n")
+            "stack\n")
+
+    def test_interrupted_it_says_so_and_that_nothing_was_kept(self):
+        begun = self.folder / "begun"
+        env = self.fake_perf(f"if '--control' in options: open({str(begun)!r}, 'w')")
+        errors = self.interrupt(
+            ["profile", "chained_spawn", "--duration", "1m", "--workers", "1"], begun, env)
+        self.assertIn("note: interrupted; a profile of part of the time is not written", errors)
+        self.assertEqual(list((self.folder / "taskbench-profile").iterdir()), [])
+        self.assertEqual(os.listdir(self.folder / "tmp"), [])
 
     def test_without_a_pmu_the_clock_of_the_cpu_is_sampled(self):
         env = self.fake_perf(NO_PMU, recorded="cpu-clock:u")

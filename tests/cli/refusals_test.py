@@ -2,6 +2,8 @@
 """Everything that cannot be done as asked is refused before anything is measured: exit status 2, no
 result, one line that says what to do."""
 
+import re
+import resource
 import time
 
 from taskbench_command import CommandTest, main
@@ -39,7 +41,7 @@ class Names(CommandTest):
         self.refused("rnu", says="unknown command 'rnu'; did you mean 'run'?")
         commands = (
             "run, ab, gate, baseline, calibrate, compare, report, doctor, profile, trace, list, "
-            "completion"
+            "completion, help"
         )
         self.refused("frobnicate", says=f"there are {commands}")
 
@@ -48,6 +50,18 @@ class Names(CommandTest):
         self.refused("run", "--jsonflat=x", says="'--jsonflat'; did you mean '--json-flat'?")
         self.refused("--verison", says="unknown option '--verison'; did you mean '--version'?")
         self.refused("run", "-x", says="unknown option '-x'")
+
+    def test_every_unknown_option_is_named(self):
+        """Their values count as arguments, of which there are then too many; that is not said."""
+        for command in (("run",), ("baseline", "save"), ("list",), ("ab",)):
+            with self.subTest(command):
+                words = (*command, "--nope", "a", "--hlep", "b")
+                result = self.refused(*words, says="unknown option '--nope'")
+                self.assertEqual(
+                    result.stderr.splitlines()[1],
+                    "taskbench: error: unknown option '--hlep'; did you mean '--help'?",
+                )
+                self.assertNotIn("only", result.stderr)
 
     def test_unknown_parameter(self):
         self.refused("run", "--param", "taks=1", says="'taks'; did you mean 'tasks'?")
@@ -64,7 +78,14 @@ class Names(CommandTest):
         self.refused("completion", "bsah", says="unknown shell 'bsah'; did you mean 'bash'?")
 
     def test_no_command(self):
-        self.refused(says="name a command: run, list or completion")
+        for command, some in (((), ("run", "ab", "help")), (("baseline",), ("save", "rm"))):
+            words = " ".join(("taskbench", *command))
+            result = self.refused(*command, says=f"name a command: `{words} COMMAND`")
+            line = r"(?m)^  (\w+) +[A-Z].*\.$"
+            listed = re.findall(line, self.taskbench(*command, "--help").stdout)
+            self.assertEqual(re.findall(line, result.stderr), listed)
+            for name in some:
+                self.assertIn(name, listed)
 
     def test_given_twice(self):
         self.refused("run", "ping_pong", "ping_pong", says="workload 'ping_pong' is given twice")
@@ -97,14 +118,29 @@ class Numbers(CommandTest):
             says="scheduler 'current_thread' has one worker and cannot have 2; give --workers 1",
         )
         self.refused(
-            "run", "--scheduler", "work_stealing,current_thread", "--workers", "1,2",
-            says="'current_thread' has one worker",
+            "trace", "ping_pong", "--scheduler", "work_stealing,current_thread", "--workers", "2",
+            "--out", "t.json", says="give one scheduler and one worker count only",
+        )
+
+    def test_so_many_workers_or_cases_that_it_could_not_end(self):
+        """Found out before the first thread is started."""
+        every = ",".join(map(str, range(1, 4097)))
+        self.refused("run", "--workers", every, says="these are 20480 cases")
+        self.refused(
+            "run", "--workers", "4096,4095",
+            says="these cases have 40955 workers in all, each a thread, and all exist at once; "
+            "the limit is 20480",
         )
 
     def test_repetitions(self):
         for value in ("0", "-3", "10001", "1000000000000"):
             with self.subTest(value):
                 self.refused("run", "--repetitions", value, says="must be from 1 to 10000")
+        self.refused(
+            "run", "--repetitions", "10000", "--min-time", "100us", "--workers",
+            ",".join(map(str, range(1, 22))),
+            says="10000 of 105 cases are more than 1000000 in all",
+        )
         self.refused("run", "--repetitions", "many", says="is not a whole number")
 
     def test_min_time(self):
@@ -182,6 +218,16 @@ class Expressions(CommandTest):
             with self.subTest(bad):
                 says = f"--filter: '{bad}' is not a regular expression: "
                 self.refused("run", "--filter", bad, says=says)
+        self.refused("run", "--filter", "ab{2,1}", says="size: '{2,1}', at byte 3")
+
+    def test_an_expression_takes_neither_long_nor_a_deep_stack(self):
+        for hard in ("(" * 20000, "(" * 20000 + "x" + ")" * 20000, "(((((x*)*)*)*)*)*y{30}$",
+                     "((a{900}){900}){900}", "x" * 100000):
+            with self.subTest(hard[:20]):
+                started = time.monotonic()
+                result = self.refused("run", "--filter", hard, says="--filter: '")
+                self.assertLess(len(result.stderr), 400)
+                self.assertLess(time.monotonic() - started, 10)
 
     def test_filter_that_matches_nothing_shows_what_a_name_looks_like(self):
         self.refused(
@@ -189,6 +235,51 @@ class Expressions(CommandTest):
             says="'chaned' matches none of the 5 cases; the first is "
             "'chained_spawn/work_stealing/workers:2'",
         )
+
+
+class Journals(CommandTest):
+    def test_one_that_is_a_folder_or_a_device(self):
+        folder = self.folder / "folder"
+        folder.mkdir()
+        two = ("--base", "a", "--head", "b")
+        store = (("baseline", "save"), ("baseline", "compare"))
+        for command in (("ab", *two), ("gate", *two), *store):
+            for more in ((), ("--resume",)):
+                with self.subTest(command=command, more=more):
+                    self.refused(*command, "--journal", folder, *more,
+                                 says=f"--journal: '{folder}' is a directory; name a file")
+                    self.refused(*command, "--journal", "/dev/null", *more,
+                                 says="--journal: '/dev/null' is not a regular file")
+        (self.folder / "file").touch()
+        self.refused("calibrate", "a", "b", "--journal", "file",
+                     says="--journal: 'file' is a file; name a folder")
+
+    def test_a_folder_in_place_of_a_program(self):
+        (self.folder / "programs").mkdir()
+        self.refused("ab", "--base", "./programs", "--head", "x",
+                     says="--base: './programs' is a directory; name the program in it")
+        self.refused("ab", "--base", "programs", "--head", "x",
+                     says="'programs' is not in PATH; write './programs' for the one in this")
+        self.refused("ab", "--base", "no-such-program", "--head", "x",
+                     says="'no-such-program' is not a program in PATH; give the path of its file")
+
+
+class Memory(CommandTest):
+    def test_too_little_is_said_and_is_no_internal_error(self):
+        limit = 512 << 20
+
+        def little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+        try:
+            self.taskbench("--version", preexec_fn=little_memory)
+        except AssertionError:
+            self.skipTest("built with a sanitizer, which reserves more than that")
+        self.refused(
+            "trace", "ping_pong", "--workers", "3", "--events", "16777216", "--out", "t.json",
+            says="there is not enough memory for what was asked for", preexec_fn=little_memory,
+        )
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class Parameters(CommandTest):

@@ -54,6 +54,22 @@ class Selection(CommandTest):
             ],
         )
 
+    def test_what_a_scheduler_cannot_do_is_left_out_and_said(self):
+        result = self.taskbench(
+            "run", *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread",
+            "--workers", "1,2,3", "--json", "r.json",
+        )
+        self.assertIn(
+            "taskbench: note: left out: current_thread with 2, 3 workers: it has only one\n",
+            result.stderr,
+        )
+        names = {row["run_name"].split("/length")[0] for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual(
+            names,
+            {f"chained_spawn/work_stealing/workers:{n}" for n in (1, 2, 3)}
+            | {"chained_spawn/current_thread/workers:1"},
+        )
+
     def test_single_worker_scheduler_gets_one_worker_when_none_is_asked_for(self):
         names = self.base_names(
             *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread"

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -37,6 +38,19 @@ std::string filter_for(const SampleRequest& request) {
   }
   if (alternatives.empty()) return {};
   return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
+}
+
+/// Why a program could not be started, where the system's word for it would mislead.
+std::string why_not_started(const std::string& name, const ProcessOutcome& outcome) {
+  std::error_code failed;
+  if (name.find('/') == std::string::npos) {
+    if (outcome.code != ENOENT) return outcome.text();
+    const bool is_here = std::filesystem::exists(name, failed);
+    return is_here ? fmt::format("is not in PATH; write './{}' for the one in this folder", name)
+                   : "is not a program in PATH; give the path of its file";
+  }
+  if (std::filesystem::is_directory(name, failed)) return "is a directory; name the program in it";
+  return outcome.text();
 }
 
 std::vector<std::string> with(std::vector<std::string> words,
@@ -99,7 +113,8 @@ Program Program::find_out(std::vector<std::string> command, const std::atomic<bo
   };
   const ProcessOutcome version = ask({command.front(), "--version"});
   if (version.end == ProcessOutcome::End::not_started) {
-    throw ProgramError(fmt::format("'{}' {}", command.front(), version.text()));
+    throw ProgramError(
+        fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
   }
   if (version.ok() && version.output.starts_with("taskbench ")) {
     return {Kind::taskbench, std::move(command)};

@@ -1,0 +1,50 @@
+#include "cli/commands/help.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/help_format.hpp"
+#include "cli/near_miss.hpp"
+#include "cli/streams.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/values.hpp"
+
+namespace taskbench::cli {
+
+void HelpCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description("Explain a command.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench help run\n"
+      "  taskbench help baseline save");
+  auto* path = app.add_option("COMMAND", path_,
+                              "What to explain, as `taskbench COMMAND --help` does. [default: "
+                              "taskbench itself]");
+  values.set(path, {OptionValues::Kind::one_of, row_names(all_commands())});
+}
+
+ExitCode HelpCommand::execute(const Invocation& invocation) {
+  const CLI::App* app = &invocation.root;
+  std::string name = app->get_name();
+  for (const std::string& word : path_) {
+    const auto commands = commands_of(*app);
+    const auto found = std::ranges::find(commands, word, &CLI::App::get_name);
+    if (found == commands.end()) {
+      if (commands.empty()) {
+        throw UsageError(
+            fmt::format("`{}` has no commands; '{}' is one too many", name, shortened(word)));
+      }
+      std::vector<std::string_view> names;
+      for (const CLI::App* each : commands) names.push_back(each->get_name());
+      throw UsageError(unknown_name("command", word, names));
+    }
+    app = *found;
+    name += ' ' + word;
+  }
+  const std::string text = app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal);
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace taskbench::cli
