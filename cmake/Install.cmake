@@ -1,4 +1,6 @@
-# `cmake --install`: the runtime as a package that find_package(taskbench) finds, and the command.
+# `cmake --install`: the runtime as a package that find_package(taskbench) finds (the component
+# development), and the command with its manual page, its completions, and the recipes for CI (the
+# component command). cmake/Package.cmake makes one Debian package of each.
 #
 # Headers go below include/taskbench/ with their paths kept, and that directory is what the imported
 # target adds, so that #include "runtime/runtime.hpp" reads the same inside and outside.
@@ -10,13 +12,14 @@ set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/taskbench")
 
 install(TARGETS taskbench_runtime
   EXPORT taskbenchTargets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   INCLUDES DESTINATION "${_headers}"
-  FILE_SET HEADERS DESTINATION "${_headers}"
+  FILE_SET HEADERS DESTINATION "${_headers}" COMPONENT development
 )
 install(EXPORT taskbenchTargets
   NAMESPACE taskbench::
   DESTINATION "${_package}"
+  COMPONENT development
 )
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/taskbenchConfig.cmake.in"
@@ -32,9 +35,44 @@ install(FILES
   "${PROJECT_BINARY_DIR}/taskbenchConfig.cmake"
   "${PROJECT_BINARY_DIR}/taskbenchConfigVersion.cmake"
   DESTINATION "${_package}"
+  COMPONENT development
 )
 
+# taskbench_install_completion(<shell> <folder> <name>)
+# Asks the command for its completions when it is installed, not when it is built: a build with
+# ThreadSanitizer does not run on every kernel.
+function(taskbench_install_completion shell folder name)
+  set(file "${PROJECT_BINARY_DIR}/completion/${shell}/${name}")
+  install(CODE "
+    file(MAKE_DIRECTORY \"${PROJECT_BINARY_DIR}/completion/${shell}\")
+    execute_process(COMMAND \"$<TARGET_FILE:taskbench>\" completion ${shell}
+      OUTPUT_FILE \"${file}\" COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT command
+  )
+  install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}" COMPONENT command)
+endfunction()
+
 if(TASKBENCH_BUILD_TOOLS)
-  install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-  install(FILES docs/man/taskbench.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
+  install(FILES docs/man/taskbench.1
+    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT command
+  )
+  taskbench_install_completion(bash bash-completion/completions taskbench)
+  taskbench_install_completion(zsh zsh/site-functions _taskbench)
+  taskbench_install_completion(fish fish/vendor_completions.d taskbench.fish)
+  # As in the sources, so that what the recipes say of paths holds in both places.
+  install(DIRECTORY ci/github ci/gitlab
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
+    COMPONENT command
+  )
+  install(FILES ci/README.md
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
+    COMPONENT command
+  )
+  install(PROGRAMS scripts/gate-comment scripts/gate-pr scripts/install-taskbench
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/scripts"
+    COMPONENT command
+  )
+  include(Package)
 endif()

@@ -22,6 +22,7 @@ set(configure "${CMAKE_COMMAND}" -G "${GENERATOR}"
   "-DCMAKE_BUILD_TYPE=${CONFIG}"
   "-DCMAKE_CXX_COMPILER=${COMPILER}"
   "-DCMAKE_CXX_FLAGS=${FLAGS}"
+  "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}"
 )
 
 function(build_and_run_consumer)
@@ -39,6 +40,17 @@ if(KIND STREQUAL "find_package")
     message(FATAL_ERROR "the headers were not installed below include/taskbench/")
   endif()
   run("${work}/prefix/bin/taskbench" --version)
+  foreach(path IN ITEMS
+      man/man1/taskbench.1
+      bash-completion/completions/taskbench
+      zsh/site-functions/_taskbench
+      fish/vendor_completions.d/taskbench.fish
+      taskbench/ci/README.md
+      taskbench/scripts/gate-pr)
+    if(NOT EXISTS "${work}/prefix/share/${path}")
+      message(FATAL_ERROR "share/${path} was not installed")
+    endif()
+  endforeach()
   # The version is asked for as a user would; and the package must be the one just installed.
   build_and_run_consumer("-DCMAKE_PREFIX_PATH=${work}/prefix")
   file(STRINGS "${work}/build/CMakeCache.txt" found REGEX "^taskbench_DIR:")

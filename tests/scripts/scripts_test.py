@@ -133,6 +133,12 @@ class InstallDeps(ScriptTest):
         self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", *for_tests])
         self.assertEqual(self.apt_calls(), [])
 
+    def test_packages_need_tools_that_find_their_libraries(self):
+        self.lacking("dpkg-dev", "file", "libbenchmark-dev", "jq")
+        answer = self.install("--dry-run", "package")
+        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", "dpkg-dev", "file"])
+        self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
+
     def lacking_tools(self):
         for tool in ("perf", "valgrind"):
             self.stand_in(self.bin / tool, "exit 127")
@@ -279,6 +285,102 @@ class Build(ScriptTest):
         answer = self.run_script("scripts/build", "release")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("what is missing", answer.stderr)
+
+
+class Package(ScriptTest):
+    def setUp(self):
+        super().setUp()
+        self.stand_in(self.root / "scripts/install-deps")
+        self.stand_in(self.bin / "cmake")
+        names = "taskbench_1_all.deb libtaskbench-dev.deb"
+        self.stand_in(self.bin / "cpack", f'cd "$4" && touch {names}')
+
+    def test_builds_and_prints_where_the_packages_are(self):
+        folder = self.root.parent / "out"
+        for arguments, out in ((["--out", "out"], folder), ([], self.root / "build/package")):
+            answer = self.run_script("scripts/package", *arguments, cwd=self.root.parent)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            packages = [f"{out}/libtaskbench-dev.deb", f"{out}/taskbench_1_all.deb"]
+            self.assertEqual(answer.stdout.splitlines(), packages)
+            self.assertEqual(sorted(str(path) for path in out.glob("*.deb*")), packages)
+        calls = self.called()[:4]
+        self.assertEqual(calls[0], "install-deps package")
+        self.assertTrue(calls[1].startswith("cmake --preset release -B build/package "), calls)
+        self.assertTrue(calls[2].startswith("cmake --build build/package "), calls)
+
+    def test_a_step_that_fails_shows_its_output_and_leaves_no_package(self):
+        for command in ("cpack", "cmake"):
+            self.stand_in(self.bin / command, "echo what went wrong; exit 1")
+            answer = self.run_script("scripts/package", "--out", str(self.root / "out"), cwd="/")
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn("what went wrong", answer.stderr)
+            self.assertEqual((answer.stdout, list((self.root / "out").iterdir())), ("", []))
+        self.assertEqual(self.run_script("scripts/package", "--ot").returncode, 2)
+
+
+class InstallTaskbench(ScriptTest):
+    """From a repository whose script makes a package that is a note of its commit."""
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.root.parent / "repository"
+        script = self.repository / "scripts/package"
+        self.stand_in(script, 'cd "$(dirname "$0")" && git rev-parse HEAD >"$2/taskbench_1.deb"')
+        script.write_text(script.read_text().replace("\ncd ", '\nmkdir -p "$2"\ncd ', 1))
+        self.git("init", "--quiet")
+        self.git("add", "--all")
+        self.commits = []
+        for message in ("one", "two"):
+            self.git("commit", "--quiet", "--allow-empty", "--message", message)
+            self.commits.append(self.git("rev-parse", "HEAD"))
+        self.cache = self.root.parent / "cache"
+        self.stand_in(self.bin / "apt-get", 'eval "package=\\${$#}"; cat "$package" 2>/dev/null')
+        self.stand_in(self.bin / "sudo", 'exec "$@"')
+        self.stand_in(self.bin / "taskbench", "echo taskbench 1")
+
+    def git(self, *arguments):
+        return subprocess.run(
+            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *arguments],
+            cwd=self.repository, capture_output=True, text=True, check=True,
+        ).stdout.strip()
+
+    def install(self, revision, repository=None):
+        return self.run_script(
+            "scripts/install-taskbench", "--repository", str(repository or self.repository),
+            "--revision", revision, "--cache", str(self.cache),
+        )
+
+    def test_builds_the_package_of_each_commit_once_and_installs_it(self):
+        for revision in (self.commits[0], self.commits[1], self.commits[0]):
+            answer = self.install(revision)
+            self.assertEqual((answer.returncode, answer.stdout), (0, "taskbench 1\n"))
+            self.assertIn(revision, answer.stderr)  # the content of what apt-get was given
+        self.assertEqual(sum(call.startswith("package ") for call in self.called()), 2)
+        self.assertEqual(len(list(self.cache.iterdir())), 2)
+
+    def test_fetches_the_package_lists_where_installing_fails_without(self):
+        self.stand_in(
+            self.bin / "apt-get",
+            f'case "$*" in *update*) touch "{self.root}/lists" ;; *) [ -e "{self.root}/lists" ] ;; '
+            "esac",
+        )
+        self.assertEqual(self.install(self.commits[0]).returncode, 0)
+        verbs = [call.split()[3] for call in self.called() if call.startswith("apt-get")]
+        self.assertEqual(verbs, ["install", "update", "install"])
+
+    def test_a_build_that_fails_leaves_nothing_in_the_cache(self):
+        self.stand_in(self.repository / "scripts/package", "exit 1")
+        self.git("commit", "--quiet", "--all", "--message", "broken")
+        self.assertEqual(self.install(self.git("rev-parse", "HEAD")).returncode, 1)
+        self.assertEqual(list(self.cache.iterdir()), [])
+
+    def test_refuses_what_may_come_to_mean_another_commit(self):
+        for revision in ("main", self.commits[0][:39], self.commits[0].upper(), ""):
+            answer = self.install(revision)
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertIn("--revision", answer.stderr)
+        self.assertFalse(self.cache.exists())
+        self.assertNotEqual(self.install("0" * 40).returncode, 0)
 
 
 class GatePr(ScriptTest):
