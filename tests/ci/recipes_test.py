@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The recipes in ci/: that they parse, that what they name exists, and that their shell parts do
-what they should, with stand-ins for what they call. Needs python3-yaml."""
+"""The recipes in ci/, and the workflows of this repository: that they parse, that what they name
+exists, that no job has both a token and the request's code, and that their shell parts do what they
+should, with stand-ins for what they call. Needs python3-yaml."""
 
-import json
 import os
 import re
 import shutil
@@ -15,9 +15,13 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / "ci" / "github" / "action.yml"
-WORKFLOWS = (ROOT / "ci" / "github" / "gate.yml", ROOT / ".github" / "workflows" / "gate.yml")
+OWN = ROOT / ".github" / "workflows"
+GATES = (ROOT / "ci" / "github" / "gate.yml", OWN / "gate.yml")
+COMMENTS = (ROOT / "ci" / "github" / "gate-comment.yml", OWN / "gate-comment.yml")
+WORKFLOWS = (*GATES, *COMMENTS, *sorted(OWN.glob("*.yml")))
 GITLAB = ROOT / "ci" / "gitlab" / "gate.gitlab-ci.yml"
-MARKER = "<!-- taskbench-gate -->"
+COPIED = ("gate-comment", "gate-pr", "install-taskbench")
+IS_MEASURED = "github.event.action != 'edited' || github.event.changes.base"
 
 
 def parsed(path):
@@ -28,8 +32,13 @@ def steps():
     return {step["name"]: step for step in parsed(ACTION)["runs"]["steps"]}
 
 
-def gitlab_job():
-    return parsed(GITLAB)["taskbench-gate"]
+def steps_of(workflow):
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def gitlab_script(job, part="script"):
+    """As GitLab gives it to the shell: one command a line."""
+    return "\n".join(parsed(GITLAB)[job][part])
 
 
 def shell_parts():
@@ -37,69 +46,185 @@ def shell_parts():
     for name, step in steps().items():
         if "run" in step:
             yield name, "bash", step["run"]
-    for part in ("before_script", "script", "after_script"):
-        yield part, "sh", "\n".join(gitlab_job()[part])
+    for path in (*GATES, *COMMENTS):
+        for step in steps_of(parsed(path)):
+            if "run" in step:
+                yield str(path), "bash", step["run"]
+    yield "gate, before", "sh", gitlab_script("taskbench-gate", "before_script")
+    for job in ("taskbench-gate", "taskbench-comment"):
+        yield job, "sh", gitlab_script(job)
+
+
+def strings_in(value):
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from (str(key), *strings_in(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from strings_in(each)
+    else:
+        yield str(value)
 
 
 class Recipes(unittest.TestCase):
-    def test_shell_parts_parse(self):
-        for name, shell, text in shell_parts():
-            with self.subTest(name):
-                subprocess.run([shell, "-n", "-c", text], check=True)
-
     @unittest.skipUnless(shutil.which("shellcheck"), "needs shellcheck")
-    def test_shell_parts_have_no_flaws_that_shellcheck_knows(self):
-        for name, shell, text in shell_parts():
-            with self.subTest(name):
-                answer = subprocess.run(
-                    ["shellcheck", "--shell", shell, "-"], input=text, capture_output=True,
-                    text=True, check=False,
-                )
-                self.assertEqual(answer.stdout, "")
+    def test_shell_parts_and_scripts_have_no_flaws_that_shellcheck_knows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [ROOT / "scripts" / name for name in COPIED if name != "gate-comment"]
+            for number, (name, shell, text) in enumerate(shell_parts()):
+                files.append(Path(folder, f"{number} {name.replace('/', ' ')}"))
+                files[-1].write_text(f"#!/bin/{shell}\n{text}\n", encoding="utf-8")
+            answer = subprocess.run(
+                ["shellcheck", *files], capture_output=True, text=True, check=False
+            )
+        self.assertEqual(answer.stdout, "")
 
     def test_scripts_exist(self):
-        for path in (ACTION, GITLAB, ROOT / "ci" / "README.md"):
+        for path in (ACTION, *COMMENTS, GITLAB, ROOT / "ci" / "README.md"):
             for script in re.findall(r"\bscripts/[\w-]+", path.read_text(encoding="utf-8")):
                 self.assertTrue(os.access(ROOT / script, os.X_OK), script)
+
+    def test_what_is_to_be_copied_is_listed(self):
+        readme = (ROOT / "ci" / "README.md").read_text(encoding="utf-8")
+        files = [f"scripts/{name}" for name in COPIED]
+        files += [str(path.relative_to(ROOT)) for path in (ACTION, GATES[0], COMMENTS[0], GITLAB)]
+        for file in files:
+            self.assertRegex(readme, rf"(?m)^\|.*`{re.escape(file)}`")
 
     def test_options_are_those_of_gate_pr_and_of_the_gate(self):
         of_script = re.findall(r"(?m)^    (--\w+)\)", (ROOT / "scripts/gate-pr").read_text())
         self.assertIn("--taskbench", of_script)
-        of_gate = "".join(
-            (ROOT / "cli" / name).read_text()
-            for name in ("paired_options.cpp", "verdict_options.cpp")
-        )
-        gitlab = [line for line in gitlab_job()["script"] if "gate-pr" in line]
-        for text in (steps()["Compare"]["run"], *gitlab):
-            named = re.findall(r"(?<![\w-])--[a-z]+", text)
-            self.assertIn("--base", named)
-            for option in named:
-                self.assertTrue(option in of_script or f'"{option}"' in of_gate, option)
+        sources = ("paired_options.cpp", "verdict_options.cpp", "process_options.cpp",
+                   "commands/gate.cpp")
+        of_gate = "".join((ROOT / "cli" / name).read_text() for name in sources)
+        calls = (steps()["Build the base"]["run"], steps()["Compare"]["run"],
+                 gitlab_script("taskbench-gate"))
+        for text in calls:
+            call = text[text.index("scripts/gate-pr"):].split("; then")[0].split("||")[0]
+            script, gate = re.split(r"\s--\s", call)
+            for option in re.findall(r"(?<![\w-])--[a-z-]+", script):
+                self.assertIn(option, of_script)
+            for option in re.findall(r"(?<![\w-])--[a-z-]+", gate):
+                self.assertIn(f'"{option}"', of_gate)
 
     def test_every_input_is_used_and_no_other(self):
         action = parsed(ACTION)
-        used = set(re.findall(r"inputs\.(\w+)", ACTION.read_text(encoding="utf-8")))
+        used = set(re.findall(r"inputs\.([\w-]+)", ACTION.read_text(encoding="utf-8")))
         self.assertEqual(used, set(action["inputs"]))
-        for path in WORKFLOWS:
+        for path in GATES:
             for step in parsed(path)["jobs"]["gate"]["steps"][1:]:
                 self.assertLessEqual(set(step.get("with", {})), set(action["inputs"]))
+        # Also those that are commented out.
+        for name in re.findall(r"(?m)^ +# ([\w-]+): ", GATES[0].read_text(encoding="utf-8")):
+            self.assertIn(name, action["inputs"])
 
-    def test_workflows_ask_for_no_more_rights_than_they_need(self):
-        for path in WORKFLOWS:
-            workflow = parsed(path)
-            self.assertEqual(
-                workflow["permissions"], {"contents": "read", "pull-requests": "write"}
-            )
-            self.assertEqual(list(workflow[True]), ["pull_request"])  # YAML's "on"
-            checkout = workflow["jobs"]["gate"]["steps"][0]
-            self.assertEqual(checkout["with"]["fetch-depth"], 0)
-            self.assertIn("concurrency", workflow)
+    def test_every_variable_of_gitlab_is_used_and_no_other(self):
+        job = parsed(GITLAB)["taskbench-gate"]
+        text = gitlab_script("taskbench-gate", "before_script") + gitlab_script("taskbench-gate")
+        self.assertEqual(
+            set(re.findall(r"GATE_[A-Z_]+", text)),
+            {name for name in job["variables"] if name.startswith("GATE_")},
+        )
 
     def test_what_decides_runs_whatever_came_before(self):
-        for name in ("Summary", "Artifact", "Comment", "Verdict"):
-            self.assertTrue(steps()[name]["if"].startswith("always()"), name)
-        self.assertEqual(gitlab_job()["artifacts"]["when"], "always")
-        self.assertEqual(gitlab_job()["allow_failure"]["exit_codes"], [3])
+        for name in ("Summary", "Artifact", "Verdict"):
+            self.assertEqual(steps()[name]["if"], "always()")
+        jobs = parsed(GITLAB)
+        self.assertEqual(jobs["taskbench-gate"]["artifacts"]["when"], "always")
+        self.assertEqual(jobs["taskbench-gate"]["allow_failure"]["exit_codes"], [3])
+        self.assertEqual(jobs["taskbench-comment"]["rules"][0]["when"], "always")
+        self.assertIs(jobs["taskbench-comment"]["allow_failure"], True)
+
+    def test_this_repository_uses_what_it_gives_others(self):
+        for given, own in zip((GATES[0], COMMENTS[0]), (GATES[1], COMMENTS[1])):
+            given, own = parsed(given), parsed(own)
+            for job in given["jobs"].values():
+                for step in job["steps"]:
+                    if "taskbench-gate" in step.get("uses", ""):
+                        step.clear()
+                        step["uses"] = "./ci/github"
+            self.assertEqual(given, own)
+
+
+class Security(unittest.TestCase):
+    def test_actions_are_named_by_their_commit(self):
+        for path in (ACTION, *WORKFLOWS):
+            for action, comment in re.findall(
+                r"(?m)^ +(?:- )?uses: (\S+)(.*)$", path.read_text(encoding="utf-8")
+            ):
+                if not action.startswith("./"):
+                    self.assertRegex(action, r"^[\w/-]+@[0-9a-f]{40}$", path)
+                    self.assertRegex(comment, r"^ # v\d+\.\d+\.\d+$", path)
+
+    def test_no_checkout_leaves_its_token_on_the_disk(self):
+        checkouts = [
+            step for path in (ACTION, *WORKFLOWS)
+            for step in (parsed(path)["runs"]["steps"] if path == ACTION
+                         else steps_of(parsed(path)))
+            if step.get("uses", "").startswith("actions/checkout@")
+        ]
+        self.assertGreaterEqual(len(checkouts), 5)
+        for step in checkouts:
+            self.assertIs(step["with"]["persist-credentials"], False)
+
+    def test_the_jobs_that_run_the_requests_code_have_no_token(self):
+        for path in (*GATES, OWN / "ci.yml"):
+            workflow = parsed(path)
+            self.assertEqual(workflow["permissions"], {"contents": "read"})
+            self.assertNotIn("pull_request_target", workflow[True])  # YAML's "on"
+            for job in workflow["jobs"].values():
+                self.assertNotIn("permissions", job)
+        jobs = parsed(GITLAB)
+        named = "\n".join(strings_in([
+            parsed(ACTION), [parsed(path) for path in GATES], jobs["taskbench-gate"]]))
+        for token in ("github.token", "secrets.", "GITHUB_TOKEN", "GH_TOKEN", "_TOKEN"):
+            self.assertNotIn(token, named)
+        self.assertNotIn("environment", jobs["taskbench-gate"])
+        self.assertEqual(jobs["taskbench-comment"]["environment"]["name"], "taskbench-comment")
+
+    def test_the_jobs_that_have_a_token_run_nothing_of_the_request(self):
+        for path in COMMENTS:
+            workflow = parsed(path)
+            self.assertEqual(list(workflow[True]), ["workflow_run"])
+            gate = parsed(GATES[0])["name"]
+            self.assertEqual(workflow[True]["workflow_run"]["workflows"], [gate])
+            self.assertEqual(workflow["permissions"], {})
+            self.assertEqual(workflow["jobs"]["comment"]["permissions"], {
+                "actions": "read", "contents": "read", "pull-requests": "write",
+            })
+            checkout, download, script = steps_of(workflow)
+            self.assertEqual(set(checkout["with"]), {"persist-credentials"})  # the default branch
+            self.assertTrue(download["with"]["path"].startswith("${{ runner.temp }}/"))
+            self.assertTrue(script["run"].startswith("scripts/gate-comment "))
+        job = parsed(GITLAB)["taskbench-comment"]
+        self.assertEqual(job["variables"]["GIT_STRATEGY"], "none")
+        self.assertIn('--branch "$CI_DEFAULT_BRANCH"', gitlab_script("taskbench-comment"))
+        ran = [line.split()[0] for line in job["script"]]
+        self.assertEqual(ran, ["apt-get", "rm", "git", "trusted/scripts/gate-comment"])
+
+    def test_nothing_is_pasted_into_the_text_of_a_script(self):
+        for path in (ACTION, *WORKFLOWS):
+            parts = parsed(path)["runs"]["steps"] if path == ACTION else steps_of(parsed(path))
+            for step in parts:
+                self.assertNotIn("${{", step.get("run", ""), path)
+        for _, _, text in shell_parts():
+            self.assertNotRegex(text, r"\beval\b")
+
+    def test_a_gate_of_a_text_that_was_edited_hides_and_ends_no_other(self):
+        for path in GATES:
+            workflow = parsed(path)
+            types = workflow[True]["pull_request"]["types"]
+            self.assertEqual(types, ["opened", "synchronize", "reopened", "edited"])
+            job = workflow["jobs"]["gate"]
+            self.assertEqual(job["if"], IS_MEASURED)
+            self.assertIn(f"({IS_MEASURED}) && 'Slower?' || '", job["name"])
+            self.assertIn(f"({IS_MEASURED}) && ", workflow["concurrency"]["group"])
+            self.assertTrue(workflow["concurrency"]["group"].endswith("|| github.run_id }}"))
+
+    def test_the_request_is_checked_out_merged_so_that_old_ones_have_the_recipe(self):
+        for path in GATES:
+            checkout = parsed(path)["jobs"]["gate"]["steps"][0]
+            self.assertEqual(checkout["with"], {"fetch-depth": 0, "persist-credentials": False})
 
 
 class ShellParts(unittest.TestCase):
@@ -113,14 +238,14 @@ class ShellParts(unittest.TestCase):
         self.bin.mkdir()
         self.calls = self.folder / "calls"
         self.calls.touch()
-        (self.folder / "taskbench-gate").mkdir()
-        self.comment = self.folder / "taskbench-gate" / "comment.md"
-        self.comment.write_text(f"{MARKER}\n### PASS\n")
+        self.output = self.folder / "output"
 
-    def stand_in(self, name, body):
+    def stand_in(self, name, body=""):
+        """Notes its arguments, each in angle brackets."""
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f'#!/bin/bash\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
+        note = f'{{ printf "{path.name}"; printf "<%s>" "$@"; echo; }} >>"{self.calls}"'
+        path.write_text(f"#!/bin/bash\n{note}\n{body}\n")
         path.chmod(0o755)
 
     def run_part(self, shell, text, **environment):
@@ -128,175 +253,150 @@ class ShellParts(unittest.TestCase):
         options = ["--noprofile", "--norc", "-e", "-o", "pipefail"] if shell == "bash" else ["-e"]
         return subprocess.run(
             [shell, *options, "-c", text], cwd=self.folder, capture_output=True, text=True,
-            env={"PATH": f"{self.bin}:{os.environ['PATH']}", **environment}, check=False,
+            env={"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.folder),
+                 "RUNNER_TEMP": "temp", "GITHUB_OUTPUT": str(self.output), **environment},
+            check=False,
         )
 
     def called(self):
         return self.calls.read_text().splitlines()
 
-    def compare(self, status=0, **inputs):
-        self.stand_in("scripts/gate-pr", f"printf '<%s>' \"$@\" >>{self.calls}; exit {status}")
-        values = {
-            "BASE": "origin/main", "HEAD": "abc", "BUDGET": "5m", "DELTA": "3%", "BUILD": "",
-            "PROGRAM": "", "COUNTERS": "", "TASKBENCH": "", "INCONCLUSIVE": "pass", **inputs,
-        }
-        output = self.folder / "output"
-        answer = self.run_part(
-            "bash", steps()["Compare"]["run"], GITHUB_OUTPUT=str(output), **values
-        )
+    def step(self, name, **environment):
+        """Runs it with its own environment, as far as that is not an expression."""
+        step = steps()[name]
+        given = {key: "" for key in step.get("env", {})}
+        self.assertLessEqual(set(environment), set(given) | {"ImageOS", "ImageVersion"})
+        answer = self.run_part("bash", step["run"], **{**given, **environment})
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertEqual(output.read_text(), f"status={status}\n")
-        return self.called()[-1]
+        return self.output.read_text() if self.output.exists() else ""
+
+    INPUTS = {
+        "BASE": "origin/main", "HEAD": "abc", "BUDGET": "5m", "DELTA": "3%", "TITLE": "my bench",
+        "INCONCLUSIVE": "pass", "FOLDER": "gate", "REQUEST": "7",
+    }
+    COMPARED = (
+        "gate-pr<--base><origin/main><--head><abc><--out><gate>{}<--><--budget><5m><--delta><3%>"
+        "<--inconclusive><pass><--title><my bench>{}"
+    )
 
     def test_github_compare_hands_its_inputs_on(self):
-        common = "<--base><origin/main><--head><abc><--out><taskbench-gate>"
-        options = "<--budget><5m><--delta><3%><--inconclusive><pass>"
-        self.assertEqual(self.compare(status=1), f"{common}<-->{options}")
+        self.stand_in("scripts/gate-pr", "mkdir gate; exit 1")
+        self.assertEqual(self.step("Compare", **self.INPUTS), "status=1\n")
+        self.assertEqual(self.called(), [self.COMPARED.format("", "")])
+        self.assertEqual((self.folder / "gate/request").read_text(), "7\n")
 
     def test_github_compare_of_another_project(self):
-        call = self.compare(BUILD="make 'a b'", PROGRAM="out/bench --x", TASKBENCH="taskbench")
-        self.assertIn("<--out><taskbench-gate><--taskbench><taskbench><-->", call)
-        self.assertTrue(call.endswith("<--build><make 'a b'><--program><out/bench --x>"), call)
-
-    def test_github_compare_counts_instructions_where_valgrind_is_or_can_be_had(self):
-        wanted = "<--inconclusive><pass><--counters><instructions-exact>"
-        self.stand_in("bin/valgrind", "")
+        self.stand_in("scripts/gate-pr")
+        self.stand_in("bin/valgrind")
         self.stand_in("bin/sudo", "exit 1")
-        self.assertTrue(self.compare(COUNTERS="instructions-exact").endswith(wanted))
-        self.assertNotIn("sudo", self.calls.read_text())
-
-    def post(self, listed=(), login="", fails=False):
-        """With these comments on the pull request; without a login, who it is may not be asked."""
-        self.stand_in(
-            "bin/gh",
-            'case "$*" in\n'
-            '*" user "*) echo "${LOGIN:-{denied\\}}"; [[ -n $LOGIN ]]; exit ;;\n'
-            '*--paginate*) jq -r "${@: -1}" <<<"$LISTED" ;;\n'
-            'esac\nexit "$FAILS"',
+        self.step(
+            "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
+            TASKBENCH="taskbench", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
+            COUNTERS="instructions-exact",
         )
-        return self.run_part(
-            "bash", steps()["Comment"]["run"], GITHUB_REPOSITORY="o/r", NUMBER="7",
-            RUNNER_TEMP=str(self.folder), LISTED=json.dumps(list(listed)), LOGIN=login,
-            FAILS="1" if fails else "0",
-        )
+        self.assertEqual(self.called(), [self.COMPARED.format(
+            "<--taskbench><taskbench>",
+            "<--build><make 'a b' $(x)><--program><out/bench --x><--workload><a b><--alpha><5%>"
+            "<--min-time><1ms><--counters><instructions-exact>")])
+        self.assertFalse((self.folder / "gate").exists())
 
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_github_posts_one_comment(self):
-        self.assertEqual(self.post().returncode, 0)
-        self.assertEqual(
-            self.called()[-1],
-            "gh api --method POST repos/o/r/issues/7/comments "
-            "--field body=@taskbench-gate/comment.md",
-        )
+    def test_github_builds_the_base_by_comparing_it_with_itself(self):
+        self.stand_in("scripts/gate-pr", "exit ${STATUS:-0}")
+        text = self.step("Build the base", BASE="c0", BUILD="make -j2", PROGRAM="out/bench")
+        self.assertEqual(text, "built=true\n")
+        self.assertEqual(self.called(), [
+            "gate-pr<--base><c0><--head><c0><--out><temp/taskbench-base><-->"
+            "<--max-blocks><1><--inconclusive><pass><--build><make -j2><--program><out/bench>"])
+        self.output.unlink()
+        self.stand_in("scripts/gate-pr", "exit 5")
+        self.assertEqual(self.step("Build the base", BASE="c0"), "")
 
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_github_updates_the_comment_that_is_there(self):
-        ours = {"user": {"type": "Bot", "login": "b[bot]"}, "body": f"{MARKER}\n"}
-        self.assertEqual(self.post([{"id": 42, **ours}, {"id": 43, **ours}]).returncode, 0)
-        self.assertEqual(
-            self.called()[-1],
-            "gh api --method PATCH repos/o/r/issues/comments/42 "
-            "--field body=@taskbench-gate/comment.md",
-        )
+    def test_github_keys_of_the_cache_tell_apart_what_must_not_be_mixed(self):
+        self.stand_in("bin/git", "echo c0ffee")
 
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_github_finds_its_comment_by_the_marker_and_its_author(self):
-        person, bot = {"type": "User", "login": "p"}, {"type": "Bot", "login": "b[bot]"}
-        comments = [
-            {"id": 1, "user": {"type": "User", "login": "q"}, "body": f"{MARKER}\n"},
-            {"id": 2, "user": bot, "body": f"> {MARKER}\n"},
-            {"id": 3, "user": bot, "body": f"{MARKER}\n"},
-            {"id": 4, "user": person, "body": "hello"},
-            {"id": 5, "user": person, "body": f"{MARKER}\n"},
-        ]
-        for login, expected in (("", 3), ("p", 5)):
-            self.assertEqual(self.post(comments, login).returncode, 0)
-            patch = f"--method PATCH repos/o/r/issues/comments/{expected} "
-            self.assertIn(patch, self.called()[-1])
-        self.post(comments, "another")
-        self.assertIn("--method POST ", self.called()[-1])
+        def keys(**environment):
+            self.output.unlink(missing_ok=True)
+            return self.step("Keys", BASE="b", HEAD="h", **environment)
 
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_github_cuts_a_comment_that_is_longer_than_github_takes(self):
-        self.comment.write_text(f"{MARKER}\n" + 40_000 * "€", encoding="utf-8")
-        self.assertEqual(self.post().returncode, 0)
-        body = Path(self.called()[-1].rsplit("body=@", 1)[1])
-        text = body.read_text(encoding="utf-8")
-        self.assertTrue(text.startswith(f"{MARKER}\n€"))
-        self.assertIn("cut here; all of it is in the artifact", text)
-        self.assertLessEqual(len(text.encode()), 65_536)
-        self.assertGreater(len(text.encode()), 64_000)
+        text = keys(BUILD="make", ImageOS="ubuntu24")
+        self.assertRegex(
+            text, r"^base=c0ffee\nbuild=[0-9a-f]{16}\nsystem=\S*ubuntu24\S*\n$")
+        self.assertEqual(text, keys(BUILD="make", ImageOS="ubuntu24"))
+        self.assertNotEqual(text, keys(BUILD="make x", ImageOS="ubuntu24"))
+        self.assertNotEqual(text, keys(BUILD="make", ImageOS="ubuntu26"))
+        self.stand_in("bin/git", "exit 128")
+        self.assertIn("base=\n", keys(BUILD="make"))
+        restore, save = (steps()[name]["with"] for name in (
+            "The base's build from the cache", "Keep the base's build"))
+        self.assertEqual(restore, save)
+        for part in ("system", "base", "build"):
+            self.assertIn(f"steps.keys.outputs.{part} ", restore["key"].replace("\n", " "))
 
-    def test_github_goes_on_without_a_comment_where_it_may_not_write(self):
-        answer = self.post(fails=True)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertIn("::notice::No comment", answer.stdout)
+    def test_github_installs_the_taskbench_that_is_asked_for(self):
+        self.stand_in("scripts/install-taskbench")
+        self.step("Install taskbench", REPOSITORY="https://x/y z", REVISION="f00")
+        self.assertEqual(self.called(), [
+            "install-taskbench<--repository><https://x/y z><--revision><f00>"
+            f"<--cache><{self.folder}/.cache/taskbench-package>"])
 
-    def test_github_has_nothing_to_post_without_a_comment(self):
-        self.comment.unlink()
-        self.assertEqual(self.post().returncode, 0)
-        self.assertEqual(self.called(), [])
-        summary = str(self.folder / "summary")
-        answer = self.run_part("bash", steps()["Summary"]["run"], GITHUB_STEP_SUMMARY=summary)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+    def test_github_summary_is_the_comment_where_there_is_one(self):
+        summary = self.folder / "summary"
+        text = steps()["Summary"]["run"]
+        for comment in (None, "### PASS\n"):
+            if comment:
+                (self.folder / "gate").mkdir()
+                (self.folder / "gate/comment.md").write_text(comment)
+            answer = self.run_part(
+                "bash", text, FOLDER="gate", GITHUB_STEP_SUMMARY=str(summary))
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(summary.read_text(), "### PASS\n")
 
     def test_github_ends_as_the_gate_did(self):
         for status, expected in (("0", 0), ("1", 1), ("5", 5), ("", 2)):
             answer = self.run_part("bash", steps()["Verdict"]["run"], STATUS=status)
             self.assertEqual(answer.returncode, expected)
 
-    def test_gitlab_calls_gate_pr(self):
-        self.stand_in("scripts/gate-pr", f"printf '<%s>' \"$@\" >>{self.calls}; exit 3")
-        self.stand_in("bin/git", "")
-        answer = self.run_part(
-            "sh", "\n".join(gitlab_job()["script"]), CI_COMMIT_SHA="abc",
-            CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
-            **{**gitlab_job()["variables"], "TASKBENCH_OPTIONS": "--build 'make all'"},
-        )
+    def gitlab_gate(self, **variables):
+        self.stand_in("scripts/gate-pr", "exit 3")
+        given = {
+            "CI_COMMIT_SHA": "abc", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
+            **parsed(GITLAB)["taskbench-gate"]["variables"], **variables,
+        }
+        self.calls.write_text("")
+        answer = self.run_part("sh", gitlab_script("taskbench-gate"), **given)
         self.assertEqual(answer.returncode, 3, answer.stderr)
+        return self.called()[-1]
+
+    def test_gitlab_compares_with_the_commit_that_the_request_left(self):
+        common = "<--out><taskbench-gate><--><--budget><5m><--delta><3%><--title><taskbench>"
+        self.assertEqual(self.gitlab_gate(), f"gate-pr<--base><base><--head><abc>{common}")
+        merged = self.gitlab_gate(CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="source")
+        self.assertEqual(merged, f"gate-pr<--base><base><--head><source>{common}")
+
+    def test_gitlab_compares_another_project(self):
+        call = self.gitlab_gate(
+            GATE_TASKBENCH="taskbench", GATE_BUILD="make 'a b'; $(x)", GATE_PROGRAM="out/bench",
+            GATE_ALPHA="5%", GATE_MIN_TIME="1ms", GATE_WORKLOAD="a", GATE_COUNTERS="c",
+        )
+        self.assertIn("<--taskbench><taskbench><-->", call)
+        self.assertTrue(call.endswith(
+            "<--build><make 'a b'; $(x)><--program><out/bench><--workload><a><--alpha><5%>"
+            "<--min-time><1ms><--counters><c>"), call)
+
+    def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
+        for name in ("bin/apt-get", "scripts/install-taskbench"):
+            self.stand_in(name)
+        before = gitlab_script("taskbench-gate", "before_script")
+        given = parsed(GITLAB)["taskbench-gate"]["variables"]
+        answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
+        self.assertEqual((answer.returncode, answer.stdout), (0, "<>\n"), answer.stderr)
+        self.assertNotIn("install-taskbench", self.calls.read_text())
+        given.update(GATE_TASKBENCH_REPOSITORY="u", GATE_TASKBENCH_REVISION="f00")
+        answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
+        self.assertEqual((answer.returncode, answer.stdout), (0, "<taskbench>\n"), answer.stderr)
         self.assertEqual(
-            self.called()[-1],
-            "<--base><origin/gate-base><--head><abc><--out><taskbench-gate><-->"
-            "<--budget><5m><--delta><3%><--build><make all>",
-        )
-
-    def note(self, listed="[]", token="t"):
-        """With these notes on the merge request, which come in pages of 100."""
-        self.stand_in(
-            "bin/curl",
-            'page=${@: -1} page=${page##*&page=}\n'
-            'case "$*" in\n'
-            '*per_page=100*) jq ".[$page * 100 - 100:$page * 100]" <<<"$LISTED" ;;\n'
-            'esac',
-        )
-        answer = self.run_part(
-            "sh", "\n".join(gitlab_job()["after_script"]), CI_API_V4_URL="https://x/api/v4",
-            CI_PROJECT_ID="1", CI_MERGE_REQUEST_IID="7", LISTED=listed,
-            TASKBENCH_GITLAB_TOKEN=token,
-        )
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        return self.called()
-
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_gitlab_posts_one_note_and_updates_it(self):
-        notes = "https://x/api/v4/projects/1/merge_requests/7/notes"
-        data = "--data-urlencode body@taskbench-gate/comment.md"
-        self.assertTrue(self.note()[-1].endswith(f"--request POST {data} {notes}"))
-        listed = [{"id": 1, "body": "hello"}, {"id": 2, "body": f"{MARKER}\n"}]
-        self.assertTrue(
-            self.note(json.dumps(listed))[-1].endswith(f"--request PUT {data} {notes}/2")
-        )
-
-    @unittest.skipUnless(shutil.which("jq"), "needs jq")
-    def test_gitlab_finds_its_note_behind_any_number_of_others(self):
-        others = [{"id": i, "body": "hello"} for i in range(200)]
-        for count in (99, 100, 200):
-            listed = others[:count] + [{"id": 999, "body": f"{MARKER}\n"}]
-            self.assertTrue(self.note(json.dumps(listed))[-1].endswith("/notes/999"), count)
-            self.assertIn("--request POST", self.note(json.dumps(others[:count]))[-1])
-
-    def test_gitlab_posts_nothing_without_a_token(self):
-        self.assertEqual(self.note(token=""), [])
+            self.called()[-1], "install-taskbench<--repository><u><--revision><f00>"
+            "<--cache><.cache/taskbench-package>")
 
 
 if __name__ == "__main__":
