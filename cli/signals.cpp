@@ -1,6 +1,11 @@
 #include "cli/signals.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
+
+#include "cli/exit_code.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -18,12 +23,27 @@ void request_stop(int) {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-void handle(int number) {
+std::atomic<bool> is_terminal{false};
+
+// Only async-signal-safe calls.
+void exit_at_once(int) {
+  constexpr std::string_view kCleared = "\r\x1b[K";
+  constexpr std::string_view kSaid = "taskbench: interrupted\n";
+  const auto say = [](std::string_view text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  };
+  // relaxed: it was set before the handler.
+  if (is_terminal.load(std::memory_order_relaxed)) say(kCleared);
+  say(kSaid);
+  ::_exit(static_cast<int>(ExitCode::interrupted));
+}
+
+void handle(int number, void (*handler)(int)) {
   struct sigaction before {};
   sigaction(number, nullptr, &before);
   if (before.sa_handler == SIG_IGN) return;
   struct sigaction action {};
-  action.sa_handler = request_stop;
+  action.sa_handler = handler;
   action.sa_flags = SA_RESTART;  // writing the results must not fail half-way with EINTR
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, nullptr);
@@ -32,10 +52,13 @@ void handle(int number) {
 }  // namespace
 
 const std::atomic<bool>& stop_on_signals() {
-  handle(SIGINT);
-  handle(SIGTERM);
-  handle(SIGHUP);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, request_stop);
   return stop_requested;
+}
+
+void exit_on_signals() {
+  is_terminal.store(::isatty(STDERR_FILENO) == 1, std::memory_order_relaxed);  // relaxed: see above
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, exit_at_once);
 }
 
 }  // namespace taskbench::cli

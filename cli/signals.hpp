@@ -12,4 +12,9 @@ namespace taskbench::cli {
 /// others start.
 [[nodiscard]] const std::atomic<bool>& stop_on_signals();
 
+/// For a command that only reads, and so has nothing to put in order: from here on these signals
+/// end the process at once with the status of what was interrupted, even while it waits for a file.
+/// A line of progress is taken off the terminal. Ignored signals stay ignored, as above.
+void exit_on_signals();
+
 }  // namespace taskbench::cli

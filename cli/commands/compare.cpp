@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "cli/equal_files.hpp"
 #include "cli/near_miss.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
@@ -34,6 +38,9 @@ struct Format {
   std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
 };
 
+constexpr double kShownAfterS = 2;
+constexpr double kShownEveryS = 0.2;
+
 constexpr std::array<Format, 4> kCompareFormats{{
     {"table", render::table},
     {"markdown", [](const verdict::FilesReport& report,
@@ -44,9 +51,29 @@ constexpr std::array<Format, 4> kCompareFormats{{
                 const render::TableStyle&) { return render::json(report); }},
 }};
 
-std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths) {
+/// Says from time to time how far it is.
+class ComparisonProgress {
+ public:
+  void show(std::string_view what, std::size_t done, std::size_t of) {
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - begun_).count();
+    if (elapsed_s < shown_s_ + kShownEveryS) return;
+    shown_s_ = std::max(elapsed_s, kShownAfterS);
+    line_.show(fmt::format("{} of {} {}", done, of, what), elapsed_s);
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begun_ = Clock::now();
+  double shown_s_ = kShownAfterS - kShownEveryS;
+  ProgressLine line_{progress_style(false)};
+};
+
+std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths,
+                                          ComparisonProgress& progress) {
   std::vector<model::ResultFile> files;
   for (const std::string& path : paths) {
+    progress.show("files read", files.size(), paths.size());
     try {
       files.push_back(json::read_result_file(path));
     } catch (const json::ReadError& error) {
@@ -75,6 +102,28 @@ const Format& parse_format(const std::vector<std::string>& given) {
   std::array<std::string_view, kCompareFormats.size()> names{};
   std::ranges::transform(kCompareFormats, names.begin(), &Format::name);
   throw UsageError("--format: " + unknown_name("format", *text, names));
+}
+
+verdict::FilesReport compared(const std::vector<std::string>& base,
+                              const std::vector<std::string>& head,
+                              const verdict::FilesPolicy& policy) {
+  ComparisonProgress progress;
+  const auto base_files = read_files(base, progress);
+  const auto head_files = read_files(head, progress);
+  try {
+    refuse_repeated("--base", base);
+    refuse_repeated("--head", head);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError(error.what());
+  }
+  auto report = verdict::compare_files(
+      base_files, head_files, policy,
+      [&](std::size_t done, std::size_t of) { progress.show("benchmarks compared", done, of); });
+  progress.clear();
+  if (report.rows.empty()) {
+    throw UsageError("the two sides have no benchmark in common; nothing can be compared");
+  }
+  return report;
 }
 
 }  // namespace
@@ -117,9 +166,6 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
 
 ExitCode CompareCommand::execute(const Invocation&) {
   verdict_.parse();
-  verdict::FilesPolicy policy;
-  policy.alpha = verdict_.alpha();
-  policy.delta = verdict_.delta();
   const Format& format = parse_format(format_);
   std::vector<std::string> base = parse_list("--base", base_);
   std::vector<std::string> head = parse_list("--head", head_);
@@ -138,22 +184,22 @@ ExitCode CompareCommand::execute(const Invocation&) {
     throw UsageError(
         fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
   }
-  const auto base_files = read_files(base);
-  const auto head_files = read_files(head);
-  try {
-    refuse_repeated("--base", base);
-    refuse_repeated("--head", head);
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError(error.what());
-  }
-  const auto report = verdict::compare_files(base_files, head_files, policy);
-  if (report.rows.empty()) {
-    throw UsageError("the two sides have no benchmark in common; nothing can be compared");
-  }
+  exit_on_signals();
+  const verdict::FilesReport report = compared(base, head, policy());
   render::TableStyle style;
   style.width = columns(STDOUT_FILENO, style.width);
-  if (!print_result(format.render(report, style))) return ExitCode::usage;
+  return told(report, format.render(report, style));
+}
 
+verdict::FilesPolicy CompareCommand::policy() const {
+  verdict::FilesPolicy policy;
+  policy.alpha = verdict_.alpha();
+  policy.delta = verdict_.delta();
+  return policy;
+}
+
+ExitCode CompareCommand::told(const verdict::FilesReport& report, std::string_view text) const {
+  if (!print_result(text)) return ExitCode::usage;
   if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
   if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
   if (!report.failed.empty()) return ExitCode::measured_program_failed;

@@ -69,13 +69,11 @@ std::vector<std::string> remarks(const FilesReport& report) {
   for (const std::string& difference : report.machine_differs) {
     lines.push_back(fmt::format("The files come from different machines: {}.", difference));
   }
-  for (const FilesRow& row : report.rows) {
-    if (row.reason.empty()) continue;
-    const auto same = std::ranges::count(report.rows, row.reason, &FilesRow::reason);
-    const std::string text = same == 1
-                                 ? fmt::format("{}: no verdict: {}.", row.name, row.reason)
-                                 : fmt::format("{} benchmarks: no verdict: {}.", same, row.reason);
-    if (std::ranges::find(lines, text) == lines.end()) lines.push_back(text);
+  std::vector<std::pair<std::string_view, std::string_view>> undecided;
+  for (const FilesRow& row : report.rows) undecided.emplace_back(row.name, row.reason);
+  for (const auto& [name, reason, count] : shared_reasons(undecided)) {
+    lines.push_back(count == 1 ? fmt::format("{}: no verdict: {}.", name, reason)
+                               : fmt::format("{} benchmarks: no verdict: {}.", count, reason));
   }
   for (const FilesRow& row : report.rows) {
     const bool more_instructions = row.instructions && row.instructions->verdict == Verdict::fail;
@@ -89,7 +87,7 @@ std::vector<std::string> remarks(const FilesReport& report) {
     lines.push_back(instructions_remark());
   }
   if (report.machine_differs.empty()) {  // else that says it all
-    for (const FilesRow& row : report.rows) add_not_known(report.rows, row, lines);
+    add_not_known(report.rows, lines);
   }
   for (const std::string& failure : report.failed) lines.push_back(failure);
   for (const std::string& name : report.only_base) {

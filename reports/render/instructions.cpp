@@ -6,7 +6,6 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 
@@ -30,11 +29,11 @@ std::string instructions_remark() {
       100 * verdict::kExactDelta);
 }
 
-std::string not_known_remark(const std::string& name, const std::string& reason,
-                             std::ptrdiff_t same) {
-  return same == 1
-             ? fmt::format("{}: its instructions are not known {}.", name, reason)
-             : fmt::format("{} benchmarks: their instructions are not known {}.", same, reason);
+std::string not_known_remark(const SharedReason& shared) {
+  return shared.count == 1
+             ? fmt::format("{}: its instructions are not known {}.", shared.name, shared.reason)
+             : fmt::format("{} benchmarks: their instructions are not known {}.", shared.count,
+                           shared.reason);
 }
 
 nlohmann::ordered_json instructions_object(

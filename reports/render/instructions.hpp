@@ -1,14 +1,14 @@
 // Counts of instructions against each other, as the forms of `compare`, `ab` and `gate` show them.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::render {
@@ -28,19 +28,16 @@ struct InstructionCells {
 [[nodiscard]] std::string instructions_remark();
 
 /// Why they are not known, of the benchmark or of so many with the same reason.
-[[nodiscard]] std::string not_known_remark(const std::string& name, const std::string& reason,
-                                           std::ptrdiff_t same);
+[[nodiscard]] std::string not_known_remark(const SharedReason& shared);
 
-/// That of a row of `rows`, where they are not known; equal reasons are told once.
+/// Those of the rows where they are not known; equal reasons are told once.
 template <class Row>
-void add_not_known(const std::vector<Row>& rows, const Row& row, std::vector<std::string>& lines) {
-  if (!row.instructions || row.instructions->reason.empty()) return;
-  const std::string& reason = row.instructions->reason;
-  const auto same = std::ranges::count_if(rows, [&](const Row& other) {
-    return other.instructions && other.instructions->reason == reason;
-  });
-  std::string line = not_known_remark(row.name, reason, same);
-  if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+void add_not_known(const std::vector<Row>& rows, std::vector<std::string>& lines) {
+  std::vector<std::pair<std::string_view, std::string_view>> reasons;
+  for (const Row& row : rows) {
+    if (row.instructions) reasons.emplace_back(row.name, row.instructions->reason);
+  }
+  for (const SharedReason& each : shared_reasons(reasons)) lines.push_back(not_known_remark(each));
 }
 
 /// With `verdict`, `reason`, `base`, `head`, `change`, `threshold` and `repeats`, null where there

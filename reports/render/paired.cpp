@@ -87,12 +87,10 @@ std::string what_it_would_take(const BenchmarkVerdict& row) {
 
 /// Of the instructions; equal reasons are told once.
 void add_instruction_remarks(const PairedReport& report, std::vector<std::string>& lines) {
+  add_not_known(report.benchmarks, lines);
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (!row.instructions) continue;
-    if (!row.instructions->reason.empty()) {
-      add_not_known(report.benchmarks, row, lines);
-    } else if (const auto& exact = *row.instructions->exact;
-               exact.is_worse() || exact.is_better()) {
+    if (!row.instructions || !row.instructions->reason.empty()) continue;
+    if (const auto& exact = *row.instructions->exact; exact.is_worse() || exact.is_better()) {
       lines.push_back(fmt::format("{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
                                   100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
                                   with_separators(exact.base, 0), with_separators(exact.head, 0)));

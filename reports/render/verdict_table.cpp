@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 namespace taskbench::reports::render {
 namespace {
 
@@ -87,6 +89,19 @@ std::vector<bool> columns_to_the_left(const Cells& titles) {
 }
 
 std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+
+std::vector<SharedReason> shared_reasons(
+    std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons) {
+  std::vector<SharedReason> shared;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const auto& [name, reason] : names_and_reasons) {
+    if (reason.empty()) continue;
+    const auto [place, is_new] = places.emplace(reason, shared.size());
+    if (is_new) shared.push_back({name, reason, 0});
+    ++shared[place->second].count;
+  }
+  return shared;
+}
 
 std::string comment_heading(const CommentStyle& style, std::string_view text) {
   return fmt::format("{}### {}: {}\n\n",

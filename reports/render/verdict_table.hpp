@@ -2,8 +2,11 @@
 // baselines.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
@@ -49,6 +52,18 @@ struct VerdictText {
 
 /// "3.0 %"
 [[nodiscard]] std::string percent(double part);
+
+/// Why there is none, of how many benchmarks, and the first of them.
+struct SharedReason {
+  std::string_view name;
+  std::string_view reason;
+  std::size_t count = 0;
+};
+
+/// The reasons of `names_and_reasons`, each once, in the order in which they first appear; empty
+/// ones are left out. What is returned refers to the texts that were given.
+[[nodiscard]] std::vector<SharedReason> shared_reasons(
+    std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons);
 
 /// How a comment begins.
 struct CommentStyle {

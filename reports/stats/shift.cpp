@@ -32,7 +32,7 @@ std::vector<double> sorted_differences(std::span<const double> below,
 /// P(U = u) for u = 0 to n m, U being the number of pairs in which the one sample's value is the
 /// greater, all orders of n and m values being equally likely. The greatest value of all belongs to
 /// the first sample with probability i / (i + j), and is then above all j of the other.
-std::vector<double> pair_count_distribution(std::size_t n, std::size_t m) {
+std::vector<double> new_pair_count_distribution(std::size_t n, std::size_t m) {
   std::vector<std::vector<double>> of(n + 1, std::vector<double>(n * m + 1, 0.0));
   for (auto& distribution : of) distribution[0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {
@@ -47,11 +47,27 @@ std::vector<double> pair_count_distribution(std::size_t n, std::size_t m) {
   return of[n];
 }
 
+/// The same, kept from one call to the next: thousands of benchmarks are compared by equally many
+/// values. U and n m - U are distributed alike, so that it does not matter which sample is which.
+const std::vector<double>& pair_count_distribution(std::size_t n, std::size_t m) {
+  struct Last {
+    std::size_t n = 0;
+    std::size_t m = 0;
+    std::vector<double> probability;
+  };
+  thread_local Last last;
+  const auto [fewer, more] = std::minmax(n, m);
+  if (last.n != fewer || last.m != more) {
+    last = {fewer, more, new_pair_count_distribution(fewer, more)};
+  }
+  return last.probability;
+}
+
 /// The greatest k with P(U <= k) <= alpha; empty when there is none.
 std::optional<std::size_t> lower_quantile(std::size_t n, std::size_t m, double alpha) {
   // Sums of so many shares are off by some 1e-15: an alpha that is just reached must count.
   constexpr double kSlack = 1e-12;
-  const std::vector<double> probability = pair_count_distribution(n, m);
+  const std::vector<double>& probability = pair_count_distribution(n, m);
   std::optional<std::size_t> result;
   double tail = 0;
   for (std::size_t k = 0; k < probability.size(); ++k) {
@@ -77,7 +93,7 @@ double shift_p(std::span<const double> below, std::span<const double> above, dou
   const std::vector<double> differences = sorted_differences(below, above);
   const auto greater =
       static_cast<std::size_t>(differences.end() - std::ranges::upper_bound(differences, least));
-  const std::vector<double> probability = pair_count_distribution(above.size(), below.size());
+  const std::vector<double>& probability = pair_count_distribution(above.size(), below.size());
   double tail = 0;
   for (std::size_t u = probability.size(); u-- > greater;) tail += probability[u];
   return std::min(1.0, tail);

@@ -20,12 +20,12 @@ std::optional<CounterMove> move_of(const std::string& name, const std::vector<do
                                    const std::vector<double>& head, double resolution) {
   CounterMove move{name, stats::median(base), stats::median(head), 0};
   const double difference = std::abs(move.head - move.base);
-  if (difference == 0) return std::nullopt;
+  if (difference == 0 || !std::isfinite(difference)) return std::nullopt;
   const double noise =
       std::max({stats::median_absolute_deviation(base), stats::median_absolute_deviation(head),
                 resolution, kLeastNoise * std::max(std::abs(move.base), std::abs(move.head))});
   move.score = difference / noise;
-  if (move.score < kLeastScore) return std::nullopt;
+  if (!(move.score >= kLeastScore)) return std::nullopt;  // nor where the noise is no number
   return move;
 }
 

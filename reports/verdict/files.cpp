@@ -8,6 +8,9 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "reports/stats/multiplicity.hpp"
 #include "reports/stats/shift.hpp"
@@ -26,52 +29,81 @@ bool is_rate(const std::string& counter) {
   return counter == "items_per_second" || counter == "bytes_per_second";
 }
 
+/// A benchmark in one of the files.
+struct Occurrence {
+  const ResultFile* file;
+  const model::Benchmark* benchmark;
+};
+using Occurrences = std::vector<Occurrence>;
+
+/// The benchmarks of a side by name, so that not each of them is looked for in all the files.
+class Names {
+ public:
+  explicit Names(const std::vector<ResultFile>& files) {
+    for (const ResultFile& file : files) {
+      for (const auto& benchmark : file.benchmarks) {
+        const auto [place, is_new] = places_.emplace(benchmark.run_name, all_.size());
+        if (is_new) all_.push_back({benchmark.run_name, {}});
+        all_[place->second].second.push_back({&file, &benchmark});
+      }
+    }
+  }
+
+  /// In the order in which they first appear.
+  [[nodiscard]] const std::vector<std::pair<std::string_view, Occurrences>>& all() const {
+    return all_;
+  }
+  [[nodiscard]] const Occurrences* find(std::string_view name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &all_[found->second].second;
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, Occurrences>> all_;
+  std::unordered_map<std::string_view, std::size_t> places_;
+};
+
 /// What the files of one side have of one benchmark.
 struct Side {
   std::vector<double> x;  ///< ln of the median, one a file that has repetitions
   bool only_aggregates = true;
 };
 
-Side side_of(const std::vector<ResultFile>& files, const std::string& name) {
+Side side_of(const Occurrences& occurrences) {
   Side side;
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
-      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
-      std::vector<double> times;
-      for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
-      if (times.empty()) continue;
-      side.only_aggregates = false;
-      side.x.push_back(std::log(stats::median(times)));
-    }
+  for (const auto& [file, benchmark] : occurrences) {
+    if (!benchmark->error.empty() || benchmark->repetitions.empty()) continue;
+    side.only_aggregates = false;
+    std::vector<double> times;
+    for (const auto& repetition : benchmark->repetitions) times.push_back(repetition.real_ns);
+    side.x.push_back(std::log(stats::median(times)));
   }
   return side;
 }
 
 /// One file a side: its repetitions are the values, and for events its counting processes. Several
 /// files: the median of each is one.
-CounterValues counters_of(const std::vector<ResultFile>& files, const std::string& name) {
+CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
   CounterValues counters;
-  for (const ResultFile& file : files) {
+  for (const auto& [file, benchmark] : occurrences) {
+    if (!benchmark->error.empty()) continue;
     CounterValues of_file;
-    for (const auto& benchmark : file.benchmarks) {
-      if (benchmark.run_name != name || !benchmark.error.empty()) continue;
-      for (const auto& repetition : benchmark.repetitions) {
-        for (const auto& [counter, value] : repetition.counters) {
-          if (!is_rate(counter)) of_file[counter].push_back(value);
-        }
-      }
-      for (const auto& event : benchmark.events) {
-        if (event.event == model::kInstructionsExact) continue;  // it has a verdict of its own
-        // What is counted in user mode only is another counter: it is not compared with all of it.
-        std::string counter = event.event;
-        if (!event.unit.empty()) counter += ", " + event.unit;
-        if (event.user_only) counter += ", user only";
-        auto& values = of_file[counter];
-        values.insert(values.end(), event.per_iteration.begin(), event.per_iteration.end());
+    for (const auto& repetition : benchmark->repetitions) {
+      for (const auto& [counter, value] : repetition.counters) {
+        if (!is_rate(counter)) of_file[counter].push_back(value);
       }
     }
+    for (const auto& event : benchmark->events) {
+      if (event.event == model::kInstructionsExact) continue;  // it has a verdict of its own
+      // What is counted in user mode only is another counter: it is not compared with all of it.
+      std::string counter = event.event;
+      if (!event.unit.empty()) counter += ", " + event.unit;
+      if (event.user_only) counter += ", user only";
+      auto& values = of_file[counter];
+      values.insert(values.end(), event.per_iteration.begin(), event.per_iteration.end());
+    }
     for (auto& [counter, values] : of_file) {
-      if (files.size() == 1) {
+      if (is_one_file) {
         counters[counter] = std::move(values);
       } else if (!values.empty()) {
         counters[counter].push_back(stats::median(values));
@@ -83,71 +115,46 @@ CounterValues counters_of(const std::vector<ResultFile>& files, const std::strin
 
 /// Of counts per iteration, the coarsest of all files; 0 for counters of other programs, of which
 /// nobody knows what they are.
-double resolution_of_counters(const std::vector<ResultFile>& files, const std::string& name) {
+double resolution_of_counters(const Occurrences& occurrences) {
   double resolution = 0;
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
-      if (benchmark.run_name != name || benchmark.workload.empty()) continue;
-      for (const auto& repetition : benchmark.repetitions) {
-        resolution = std::max(resolution, resolution_of(repetition.iterations));
-      }
+  for (const auto& [file, benchmark] : occurrences) {
+    if (benchmark->workload.empty()) continue;
+    for (const auto& repetition : benchmark->repetitions) {
+      resolution = std::max(resolution, resolution_of(repetition.iterations));
     }
   }
   return resolution;
 }
 
-void add_instructions(const ResultFile& file, const std::string& name,
-                      std::vector<double>& counts) {
-  for (const auto& benchmark : file.benchmarks) {
-    if (benchmark.run_name != name || !benchmark.error.empty()) continue;
-    for (const auto& event : benchmark.events) {
+/// What one side has counted of the instructions of one benchmark.
+struct InstructionSide {
+  bool was_asked = false;
+  std::vector<double> counts;
+  std::string unavailable;
+  /// Those that the counts were made with, as far as the files tell.
+  std::set<std::uint64_t> seeds;
+};
+
+InstructionSide instructions_of(const Occurrences& occurrences) {
+  InstructionSide side;
+  for (const auto& [file, benchmark] : occurrences) {
+    for (const auto& event : benchmark->events) {
       if (event.event != model::kInstructionsExact) continue;
-      counts.insert(counts.end(), event.per_iteration.begin(), event.per_iteration.end());
+      side.was_asked = true;
+      if (side.unavailable.empty()) side.unavailable = event.unavailable;
+      if (!benchmark->error.empty()) continue;
+      const auto& counted = event.per_iteration;
+      side.counts.insert(side.counts.end(), counted.begin(), counted.end());
+      if (file->seed && !counted.empty()) side.seeds.insert(*file->seed);
     }
   }
-}
-
-std::vector<double> instructions_of(const std::vector<ResultFile>& files, const std::string& name) {
-  std::vector<double> counts;
-  for (const ResultFile& file : files) add_instructions(file, name, counts);
-  return counts;
+  return side;
 }
 
 /// Why a side has no counts that can be compared.
-std::string why_not_counted(const std::vector<ResultFile>& files, const std::string& name) {
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
-      if (benchmark.run_name != name) continue;
-      for (const auto& event : benchmark.events) {
-        if (event.event == model::kInstructionsExact && !event.unavailable.empty()) {
-          return event.unavailable;
-        }
-      }
-    }
-  }
-  return instructions_of(files, name).empty() ? "not asked for" : "too few counts";
-}
-
-bool has_instructions(const std::vector<ResultFile>& files, const std::string& name) {
-  return std::ranges::any_of(files, [&](const ResultFile& file) {
-    return std::ranges::any_of(file.benchmarks, [&](const model::Benchmark& benchmark) {
-      return benchmark.run_name == name &&
-             std::ranges::any_of(benchmark.events, [](const model::EventCount& event) {
-               return event.event == model::kInstructionsExact;
-             });
-    });
-  });
-}
-
-/// Those that the counts of the benchmark were made with, as far as the files tell.
-std::set<std::uint64_t> seeds_of(const std::vector<ResultFile>& files, const std::string& name) {
-  std::set<std::uint64_t> seeds;
-  for (const ResultFile& file : files) {
-    std::vector<double> counts;
-    add_instructions(file, name, counts);
-    if (file.seed && !counts.empty()) seeds.insert(*file.seed);
-  }
-  return seeds;
+std::string why_not_counted(const InstructionSide& side) {
+  if (!side.unavailable.empty()) return side.unavailable;
+  return side.counts.empty() ? "not asked for" : "too few counts";
 }
 
 std::string seeds_text(const std::set<std::uint64_t>& seeds) {
@@ -157,35 +164,31 @@ std::string seeds_text(const std::set<std::uint64_t>& seeds) {
 
 /// Empty where the counts of both sides are of one schedule. The workers' turns are drawn from the
 /// seed: with another, the same program takes other turns, and so another number of instructions.
-std::string why_other_schedules(const std::vector<ResultFile>& base,
-                                const std::vector<ResultFile>& head, const std::string& name) {
-  const std::set<std::uint64_t> of_base = seeds_of(base, name);
-  const std::set<std::uint64_t> of_head = seeds_of(head, name);
-  std::set<std::uint64_t> all = of_base;
-  all.insert(of_head.begin(), of_head.end());
+std::string why_other_schedules(const InstructionSide& base, const InstructionSide& head) {
+  std::set<std::uint64_t> all = base.seeds;
+  all.insert(head.seeds.begin(), head.seeds.end());
   if (all.size() < 2) return {};
   return fmt::format(
       "for one seed: base was counted with {}, head with {}; count both with the same --seed",
-      seeds_text(of_base), seeds_text(of_head));
+      seeds_text(base.seeds), seeds_text(head.seeds));
 }
 
 /// Nothing where neither side was to count them; no PASS where one has and the other has not. Of
 /// another machine's libraries other variants may run, so that its counts say nothing.
-std::optional<InstructionsVerdict> compared_instructions(const std::vector<ResultFile>& base,
-                                                         const std::vector<ResultFile>& head,
-                                                         bool same_machine,
-                                                         const std::string& name) {
-  if (!has_instructions(base, name) && !has_instructions(head, name)) return {};
-  const std::vector<double> of_base = instructions_of(base, name);
-  const std::vector<double> of_head = instructions_of(head, name);
+std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_base,
+                                                         const Occurrences& of_head,
+                                                         bool same_machine) {
+  const InstructionSide base = instructions_of(of_base);
+  const InstructionSide head = instructions_of(of_head);
+  if (!base.was_asked && !head.was_asked) return {};
   InstructionsVerdict result;
-  if (of_base.size() < kLeastExactCounts) {
-    result.reason = fmt::format("of base: {}", why_not_counted(base, name));
-  } else if (of_head.size() < kLeastExactCounts) {
-    result.reason = fmt::format("of head: {}", why_not_counted(head, name));
+  if (base.counts.size() < kLeastExactCounts) {
+    result.reason = fmt::format("of base: {}", why_not_counted(base));
+  } else if (head.counts.size() < kLeastExactCounts) {
+    result.reason = fmt::format("of head: {}", why_not_counted(head));
   } else {
-    result = judge_instructions(of_base, of_head);
-    if (std::string why = why_other_schedules(base, head, name); !why.empty()) {
+    result = judge_instructions(base.counts, head.counts);
+    if (std::string why = why_other_schedules(base, head); !why.empty()) {
       result.verdict = Verdict::inconclusive;
       result.reason = std::move(why);
     }
@@ -195,17 +198,6 @@ std::optional<InstructionsVerdict> compared_instructions(const std::vector<Resul
     result.reason = kOtherMachine;
   }
   return result;
-}
-
-std::vector<std::string> names_of(const std::vector<ResultFile>& files) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
-      if (seen.insert(benchmark.run_name).second) names.push_back(benchmark.run_name);
-    }
-  }
-  return names;
 }
 
 /// What decides speed and does not jitter, as far as the file tells. Not the measured clock rate.
@@ -247,13 +239,32 @@ double least_p(std::size_t base, std::size_t head) {
   return 1 / orders;
 }
 
-/// Whether the row could fail with these files, whatever they held: the other rows' p being what
-/// they are, Holm asks more of it the more of them there are.
-bool can_fail(const FilesRow& row, std::size_t number, std::vector<double> p,
-              const FilesPolicy& policy) {
-  p[number] = least_p(row.base_files, row.head_files);
-  return stats::holm(p)[number] < policy.alpha;
-}
+/// Whether a row could fail with its files, whatever they held: the other rows' p being what they
+/// are, Holm asks more of it the more of them there are.
+class Attainable {
+ public:
+  explicit Attainable(std::vector<double> p) : ascending_(std::move(p)) {
+    std::ranges::sort(ascending_);
+    double greatest = 0;
+    for (std::size_t i = 0; i < ascending_.size(); ++i) {
+      greatest_before_.push_back(greatest);
+      greatest = std::max(greatest, static_cast<double>(ascending_.size() - i) * ascending_[i]);
+    }
+  }
+
+  /// Holm's adjusted p of one of them, were it `least`, which no p of its files can be below.
+  [[nodiscard]] double adjusted(double least) const {
+    constexpr double kSlack = 1e-9;  // two ways of computing one p differ in their last digits
+    const auto before = static_cast<std::size_t>(
+        std::ranges::lower_bound(ascending_, least * (1 - kSlack)) - ascending_.begin());
+    const auto left = static_cast<double>(ascending_.size() - before);
+    return std::min(1.0, std::max(greatest_before_[before], left * least));
+  }
+
+ private:
+  std::vector<double> ascending_;
+  std::vector<double> greatest_before_;  ///< of the adjusted p of those before
+};
 
 std::string why_undecided(const FilesRow& row, const Side& base, const Side& head, bool can_fail,
                           std::size_t rows, const FilesPolicy& policy) {
@@ -299,7 +310,7 @@ std::size_t files_needed(double alpha) {
 }
 
 FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
-                          const FilesPolicy& policy) {
+                          const FilesPolicy& policy, const RowObserver& observer) {
   FilesReport report;
   std::vector<const ResultFile*> all;
   for (const auto* files : {&base, &head}) {
@@ -309,22 +320,22 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
   fill_failures(base, "base", report);
   fill_failures(head, "head", report);
 
-  const std::vector<std::string> head_names = names_of(head);
-  const auto in = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-  };
+  const Names base_names(base);
+  const Names head_names(head);
   std::vector<Side> base_sides;
   std::vector<Side> head_sides;
   std::vector<double> p;
   std::vector<double> p_faster;
   const double floor = std::log1p(policy.epsilon);
-  for (const std::string& name : names_of(base)) {
-    if (!in(head_names, name)) {
-      report.only_base.push_back(name);
+  for (const auto& [name, in_base] : base_names.all()) {
+    const Occurrences* in_head = head_names.find(name);
+    if (in_head == nullptr) {
+      report.only_base.emplace_back(name);
       continue;
     }
-    Side of_base = side_of(base, name);
-    Side of_head = side_of(head, name);
+    if (observer) observer(report.rows.size(), base_names.all().size());
+    Side of_base = side_of(in_base);
+    Side of_head = side_of(*in_head);
     FilesRow row;
     row.name = name;
     row.base_files = of_base.x.size();
@@ -340,23 +351,24 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.p = stats::shift_p(of_base.x, of_head.x, floor);
       faster = stats::shift_p(of_head.x, of_base.x, floor);
     }
-    row.instructions = compared_instructions(base, head, report.machine_differs.empty(), name);
+    row.instructions = compared_instructions(in_base, *in_head, report.machine_differs.empty());
     row.counters = most_moved(
-        counters_of(base, name), counters_of(head, name), kLeastValues,
-        std::max(resolution_of_counters(base, name), resolution_of_counters(head, name)));
+        counters_of(in_base, base.size() == 1), counters_of(*in_head, head.size() == 1),
+        kLeastValues, std::max(resolution_of_counters(in_base), resolution_of_counters(*in_head)));
     p.push_back(row.p);
     p_faster.push_back(faster);
     base_sides.push_back(std::move(of_base));
     head_sides.push_back(std::move(of_head));
     report.rows.push_back(std::move(row));
   }
-  for (const std::string& name : head_names) {
-    if (!in(names_of(base), name)) report.only_head.push_back(name);
+  for (const auto& [name, in_head] : head_names.all()) {
+    if (base_names.find(name) == nullptr) report.only_head.emplace_back(name);
   }
   if (report.rows.empty()) return report;
 
   const std::vector<double> adjusted = stats::holm(p);
   const std::vector<double> adjusted_faster = stats::holm(p_faster);
+  const Attainable attainable(p);
   bool any_fail = false;
   bool any_undecided = false;
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
@@ -377,10 +389,11 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.improved = decision.improved;
     }
     if (row.verdict == Verdict::inconclusive) {
-      row.reason = report.machine_differs.empty()
-                       ? why_undecided(row, base_sides[i], head_sides[i],
-                                       can_fail(row, i, p, policy), p.size(), policy)
-                       : kOtherMachine;
+      const double least = least_p(row.base_files, row.head_files);
+      const bool can_fail = attainable.adjusted(least) < policy.alpha;
+      row.reason = report.machine_differs.empty() ? why_undecided(row, base_sides[i], head_sides[i],
+                                                                  can_fail, p.size(), policy)
+                                                  : kOtherMachine;
     }
     any_fail = any_fail || row.verdict == Verdict::fail ||
                (row.instructions && row.instructions->verdict == Verdict::fail);

@@ -5,6 +5,8 @@
 // needs several files a side.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,9 +60,14 @@ struct FilesReport {
 /// several rows the least p is to be under alpha over their number.
 [[nodiscard]] std::size_t files_needed(double alpha);
 
+/// Hears of every row before it is compared: how many are done, and about how many there are. What
+/// it throws ends the comparison.
+using RowObserver = std::function<void(std::size_t done, std::size_t of)>;
+
 /// Throws std::invalid_argument for no files on a side, or more than stats::kMaxShiftSample.
 [[nodiscard]] FilesReport compare_files(const std::vector<model::ResultFile>& base,
                                         const std::vector<model::ResultFile>& head,
-                                        const FilesPolicy& policy);
+                                        const FilesPolicy& policy,
+                                        const RowObserver& observer = {});
 
 }  // namespace taskbench::reports::verdict

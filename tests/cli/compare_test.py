@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from fake_program import fake_valgrind
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, main
 
 # Of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
@@ -171,6 +172,16 @@ class Refusals(CompareTest):
         good = self.file("good", {"x": 1})
         self.refused("compare", good, "/dev/zero", says="/dev/zero: does not end after 256 MiB")
         self.refused("report", "/dev/zero", "--out", "out", says="/dev/zero: does not end after")
+
+    def test_interrupted_while_it_waits_for_a_file_it_ends_at_once(self):
+        os.mkfifo(self.folder / "pipe")
+        command = subprocess.Popen(
+            [BINARY, "compare", "pipe", self.file("good", {"x": 1})], cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with open(self.folder / "pipe", "w"):  # opens when it reads
+            command.send_signal(signal.SIGINT)
+            output, said = command.communicate(timeout=20)
+        self.assertEqual((command.returncode, output, said), (130, "", "taskbench: interrupted\n"))
 
     def test_one_result_given_several_times_is_refused(self):
         base = self.files("base", 3, {"sort": 100})

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <optional>
 #include <random>
 
@@ -325,6 +326,37 @@ TEST(files_test, every_format_tells_the_same) {
   EXPECT_NE(render::markdown(report).find("| x\\|\"y\",z |"), std::string::npos);
   EXPECT_NE(render::csv(report).find("\n\"x|\"\"y\"\",z\",FAIL,false,8,8,"), std::string::npos);
   EXPECT_NE(render::json(report).find("\"verdict\": \"FAIL\""), std::string::npos);
+}
+
+double cpu_s_of_comparing(std::size_t benchmarks) {
+  std::mt19937_64 random(7);
+  std::map<std::string, double> medians;
+  for (std::size_t i = 0; i < benchmarks; ++i) medians[std::to_string(i)] = 100;
+  const std::vector<ResultFile> base{process(random, medians, 0.01, 1)};
+  medians.erase("0");
+  medians["only head"] = 1;
+  const std::vector<ResultFile> head{process(random, medians, 0.01, 1)};
+  const std::clock_t begun = std::clock();
+  const std::string text = render::table(compare_files(base, head, {}), {});
+  EXPECT_GT(text.size(), benchmarks);
+  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+TEST(files_test, four_times_as_many_benchmarks_take_about_four_times_as_long) {
+  const double once = cpu_s_of_comparing(2'500);
+  EXPECT_LT(cpu_s_of_comparing(10'000), 8 * once);  // 16 times, were each looked for in all others
+}
+
+TEST(files_test, each_row_is_announced_and_can_end_the_comparison) {
+  std::mt19937_64 random(8);
+  const auto base = processes(random, 1, {{"a", 1}, {"b", 1}});
+  std::vector<std::size_t> announced;
+  (void)compare_files(base, base, {}, [&](std::size_t done, std::size_t of) {
+    EXPECT_EQ(of, 2U);
+    announced.push_back(done);
+  });
+  EXPECT_EQ(announced, (std::vector<std::size_t>{0, 1}));
+  EXPECT_THROW((void)compare_files(base, base, {}, [](std::size_t, std::size_t) { throw 1; }), int);
 }
 
 }  // namespace
