@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -200,6 +201,9 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
     return ExitCode::usage;
   } catch (const std::length_error&) {  // of a container that would be larger than any memory
     print_error(kNoMemory);
+    return ExitCode::usage;
+  } catch (const std::filesystem::filesystem_error& error) {
+    print_error(fmt::format("'{}': {}", error.path1().string(), error.code().message()));
     return ExitCode::usage;
   } catch (const std::exception& error) {
     print_error(fmt::format("internal error: {}", error.what()));

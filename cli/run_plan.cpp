@@ -123,7 +123,7 @@ void check_extent(std::span<const Case> all) {
   if (cases > kMaxCases) {
     throw UsageError(
         fmt::format("these are {} cases (workloads × schedulers × worker counts); the limit is {}: "
-                    "name fewer, or choose some by --filter",
+                    "give fewer --workers, or choose some by --filter",
                     cases, kMaxCases));
   }
   if (workers > kMaxWorkersInAll) {

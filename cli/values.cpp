@@ -146,6 +146,9 @@ std::optional<std::filesystem::path> parse_journal(const std::vector<std::string
   if (!path) return std::nullopt;
   std::error_code failed;
   const auto status = std::filesystem::status(*path, failed);
+  if (status.type() == std::filesystem::file_type::none) {
+    throw UsageError(fmt::format("--journal: '{}': {}", path->string(), failed.message()));
+  }
   if (!std::filesystem::exists(status)) return path;
   if (is_folder && !std::filesystem::is_directory(status)) {
     throw UsageError(fmt::format("--journal: '{}' is a file; name a folder", path->string()));

@@ -23,6 +23,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
 #include "reports/verdict/noise.hpp"
+#include "reports/verdict/paired.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/machine.hpp"
 
@@ -136,6 +137,7 @@ class Calibration {
         throw UsageError(
             fmt::format("{} was begun with other copies; begin anew", plan_.journal.string()));
       }
+      refuse_incomplete(i);
     }
     if (trials_.empty()) {
       throw UsageError(fmt::format("{} holds no trial to go on with", plan_.journal.string()));
@@ -156,6 +158,16 @@ class Calibration {
   [[nodiscard]] const std::vector<model::PairedTrial>& trials() const { return trials_; }
 
  private:
+  /// Only the last trial may have been cut short.
+  void refuse_incomplete(int number) const {
+    const model::PairedTrial& trial = trials_.back();
+    const bool is_last = !std::filesystem::exists(file_of(number + 1));
+    if (is_last && !trial.end) return;
+    if (trial.end && verdict::complete_blocks(trial) >= 2) return;
+    throw UsageError(fmt::format("{}: blocks of this trial are missing; delete {} and begin anew",
+                                 file_of(number).string(), plan_.journal.string()));
+  }
+
   [[nodiscard]] std::filesystem::path file_of(int number) const {
     return plan_.journal / fmt::format("{:03}.journal", number + 1);
   }

@@ -162,6 +162,14 @@ class Journals(CalibrateTest):
         )
         self.refused("calibrate", "--resume", *copies, says="holds no trial to go on with")
 
+    def test_a_journal_that_lacks_blocks_is_refused(self):
+        copies = self.copy("1"), self.copy("2")
+        self.calibrate(*copies, *QUICK, "--journal", "j")
+        first = self.folder / "j" / "001.journal"
+        first.write_text("".join(first.read_text().splitlines(keepends=True)[:3]))
+        self.refused("calibrate", "--resume", *copies, "--journal", "j",
+                     says="j/001.journal: blocks of this trial are missing; delete j and begin")
+
 
 class Refusals(CalibrateTest):
     def test_arguments(self):
