@@ -333,8 +333,17 @@ class ShellParts(unittest.TestCase):
         restore, save = (steps()[name]["with"] for name in (
             "The base's build from the cache", "Keep the base's build"))
         self.assertEqual(restore, save)
-        for part in ("system", "base", "build"):
-            self.assertIn(f"steps.keys.outputs.{part} ", restore["key"].replace("\n", " "))
+        parts = [f"steps.keys.outputs.{part}" for part in ("system", "base", "build")]
+        for part in ("inputs.artifact", *parts):
+            self.assertIn(f"${{{{ {part} }}}}", restore["key"])
+
+    def test_gitlab_keeps_the_cache_of_each_request_and_job_apart(self):
+        package, base = (cache["key"] for cache in parsed(GITLAB)["taskbench-gate"]["cache"])
+        for key in (package, base):
+            self.assertIn("$CI_MERGE_REQUEST_IID", key)
+        self.assertIn("$GATE_TASKBENCH_REVISION", package)
+        self.assertIn("$CI_JOB_NAME_SLUG", base)
+        self.assertIn("$CI_MERGE_REQUEST_DIFF_BASE_SHA", base)
 
     def test_github_installs_the_taskbench_that_is_asked_for(self):
         self.stand_in("scripts/install-taskbench")
