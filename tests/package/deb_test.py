@@ -113,8 +113,10 @@ class DebianPackages(unittest.TestCase):
         self.assertIn("chained_spawn", result["benchmarks"][0]["name"])
 
     def test_the_manual_page_is_found(self):
-        page = output_of("man", "-M", self.root / "usr/share/man", "-w", "taskbench").strip()
-        self.assertEqual(page, str(self.root / "usr/share/man/man1/taskbench.1.gz"))
+        page = self.root / "usr/share/man/man1/taskbench.1.gz"
+        if shutil.which("man"):
+            found = output_of("man", "-M", self.root / "usr/share/man", "-w", "taskbench")
+            self.assertEqual(found, f"{page}\n")
         with gzip.open(page, "rt", encoding="utf-8") as text:
             self.assertIn(".TH TASKBENCH 1", text.read())
 
