@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace taskbench::reports::render {
 namespace {
@@ -42,6 +43,10 @@ bool contains(const std::array<Range, n>& ranges, std::uint32_t code_point) {
   });
 }
 
+// Embeddings, overrides and isolates of the bidirectional algorithm; noncharacters of XML.
+constexpr std::array<Range, 3> kDisordering = {
+    {{0x202A, 0x202E}, {0x2066, 0x2069}, {0xFFFE, 0xFFFF}}};
+
 constexpr std::uint32_t kReplacement = 0xFFFD;
 
 struct Decoded {
@@ -70,6 +75,11 @@ Decoded decode(std::string_view text) {
       return {kReplacement, 1};
     }
     code_point = (code_point << 6U) | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  const bool is_surrogate = 0xD800 <= code_point && code_point <= 0xDFFF;
+  if (code_point < kLeast[length] || is_surrogate || code_point > 0x10FFFF) {
+    return {kReplacement, 1};
   }
   return {code_point, length};
 }
@@ -120,16 +130,51 @@ std::size_t display_width(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
+    const auto harmless = static_cast<std::size_t>(
+        std::ranges::find_if_not(text, [](char each) { return each >= ' ' && each <= '~'; }) -
+        text.begin());
+    result += text.substr(0, harmless);
+    text.remove_prefix(harmless);
+    if (text.empty()) break;
     const Decoded character = decode(text);
     const std::uint32_t c = character.code_point;
     const bool is_control = (c < 0x20 && c != '\n') || (0x7F <= c && c < 0xA0);
-    if (is_control || (c == kReplacement && character.length == 1)) {
+    const bool is_damaged = c == kReplacement && character.length == 1;
+    if (is_control || is_damaged || contains(kDisordering, c)) {
       result += "\xEF\xBF\xBD";
     } else {
       result += text.substr(0, character.length);
     }
     text.remove_prefix(character.length);
   }
+  return result;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  std::vector<std::string_view> characters;
+  while (!text.empty()) {
+    const std::size_t length = decode(text).length;
+    characters.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  std::size_t room = width - 1;
+  const auto take = [&](std::string_view character, std::size_t& left) {
+    const std::size_t used = display_width(character);
+    if (used > left) return false;
+    left -= used;
+    return true;
+  };
+  std::size_t end_room = room / 2;
+  room -= end_room;
+  std::string begin;
+  std::size_t first = 0;
+  for (; take(characters[first], room); ++first) begin += characters[first];
+  std::size_t last = characters.size();
+  for (; take(characters[last - 1], end_room); --last) {
+  }
+  std::string result = std::move(begin) + "…";
+  for (; last < characters.size(); ++last) result += characters[last];
   return result;
 }
 

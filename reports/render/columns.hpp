@@ -22,9 +22,14 @@ inline constexpr std::string_view kNone = "–";
 /// characters and emoji, one for every other character and for a byte that is not UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-/// The text with U+FFFD for bytes that are not UTF-8 and for control characters other than line
-/// breaks: an error message must not steer the terminal.
+/// The text with U+FFFD for bytes that are not UTF-8, for control characters other than line
+/// breaks, for those that turn the direction of writing, and for those that XML forbids: a name
+/// must not steer the terminal, reorder what stands around it, or break a drawing.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// Text of at most `width` columns, at least three: of a longer one the beginning and the end,
+/// which is where names differ, with "…" between them.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 /// Spaces added before, so that text ends at column `width`; text that is wider stays as it is.
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);

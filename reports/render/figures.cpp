@@ -181,6 +181,8 @@ std::string with_separators(std::uint64_t number) {
 }
 
 std::string with_separators(double number, int decimals) {
+  constexpr double kTooLong = 1e15;  // more digits than a double has, or than anybody reads
+  if (std::abs(number) >= kTooLong) return fmt::format("{:.4g}", number);
   std::string text = fmt::format("{:.{}f}", number, decimals);
   const std::size_t first = text.starts_with('-') ? 1 : 0;
   const std::size_t end = std::min(text.find('.'), text.size());
@@ -204,6 +206,18 @@ std::string rate(double per_iteration) {
 std::string three_digits(double number) {
   if (number == 0) return "0";
   return std::abs(number) < 999.5 ? fmt::format("{:.3g}", number) : with_separators(number, 0);
+}
+
+std::string with_prefix(double number) {
+  constexpr std::array<std::string_view, 9> kPrefixes{"",   " k", " M", " G", " T",
+                                                      " P", " E", " Z", " Y"};
+  std::size_t prefix = 0;
+  double scaled = number;
+  while (std::abs(scaled) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    scaled /= 1000;
+    ++prefix;
+  }
+  return fmt::format("{:.3g}{}", scaled, kPrefixes[prefix]);
 }
 
 TimeUnit time_unit(double shortest_ns) {

@@ -16,7 +16,8 @@ namespace taskbench::reports::render {
 /// "1,234,567"
 [[nodiscard]] std::string with_separators(std::uint64_t number);
 
-/// Rounded to `decimals` digits after the point, with thousands separators: "12,345.68".
+/// Rounded to `decimals` digits after the point, with thousands separators: "12,345.68"; from 10^15
+/// on with an exponent.
 [[nodiscard]] std::string with_separators(double number, int decimals);
 
 /// A count per iteration: three significant digits, whole numbers from 100 on, "0" for none.
@@ -24,6 +25,10 @@ namespace taskbench::reports::render {
 
 /// Three significant digits, with separators from a thousand on: 0.00031 is not lost.
 [[nodiscard]] std::string three_digits(double number);
+
+/// Three significant digits and a prefix of the SI: "5 G", "12.5 k", "0.31". Where a unit follows,
+/// it is put after it: "5 GB/s".
+[[nodiscard]] std::string with_prefix(double number);
 
 /// The unit of all times of one table, so that they can be compared down a column.
 struct TimeUnit {

@@ -90,5 +90,20 @@ TEST(Distribute, every_block_has_a_column_however_narrow) {
   EXPECT_EQ(distribute(Sizes{50, 50}, Sizes{2}, 10, 2, 0), (Sizes{1, 1}));
 }
 
+TEST(Printable, takes_out_what_reorders_text_or_breaks_xml) {
+  EXPECT_EQ(printable("a\u202eb\u2066c\uffffd"), "a\uFFFDb\uFFFDc\uFFFDd");
+  EXPECT_EQ(printable("\u05d0\u200f é"), "\u05d0\u200f é") << "writing from the right is writing";
+  EXPECT_EQ(printable("\xe0\x80\xbc"), "\uFFFD\uFFFD\uFFFD") << "an overlong '<'";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD") << "half a surrogate pair";
+}
+
+TEST(Shortened, keeps_the_beginning_and_the_end) {
+  EXPECT_EQ(shortened("short", 5), "short");
+  EXPECT_EQ(shortened("abcdefghij", 7), "abc…hij");
+  EXPECT_EQ(shortened("äöüäöüäöü", 4), "äö…ü");
+  EXPECT_EQ(display_width(shortened(std::string(2'000, 'x'), 48)), 48U);
+  EXPECT_LE(display_width(shortened("漢字漢字漢字", 6)), 6U);
+}
+
 }  // namespace
 }  // namespace taskbench::reports::render

@@ -161,5 +161,22 @@ TEST(Provenance, is_one_line_of_what_is_known) {
   EXPECT_EQ(provenance({}), "");
 }
 
+TEST(Numbers, with_a_prefix_have_three_digits) {
+  EXPECT_EQ(with_prefix(0), "0");
+  EXPECT_EQ(with_prefix(0.00031), "0.00031");
+  EXPECT_EQ(with_prefix(999), "999");
+  EXPECT_EQ(with_prefix(999.7), "1 k");
+  EXPECT_EQ(with_prefix(12'500), "12.5 k");
+  EXPECT_EQ(with_prefix(5e9), "5 G");
+  EXPECT_EQ(with_prefix(-2e6), "-2 M");
+  EXPECT_EQ(with_prefix(1e30), "1e+06 Y");
+}
+
+TEST(Numbers, of_hundreds_of_digits_are_not_written_out) {
+  EXPECT_EQ(with_separators(123'456'789'012'345.0, 0), "123,456,789,012,345");
+  EXPECT_EQ(with_separators(1e308, 3), "1e+308");
+  EXPECT_EQ(with_separators(-1e308, 3), "-1e+308");
+}
+
 }  // namespace
 }  // namespace taskbench::reports::render
