@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "reports/render/flame_graph_script.hpp"
 #include "reports/render/html.hpp"
 
 namespace taskbench::reports::render {
@@ -16,9 +17,10 @@ namespace {
 constexpr double kGraphWidth = 1200;
 constexpr double kMargin = 10;
 constexpr double kRow = 18;
-constexpr double kHead = 66;             // title and legend
+constexpr double kHead = 84;             // title, legend, and the line in which the script speaks
 constexpr double kCharacter = 7.0;       // of the monospaced font at 11.5 px
-constexpr double kNarrowestFrame = 0.3;  // frames that no screen shows
+constexpr double kNarrowestShown = 0.3;  // less of a frame no screen shows
+constexpr double kNarrowest = 0.003;     // but a hundredth of that, when it is zoomed in on
 
 /// Colours of Okabe and Ito, which the colour-blind can tell apart, made light enough for black
 /// text; the legend and the tooltips say the same in words.
@@ -32,13 +34,24 @@ rect { stroke: #ffffff; stroke-width: 0.6; }
 .workload rect, rect.workload { fill: #f2c14e; }
 .kernel rect, rect.kernel { fill: #66c2a5; }
 .other rect, rect.other { fill: #cccccc; }
-.f:hover rect { stroke: #111111; stroke-width: 1.2; }
+.f:hover rect, .f:focus-visible rect { stroke: #111111; stroke-width: 1.6; }
+.f:focus { outline: none; }
+.alive .f { cursor: pointer; }
+.s { display: none; }
+.below { opacity: 0.55; }
+.f.m rect { fill: #e05ccf; }
+.bar { display: flex; gap: 6px; justify-content: flex-end; font: 13px system-ui, sans-serif; }
+.bar input, .bar button { font: inherit; color: #111111; background: #ffffff;
+  border: 1px solid #777777; border-radius: 4px; padding: 2px 8px; }
+.bar input { width: 200px; }
+.bar button:disabled { opacity: 0.45; }
 @media (prefers-color-scheme: dark) {
   svg { background: #16181d; }
   .title { fill: #f0f0f0; }
   .note { fill: #c0c0c0; }
   rect { stroke: #16181d; }
-  .f:hover rect { stroke: #ffffff; }
+  .f:hover rect, .f:focus-visible rect { stroke: #ffffff; }
+  .bar input, .bar button { color: #f0f0f0; background: #2a2e36; border-color: #888888; }
 }
 </style>
 )";
@@ -83,7 +96,9 @@ std::string label_of(std::string_view name, double width) {
   const auto last = text.rfind("::");
   if (text.size() > room && last != std::string::npos) text.erase(0, last + 2);
   if (text.size() <= room) return text;
-  return text.substr(0, room - 1) + "…";
+  std::size_t cut = room - 1;  // not within a character of several bytes
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
+  return text.substr(0, cut) + "…";
 }
 
 class Drawing {
@@ -94,26 +109,32 @@ class Drawing {
         total_(root.samples),
         bottom_(kHead + static_cast<double>(depth) * kRow) {}
 
-  void draw(const Node& node, double x, std::size_t level) {
+  /// `offset` is the first sample of the node, counted from the left.
+  void draw(const Node& node, std::int64_t offset, std::size_t level) {
     for (const auto& [name, child] : node.children) {
-      const double width = static_cast<double>(child.samples) * per_sample_;
-      if (width >= kNarrowestFrame) {
-        frame(name, child, x, width, level);
-        draw(child, x, level + 1);
+      if (static_cast<double>(child.samples) * per_sample_ >= kNarrowest) {
+        frame(name, child, offset, level);
+        draw(child, offset, level + 1);
       }
-      x += width;
+      offset += child.samples;
     }
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  void frame(const std::string& name, const Node& node, double x, double width, std::size_t level) {
+  void frame(const std::string& name, const Node& node, std::int64_t offset, std::size_t level) {
+    const double x = kMargin + static_cast<double>(offset) * per_sample_;
+    const double width = static_cast<double>(node.samples) * per_sample_;
     const double y = bottom_ - static_cast<double>(level + 1) * kRow;
+    const std::string shorter = short_symbol(name);
     text_ += fmt::format(
-        "<g class=\"f {}\"><title>{} ({} of {} samples, {:.1f} %)</title>"
+        "<g class=\"f {}{}\" data-o=\"{}\" data-c=\"{}\"{}>"
+        "<title>{} ({} of {} samples, {:.1f} %)</title>"
         "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" rx=\"1.5\"/>",
-        kind_of(name), render::text(name).html, node.samples, total_,
+        kind_of(name), width < kNarrowestShown ? " s" : "", offset, node.samples,
+        shorter == name ? std::string() : fmt::format(" data-n=\"{}\"", render::text(shorter).html),
+        render::text(name).html, node.samples, total_,
         100 * static_cast<double>(node.samples) / static_cast<double>(total_), x, y, width,
         kRow - 1);
     if (const std::string label = label_of(name, width); !label.empty()) {
@@ -177,20 +198,21 @@ std::string flame_graph(const model::Profile& profile, std::string_view title) {
   const Node root = tree_of(profile);
   const std::size_t depth = depth_of(root);
   Drawing drawing(root, depth);
-  drawing.draw(root, kMargin, 0);
+  drawing.draw(root, 0, 0);
   const double height = kHead + static_cast<double>(depth) * kRow + kMargin;
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-             "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"title note\">\n",
-             kGraphWidth, height) +
+             "width=\"{0:.0f}\" height=\"{1:.0f}\" data-c=\"{2}\" "
+             "aria-labelledby=\"title note\">\n",
+             kGraphWidth, height, root.samples) +
          std::string(kStyle) +
          fmt::format(
              "<text id=\"title\" class=\"title\" x=\"{0:.0f}\" y=\"20\">{1}</text>\n"
              "<text id=\"note\" class=\"note\" x=\"{0:.0f}\" y=\"38\">Width: share of the "
              "{2} samples. Callers are below callees; rest the pointer on a frame for its "
-             "full name.</text>\n",
+             "full name. In a browser, click to zoom in; Esc zooms out.</text>\n",
              kMargin, render::text(title).html, root.samples) +
-         legend() + drawing.text() + "</svg>\n";
+         legend() + drawing.text() + std::string(kFlameGraphScript) + "</svg>\n";
 }
 
 }  // namespace taskbench::reports::render

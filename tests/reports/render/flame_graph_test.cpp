@@ -33,15 +33,42 @@ TEST(flame_graph_test, widths_are_shares_and_tooltips_have_whole_names) {
   EXPECT_TRUE(contains(svg, ">rt::poll</text>"));
   EXPECT_TRUE(contains(svg, "<title>a &amp; &lt;b&gt; (1 of 10"));
   EXPECT_TRUE(contains(svg, "prefers-color-scheme: dark"));
-  EXPECT_FALSE(contains(svg, "<script"));
+}
+
+TEST(flame_graph_test, frames_tell_the_script_which_samples_are_theirs) {
+  const std::string svg = flame_graph(sample(), "x");
+  EXPECT_TRUE(contains(svg, "data-c=\"10\" aria-labelledby"));
+  EXPECT_TRUE(contains(svg, "<g class=\"f other\" data-o=\"1\" data-c=\"9\"><title>worker"));
+  EXPECT_TRUE(contains(svg, "data-o=\"1\" data-c=\"6\" data-n=\"rt::poll\"><title>taskbench::rt"));
+  EXPECT_TRUE(svg.find("<script><![CDATA[") > svg.rfind("<title>"));
+}
+
+TEST(flame_graph_test, frames_too_narrow_to_be_seen_are_there_to_be_zoomed_in_on) {
+  model::Profile profile;
+  profile.stacks[{"wide"}] = 99'999;
+  profile.stacks[{"wide", "narrow"}] = 1;
+  const std::string svg = flame_graph(profile, "x");
+  EXPECT_TRUE(contains(svg, "<g class=\"f other s\" data-o=\"0\" data-c=\"1\"><title>narrow"));
+}
+
+TEST(flame_graph_test, hostile_names_are_text) {
+  model::Profile profile;
+  profile.stacks[{"a\"b]]><script>\x1b\n\u202e\uffff", std::string(2'000, 'x')}] = 1;
+  const std::string svg = flame_graph(profile, "</svg>");
+  EXPECT_TRUE(contains(svg, "<title>a&quot;b]]&gt;&lt;script&gt;\uFFFD\n\uFFFD\uFFFD (1 of 1"));
+  EXPECT_EQ(svg.find("</svg>"), svg.size() - 7);
 }
 
 TEST(flame_graph_test, kinds_of_frames_have_colours_of_their_own) {
   const std::string svg = flame_graph(sample(), "x");
-  EXPECT_TRUE(contains(svg, "<g class=\"f rt\"><title>taskbench::rt"));
-  EXPECT_TRUE(contains(svg, "<g class=\"f workload\"><title>taskbench::workloads"));
-  EXPECT_TRUE(contains(svg, "<g class=\"f kernel\"><title>futex_wait_[k]"));
-  EXPECT_TRUE(contains(svg, "<g class=\"f other\"><title>clone3"));
+  const auto class_of = [&](const std::string& name) {
+    const auto group = svg.rfind("<g class=\"f ", svg.find("<title>" + name)) + 12;
+    return svg.substr(group, svg.find('"', group) - group);
+  };
+  EXPECT_EQ(class_of("taskbench::rt"), "rt");
+  EXPECT_EQ(class_of("taskbench::workloads"), "workload");
+  EXPECT_EQ(class_of("futex_wait_[k]"), "kernel");
+  EXPECT_EQ(class_of("clone3"), "other");
 }
 
 TEST(flame_graph_test, short_symbols_keep_what_tells_functions_apart) {
