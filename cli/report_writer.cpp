@@ -54,15 +54,17 @@ void refuse_unwritable_report(const fs::path& folder) {
   }
 }
 
-ExitCode write_report(const render::ReportInputs& inputs, const ReportRequest& request,
+ExitCode write_report(const render::Document& document, const ReportRequest& request,
                       const std::atomic<bool>& stop) {
-  const render::Document document = render::report(inputs);
   ReportFolder folder(request.folder);
   const DrawnPlots drawn = draw(document, request, folder, stop);
   if (drawn.interrupted && !request.whatever_happens) return ExitCode::interrupted;
   for (const ReportFile& file : request.files) folder.write(file.name, file.content);
   folder.write(kMarkdown, render::markdown(document, drawn.plots));
   folder.write(kPage, render::html(document, drawn.plots));
+  // relaxed: nothing is ordered by the flag.
+  const bool is_late = stop.load(std::memory_order_relaxed);
+  if (is_late && !request.whatever_happens) return ExitCode::interrupted;
   folder.publish(kPage);
   if (drawn.missing > 0 && !request.quiet) {
     print_note(fmt::format("{} of {} plots were not drawn: {}", drawn.missing,

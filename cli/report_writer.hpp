@@ -8,7 +8,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/plot_drawing.hpp"
-#include "reports/render/report.hpp"
+#include "reports/render/document.hpp"
 
 namespace taskbench::cli {
 
@@ -31,7 +31,7 @@ void refuse_unwritable_report(const std::filesystem::path& folder);
 
 /// Writes index.html, report.md and plots/, whole or not at all. Plots that cannot be drawn are
 /// replaced by a sentence, and that is noted on standard error. Throws UsageError.
-ExitCode write_report(const reports::render::ReportInputs& inputs, const ReportRequest& request,
+ExitCode write_report(const reports::render::Document& document, const ReportRequest& request,
                       const std::atomic<bool>& stop);
 
 }  // namespace taskbench::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -10,10 +11,12 @@
 #include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
+#include "cli/unstoppable_work.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 #include "reports/json/paired_reader.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/report.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -24,6 +27,7 @@ using Kind = OptionValues::Kind;
 
 constexpr double kMinPlotTimeoutS = 0.1;
 constexpr double kMaxPlotTimeoutS = 3600;
+constexpr const char* kInterrupted = "interrupted; no report was written";
 
 /// One result that is given twice would be two points of a history.
 void refuse_repeated_results(const std::vector<std::string>& paths) {
@@ -41,10 +45,13 @@ void refuse_repeated_results(const std::vector<std::string>& paths) {
   }
 }
 
-render::ReportInputs read_inputs(const std::vector<std::string>& paths) {
+render::ReportInputs read_inputs(const std::vector<std::string>& paths, UnstoppableWork& work) {
+  work.show("comparing the files");
   refuse_repeated_results(paths);
   render::ReportInputs inputs;
-  for (const std::string& path : paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
+    work.show(fmt::format("reading result {} of {}", i + 1, paths.size()));
     try {
       const std::string text = json::read_result_text(path);
       if (json::is_paired_report(text)) {
@@ -102,9 +109,17 @@ ExitCode ReportCommand::execute(const Invocation&) {
     request.plot_timeout_s =
         parse_duration_s("--plot-timeout", *text, kMinPlotTimeoutS, kMaxPlotTimeoutS);
   }
-  const render::ReportInputs inputs = read_inputs(results_);
-  const ExitCode code = write_report(inputs, request, stop_on_signals());
-  if (code == ExitCode::interrupted) print_note("interrupted; no report was written");
+  const std::atomic<bool>& stop = stop_on_signals();
+  render::ReportInputs inputs;
+  render::Document document;
+  {
+    UnstoppableWork work(progress_style(false), stop, kInterrupted);
+    inputs = read_inputs(results_, work);
+    work.show("making the report");
+    document = render::report(inputs);
+  }
+  const ExitCode code = write_report(document, request, stop);
+  if (code == ExitCode::interrupted) print_note(kInterrupted);
   return code;
 }
 

@@ -24,6 +24,7 @@
 #include "reports/json/atomic_file.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
+#include "reports/render/report.hpp"
 #include "reports/verdict/drift.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
 #include "workloads/measure/drift.hpp"
@@ -132,8 +133,9 @@ ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool inter
   request.whatever_happens = true;
   try {
     const std::string& text = request.files.front().content;
-    return write_report({{{kResult, json::parse_result_file(kResult, text)}}, {}}, request,
-                        interrupted ? never : stop);
+    const reports::render::ReportInputs inputs{{{kResult, json::parse_result_file(kResult, text)}},
+                                               {}};
+    return write_report(reports::render::report(inputs), request, interrupted ? never : stop);
   } catch (const std::exception& error) {
     print_error(error.what());
     return ExitCode::usage;

@@ -31,6 +31,8 @@ struct Benchmark {
   int workers = 0;
   std::uint64_t operations = 0;  ///< elementary operations per iteration
   std::string operation{};       ///< what one is: "spawn", "yield"
+
+  [[nodiscard]] bool has_samples() const { return !repetitions.empty() && error.empty(); }
 };
 
 struct ResultFile {

@@ -2,7 +2,9 @@
 // looks. All text is as it came from the inputs: who renders it escapes it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,11 +33,22 @@ struct TableColumn {
   bool is_number = false;
 };
 
+struct Cell {
+  std::string text;
+  Tone tone = Tone::plain;
+  std::optional<double> number{};  ///< what the row is sorted by, where the text does not begin so
+
+  Cell(std::string content, Tone meant, std::optional<double> value = {})
+      : text(std::move(content)), tone(meant), number(value) {}
+  Cell(Paragraph content, std::optional<double> value = {})  // NOLINT: a paragraph is a cell
+      : Cell(std::move(content.text), content.tone, value) {}
+};
+
 /// The first cell of a row names it.
 struct TableBlock {
   std::string caption;
   std::vector<TableColumn> columns;
-  std::vector<std::vector<Paragraph>> rows;
+  std::vector<std::vector<Cell>> rows;
   bool folded = false;  ///< shown on demand: the caption is enough for most readers
 };
 

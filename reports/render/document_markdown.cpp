@@ -12,6 +12,9 @@
 namespace taskbench::reports::render {
 namespace {
 
+// Of a table: what renders Markdown shows it whole, and takes no files of many megabytes.
+constexpr std::size_t kMostRows = 500;
+
 std::string_view mark_of(Tone tone) {
   switch (tone) {
     case Tone::bad:
@@ -75,10 +78,15 @@ class Writer {
       alignment += column.is_number ? "--:|" : ":--|";
     }
     text_ += fmt::format("\n{}\n", alignment);
-    for (const auto& cells : content.rows) {
+    const std::size_t shown = std::min(content.rows.size(), kMostRows);
+    for (std::size_t i = 0; i < shown; ++i) {
       text_ += '|';
-      for (const Paragraph& cell : cells) text_ += fmt::format(" {} |", escaped(cell.text));
+      for (const Cell& cell : content.rows[i]) text_ += fmt::format(" {} |", escaped(cell.text));
       text_ += '\n';
+    }
+    if (shown < content.rows.size()) {
+      text_ += fmt::format("\nThese are the first {} of {} rows; the page has all.\n", shown,
+                           content.rows.size());
     }
     if (content.folded) text_ += "\n</details>\n";
   }

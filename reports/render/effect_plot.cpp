@@ -34,13 +34,19 @@ double in_row(std::size_t row, std::size_t block, std::size_t count) {
   return middle_of_row(row) + 0.62 * share;
 }
 
+/// What can be drawn of a change: a ratio of two times may be any number.
+double drawn(double change) {
+  constexpr double kGreatest = 1e9;
+  return std::isnan(change) ? 0 : std::clamp(change, -1.0, kGreatest);
+}
+
 /// In per cent, with all that is drawn in it and a margin.
 std::string range_of(const std::vector<EffectRow>& rows) {
   double least = 0;
   double most = 0;
   const auto take = [&](double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
+    least = std::min(least, drawn(value));
+    most = std::max(most, drawn(value));
   };
   for (const EffectRow& row : rows) {
     for (const double change : row.blocks) take(change);
@@ -67,7 +73,8 @@ void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, PlotData
     if (!is_of_it(rows[i])) continue;
     const stats::Interval interval =
         rows[i].interval.value_or(stats::Interval{rows[i].change, rows[i].change});
-    data.add({100 * rows[i].change, 100 * interval.low, 100 * interval.high, middle_of_row(i)});
+    data.add({100 * drawn(rows[i].change), 100 * drawn(interval.low), 100 * drawn(interval.high),
+              middle_of_row(i)});
     any = any || !rows[i].blocks.empty();
   }
   estimates.push_back(fmt::format(
@@ -79,7 +86,7 @@ void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, PlotData
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!is_of_it(rows[i])) continue;
     for (std::size_t k = 0; k < rows[i].blocks.size(); ++k) {
-      data.add({100 * rows[i].blocks[k], in_row(i, k, rows[i].blocks.size())});
+      data.add({100 * drawn(rows[i].blocks[k]), in_row(i, k, rows[i].blocks.size())});
     }
   }
   dots.push_back(fmt::format("data index {} using 1:2 with points pt 7 ps 0.38 lt {} notitle",
@@ -94,7 +101,7 @@ Plot effect_plot(std::string name, std::string title, const std::vector<EffectRo
   data.begin_block("thresholds", "noise floor %  smallest slowdown that matters %  row");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ticks.push_back(gnuplot_tick(rows[i].label, middle_of_row(i)));
-    data.add({100 * rows[i].epsilon, 100 * rows[i].delta, middle_of_row(i)});
+    data.add({100 * drawn(rows[i].epsilon), 100 * drawn(rows[i].delta), middle_of_row(i)});
   }
   Lines dots;
   Lines estimates;

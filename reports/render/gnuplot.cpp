@@ -47,7 +47,8 @@ std::string gnuplot_string(std::string_view text) {
 
 std::string gnuplot_tick(std::string_view text, double place) {
   std::string label;
-  for (const char each : text) label += each == '%' ? "%%" : std::string(1, each);
+  for (const char each : shortened(text, kLabelColumns))
+    label += each == '%' ? "%%" : std::string(1, each);
   return fmt::format("{} {:g}", gnuplot_string(label), place);
 }
 

@@ -16,7 +16,11 @@ namespace taskbench::reports::render {
 /// spaces.
 [[nodiscard]] std::string gnuplot_string(std::string_view text);
 
-/// The label of a tick, in which gnuplot would take a per cent sign for a format.
+/// So many columns of text leave room for the plot itself.
+inline constexpr std::size_t kLabelColumns = 48;
+
+/// The label of a tick, in which gnuplot would take a per cent sign for a format; shortened to
+/// kLabelColumns.
 [[nodiscard]] std::string gnuplot_tick(std::string_view text, double place);
 
 /// "distribution-chained_spawn": of lower-case letters, digits, dashes and underscores. A subject

@@ -7,24 +7,35 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/html_script.hpp"
 #include "reports/render/html_style.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
+// Each of them copies the text once, however often it finds something: drawings have millions of
+// bytes.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(from, done)) != std::string::npos;
+       done = at + from.size()) {
+    result.append(text, done, at - done).append(to);
   }
+  if (done > 0) text = result.append(text, done);
 }
 
 /// Takes out whatever stands between two marks, marks included.
 void remove_all(std::string& text, std::string_view first, std::string_view last) {
-  for (std::size_t at = 0; (at = text.find(first, at)) != std::string::npos;) {
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(first, done)) != std::string::npos;) {
     const std::size_t end = text.find(last, at);
-    if (end == std::string::npos) return;
-    text.erase(at, end + last.size() - at);
+    if (end == std::string::npos) break;
+    result.append(text, done, at - done);
+    done = end + last.size();
   }
+  if (done > 0) text = result.append(text, done);
 }
 
 std::string_view class_of(Tone tone) {
@@ -47,6 +58,10 @@ Markup paragraph(const Paragraph& content, std::string_view name = "p") {
   if (content.tone == Tone::plain) return element(name, {}, text(content.text)) + line_break();
   return element(name, {{"class", class_of(content.tone)}}, text(content.text)) + line_break();
 }
+
+// So many rows a browser lays out at once without making its reader wait; more of them are left to
+// the script.
+constexpr std::size_t kPlainRows = 1000;
 
 class Page {
  public:
@@ -85,24 +100,36 @@ class Page {
     const std::string caption_id = fmt::format("table-{}", ++tables_);
     Markup head;
     for (const TableColumn& column : content.columns) head += heading_cell(column);
-    Markup rows = line_break();
-    for (const auto& cells : content.rows) rows += row(content, cells);
-    const Markup table = element(
-        "table", {},
-        element("caption", {{"id", caption_id}}, element("span", {}, text(content.caption))) +
-            line_break() + element("thead", {}, element("tr", {}, head)) + line_break() +
-            element("tbody", {}, rows));
-    // It scrolls where it is too wide, which a keyboard can do only with what takes the focus.
-    const Markup frame = element("div",
-                                 {{"class", "wide"},
-                                  {"role", "region"},
-                                  {"tabindex", "0"},
-                                  {"aria-labelledby", caption_id}},
-                                 table) +
-                         line_break();
+    head = element("thead", {}, element("tr", {}, head)) + line_break();
+    const std::size_t first = std::min(content.rows.size(), kPlainRows);
+    const Markup caption =
+        element("caption", {{"id", caption_id}}, element("span", {}, text(content.caption)));
+    Markup frame = framed(caption_id, caption + line_break() + head + rows_of(content, 0, first));
+    if (first < content.rows.size()) {
+      frame += element("noscript", {},
+                       framed(caption_id, head + rows_of(content, first, content.rows.size()))) +
+               line_break();
+    }
     if (!content.folded) return frame;
     return element("details", {}, element("summary", {}, text(content.caption)) + frame) +
            line_break();
+  }
+
+  /// It scrolls where it is too wide, which a keyboard can do only with what takes the focus.
+  static Markup framed(const std::string& caption_id, const Markup& table) {
+    return element("div",
+                   {{"class", "wide"},
+                    {"role", "region"},
+                    {"tabindex", "0"},
+                    {"aria-labelledby", caption_id}},
+                   element("table", {}, table)) +
+           line_break();
+  }
+
+  static Markup rows_of(const TableBlock& content, std::size_t first, std::size_t end) {
+    Markup rows = line_break();
+    for (std::size_t i = first; i < end; ++i) append_row(content, content.rows[i], rows);
+    return element("tbody", {}, rows);
   }
 
   static Markup heading_cell(const TableColumn& column) {
@@ -110,17 +137,24 @@ class Page {
     return element("th", {{"scope", "col"}, {"class", kind}}, text(column.title));
   }
 
-  static Markup row(const TableBlock& table, const std::vector<Paragraph>& cells) {
-    Markup inner;
+  static void append_row(const TableBlock& table, const std::vector<Cell>& cells, Markup& rows) {
+    rows.html += "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string_view name = i == 0 ? "th" : "td";
+      rows.html += fmt::format("<{}{}", name, i == 0 ? " scope=\"row\"" : "");
       const bool is_number = i < table.columns.size() && table.columns[i].is_number;
-      const std::string kind =
-          fmt::format("{} {}", is_number ? "number" : "words", class_of(cells[i].tone));
-      const Markup content = text(cells[i].text);
-      inner += i == 0 ? element("th", {{"scope", "row"}, {"class", kind}}, content)
-                      : element("td", {{"class", kind}}, content);
+      const bool has_tone = cells[i].tone != Tone::plain;
+      if (is_number || has_tone) {
+        rows.html +=
+            fmt::format(" class=\"{}{}{}\"", is_number ? "number" : "",
+                        is_number && has_tone ? " " : "", has_tone ? class_of(cells[i].tone) : "");
+      }
+      if (cells[i].number) rows.html += fmt::format(" data-v=\"{:.7g}\"", *cells[i].number);
+      rows.html += '>';
+      rows += text(cells[i].text);
+      rows.html += fmt::format("</{}>", name);
     }
-    return element("tr", {}, inner) + line_break();
+    rows.html += "</tr>\n";
   }
 
   Markup markup(const Figure& content) {
@@ -254,7 +288,8 @@ std::string html(const Document& document, const std::map<std::string, DrawnPlot
       line_break() +
       element("a", {{"class", "skip"}, {"href", "#main"}}, text("Skip to the results")) +
       line_break() + element("header", {}, lead) + line_break() + contents(document) +
-      element("main", {{"id", "main"}, {"tabindex", "-1"}}, main) + line_break();
+      element("main", {{"id", "main"}, {"tabindex", "-1"}}, main) + line_break() +
+      element("script", {}, Markup{std::string(kPageScript)}) + line_break();
   return "<!DOCTYPE html>\n" +
          element("html", {{"lang", "en"}},
                  line_break() + element("head", {}, line_break() + head_of(document)) +

@@ -38,7 +38,8 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
 [[nodiscard]] Markup inline_svg(std::string_view svg, std::string_view prefix,
                                 std::string_view label);
 
-/// One page in one file: no script, no link to anything outside of it. A plot that was not drawn
+/// One page in one file: no link to anything outside of it, and nothing that is missing where
+/// scripts do not run. A plot that was not drawn
 /// leaves a sentence in its place.
 [[nodiscard]] std::string html(const Document& document,
                                const std::map<std::string, DrawnPlot>& plots);

@@ -26,7 +26,8 @@ h3 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; }
 p { margin: .5rem 0; max-width: 48rem; }
 header p { color: var(--soft); }
 a { color: var(--link); }
-a:focus-visible, summary:focus-visible, [tabindex="0"]:focus-visible { outline: 3px solid
+a:focus-visible, summary:focus-visible, [tabindex="0"]:focus-visible, button:focus-visible,
+input:focus-visible { outline: 3px solid
   var(--link); outline-offset: 2px; border-radius: 2px; }
 main:focus { outline: none; }
 .skip { position: absolute; left: -100vw; background: var(--page); padding: .5rem 1rem; }
@@ -54,11 +55,24 @@ details caption { display: none; }
 th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; unicode-bidi: isolate;
   border-bottom: 1px solid var(--line); }
 thead th { border-bottom-width: 2px; vertical-align: bottom; font-weight: 600; }
-tbody th { font-weight: 500; white-space: nowrap; }
+tbody th { font-weight: 500; min-width: 9rem; max-width: 28rem; overflow-wrap: anywhere; }
+thead th button { all: unset; cursor: pointer; font: inherit; }
+thead th button:focus-visible { outline: 3px solid var(--link); }
+thead th button:hover { text-decoration: underline; }
+th[aria-sort] button::after { content: " ▲"; color: var(--soft); }
+th[aria-sort="descending"] button::after { content: " ▼"; }
+.tools { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .5rem; margin: 1rem 0 0;
+  color: var(--soft); font-size: .9rem; }
+.tools [role="status"] { margin-left: .25rem; }
+.tools input, .tools button { font: inherit; color: var(--ink); background: var(--panel);
+  border: 1px solid var(--soft); border-radius: .25rem; padding: .15rem .5rem; }
+.tools button { cursor: pointer; }
+.tools button:disabled { opacity: .45; cursor: default; }
+.tools input { width: 16rem; max-width: 60vw; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .number { white-space: normal; }
-td.words { min-width: 6rem; }
+td:not(.number) { min-width: 6rem; max-width: 40rem; overflow-wrap: anywhere; }
 figure { margin: 1.25rem 0 2rem; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 48rem; margin-top: .4rem; }
 .plot svg { display: block; width: 100%; min-width: 42rem; height: auto; }
@@ -73,7 +87,7 @@ pre { background: var(--panel); padding: .75rem 1rem; overflow-x: auto; margin: 
 @media print { :root { --page: #ffffff; --ink: #000000; --soft: #333333; --line: #999999;
   --stripe: #ffffff; --panel: #ffffff; --link: #000000; --good: #00684c; --bad: #b03a00;
   --doubtful: #7d5600; }
-  body { max-width: none; padding: 0; font-size: 9.5pt; } nav, .skip { display: none; }
+  body { max-width: none; padding: 0; font-size: 9.5pt; } nav, .skip, .tools { display: none; }
   h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; }
   .wide, .plot { overflow: visible; } .plot svg { min-width: 0; max-height: 22cm; }
   table { font-size: 7.5pt; } th, td { padding: .15rem .3rem; } pre { border: 1px solid #999999; } }

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
+#include "reports/render/plot_scale.hpp"
 #include "reports/stats/median_interval.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -21,23 +21,14 @@ namespace {
 using Lines = std::vector<std::string>;
 
 constexpr double kConfidence = 0.95;
-constexpr double kLogFrom = 12;  // greatest over least, from which a logarithmic scale is used
+constexpr std::size_t kMostDots = 6000;  // in one plot: a browser draws them, and an eye parts them
+constexpr std::size_t kFewestDots = 20;  // of a sample, however many there are
+// So many columns of text leave room for the plot itself.
+constexpr std::size_t kTitleColumns = 90;
+constexpr std::size_t kKeyColumns = 72;
+constexpr std::size_t kPanelColumns = 34;
 // Round, square, triangles and a diamond, filled.
 constexpr std::array<int, 5> kShapes{7, 5, 9, 13, 11};
-
-struct Span {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-
-  void take(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  void take(const Sampled& sample) {
-    for (const double value : sample.values) take(value);
-    take(sample.median);
-  }
-};
 
 /// From -0.5 to 0.5, evenly spread whatever the count: neighbours in time lie far apart. Not drawn
 /// at random, so that the same results give the same plot.
@@ -49,8 +40,14 @@ double jitter(std::size_t index) {
 
 double row_of(std::size_t index) { return static_cast<double>(index + 1); }
 
+void take(Span& span, const Sampled& sample) {
+  for (const double value : sample.values) span.take_ns(value);
+  span.take_ns(sample.median);
+}
+
 Lines titled(const std::string& title) {
-  return {fmt::format("set title {} font title_font offset 0,-0.3", gnuplot_string(title))};
+  return {fmt::format("set title {} font title_font offset 0,-0.3",
+                      gnuplot_string(shortened(title, kTitleColumns)))};
 }
 
 /// Ticks of the rows, the first on top.
@@ -62,57 +59,6 @@ void label_rows(Lines& lines, const std::vector<std::string>& labels) {
   lines.push_back(fmt::format("set ytics ({}) scale 0", fmt::join(ticks, ", ")));
   lines.push_back(fmt::format("set yrange [{:g}:0.4]", static_cast<double>(labels.size()) + 0.6));
   lines.push_back("unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1");
-}
-
-/// 1, 2 and 5 times the powers of ten that lie in a range; the powers alone of a wide one.
-std::string logarithmic_ticks(double least, double most) {
-  constexpr double kWide = 500;
-  Lines ticks;
-  for (double decade = std::pow(10, std::floor(std::log10(least))); decade <= most; decade *= 10) {
-    for (const double factor : {1, 2, 5}) {
-      const double place = factor * decade;
-      if (place < least || place > most || (factor > 1 && most > kWide * least)) continue;
-      const std::string label =
-          place < 1000 ? fmt::format("{:g}", place) : with_separators(place, 0);
-      ticks.push_back(gnuplot_tick(label, place));
-    }
-  }
-  return fmt::format("{}", fmt::join(ticks, ", "));
-}
-
-/// Ticks at about four round numbers from 0 on.
-std::string linear_ticks(double most) {
-  const double decade = std::pow(10, std::floor(std::log10(most / 3)));
-  double step = 10 * decade;
-  for (const double factor : {5, 2, 1}) {
-    if (factor * decade >= most / 3) step = factor * decade;
-  }
-  Lines ticks;
-  for (int i = 0; i * step <= most * (1 + 1e-9); ++i) {
-    ticks.push_back(gnuplot_tick(fmt::format("{:.4g}", i * step), i * step));
-  }
-  return fmt::format("{}", fmt::join(ticks, ", "));
-}
-
-/// Sets the scale of a time axis and returns its unit.
-TimeUnit scale_time(Lines& lines, char axis, const std::string& quantity, const Span& span) {
-  const TimeUnit unit = time_unit(span.least);
-  const bool is_wide = span.most > kLogFrom * span.least;
-  lines.push_back(fmt::format("set {}label {}", axis,
-                              gnuplot_string(fmt::format("{} ({}){}", quantity, unit.name,
-                                                         is_wide ? ", logarithmic scale" : ""))));
-  if (is_wide) {
-    const double least = span.least / unit.ns / 1.2;
-    const double most = span.most / unit.ns * 1.2;
-    lines.push_back(
-        fmt::format("set logscale {0}; set {0}tics ({1})", axis, logarithmic_ticks(least, most)));
-    lines.push_back(fmt::format("set {}range [{:g}:{:g}]", axis, least, most));
-    return unit;
-  }
-  const double margin = std::max(0.04 * (span.most - span.least), 0.002 * span.most);
-  lines.push_back(fmt::format("set {}range [{:.9g}:{:.9g}]", axis, (span.least - margin) / unit.ns,
-                              (span.most + margin) / unit.ns));
-  return unit;
 }
 
 void add_median(PlotData& data, const Sampled& sample, double unit_ns, double place, int colour) {
@@ -128,7 +74,9 @@ std::size_t key_lines(const std::vector<Variant>& variants) {
   constexpr std::size_t kCharacter = 8;
   constexpr std::size_t kMark = 80;
   std::size_t longest = 0;
-  for (const Variant& each : variants) longest = std::max(longest, display_width(each.label));
+  for (const Variant& each : variants) {
+    longest = std::max(longest, display_width(shortened(each.label, kKeyColumns)));
+  }
   const std::size_t columns = std::max<std::size_t>(1, kRoom / (kCharacter * longest + kMark));
   return (variants.size() + columns - 1) / columns;
 }
@@ -143,15 +91,21 @@ Sampled sampled(std::vector<double> values) {
   return result;
 }
 
+std::size_t most_dots(std::size_t samples) {
+  return std::max(kFewestDots, kMostDots / std::max<std::size_t>(1, samples));
+}
+
 Plot distribution_plot(std::string name, std::string title, const std::string& quantity,
                        const std::vector<DotRow>& rows) {
   Span span;
   std::vector<std::string> labels;
+  std::vector<Sampled> samples;
   std::size_t most = 0;
   for (const DotRow& row : rows) {
-    span.take(row.sample);
+    take(span, row.sample);
     labels.push_back(row.label);
-    most = std::max(most, row.sample.values.size());
+    samples.push_back(drawable(row.sample, most_dots(rows.size())));
+    most = std::max(most, samples.back().values.size());
   }
   Lines lines = titled(title);
   label_rows(lines, labels);
@@ -160,7 +114,7 @@ Plot distribution_plot(std::string name, std::string title, const std::string& q
   PlotData data;
   data.begin_block("every sample", "value  row, jittered  colour");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto& values = rows[i].sample.values;
+    const auto& values = samples[i].values;
     for (std::size_t k = 0; k < values.size(); ++k) {
       data.add(
           {values[k] / unit.ns, row_of(i) + 0.56 * jitter(k), static_cast<double>(rows[i].colour)});
@@ -168,7 +122,7 @@ Plot distribution_plot(std::string name, std::string title, const std::string& q
   }
   data.begin_block("medians", "median  low  high  row  colour");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    add_median(data, rows[i].sample, unit.ns, row_of(i), rows[i].colour);
+    add_median(data, samples[i], unit.ns, row_of(i), rows[i].colour);
   }
   const double size = most > 200 ? 0.3 : most > 40 ? 0.45 : 0.65;
   lines.push_back(plot_command(
@@ -185,11 +139,10 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   Span span;
   for (const Variant& variant : variants) {
     for (const Variant::Point& point : variant.points) {
-      span.take(point.median_ns);
-      if (point.interval_ns) {
-        span.take(point.interval_ns->low);
-        span.take(point.interval_ns->high);
-      }
+      span.take_ns(point.median_ns);
+      if (!point.interval_ns) continue;
+      span.take_ns(point.interval_ns->low);
+      span.take_ns(point.interval_ns->high);
     }
   }
   Lines lines = titled(title);
@@ -207,7 +160,7 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const int index = data.begin_block(variants[i].label, "median  low  high  row");
     for (const Variant::Point& point : variants[i].points) {
-      const Sampled sample{{}, point.median_ns, point.interval_ns};
+      const Sampled sample = drawable({{}, point.median_ns, point.interval_ns}, 0);
       const auto place = static_cast<double>(placed[point.group]++);
       const double offset =
           0.7 * ((place + 0.5) / static_cast<double>(in_group[point.group]) - 0.5);
@@ -215,7 +168,8 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
     }
     parts.push_back(fmt::format(
         "data index {} using 1:4:2:3 with xerrorbars lt {} lw 1.6 pt {} ps 0.95 title {}", index,
-        line_type(i), kShapes[i % kShapes.size()], gnuplot_string(variants[i].label)));
+        line_type(i), kShapes[i % kShapes.size()],
+        gnuplot_string(shortened(variants[i].label, kKeyColumns))));
   }
   lines.push_back(plot_command(parts));
   const std::size_t most = *std::ranges::max_element(in_group);
@@ -230,7 +184,13 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
                   const std::vector<std::string>& machines) {
   constexpr std::size_t kMostLabels = 25;
   Span span;
-  for (const HistoryPoint& point : points) span.take(point.sample);
+  std::vector<Sampled> samples;
+  std::size_t longest = 0;
+  for (const HistoryPoint& point : points) {
+    take(span, point.sample);
+    samples.push_back(drawable(point.sample, most_dots(points.size())));
+    longest = std::max(longest, display_width(shortened(point.label, kLabelColumns)));
+  }
   Lines lines = titled(title);
   const TimeUnit unit = scale_time(lines, 'y', quantity, span);
   const std::size_t step = (points.size() + kMostLabels - 1) / kMostLabels;
@@ -241,15 +201,18 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
   lines.push_back(
       fmt::format("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", ")));
   lines.push_back(fmt::format("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6));
+  // Their letters are about 0.46 lines wide.
+  const double below = std::max(9.2, 1.5 + 0.46 * static_cast<double>(longest));
   lines.push_back(
-      "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin 9.2; set rmargin "
-      "3");
+      fmt::format("unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin {:.1f};"
+                  " set rmargin 3",
+                  below));
 
   PlotData data;
   Lines parts;
   data.begin_block("every sample", "result, jittered  value  colour");
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto& values = points[i].sample.values;
+    const auto& values = samples[i].values;
     for (std::size_t k = 0; k < values.size(); ++k) {
       data.add({row_of(i) + 0.3 * jitter(k), values[k] / unit.ns,
                 static_cast<double>(line_type(points[i].machine))});
@@ -262,7 +225,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
     const int index = data.begin_block(machines[machine], "median  low  high  result");
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (points[i].machine != machine) continue;
-      add_median(data, points[i].sample, unit.ns, row_of(i), line_type(machine));
+      add_median(data, samples[i], unit.ns, row_of(i), line_type(machine));
     }
     parts.push_back(fmt::format("data index {} using 4:1 with lines lt {} lw 1.2 notitle", index,
                                 line_type(machine)));
@@ -273,11 +236,12 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
     parts.push_back(fmt::format("data index {} using 4:1 with points lt {} pt {} ps {:g} title {}",
                                 index, line_type(machine), kShapes[machine % kShapes.size()],
                                 points.size() > 30 ? 0.6 : 0.95,
-                                gnuplot_string(machines[machine])));
+                                gnuplot_string(shortened(machines[machine], kKeyColumns))));
   }
   if (machines.size() > 1) lines.push_back("set key above left vertical samplen 1.5");
   lines.push_back(plot_command(parts));
-  const int height = 460 + (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0);
+  const int height = 460 + static_cast<int>(13 * (below - 9.2)) +
+                     (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0);
   return plot_of(std::move(name), std::move(title), height, lines, data);
 }
 
@@ -286,12 +250,17 @@ namespace {
 /// What is drawn in a panel.
 void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels, PlotData& data,
                Lines& lines) {
+  double least = 0;
   double most = 0;
+  const auto taken = [&](double value) {
+    const double drawn = drawable_count(value);
+    least = std::min(least, drawn);
+    most = std::max(most, drawn);
+    return drawn;
+  };
   const int bars = data.begin_block(panel.title + ": medians", "median  row");
   for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-    data.add({panel.rows[i].median.value_or(0), row_of(i)});
-    most = std::max(most, panel.rows[i].median.value_or(0));
-    for (const double value : panel.rows[i].values) most = std::max(most, value);
+    data.add({taken(panel.rows[i].median.value_or(0)), row_of(i)});
   }
   Lines parts{
       fmt::format("data index {} using ($1/2):2:(0):1:($2-0.32):($2+0.32) with boxxyerror "
@@ -301,14 +270,16 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
     const int dots = data.begin_block(panel.title + ": every sample", "value  row, jittered");
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
       const auto& values = panel.rows[i].values;
-      for (std::size_t k = 0; k < values.size(); ++k) {
-        data.add({values[k], row_of(i) + 0.44 * jitter(k)});
+      const std::size_t step = 1 + values.size() / most_dots(panel.rows.size());
+      for (std::size_t k = 0; k < values.size(); k += step) {
+        data.add({taken(values[k]), row_of(i) + 0.44 * jitter(k)});
       }
     }
     parts.push_back(
         fmt::format("data index {} using 1:2 with points pt 7 ps 0.3 lc rgb 'black'", dots));
   }
-  lines.push_back(fmt::format("set title {} offset 0,-0.6", gnuplot_string(panel.title)));
+  lines.push_back(fmt::format("set title {} offset 0,-0.6",
+                              gnuplot_string(shortened(panel.title, kPanelColumns))));
   label_rows(lines, labels);
   lines.push_back("unset label");
   for (std::size_t i = 0; i < panel.rows.size(); ++i) {
@@ -316,9 +287,11 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
     lines.push_back(fmt::format("set label 'not counted' at graph 0.02, first {:g} font small_font",
                                 row_of(i)));
   }
-  if (!(most > 0)) most = 1;
-  lines.push_back(
-      fmt::format("set xrange [0:{:g}]; set xtics ({})", 1.04 * most, linear_ticks(most)));
+  if (!(most > least)) most = 1;
+  const double margin = 0.04 * (most - least);
+  lines.push_back(fmt::format("set xrange [{:g}:{:g}]; set xtics ({})",
+                              least < 0 ? least - margin : 0, most + margin,
+                              linear_ticks(least, most)));
   lines.push_back(plot_command(parts));
 }
 

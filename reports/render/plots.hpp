@@ -31,6 +31,9 @@ struct DotRow {
 /// Most rows that a plot can have and be read; callers make several plots of more.
 inline constexpr std::size_t kMaxRows = 16;
 
+/// How many dots each of so many samples in one plot may have. Of a larger one that many are drawn.
+[[nodiscard]] std::size_t most_dots(std::size_t samples);
+
 /// A row for each, all on one scale: every value as a dot, the median as a line, its interval as a
 /// bar. `quantity` is what is measured: "wall time of one iteration".
 [[nodiscard]] Plot distribution_plot(std::string name, std::string title,

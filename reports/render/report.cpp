@@ -93,7 +93,7 @@ Document report(const ReportInputs& inputs) {
   } else {
     document.sections.push_back(results_section(cases, document));
     document.sections.push_back(distributions_section(cases, document));
-    Section history = history_section(in_order, document);
+    Section history = history_section(in_order, cases, document);
     if (!history.blocks.empty()) document.sections.push_back(std::move(history));
     Section counters = counters_section(cases, document);
     if (!counters.blocks.empty()) document.sections.push_back(std::move(counters));

@@ -1,13 +1,17 @@
 #include "reports/render/report_cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "reports/render/columns.hpp"
@@ -16,6 +20,8 @@
 
 namespace taskbench::reports::render {
 namespace {
+
+constexpr double kLeastShownNs = 0.0005;  // what is less would be 0.000 ns
 
 /// Takes `digits` digits off the front; empty when there are not as many.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
@@ -65,6 +71,34 @@ std::pair<std::string, std::string> group_and_variant(const model::Benchmark& be
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
+/// 1 where they are not known.
+double operations_of(const model::Benchmark& benchmark) {
+  return benchmark.operations > 0 ? static_cast<double>(benchmark.operations) : 1;
+}
+
+/// Called for the newest result first.
+void note_counted(ShownCase& shown, const ShownCase::Counted& candidate) {
+  // Counts per operation do not stand beside counts per iteration.
+  const model::Benchmark& benchmark = *candidate.benchmark;
+  if (shown.has_operations() != (benchmark.operations > 0)) return;
+  const auto has_counters = [](const model::ResultRepetition& repetition) {
+    return !repetition.counters.empty();
+  };
+  if (shown.counters.source == nullptr &&
+      std::ranges::any_of(benchmark.repetitions, has_counters)) {
+    shown.counters = candidate;
+  }
+  const auto counted = [](const model::Benchmark* of) {
+    return of != nullptr && std::ranges::any_of(of->events, [](const model::EventCount& event) {
+             return !event.per_iteration.empty();
+           });
+  };
+  const bool is_first = shown.events.source == nullptr && !benchmark.events.empty();
+  if (is_first || (!counted(shown.events.benchmark) && counted(&benchmark))) {
+    shown.events = candidate;
+  }
+}
+
 std::string environment_of(const model::ResultFile& file, const std::string& key) {
   const auto found = file.environment.find(key);
   return found == file.environment.end() ? std::string() : found->second;
@@ -104,60 +138,126 @@ std::vector<const NamedResult*> in_order_of_time(const std::vector<NamedResult>&
 
 std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_order) {
   std::vector<ShownCase> cases;
-  std::set<std::string> known;
+  std::unordered_map<std::string_view, std::size_t> known;
   for (auto result = in_order.rbegin(); result != in_order.rend(); ++result) {
     for (const model::Benchmark& benchmark : (*result)->file.benchmarks) {
-      if (benchmark.repetitions.empty() || !benchmark.error.empty()) continue;
-      if (!known.insert(benchmark.run_name).second) continue;
-      ShownCase shown;
-      shown.source = *result;
-      shown.benchmark = &benchmark;
-      std::tie(shown.group, shown.variant) = group_and_variant(benchmark);
-      std::vector<double> values;
-      for (const auto& repetition : benchmark.repetitions) values.push_back(repetition.real_ns);
-      shown.real_ns = sampled(std::move(values));
-      cases.push_back(std::move(shown));
+      if (!benchmark.has_samples()) continue;
+      const auto [place, is_new] = known.try_emplace(benchmark.run_name, cases.size());
+      if (is_new) {
+        ShownCase shown;
+        shown.source = *result;
+        shown.benchmark = &benchmark;
+        std::tie(shown.group, shown.variant) = group_and_variant(benchmark);
+        std::vector<double> values;
+        for (const auto& repetition : benchmark.repetitions) values.push_back(repetition.real_ns);
+        shown.real_ns = sampled(std::move(values));
+        cases.push_back(std::move(shown));
+      }
+      note_counted(cases[place->second], {*result, &benchmark});
     }
   }
   return cases;
 }
 
+std::string counter_name(const model::EventCount& event) {
+  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
+}
+
 std::vector<CaseCounter> counters_of(const ShownCase& shown) {
-  const double operations =
-      shown.has_operations() ? static_cast<double>(shown.benchmark->operations) : 1;
   std::vector<CaseCounter> counters;
-  std::set<std::string> names;
-  for (const auto& repetition : shown.benchmark->repetitions) {
-    for (const auto& [name, value] : repetition.counters) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    CaseCounter counter;
-    counter.name = name;
-    for (const auto& repetition : shown.benchmark->repetitions) {
-      const auto found = repetition.counters.find(name);
-      if (found == repetition.counters.end() || !std::isfinite(found->second)) continue;
-      counter.values.push_back(found->second / operations);
+  if (const model::Benchmark* benchmark = shown.counters.benchmark) {
+    const double operations = operations_of(*benchmark);
+    std::set<std::string> names;
+    for (const auto& repetition : benchmark->repetitions) {
+      for (const auto& [name, value] : repetition.counters) names.insert(name);
     }
-    if (counter.values.empty()) {
-      counter.reason = "it is no number in the result";
-    } else {
-      counter.median = stats::median(counter.values);
+    for (const std::string& name : names) {
+      CaseCounter counter;
+      counter.name = name;
+      if (shown.counters.source != shown.source) counter.older = shown.counters.source;
+      for (const auto& repetition : benchmark->repetitions) {
+        const auto found = repetition.counters.find(name);
+        if (found == repetition.counters.end() || !std::isfinite(found->second)) continue;
+        counter.values.push_back(found->second / operations);
+      }
+      if (counter.values.empty()) {
+        counter.reason = "the result has no number for it";
+      } else {
+        counter.median = stats::median(counter.values);
+      }
+      counters.push_back(std::move(counter));
     }
-    counters.push_back(std::move(counter));
   }
-  for (const model::EventCount& event : shown.benchmark->events) {
-    CaseCounter counter;
-    counter.name =
-        event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
-    counter.of_processes = true;
-    counter.user_only = event.user_only;
-    counter.counted_share = event.counted_share;
-    counter.reason = event.unavailable;
-    for (const double value : event.per_iteration) counter.values.push_back(value / operations);
-    if (!counter.values.empty()) counter.median = stats::median(counter.values);
-    counters.push_back(std::move(counter));
+  if (const model::Benchmark* benchmark = shown.events.benchmark) {
+    const double operations = operations_of(*benchmark);
+    for (const model::EventCount& event : benchmark->events) {
+      CaseCounter counter;
+      counter.name = counter_name(event);
+      if (shown.events.source != shown.source) counter.older = shown.events.source;
+      counter.of_processes = true;
+      counter.user_only = event.user_only;
+      counter.counted_share = event.counted_share;
+      counter.reason = event.unavailable;
+      for (const double value : event.per_iteration) counter.values.push_back(value / operations);
+      if (!counter.values.empty()) counter.median = stats::median(counter.values);
+      counters.push_back(std::move(counter));
+    }
   }
   return counters;
+}
+
+std::vector<std::size_t> greatest(const std::vector<double>& values, std::size_t most) {
+  std::vector<std::size_t> places(values.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (places.size() <= most) return places;
+  std::ranges::stable_sort(places, std::ranges::greater(),
+                           [&](std::size_t place) { return values[place]; });
+  places.resize(most);
+  std::ranges::sort(places);
+  return places;
+}
+
+std::vector<IndexRange> runs_of(std::size_t count, std::size_t most) {
+  const std::size_t runs = (count + most - 1) / most;
+  std::vector<IndexRange> result;
+  for (std::size_t i = 0; i < runs; ++i) {
+    result.push_back({i * count / runs, (i + 1) * count / runs});
+  }
+  return result;
+}
+
+std::size_t run_that_holds(const std::vector<IndexRange>& runs, std::size_t index) {
+  const auto found = std::ranges::upper_bound(runs, index, {}, &IndexRange::first);
+  return static_cast<std::size_t>(found - runs.begin()) - 1;
+}
+
+std::vector<std::vector<const ShownCase*>> in_portions(const std::vector<const ShownCase*>& cases) {
+  std::vector<std::vector<const ShownCase*>> portions;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (i % kMaxRows == 0) portions.emplace_back();
+    portions.back().push_back(cases[i]);
+  }
+  return portions;
+}
+
+std::string part_text(std::size_t index, std::size_t count) {
+  return count > 1 ? fmt::format(" ({} of {})", index + 1, count) : std::string();
+}
+
+std::string sample_count(const std::vector<const ShownCase*>& cases) {
+  const auto count = [](const ShownCase* each) { return each->real_ns.values.size(); };
+  const std::size_t fewest = std::ranges::min(cases, {}, count)->real_ns.values.size();
+  const std::size_t most = std::ranges::max(cases, {}, count)->real_ns.values.size();
+  return fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most);
+}
+
+std::string some_of(const std::vector<std::string>& texts, std::string_view between) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::size_t shown = std::min(texts.size(), kMostNamed);
+  std::string text = fmt::format(
+      "{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), between));
+  if (shown < texts.size()) text += fmt::format(" and {} more", texts.size() - shown);
+  return text;
 }
 
 std::string machine_of(const model::ResultFile& file) {
@@ -216,9 +316,42 @@ std::string short_commit(const model::ResultFile& file) {
 
 std::string day_of(const std::string& date) { return instant_of(date) ? date.substr(0, 10) : date; }
 
+std::string time_of_day(const std::string& date) {
+  return instant_of(date) ? date.substr(11, 8) : std::string();
+}
+
 std::string time_text(double ns) {
+  if (ns > 0 && ns < kLeastShownNs) return fmt::format("{:.3g} ns", ns);
   const TimeUnit unit = time_unit(ns);
   return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
+}
+
+Cell time_cell_of(double ns) { return {time_text(ns), Tone::plain, ns}; }
+
+Cell interval_cell(const Sampled& sample) {
+  if (!sample.interval) return {std::string(kNone), Tone::plain};
+  if (sample.interval->low < kLeastShownNs) {
+    return {
+        fmt::format("{} … {}", time_text(sample.interval->low), time_text(sample.interval->high)),
+        Tone::plain, sample.interval->low};
+  }
+  const TimeUnit unit = time_unit(sample.median);
+  return {fmt::format("{} … {} {}", with_separators(sample.interval->low / unit.ns, unit.decimals),
+                      with_separators(sample.interval->high / unit.ns, unit.decimals), unit.name),
+          Tone::plain, sample.interval->low};
+}
+
+std::string interval_phrase(std::size_t with_interval, std::size_t all) {
+  if (with_interval == all) return ", its bar the 95 % interval of that median";
+  if (with_interval == 0) return "; fewer than six values give it no 95 % interval";
+  return ", its bar the 95 % interval of that median where there are the six values that it takes";
+}
+
+std::string dots_phrase(std::size_t most, std::size_t samples) {
+  if (most <= most_dots(samples)) return {};
+  return fmt::format(
+      " At most {} dots of each are drawn, evenly spread from the least value to the greatest.",
+      most_dots(samples));
 }
 
 }  // namespace taskbench::reports::render

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,8 @@ namespace {
 using Outcome = verdict::PairedFile::Outcome;
 using verdict::Verdict;
 
+constexpr std::size_t kMostEffectPlots = 4;
+
 Tone tone_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::pass:
@@ -28,15 +31,31 @@ Tone tone_of(Verdict verdict) {
   return Tone::doubtful;
 }
 
+/// Those that moved most, FAIL before all others.
+std::vector<std::size_t> most_moved_of(const verdict::PairedReport& report, std::size_t most) {
+  std::vector<double> moved;
+  for (const verdict::BenchmarkVerdict& each : report.benchmarks) {
+    const double change = std::abs(std::log1p(each.change));
+    moved.push_back(each.verdict == Verdict::fail ? std::numeric_limits<double>::max() : change);
+  }
+  return greatest(moved, most);
+}
+
 void add_effects(const NamedComparison& comparison, const std::string& suffix, Section& section,
                  Document& document) {
   const auto& report = comparison.file.report;
-  const std::size_t plots = (report.benchmarks.size() + kMaxRows - 1) / kMaxRows;
+  const auto shown = most_moved_of(report, kMostEffectPlots * kMaxRows);
+  if (shown.size() < report.benchmarks.size()) {
+    section.blocks.push_back(plain(
+        fmt::format("The plots show the {} of {} benchmarks that moved most; the table has all.",
+                    shown.size(), report.benchmarks.size())));
+  }
+  const std::size_t plots = (shown.size() + kMaxRows - 1) / kMaxRows;
   for (std::size_t plot = 0; plot < plots; ++plot) {
     std::vector<EffectRow> rows;
-    const std::size_t end = std::min(report.benchmarks.size(), (plot + 1) * kMaxRows);
+    const std::size_t end = std::min(shown.size(), (plot + 1) * kMaxRows);
     for (std::size_t i = plot * kMaxRows; i < end; ++i) {
-      const verdict::BenchmarkVerdict& each = report.benchmarks[i];
+      const verdict::BenchmarkVerdict& each = report.benchmarks[shown[i]];
       EffectRow row{each.name, each.verdict, each.change, {}, each.epsilon, each.delta, {}};
       if (each.low && each.high) row.interval = {*each.low, *each.high};
       for (const double log_ratio :
@@ -45,16 +64,19 @@ void add_effects(const NamedComparison& comparison, const std::string& suffix, S
       }
       rows.push_back(std::move(row));
     }
+    const bool any_interval =
+        std::ranges::any_of(rows, [](const EffectRow& row) { return row.interval.has_value(); });
     const std::string name =
         "effects" + suffix + (plot == 0 ? std::string() : fmt::format("-part{}", plot + 1));
     document.plots.push_back(effect_plot(name, "Change of head against base", rows));
     section.blocks.push_back(Figure{
         name,
         fmt::format(
-            "The filled mark is the estimated change of a benchmark, its bar the 95 % interval; "
+            "The filled mark is the estimated change of a benchmark{}; "
             "every small dot is one of its blocks of four processes, {} in all, the first on top. "
             "The grey band is the noise floor, the dashed line the smallest slowdown that matters: "
             "a benchmark FAILs when it lies beyond that line and is surely slower than the band.",
+            any_interval ? ", its bar the 95 % interval" : ", too few blocks for a 95 % interval",
             report.blocks)});
   }
 }
@@ -64,7 +86,13 @@ void add_processes(const NamedComparison& comparison, const std::string& suffix,
                    Document& document) {
   const auto& file = comparison.file;
   Section part{fmt::format("processes{}", suffix), "Each process", {}};
-  for (const verdict::BenchmarkVerdict& each : file.report.benchmarks) {
+  const auto shown = most_moved_of(file.report, kMostPlots);
+  if (shown.size() < file.report.benchmarks.size()) {
+    part.blocks.push_back(plain(fmt::format("Of the {} benchmarks that moved most, of {}.",
+                                            shown.size(), file.report.benchmarks.size())));
+  }
+  for (const std::size_t place : shown) {
+    const verdict::BenchmarkVerdict& each = file.report.benchmarks[place];
     const auto processes = static_cast<std::size_t>(each.blocks) * model::kBlockSize;
     std::vector<double> base;
     std::vector<double> head;
@@ -74,15 +102,19 @@ void add_processes(const NamedComparison& comparison, const std::string& suffix,
     }
     if (base.empty() || head.empty()) continue;
     const std::size_t count = base.size();
+    const std::vector<DotRow> rows{{"base", sampled(std::move(base)), kBlue},
+                                   {"head", sampled(std::move(head)), kOrange}};
+    const auto intervals = std::ranges::count_if(
+        rows, [](const DotRow& row) { return row.sample.interval.has_value(); });
     const std::string name = plot_name("processes" + suffix, each.name);
-    document.plots.push_back(distribution_plot(
-        name, each.name, "wall time of one iteration",
-        {{"base", sampled(std::move(base)), kBlue}, {"head", sampled(std::move(head)), kOrange}}));
+    document.plots.push_back(
+        distribution_plot(name, each.name, "wall time of one iteration", rows));
     part.blocks.push_back(Figure{
-        name, fmt::format("Every dot is one process, {} a side: the median of its repetitions. The "
-                          "line is the median of the processes, the bar its 95 % interval; the "
-                          "verdict compares within blocks, and sees less.",
-                          count)});
+        name,
+        fmt::format("Every dot is one process, {} a side: the median of its repetitions. The "
+                    "line is the median of the processes{}. The verdict compares within "
+                    "blocks, where there is less noise.",
+                    count, interval_phrase(static_cast<std::size_t>(intervals), rows.size()))});
   }
   if (!part.blocks.empty()) section.parts.push_back(std::move(part));
 }
@@ -108,10 +140,10 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
     table.columns.push_back({words.titles[i], !left[i]});
   }
   for (const VerdictText::Row& row : words.rows) {
-    std::vector<Paragraph> cells;
+    std::vector<Cell> cells;
     for (std::size_t k = 0; k < row.cells.size(); ++k) {
       const bool is_verdict = words.titles[k] == "verdict";
-      cells.push_back({row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain});
+      cells.emplace_back(row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain);
     }
     table.rows.push_back(std::move(cells));
   }

@@ -16,6 +16,8 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr std::size_t kMostShown = 5;
+constexpr std::size_t kMostFailures = 20;
+constexpr std::size_t kMostCommands = 20;
 constexpr std::size_t kUnfoldedInputs = 12;
 
 struct Fact {
@@ -154,15 +156,6 @@ std::string command_of(const model::ResultFile& file) {
   return command;
 }
 
-/// "a.json, b.json and 98 more"
-std::string some_of(const std::vector<std::string>& texts, std::string_view between) {
-  const std::size_t shown = std::min(texts.size(), kMostShown);
-  std::string text = fmt::format(
-      "{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), between));
-  if (shown < texts.size()) text += fmt::format(" and {} more", texts.size() - shown);
-  return text;
-}
-
 bool is_busy(const model::ResultFile& file) {
   constexpr double kBusyShare = 0.5;
   return !file.load_avg.empty() && file.cpu_count > 0 &&
@@ -190,13 +183,18 @@ constexpr std::array<Doubt, 5> kDoubts{{
     {is_dirty, "of sources that had been changed since the commit that is named"},
 }};
 
-void add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
+/// Returns how many are left out of the list.
+std::size_t add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
+  std::size_t more = 0;
   for (const model::Benchmark& benchmark : result.file.benchmarks) {
-    if (!benchmark.error.empty()) {
+    if (benchmark.has_samples()) continue;
+    if (list.size() >= kMostFailures) {
+      ++more;
+    } else if (!benchmark.error.empty()) {
       list.push_back(
           {fmt::format("{} failed ({}): {}", benchmark.run_name, result.path, benchmark.error),
            Tone::bad});
-    } else if (benchmark.repetitions.empty()) {
+    } else {
       list.push_back(
           {fmt::format("{} has no repetitions in {}{}", benchmark.run_name, result.path,
                        benchmark.has_aggregates ? ", only means and medians: write it without "
@@ -205,6 +203,7 @@ void add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
            Tone::doubtful});
     }
   }
+  return more;
 }
 
 void add_movements(const std::vector<const NamedResult*>& in_order, std::vector<Paragraph>& list) {
@@ -220,7 +219,12 @@ void add_movements(const std::vector<const NamedResult*>& in_order, std::vector<
 
 std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order) {
   std::vector<Paragraph> list;
-  for (const NamedResult* each : in_order) add_failures(*each, list);
+  std::size_t more = 0;
+  for (const NamedResult* each : in_order) more += add_failures(*each, list);
+  if (more > 0) {
+    list.push_back(
+        {fmt::format("{} more benchmarks failed or have no repetitions.", more), Tone::bad});
+  }
   for (const Doubt& doubt : kDoubts) {
     std::vector<std::string> paths;
     for (const NamedResult* each : in_order) {
@@ -258,6 +262,11 @@ Section environment_section(const std::vector<const NamedResult*>& in_order) {
     std::string command = command_of(each->file);
     if (command.empty() || std::ranges::find(commands, command) != commands.end()) continue;
     commands.push_back(std::move(command));
+  }
+  const std::size_t all = commands.size();
+  if (all > kMostCommands) {
+    commands.resize(kMostCommands);
+    commands.push_back(fmt::format("… and {} more", all - kMostCommands));
   }
   if (!commands.empty()) {
     section.blocks.push_back(

@@ -12,6 +12,10 @@
 
 namespace taskbench::reports::render {
 
+/// Most plots of one kind: more of them nobody looks at, and a browser takes long to draw. The
+/// tables have what is left out.
+inline constexpr std::size_t kMostPlots = 24;
+
 /// Verdicts, the effects with their thresholds, the times of each process.
 [[nodiscard]] Section comparison_section(const NamedComparison& comparison, std::size_t number,
                                          bool is_only_one, Document& document);
@@ -26,9 +30,9 @@ namespace taskbench::reports::render {
 /// Empty of blocks and parts where nothing was counted.
 [[nodiscard]] Section counters_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// Benchmarks that several results have. Without parts where there are none.
+/// Benchmarks that several results have. Without blocks where there are none.
 [[nodiscard]] Section history_section(const std::vector<const NamedResult*>& in_order,
-                                      Document& document);
+                                      const std::vector<ShownCase>& cases, Document& document);
 
 /// Where and how it was measured.
 [[nodiscard]] Section environment_section(const std::vector<const NamedResult*>& in_order);

@@ -6,13 +6,15 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
 from html.parser import HTMLParser
 
 from fake_program import FAKE, HANGS, fake_gnuplot
-from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
+from taskbench_command import (BINARY, CommandTest, become_nobody, environment, main,
+                               signals_at_default)
 from terminal_session import TerminalSession
 
 HAS_GNUPLOT = shutil.which("gnuplot") is not None
@@ -113,7 +115,10 @@ class Written(ReportTest):
         self.compared()
         self.result("a.json", ["sort", "hash/8", "hash/64", 'x<&"\'%\\`$(`'])
         self.result("b.json", ["sort", "hash/8"], ns=104, num_cpus=8)
-        self.report("a.json", "b.json", "c.json", "--gnuplot", env={})
+        self.result("least.json", ["least/1", "edge"], ns=5e-324)
+        self.result("greatest.json", ["greatest", "edge"], ns=1e308, date="2026-01-02T00:00:00Z")
+        self.report("a.json", "b.json", "c.json", "least.json", "greatest.json", "--gnuplot",
+                    env={})
         scripts = sorted((self.folder / "out/plots").glob("*.gp"))
         kinds = {re.split("[-.]", path.name)[0] for path in scripts}
         self.assertEqual(
@@ -134,7 +139,7 @@ class Written(ReportTest):
         self.result("r.json", [hostile], host_name=hostile)
         self.report("r.json")
         page = self.page()
-        self.assertEqual(page.count("script"), 0)
+        self.assertEqual(page.count("script"), 1, "the page's own")
         self.assertIn("<script>alert(1)</script>&\"'", page.text)
         self.assertNotIn("\u0007", page.text)
         self.assertNotIn("<script", self.markdown())
@@ -417,6 +422,22 @@ class Interrupted(ReportTest):
         errors = self.interrupted("report", self.result("r.json"), "--out", "out")
         self.assertIn("note: interrupted; no report was written", errors)
         self.assertEqual(self.left(), ["bin", "drawing", "r.json"])
+
+    def test_of_a_report_that_still_reads_ends_at_once(self):
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(
+            [BINARY, "report", "pipe", "--out", "out"], cwd=self.folder, env=environment(),
+            stderr=subprocess.PIPE, encoding="utf-8", preexec_fn=signals_at_default,
+        ) as process:
+            self.addCleanup(process.kill)
+            with open(self.folder / "pipe", "w", encoding="utf-8"):  # it is read from now on
+                said = process.stderr.readline()
+                self.assertEqual(said, "taskbench: reading result 1 of 1, 2 s elapsed\n")
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(errors, "taskbench: note: interrupted; no report was written\n")
+        self.assertEqual(self.left(), ["pipe"])
 
     def test_of_a_report_leaves_an_older_one_as_it_was(self):
         self.report(self.result("r.json", ["old"]))

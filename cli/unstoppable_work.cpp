@@ -1,0 +1,52 @@
+#include "cli/unstoppable_work.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "cli/exit_code.hpp"
+#include "cli/streams.hpp"
+
+namespace taskbench::cli {
+
+UnstoppableWork::UnstoppableWork(ProgressStyle style, const std::atomic<bool>& stop,
+                                 std::string farewell)
+    : stop_(stop), farewell_(std::move(farewell)), watcher_([this, style] { watch(style); }) {}
+
+UnstoppableWork::~UnstoppableWork() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  end_.notify_one();
+  watcher_.join();
+}
+
+void UnstoppableWork::show(std::string text) {
+  const std::lock_guard lock(mutex_);
+  text_ = std::move(text);
+}
+
+void UnstoppableWork::watch(ProgressStyle style) {
+  using Seconds = std::chrono::duration<double>;
+  constexpr std::chrono::milliseconds kBetweenLooks{50};
+  constexpr double kPatienceS = 2;
+  const auto start = std::chrono::steady_clock::now();
+  ProgressLine line(style);
+  std::unique_lock lock(mutex_);
+  while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
+    // relaxed: nothing is ordered by the flag.
+    if (stop_.load(std::memory_order_relaxed)) {
+      line.clear();
+      print_note(farewell_);
+      std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works
+    }
+    const double elapsed_s = Seconds(std::chrono::steady_clock::now() - start).count();
+    if (elapsed_s < kPatienceS) continue;
+    line.show(fmt::format("{}, {} elapsed", text_, duration_text(elapsed_s)), elapsed_s);
+  }
+}
+
+}  // namespace taskbench::cli
