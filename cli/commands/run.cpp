@@ -262,7 +262,8 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
                  "Write every repetition, as JSON that readers of Google Benchmark's output "
                  "take.");
   auto* flat = add_valued(app, "--json-flat", arguments_.json_flat, "FILE",
-                          "Write the median of every case, one row each, in the same JSON.");
+                          "Write the median of every case, one row each, in the same JSON: for "
+                          "trackers that chart every row.");
   for (const auto* option : {full, flat}) values.set(option, {Kind::file, {}});
   auto* report = add_valued(app, "--report", arguments_.report, "DIR",
                             "Write the result as a page with plots, as Markdown and as JSON into "

@@ -78,4 +78,8 @@ std::vector<model::EventCount> read_events(const Json& array) {
   return events;
 }
 
+std::string row_key(const model::EventCount& event) {
+  return event.user_only ? event.event + ":u" : event.event;
+}
+
 }  // namespace taskbench::reports::json

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/model/event_count.hpp"
@@ -18,5 +20,12 @@ namespace taskbench::reports::json {
 
 /// The events of such an array; what it does not understand, it leaves out.
 [[nodiscard]] std::vector<model::EventCount> read_events(const nlohmann::ordered_json& array);
+
+/// What the event's counter is called in Google Benchmark's rows: "cycles", or "cycles:u" where
+/// only user mode was counted.
+[[nodiscard]] std::string row_key(const model::EventCount& event);
+
+/// Stands before the name of a counter that would have a key that is taken.
+inline constexpr std::string_view kOfCounter = "counter_";
 
 }  // namespace taskbench::reports::json

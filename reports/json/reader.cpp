@@ -293,12 +293,25 @@ class Parser {
     if (const auto events = each.find("events_per_iteration"); events != each.end()) {
       benchmark.events = read_events(*events);
       check_instructions(benchmark);
+      remove_events_from_rows(benchmark);
     }
     benchmark.workload = text_or_empty(each, "workload");
     benchmark.scheduler = text_or_empty(each, "scheduler");
     benchmark.workers = static_cast<int>(std::min<std::uint64_t>(count_of("workers"), 1 << 20));
     benchmark.operations = count_of("operations_per_iteration");
     benchmark.operation = text_or_empty(each, "operation");
+  }
+
+  /// The rows hold the events as well, for readers that know nothing of ours: the same number in
+  /// each, which is no repetition's own.
+  static void remove_events_from_rows(model::Benchmark& benchmark) {
+    for (const model::EventCount& event : benchmark.events) {
+      const std::string key = row_key(event);
+      for (model::ResultRepetition& repetition : benchmark.repetitions) {
+        const std::string other = std::string(kOfCounter) + key;
+        if (repetition.counters.erase(other) == 0) repetition.counters.erase(key);
+      }
+    }
   }
 
   /// Their ratios decide, and what cannot be counted is null with a reason, not 0.

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "reports/json/event_counts.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::json {
@@ -71,14 +75,16 @@ struct Aggregate {
   std::string_view name;
   std::string_view unit;
   double (*compute)(std::span<const double>);
+  std::size_t least_values;  ///< a single value has no spread
 };
 
 constexpr std::array<Aggregate, 4> kAggregates = {{
-    {"mean", "time", stats::mean},
-    {"median", "time", stats::median},
-    {"stddev", "time", stats::standard_deviation},
-    {"cv", "percentage", stats::coefficient_of_variation},
+    {"mean", "time", stats::mean, 1},
+    {"median", "time", stats::median, 1},
+    {"stddev", "time", stats::standard_deviation, 2},
+    {"cv", "percentage", stats::coefficient_of_variation, 2},
 }};
+constexpr const Aggregate& kMedian = kAggregates[1];
 
 bool is_taken(const Json& row, std::string_view key) {
   return std::find(kGoogleBenchmarkKeys.begin(), kGoogleBenchmarkKeys.end(), key) !=
@@ -94,7 +100,7 @@ void add_counters(Json& row, const Quantities& counters) {
     }
     std::string key = name;
     while (key.empty() || is_taken(row, key)) {
-      key.insert(0, "counter_");
+      key.insert(0, kOfCounter);
     }
     row[key] = value;
   }
@@ -109,6 +115,20 @@ Quantities counters_of(const model::Repetition& repetition) {
     counters.insert_or_assign("involuntary_switches", *repetition.involuntary_switches);
   }
   return counters;
+}
+
+/// What --counters counted, in processes of their own: of all of them one number. What could not be
+/// counted is left out, as Google Benchmark leaves out what it does not know.
+void add_events(const model::Case& measured, const Aggregate& statistic, Quantities& counters) {
+  for (const model::EventCount& event : measured.events) {
+    std::vector<double> values;
+    std::ranges::copy_if(event.per_iteration, std::back_inserter(values),
+                         [](double value) { return std::isfinite(value); });
+    if (values.size() < statistic.least_values) continue;
+    std::string key = row_key(event);
+    if (counters.contains(key)) key.insert(0, kOfCounter);
+    counters.insert_or_assign(std::move(key), statistic.compute(values));
+  }
 }
 
 /// The keys up to "threads", in Google Benchmark's order.
@@ -137,8 +157,10 @@ Json iteration_row(const Family& family, const model::Repetition& repetition) {
   // Google Benchmark's own threads: the benchmark function ran on one. The workers are the
   // scheduler's and stand in the name and under "taskbench".
   row["threads"] = 1;
+  Quantities counters = counters_of(repetition);
+  add_events(*family.measured, kMedian, counters);
   add_figures(row, repetition.iterations,
-              {repetition.real_ns, repetition.cpu_ns, counters_of(repetition)});
+              {repetition.real_ns, repetition.cpu_ns, std::move(counters)});
   return row;
 }
 
@@ -151,8 +173,10 @@ std::vector<model::Repetition> complete_repetitions(const model::Case& measured)
   return complete;
 }
 
-/// One statistic over every quantity of the repetitions, each over those that have it.
-Figures aggregate(const std::vector<model::Repetition>& repetitions, const Aggregate& statistic) {
+/// One statistic over every quantity of the repetitions, each over those that have it, and over
+/// what the counting processes counted.
+Figures aggregate(const model::Case& measured, const std::vector<model::Repetition>& repetitions,
+                  const Aggregate& statistic) {
   std::vector<double> real_ns;
   std::vector<double> cpu_ns;
   std::map<std::string, std::vector<double>> counters;
@@ -169,6 +193,7 @@ Figures aggregate(const std::vector<model::Repetition>& repetitions, const Aggre
   for (const auto& [name, values] : counters) {
     figures.counters[name] = statistic.compute(values);
   }
+  add_events(measured, statistic, figures.counters);
   return figures;
 }
 
@@ -180,7 +205,7 @@ Json aggregate_row(const Family& family, const std::vector<model::Repetition>& r
   row["aggregate_unit"] = statistic.unit;
   // Google Benchmark writes the number of repetitions here: the statistic is over those.
   add_figures(row, static_cast<std::int64_t>(repetitions.size()),
-              aggregate(repetitions, statistic));
+              aggregate(*family.measured, repetitions, statistic));
   return row;
 }
 
@@ -241,7 +266,7 @@ Json median_rows(const model::Run& run) {
     Json row = row_head(family, "", "iteration");
     row["repetition_index"] = 0;
     row["threads"] = 1;
-    add_figures(row, iterations, aggregate(repetitions, kAggregates[1]));
+    add_figures(row, iterations, aggregate(*family.measured, repetitions, kMedian));
     row["label"] = repetitions.size() == 1
                        ? std::string("a single repetition")
                        : fmt::format("median of {} repetitions", repetitions.size());

@@ -68,6 +68,17 @@ Json context(const model::Environment& environment) {
     result["library_build_type"] = environment.benchmark_library_build_type;
   }
   result["json_schema_version"] = 1;
+  // As Google Benchmark writes what a program adds by AddCustomContext(). `library_build_type` is
+  // that of Google Benchmark's library, which a distribution may have built for debugging; how
+  // what is measured was built, it does not tell.
+  const auto add = [&result](const char* key, const std::string& value) {
+    if (!value.empty()) result[key] = value;
+  };
+  add("taskbench_version", environment.taskbench_version);
+  add("taskbench_build_type", environment.build_type);
+  add("taskbench_compiler", environment.compiler);
+  add("taskbench_compiler_flags", environment.compiler_flags);
+  add("taskbench_git_commit", environment.git_commit);
   return result;
 }
 

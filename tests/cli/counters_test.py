@@ -169,12 +169,13 @@ class Counting(CountersTest):
         self.assert_null(events["duration_time"], "over the whole process")
         self.assertEqual(events["cycles"]["samples"], 5)
 
-    def test_times_and_rows_are_there_as_without_counters(self):
-        own, _, _ = self.counted("cycles", "--quiet", env=self.fake_perf())
+    def test_times_and_rows_are_there_and_hold_the_counts(self):
+        own, events, _ = self.counted("cycles", "--quiet", env=self.fake_perf())
         rows = self.load("r.json")["benchmarks"]
         self.assertEqual([row["run_type"] for row in rows],
                          ["iteration"] * 2 + ["aggregate"] * 4)
-        self.assertNotIn("cycles", rows[0])
+        for row in rows[:2]:
+            self.assertEqual(row["cycles"], events["cycles"]["median"])
         self.assertEqual(own["cases"][0]["summary"]["samples"], 2)
 
     def test_run_without_counters_says_nothing_of_them(self):

@@ -24,6 +24,7 @@ RUNS = (
     "single_repetition",
     "hostile",
     "empty",
+    "counted",
 )
 UNITS_IN_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/json/reader.hpp"
 #include "tests/reports/sample_runs.hpp"
 
 namespace taskbench::reports::json {
@@ -47,10 +48,14 @@ const Json& row_named(const Json& file, const std::string& name) {
 
 TEST(Writer, context_is_google_benchmarks_with_schema_version_one) {
   const Json context = written(samples::complete_run())["context"];
-  EXPECT_EQ(keys(context), (std::vector<std::string>{
-                               "date", "host_name", "executable", "num_cpus", "mhz_per_cpu",
-                               "cpu_scaling_enabled", "aslr_enabled", "caches", "load_avg",
-                               "library_version", "library_build_type", "json_schema_version"}));
+  EXPECT_EQ(keys(context),
+            (std::vector<std::string>{
+                "date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled",
+                "aslr_enabled", "caches", "load_avg", "library_version", "library_build_type",
+                "json_schema_version", "taskbench_version", "taskbench_build_type",
+                "taskbench_compiler", "taskbench_compiler_flags", "taskbench_git_commit"}));
+  EXPECT_EQ(context["library_build_type"], "debug") << "the library's";
+  EXPECT_EQ(context["taskbench_build_type"], "Release") << "that of what was measured";
   EXPECT_EQ(context["json_schema_version"], 1);
   EXPECT_EQ(context["num_cpus"], 2);
   EXPECT_EQ(context["mhz_per_cpu"], 2000);
@@ -67,7 +72,8 @@ TEST(Writer, caches_and_load_are_arrays_even_when_nothing_is_known) {
   EXPECT_EQ(context["json_schema_version"], 1);
   // Unknown is left out, as Google Benchmark does; false or 0 would be claims.
   for (const char* key : {"num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled",
-                          "library_version", "library_build_type"}) {
+                          "library_version", "library_build_type", "taskbench_build_type",
+                          "taskbench_compiler", "taskbench_git_commit"}) {
     EXPECT_FALSE(context.contains(key)) << key;
   }
 }
@@ -356,6 +362,51 @@ TEST(Writer, drift_of_a_run_that_was_not_watched_has_a_reason_for_each_null) {
   const Json drift = written(samples::empty_run())["taskbench"]["drift"];
   EXPECT_EQ(drift["reasons"].size(), 7U);
   EXPECT_EQ(drift["moved"], Json::array());
+}
+
+TEST(Writer, what_was_counted_stands_in_the_rows) {
+  const model::Run run = samples::counted_run();
+  const std::string name = run.cases[0].name;
+  const Json rows = written(run)["benchmarks"];
+  for (const Json& each : rows) {
+    if (each["run_name"] != name) continue;
+    EXPECT_FALSE(each.contains("cycles")) << "it could not be counted";
+    EXPECT_FALSE(each.contains("branch-misses")) << "only user mode was";
+    if (each["run_type"] == "iteration") {
+      EXPECT_EQ(each["branch-misses:u"], 1200);  // the median of 1190, 1200 and 1250
+      EXPECT_EQ(each["task-clock"], 61'000);
+    } else if (each["aggregate_name"] == "mean") {
+      EXPECT_DOUBLE_EQ(each["branch-misses:u"], 3640.0 / 3);
+    } else if (each["aggregate_name"] == "stddev") {
+      EXPECT_NEAR(each["branch-misses:u"], 32.145503, 1e-6);
+    }
+  }
+  const Json flat = Json::parse(to_flat_json(run))["benchmarks"];
+  EXPECT_EQ(flat[0]["branch-misses:u"], 1200);
+  EXPECT_EQ(flat[0]["task-clock"], 61'000);
+}
+
+TEST(Writer, what_was_counted_hides_no_counter_of_the_scheduler_and_no_key) {
+  model::Run run = samples::counted_run();
+  run.cases.resize(1);
+  run.cases[0].events = {{"steals", "", {7}, {}, false, ""}, {"threads", "", {8}, {}, false, ""}};
+  for (auto& repetition : run.cases[0].repetitions) repetition.counters = {{"steals", 1}};
+  const Json rows = written(run)["benchmarks"];
+  EXPECT_EQ(rows[0]["steals"], 1);
+  EXPECT_EQ(rows[0]["counter_steals"], 7);
+  EXPECT_EQ(rows[0]["threads"], 1);
+  EXPECT_EQ(rows[0]["counter_threads"], 8);
+  for (const Json& row : rows) {  // one counting process has no spread
+    const bool of_spread = row.value("aggregate_name", "") == "cv";
+    EXPECT_EQ(row.contains("counter_steals"),
+              !of_spread && row.value("aggregate_name", "") != "stddev");
+  }
+  const auto file = parse_result_file("r.json", to_json(run));
+  const std::map<std::string, double> own = file.benchmarks[0].repetitions[0].counters;
+  EXPECT_EQ(own.at("steals"), 1) << "read back, an event is no counter of a repetition";
+  EXPECT_FALSE(own.contains("counter_steals"));
+  EXPECT_FALSE(own.contains("counter_threads"));
+  EXPECT_EQ(file.benchmarks[0].events[0].per_iteration, (std::vector<double>{7}));
 }
 
 }  // namespace
