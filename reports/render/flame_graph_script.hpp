@@ -131,7 +131,7 @@ for (const frame of frames) {
   frame.group.setAttribute("role", "button");
   frame.group.setAttribute("tabindex", "-1");
   frame.group.setAttribute("aria-label", frame.title);
-  frame.group.addEventListener("click", () => { zoom(frame); focus(frame); });
+  frame.group.addEventListener("click", () => { focus(frame); zoom(frame); });
   frame.group.addEventListener("keydown", event => {
     if (event.key === "Enter" || event.key === " ") zoom(frame);
     else if (event.key.startsWith("Arrow")) focus(near(frame, event.key));

@@ -59,7 +59,8 @@ tbody th { font-weight: 500; min-width: 9rem; max-width: 28rem; overflow-wrap: a
 thead th button { all: unset; cursor: pointer; font: inherit; }
 thead th button:focus-visible { outline: 3px solid var(--link); }
 thead th button:hover { text-decoration: underline; }
-th[aria-sort] button::after { content: " ▲"; color: var(--soft); }
+thead th button::after { content: " ↕"; color: var(--soft); opacity: .6; font-weight: 400; }
+th[aria-sort] button::after { content: " ▲"; opacity: 1; }
 th[aria-sort="descending"] button::after { content: " ▼"; }
 .tools { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .5rem; margin: 1rem 0 0;
   color: var(--soft); font-size: .9rem; }

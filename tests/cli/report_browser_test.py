@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `taskbench report` in a real browser: Chromium, headless."""
+"""What `taskbench report` and `taskbench profile` draw, in a real browser: Chromium, headless."""
 
 import json
 import os
@@ -7,8 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
+from profile_test import FAKE
 from taskbench_command import CommandTest
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
@@ -16,50 +19,169 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 SKIPPED = 77  # ctest says so, too
 
 # Put at the end of a copy of the page: what the browser has made of it goes into its title.
-MEASURE = """<script>
+MEASURE = """
 const box = each => { const r = each.getBoundingClientRect(); return [r.width, r.height]; };
-document.title = JSON.stringify({
+return {
   svgs: [...document.querySelectorAll("svg")].map(box),
   inks: [...document.querySelectorAll("svg text")].map(each => getComputedStyle(each).fill),
   tables: [...document.querySelectorAll("table")].filter(each => !each.closest("details")).map(box),
   headings: [...document.querySelectorAll("h1,h2,h3")].map(each => each.textContent),
   wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
   background: getComputedStyle(document.body).backgroundColor,
-});
-</script></body>"""
+};"""
+
+# Sorts, filters and pages the table of results of a large report.
+USE_TABLE = """
+const table = document.querySelector("#results table"), tools = document.querySelector(".tools");
+const heads = [...table.tHead.rows[0].cells], seen = {};
+const names = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
+const note = name => {
+  seen[name] = {names: names(), says: tools.querySelector("[role=status]").textContent,
+                sorts: heads.map(head => head.getAttribute("aria-sort"))};
+};
+const button = name => [...tools.querySelectorAll("button")].find(each => each.textContent === name);
+const input = tools.querySelector("input");
+const filter = words => {
+  input.value = words;
+  input.dispatchEvent(new Event("input"));
+  return new Promise(done => setTimeout(done, 20));
+};
+note("first");
+button("Last").click();
+note("last");
+button("First").click();
+heads[1].querySelector("button").click();
+note("fastest");
+heads[1].querySelector("button").click();
+note("slowest");
+heads[0].querySelector("button").click();
+note("by name");
+await filter("  B7 3");
+note("filtered");
+await filter("no such row");
+note("none");
+await filter("");
+note("all");
+seen.controls = ["First", "Previous", "Next", "Last"].map(name => button(name).disabled);
+seen.small = document.querySelectorAll("#environment .tools").length;
+seen.focusable = heads.every(head => head.querySelector("button").tabIndex === 0);
+return seen;"""
+
+# Zooms and searches in a flame graph.
+USE_FLAMES = """
+const svg = document.documentElement, seen = {};
+const frame = name => [...svg.querySelectorAll("g.f")]
+  .find(each => each.querySelector("title").textContent.startsWith(name + " ("));
+const width = name => Math.round(frame(name).querySelector("rect").getAttribute("width"));
+const shown = name => getComputedStyle(frame(name)).display !== "none";
+const says = () => svg.querySelector("[role=status]").textContent;
+const press = (target, key, more) => target.dispatchEvent(
+  new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true, ...more}));
+const active = () => document.activeElement.querySelector("title")?.textContent;
+seen.before = [width("ping"), shown("sibling"), shown("narrow")];
+frame("caller").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+seen.zoomed = [width("worker"), width("caller"), width("ping"), shown("sibling"), says()];
+seen.label = frame("caller").querySelector("text").textContent;
+press(document.activeElement, "ArrowUp");
+seen.above = active();
+press(document.activeElement, "Enter");
+seen.keyed = [width("ping"), says()];
+press(document.activeElement, "ArrowDown");
+seen.below = active();
+press(document.activeElement, "Escape");
+seen.reset = [width("ping"), shown("sibling")];
+frame("narrow").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+seen.narrow = [shown("narrow"), width("narrow")];
+press(document.activeElement, "Escape");
+press(svg, "f", {ctrlKey: true});
+const search = document.activeElement;
+seen.field = search.localName;
+search.value = "PING";
+search.dispatchEvent(new Event("input"));
+seen.marked = [...svg.querySelectorAll("g.m title")].map(each => each.textContent);
+seen.says = says();
+svg.querySelector("foreignObject button").click();
+seen.unmarked = [svg.querySelectorAll("g.m").length, says(), search.value];
+return seen;"""
+
+
+def answering(script):
+    """Runs `script` in the page; what it returns becomes the attribute data-seen of the root."""
+    return ("(async () => {" + script + "})().then(seen => { document.documentElement.dataset.seen "
+            "= JSON.stringify(seen); });")
 
 
 class InABrowser(CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.taskbench("run", *self.small("chained_spawn", "ping_pong", repetitions=7),
-                       "--workers", "1,2", "--report", "out", "--quiet")
-        self.page = (self.folder / "out/index.html").read_text(encoding="utf-8")
+    """Pages are made once; a browser takes a second to start, so each does as much as it can."""
 
-    def browse(self, page, *flags, width=1100):
-        """The document as the browser sees it after loading, and what its console said."""
-        path = self.folder / "out/seen.html"
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Path(tempfile.mkdtemp(prefix="taskbench-browser-"))
+        cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
+
+    def page_of_a_run(self):
+        path = self.place / "run/index.html"
+        if not path.exists():
+            self.taskbench("run", *self.small("chained_spawn", "ping_pong", repetitions=7),
+                           "--workers", "1,2", "--report", self.place / "run", "--quiet")
+        return path.read_text(encoding="utf-8")
+
+    def page_of_many(self, count):
+        rows = [{"name": f"b{i}", "run_name": f"b{i}", "run_type": "iteration", "iterations": 1,
+                 "repetition_index": 0, "time_unit": "us", "cpu_time": 1,
+                 "real_time": 1 + 7919 * i % count} for i in range(count)]
+        (self.folder / "many.json").write_text(json.dumps({"benchmarks": rows}))
+        self.taskbench("report", "many.json", "--out", "many", env={"PATH": ""})  # no plots
+        return (self.folder / "many/index.html").read_text(encoding="utf-8")
+
+    def flame_graph(self):
+        stacks = [(900, ["worker", "caller", "ping"]), (299, ["worker", "sibling"]),
+                  (4000, ["worker", "wide"]), (1, ["worker", "wide", "ping_narrow", "narrow"])]
+        script = "".join(
+            f"{stack[0]} 12 \n" + "".join(f"\t  1 {name}\n" for name in reversed(stack[1:])) + "\n"
+            for samples, stack in stacks for _ in range(samples))
+        (self.folder / "bin").mkdir()
+        perf = self.folder / "bin/perf"
+        perf.write_text(FAKE.format(python=sys.executable, body="", script=script,
+                                    recorded="cycles:P", log=str(self.folder / "perf.log")))
+        perf.chmod(0o755)
+        self.taskbench("profile", "chained_spawn", "--param", "length=10", "--workers", "1",
+                       "--duration", "20ms", "--out", "flames",
+                       env={"PATH": f"{perf.parent}:{os.environ['PATH']}"})
+        return (self.folder / "flames/profile.svg").read_text(encoding="utf-8")
+
+    def browse(self, page, *flags, script="", width=1100, name="seen.html"):
+        """What `script` answers in the page, and what the console of the browser said."""
+        path = self.folder / name
+        if script:
+            own, end = f"<script>{answering(script)}</script>", "</body>"
+            if name.endswith(".svg"):
+                own, end = f"<script><![CDATA[{answering(script)}]]></script>", "</svg>"
+            at = page.rindex(end)
+            page = page[:at] + own + page[at:]
         path.write_text(page, encoding="utf-8")
         result = subprocess.run(
             [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--no-first-run", f"--user-data-dir={self.folder}/profile", "--enable-logging=stderr",
-             "--v=0", f"--window-size={width},900", *flags, "--dump-dom", path.as_uri()],
+             "--v=0", f"--window-size={width},900", "--virtual-time-budget=5000", *flags,
+             "--dump-dom", path.as_uri()],
             capture_output=True, encoding="utf-8", errors="replace", timeout=100, check=True,
             env={**os.environ, "HOME": str(self.folder)},
         )
         console = [line for line in result.stderr.splitlines() if "CONSOLE" in line]
-        return result.stdout, console
+        seen = re.search('data-seen="([^"]*)"', result.stdout)
+        if script and not seen:
+            self.fail("\n".join(console) or result.stdout[-2000:])
+        answer = seen and json.loads(seen.group(1).replace("&quot;", '"').replace("&amp;", "&"))
+        return answer, console
 
     def measured(self, *flags, **options):
-        page, console = self.browse(self.page.replace("</body>", MEASURE), *flags, **options)
+        seen, console = self.browse(self.page_of_a_run(), *flags, script=MEASURE, **options)
         self.assertEqual(console, [])
-        title = re.search("<title>(.*?)</title>", page, re.S).group(1)
-        return json.loads(title.replace("&quot;", '"').replace("&amp;", "&"))
+        return seen
 
     def test_is_drawn_without_a_word_on_the_console(self):
-        page, console = self.browse(self.page)
-        self.assertEqual(console, [])
-        self.assertIn("chained_spawn work_stealing", page)
+        self.assertIn("chained_spawn work_stealing", self.page_of_a_run())
         seen = self.measured()
         self.assertGreaterEqual(len(seen["tables"]), 3)
         for width, height in seen["tables"]:
@@ -73,7 +195,7 @@ class InABrowser(CommandTest):
             self.assertGreater(height, 100)
 
     def test_a_fault_on_the_console_would_be_seen(self):
-        page = self.page.replace("</body>", "<script>nothing.here();</script></body>")
+        page = self.page_of_a_run().replace("</body>", "<script>nothing.here();</script></body>")
         self.assertEqual(len(self.browse(page)[1]), 1)
 
     def test_a_narrow_screen_scrolls_tables_and_plots_and_not_the_page(self):
@@ -84,6 +206,55 @@ class InABrowser(CommandTest):
         self.assertEqual(seen["background"], "rgb(20, 23, 26)")
         for ink in seen["inks"]:
             self.assertGreater(min(map(int, re.findall(r"\d+", ink)[:3])), 120, ink)
+
+    def test_tables_are_sorted_filtered_and_paged(self):
+        seen, console = self.browse(self.page_of_many(2500), script=USE_TABLE)
+        self.assertEqual(console, [])
+        self.assertEqual(seen["first"]["names"], [f"b{i}" for i in range(100)])
+        self.assertEqual(seen["first"]["says"], "1 to 100 of 2,500 rows")
+        self.assertEqual(seen["last"]["names"], [f"b{i}" for i in range(2400, 2500)])
+        # By the time and not by its text: "1.000 µs" to "2.500 ms".
+        times = sorted(range(2500), key=lambda i: 7919 * i % 2500)
+        self.assertEqual(seen["fastest"]["names"], [f"b{i}" for i in times[:100]])
+        self.assertEqual(seen["fastest"]["sorts"][:3], [None, "ascending", None])
+        self.assertEqual(seen["slowest"]["names"], [f"b{i}" for i in reversed(times[-100:])])
+        self.assertEqual(seen["slowest"]["sorts"][:3], [None, "descending", None])
+        self.assertEqual(seen["by name"]["names"][:3], ["b0", "b1", "b2"])
+        self.assertEqual(seen["by name"]["sorts"][:3], ["ascending", None, None])
+        for name in seen["filtered"]["names"]:
+            self.assertIn("b7", name)
+        self.assertIn("b73", seen["filtered"]["names"])
+        self.assertRegex(seen["filtered"]["says"], r"\d+ rows of 2,500$")
+        self.assertEqual(seen["none"]["names"], [])
+        self.assertEqual(seen["all"]["says"], "1 to 100 of 2,500 rows")
+        self.assertEqual(seen["controls"], [True, True, False, False])
+        self.assertEqual(seen["small"], 0)
+        self.assertTrue(seen["focusable"])
+
+    def test_without_scripts_the_table_is_whole(self):
+        page = self.page_of_many(1500)
+        page = re.sub("(?s)<script>.*?</script>", "", page)
+        page = page.replace("<noscript>", "<div>").replace("</noscript>", "</div>")
+        counts = 'return [...document.querySelectorAll("#results tbody")].map(e => e.rows.length);'
+        self.assertEqual(self.browse(page, script=counts)[0], [1000, 500])
+
+    def test_a_flame_graph_is_zoomed_and_searched(self):
+        seen, console = self.browse(self.flame_graph(), script=USE_FLAMES, name="seen.svg")
+        self.assertEqual(console, [])
+        self.assertEqual(seen["before"], [204, True, False])  # 900 of 5,200 samples in 1,180 px
+        self.assertEqual(
+            seen["zoomed"],
+            [1180, 1180, 1180, False, "Zoomed in on caller (900 of 5200 samples, 17.3 %)"])
+        self.assertEqual(seen["label"], "caller")
+        self.assertEqual(seen["above"], "ping (900 of 5200 samples, 17.3 %)")
+        self.assertEqual(seen["keyed"], [1180, "Zoomed in on ping (900 of 5200 samples, 17.3 %)"])
+        self.assertEqual(seen["below"], "caller (900 of 5200 samples, 17.3 %)")
+        self.assertEqual(seen["reset"], [204, True])
+        self.assertEqual(seen["narrow"], [True, 1180])
+        self.assertEqual(seen["field"], "input")
+        self.assertEqual(len(seen["marked"]), 2)
+        self.assertEqual(seen["says"], "17.3 % of all samples match “PING”")
+        self.assertEqual(seen["unmarked"], [0, "", ""])
 
 
 if __name__ == "__main__":
