@@ -23,7 +23,7 @@ void request_stop(int) {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-std::atomic<bool> is_terminal{false};
+std::atomic<bool> stderr_is_terminal{false};
 
 // Only async-signal-safe calls.
 void exit_at_once(int) {
@@ -33,7 +33,7 @@ void exit_at_once(int) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   };
   // relaxed: it was set before the handler.
-  if (is_terminal.load(std::memory_order_relaxed)) say(kCleared);
+  if (stderr_is_terminal.load(std::memory_order_relaxed)) say(kCleared);
   say(kSaid);
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
@@ -57,7 +57,8 @@ const std::atomic<bool>& stop_on_signals() {
 }
 
 void exit_on_signals() {
-  is_terminal.store(::isatty(STDERR_FILENO) == 1, std::memory_order_relaxed);  // relaxed: see above
+  stderr_is_terminal.store(::isatty(STDERR_FILENO) == 1,
+                           std::memory_order_relaxed);  // relaxed: see above
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, exit_at_once);
 }
 
