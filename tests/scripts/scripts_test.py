@@ -510,6 +510,28 @@ class GatePr(ScriptTest):
         self.assertEqual((answer.returncode, answer.stdout), (2, ""))
         self.assertEqual(list(self.out.iterdir()), [])
 
+    def test_without_a_judge_the_comment_says_that_there_is_no_verdict(self):
+        self.pull_request()
+        killed = self.root.parent / "killed"
+        self.stand_in(killed, "kill -9 $$")
+        for taskbench, status, says in (
+            ("no-such-taskbench", 2, "no-such-taskbench, which judges, is not installed"),
+            (str(killed), 137, "taskbench gate ended with status 137"),
+        ):
+            answer = self.gate_pr("--base", "main", "--taskbench", taskbench)
+            self.assertEqual(answer.returncode, status, answer.stderr)
+            self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
+            lines = (self.out / "comment.md").read_text().splitlines()
+            self.assertEqual(lines[0], "<!-- taskbench-gate -->")
+            self.assertIn(f"### taskbench: no verdict: {says}", lines[1])
+
+    def test_a_judge_that_does_not_build_gives_no_verdict(self):
+        self.put("scripts/build", "#!/bin/sh\nexit 1\n")
+        self.pull_request()
+        answer = self.gate_pr("--base", "main")
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertIn("could not be built from", (self.out / "comment.md").read_text())
+
     def test_a_shallow_clone_is_told_what_to_fetch(self):
         self.pull_request()
         shallow = self.root.parent / "shallow"
