@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/benchmark_flags.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/help_format.hpp"
 #include "cli/near_miss.hpp"
@@ -109,7 +110,8 @@ class CommandLine {
 
   void parse() {
     // CLI11 takes the words from the back, and without the program's name.
-    std::vector<std::string> reversed(words_.rbegin(), words_.rend() - 1);
+    const std::vector<std::string> words = without_benchmark_flags(words_);
+    std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
     root_.parse(std::move(reversed));
   }
 

@@ -49,6 +49,7 @@ struct RunArguments {
   std::vector<std::string> format;
   bool quiet = false;
   bool pin = false;
+  bool list = false;
 };
 
 /// A delay in the scheduler, in builds that can plant one.

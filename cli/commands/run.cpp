@@ -200,10 +200,13 @@ void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
       "Set a parameter of every chosen workload that has it, or, as WORKLOAD.NAME=VALUE, of one. "
       "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them.");
   values.set(parameter, {Kind::assignment, assignment_names()});
+  auto* list = app.add_flag("--list", arguments_.list,
+                            "Print the names of the cases that would be run, and run none.");
   auto* filter = add_valued(app, "--filter", arguments_.filter, "REGEX",
                             "Keep the cases in whose name this regular expression (of RE2) is "
                             "found. A name looks like chained_spawn/work_stealing/workers:2.");
-  for (auto* option : {scheduler, workers, parameter, filter}) option->group("What to measure");
+  for (auto* option : {scheduler, workers, parameter, filter, list})
+    option->group("What to measure");
 }
 
 void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
@@ -278,6 +281,11 @@ void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
 ExitCode RunCommand::execute(const Invocation& invocation) {
   const unsigned cpus = workloads::measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
+  if (arguments_.list) {
+    std::string names;
+    for (const auto& each : plan.cases) names += each.name() + '\n';
+    return print_result(names) ? ExitCode::pass : ExitCode::usage;
+  }
   for (const auto& file : {plan.json, plan.json_flat}) {
     refuse_unwritable(file, expected_bytes(plan));
   }

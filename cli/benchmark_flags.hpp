@@ -1,0 +1,14 @@
+// The flags of Google Benchmark's programs, so that its tools, as compare.py, drive taskbench, too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace taskbench::cli {
+
+/// `words`, the program's name first, with `run` and its options in place of --benchmark_... flags.
+/// Unchanged where there are none, and where another command than `run` is named. Throws UsageError
+/// for a flag that is unknown, or that cannot be done as asked.
+[[nodiscard]] std::vector<std::string> without_benchmark_flags(std::vector<std::string> words);
+
+}  // namespace taskbench::cli
