@@ -299,6 +299,11 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
     return report_failure(check, Stage::machine, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
+  } catch (const workloads::measure::NotMeasurable& error) {
+    if (stop) return interrupted(check);
+    if (!check.reports_failures) throw UsageError(error.what());
+    const ExitCode code = report_failure(check, Stage::measure, error.what());
+    return error.has_failed() ? code : ExitCode::usage;
   } catch (const ProgramError& error) {
     if (stop) return interrupted(check);
     return report_failure(check, Stage::measure, error.what());

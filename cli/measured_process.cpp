@@ -26,7 +26,22 @@ reports::model::ResultFile run_once(const workloads::measure::Program& program,
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
   program.measure(request, file, stop);
-  return reports::json::read_result_file(file);
+  return reports::json::read_result_file(file, reports::json::UnusableRows::noted);
+}
+
+std::string why_left_out(const reports::model::Benchmark& benchmark) {
+  if (benchmark.skipped) return fmt::format("skips it: {}", benchmark.error);
+  if (!benchmark.unusable.empty()) {
+    return fmt::format("gives it no usable time: its result {}", benchmark.unusable);
+  }
+  if (benchmark.error.empty() && benchmark.repetitions.empty() && benchmark.has_aggregates) {
+    return "reports only aggregates of it (ReportAggregatesOnly), and no single repetitions";
+  }
+  return {};
+}
+
+std::int64_t trial_repetitions(const workloads::measure::Program& program) {
+  return program.kind() == workloads::measure::Program::Kind::taskbench ? 1 : 2;
 }
 
 void require_sound(const workloads::measure::Program& program,
@@ -37,6 +52,9 @@ void require_sound(const workloads::measure::Program& program,
       throw BenchmarkError(
           fmt::format("'{}': {} failed: {}", name, benchmark.run_name, benchmark.error),
           benchmark.run_name);
+    }
+    if (const std::string reason = why_left_out(benchmark); !reason.empty()) {
+      throw BenchmarkError(fmt::format("'{}' {}", name, reason), benchmark.run_name);
     }
     if (benchmark.repetitions.empty()) {
       throw BenchmarkError(fmt::format("'{}' wrote no repetition of {}", name, benchmark.run_name),
@@ -63,10 +81,21 @@ bool is_chosen(const std::vector<std::string>& given, const std::string& benchma
 std::vector<std::string> chosen_benchmarks(const std::vector<std::string>& given,
                                            const std::vector<std::string>& benchmarks) {
   const std::vector<std::string_view> names(benchmarks.begin(), benchmarks.end());
+  std::vector<std::string_view> beginnings;  // each with its benchmarks' names, too
+  for (const std::string_view each : names) {
+    for (auto end = each.find('/');; end = each.find('/', end + 1)) {
+      const std::string_view beginning = each.substr(0, end);
+      if (std::ranges::find(beginnings, beginning) == beginnings.end()) {
+        beginnings.push_back(beginning);
+      }
+      if (end == std::string_view::npos) break;
+    }
+  }
   for (const std::string& name : given) {
     const auto meant = [&](const std::string& each) { return is_meant(name, each); };
     if (std::ranges::none_of(benchmarks, meant)) {
-      throw UsageError("--workload: " + unknown_name("benchmark", name, names));
+      const auto& known = nearest(name, beginnings) ? beginnings : names;
+      throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }
   }
   std::vector<std::string> chosen;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,13 +25,21 @@ class BenchmarkError : public workloads::measure::ProgramError {
 };
 
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
-/// that failed. Throws ProgramError and reports::json::ReadError.
+/// that failed or whose rows cannot be used. Throws ProgramError and reports::json::ReadError.
 [[nodiscard]] reports::model::ResultFile run_once(const workloads::measure::Program& program,
                                                   const workloads::measure::SampleRequest& request,
                                                   const std::filesystem::path& scratch,
                                                   const std::atomic<bool>& stop);
 
-/// Throws BenchmarkError for one that failed or has no repetition.
+/// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
+/// name; empty when it can.
+[[nodiscard]] std::string why_left_out(const reports::model::Benchmark& benchmark);
+
+/// How many repetitions show what a benchmark of the program writes: of Google Benchmark's, one
+/// that reports aggregates only does so from the second.
+[[nodiscard]] std::int64_t trial_repetitions(const workloads::measure::Program& program);
+
+/// Throws BenchmarkError for one that failed, cannot be used, or has no repetition.
 void require_sound(const workloads::measure::Program& program,
                    const reports::model::ResultFile& result);
 

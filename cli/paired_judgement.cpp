@@ -26,6 +26,7 @@
 #include "reports/model/event_count.hpp"
 #include "reports/render/paired.hpp"
 #include "workloads/measure/environment.hpp"
+#include "workloads/measure/identity.hpp"
 #include "workloads/measure/machine.hpp"
 
 namespace taskbench::cli {
@@ -36,8 +37,11 @@ namespace model = reports::model;
 namespace render = reports::render;
 namespace verdict = reports::verdict;
 using model::Side;
+using workloads::measure::NotMeasurable;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
+
+constexpr double kSilence_s = 2;  // that nobody wonders about
 
 std::string reproduction(const PairedPlan& plan) {
   const model::PairedSetup& setup = plan.setup;
@@ -70,6 +74,7 @@ std::string reproduction(const PairedPlan& plan) {
   if (setup.min_time_s != usual.setup.min_time_s)
     text += fmt::format(" --min-time {:g}s", setup.min_time_s);
   if (plan.run_identical) text += " --run-identical";
+  if (!plan.outputs.empty()) add("--outputs", fmt::format("{}", fmt::join(plan.outputs, ",")));
   if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
   return text;
 }
@@ -88,8 +93,8 @@ std::string counting_text(const CountingProgress& now) {
 [[noreturn]] void refuse_changed(const model::PairedProgram& then,
                                  const std::filesystem::path& journal) {
   throw UsageError(
-      fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin a new "
-                  "trial",
+      fmt::format("'{}' is not the program that {} was begun with: it was built anew, or a library "
+                  "that it loads was; begin a new trial",
                   then.command, journal.string()));
 }
 
@@ -135,6 +140,10 @@ class Comparison {
   }
   [[nodiscard]] model::PairedProgram& program(Side side) {
     return side == Side::base ? trial_.setup.base : trial_.setup.head;
+  }
+
+  [[nodiscard]] std::filesystem::path& root(Side side) {
+    return side == Side::base ? base_root_ : head_root_;
   }
 
   /// Which commits the revisions are, for a journal may be of others.
@@ -231,48 +240,119 @@ class Comparison {
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
     ProgressLine line(progress_style(plan_.output.quiet));
     try {
-      program(side).command = build_revision(
+      BuiltRevision built = build_revision(
           *repository_, plan_.recipe, name, program(side).commit, stop_,
           [&](const std::string& text, double elapsed_s) { line.show(text, elapsed_s); });
+      program(side).command = std::move(built.command);
+      root(side) = std::move(built.source);
       return true;
+    } catch (const MissingProgram& error) {
+      fail_to_build(model::PairedFailure::Stage::start, side, error);
     } catch (const BuildError& error) {
       if (stop_) return false;  // interrupted, which the outcome says unless told otherwise
-      fail({.stage = model::PairedFailure::Stage::build,
-            .side = side,
-            .benchmark = {},
-            .message = error.what(),
-            .lines = error.last_lines()});
-      return false;
+      fail_to_build(model::PairedFailure::Stage::build, side, error);
     }
+    return false;
   }
 
-  /// A command that is no program is a mistake of whoever wrote it; a revision that has been built
-  /// and is none has failed.
+  void fail_to_build(model::PairedFailure::Stage stage, Side side, const BuildError& error) {
+    fail({.stage = stage,
+          .side = side,
+          .benchmark = {},
+          .message = error.what(),
+          .lines = error.last_lines()});
+  }
+
+  [[nodiscard]] Program ask(Side side) {
+    ProgressLine line(progress_style(plan_.output.quiet));
+    return Program::find_out(workloads::measure::split_command(program(side).command), stop_,
+                             {.timeout_s = timeout_s(), .waiting = [&](double elapsed_s) {
+                                if (elapsed_s < kSilence_s) return;
+                                line.show(fmt::format("asking {} what it measures, {}",
+                                                      name_of(side), duration_text(elapsed_s)),
+                                          elapsed_s);
+                              }});
+  }
+
+  /// A command that is no program is a mistake of whoever wrote it, and one that crashes has
+  /// failed; a revision that has been built has failed in both cases. Who reads a comment wants
+  /// either told.
   std::optional<Program> find_program(Side side) {
     const std::string& command = program(side).command;
     try {
-      return Program::find_out(workloads::measure::split_command(command), stop_);
+      return ask(side);
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("--{} '{}': {}", name_of(side), command, error.what()));
     } catch (const ProgramError& error) {
       if (stop_) return std::nullopt;
-      if (program(side).commit.empty()) {
-        throw UsageError(fmt::format("--{}: {}", name_of(side), error.what()));
+      const bool is_command = program(side).commit.empty();
+      const std::string message =
+          is_command ? fmt::format("--{}: {}", name_of(side), error.what()) : error.what();
+      const auto* mistake = dynamic_cast<const NotMeasurable*>(&error);
+      if (is_command && mistake != nullptr) {
+        if (!plan_.policy.reports_failures) throw UsageError(message);
+        if (!mistake->has_failed()) outcome_.failed_with = ExitCode::usage;
       }
       fail({.stage = model::PairedFailure::Stage::start,
             .side = side,
             .benchmark = {},
-            .message = error.what(),
+            .message = message,
             .lines = {}});
       return std::nullopt;
     }
   }
 
+  /// Whether nothing that was measured could differ. Says so where only the executables are equal.
+  bool are_the_same(const TrialPrograms& programs, const std::filesystem::path& scratch) {
+    try {
+      const auto identity =
+          workloads::measure::identity_of({&programs.base, root(Side::base)},
+                                          {&programs.head, root(Side::head)}, plan_.outputs, stop_);
+      if (!identity.holds) {
+        if (!identity.doubt.empty() && !plan_.output.quiet) {
+          print_note(fmt::format(
+              "the executables are equal, byte for byte, but {}: both are measured. If only some "
+              "files matter, name them by --outputs",
+              identity.doubt));
+        }
+        return false;
+      }
+    } catch (const workloads::measure::NoSuchOutput& error) {
+      throw UsageError(fmt::format("--outputs: {}", error.what()));
+    }
+    if (!plan_.workloads.empty()) {  // a name that is none's must not pass
+      model::PairedSetup found = trial_.setup;
+      find_benchmarks(programs, scratch, found);
+    }
+    return true;
+  }
+
+  void find_benchmarks(const TrialPrograms& programs, const std::filesystem::path& scratch,
+                       model::PairedSetup& setup) {
+    ProgressLine line(progress_style(plan_.output.quiet));
+    explore(programs, plan_.workloads, scratch, timeout_s(), stop_, setup,
+            [&](const std::string& text, double elapsed_s) {
+              if (elapsed_s < kSilence_s) return;
+              line.show(fmt::format("{}, {}", text, duration_text(elapsed_s)), elapsed_s);
+            });
+    keep_chosen(plan_.workloads, setup);
+  }
+
+  /// What is not asked for beside --resume is as the trial was begun with.
+  [[nodiscard]] double limit(std::string_view option, double asked, double begun_with) const {
+    return begun_with > 0 && !plan_.given.contains(option) ? begun_with : asked;
+  }
+  [[nodiscard]] double budget_s() const {
+    return limit("--budget", plan_.budget_s, trial_.setup.budget_s);
+  }
+  [[nodiscard]] double timeout_s() const {
+    return limit("--timeout", plan_.timeout_s, trial_.setup.timeout_s);
+  }
+
   void compare(const TrialPrograms& programs, bool resumes) {
     const ScratchFolder scratch;
     try {
-      if (!resumes && !plan_.run_identical &&
-          workloads::measure::are_identical(programs.base, programs.head, stop_)) {
+      if (!resumes && !plan_.run_identical && are_the_same(programs, scratch.path())) {
         return finish(PairedOutcome::Kind::identical);
       }
       measure(programs, resumes, scratch.path());
@@ -282,7 +362,7 @@ class Comparison {
       std::string benchmark = error.benchmark();
       if (benchmark.empty() && plan_.policy.reports_failures) {
         benchmark = failing_benchmark(programs, error.side(), trial_.setup, scratch.path(),
-                                      plan_.timeout_s, stop_);
+                                      timeout_s(), stop_);
       }
       fail({.stage = model::PairedFailure::Stage::measure,
             .side = error.side(),
@@ -308,8 +388,7 @@ class Comparison {
     } else {
       setup.base.digest = programs.base.digest();
       setup.head.digest = programs.head.digest();
-      explore(programs, plan_.workloads, scratch, plan_.timeout_s, stop_, setup);
-      keep_chosen(plan_.workloads, setup);
+      find_benchmarks(programs, scratch, setup);
       setup.noise_floors =
           noise_floors(plan_.store, workloads::measure::probe_machine(), setup.benchmarks,
                        workloads::measure::probe_environment("").date);
@@ -320,14 +399,14 @@ class Comparison {
     ProgressLine line(progress_style(plan_.output.quiet));
     const auto start = std::chrono::steady_clock::now();
     count_instructions(
-        programs, scratch, plan_.timeout_s, stop_,
+        programs, scratch, timeout_s(), stop_,
         [&](const CountingProgress& now) {
           const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
           line.show(counting_text(now), elapsed.count());
         },
         journal, trial_);
     run_trial(
-        programs, scratch, {.budget_s = plan_.budget_s, .timeout_s = plan_.timeout_s}, stop_,
+        programs, scratch, {.budget_s = budget_s(), .timeout_s = timeout_s()}, stop_,
         [&](const TrialProgress& now) { line.show(trial_text(now), now.spent_s); }, journal,
         trial_);
   }
@@ -337,6 +416,8 @@ class Comparison {
   PairedOutcome& outcome_;
   model::PairedTrial& trial_;
   std::optional<GitRepository> repository_;
+  std::filesystem::path base_root_;  ///< of the checkout, where there is one
+  std::filesystem::path head_root_;
 };
 
 ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
@@ -358,7 +439,7 @@ ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
     (void)plan.output.write(json::failure_to_json(setup, outcome.failure),
                             render::failure_markdown(setup, outcome.failure, style));
   }
-  return ExitCode::measured_program_failed;
+  return outcome.failed_with;
 }
 
 }  // namespace

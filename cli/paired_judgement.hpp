@@ -14,13 +14,14 @@ namespace taskbench::cli {
 struct PairedOutcome {
   enum class Kind {
     judged,     ///< `trial` has come to its end
-    identical,  ///< nothing was measured: both programs are the same, byte for byte
+    identical,  ///< nothing was measured: both programs are the same
     failed,     ///< `failure` says why there is no verdict
     interrupted,
   };
   Kind kind = Kind::interrupted;
   reports::model::PairedTrial trial;  ///< its setup has at least both programs and `reproduce`
   reports::model::PairedFailure failure;
+  ExitCode failed_with = ExitCode::measured_program_failed;
 };
 
 /// Builds the revisions, resumes or begins the trial, and runs it to its end. Throws UsageError for

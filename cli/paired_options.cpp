@@ -37,6 +37,11 @@ ProgramSource parse_source(std::string_view name, const std::vector<std::string>
   return source;
 }
 
+bool is_inside(const std::filesystem::path& path) {
+  const auto normal = path.lexically_normal();
+  return !normal.is_absolute() && *normal.begin() != "..";
+}
+
 /// Below the worktree, or two revisions would be compared by the same file.
 void require_inside(const std::string& program) {
   std::vector<std::string> words;
@@ -45,8 +50,7 @@ void require_inside(const std::string& program) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--program '{}': {}", program, error.what()));
   }
-  const auto path = std::filesystem::path(words.front()).lexically_normal();
-  if (path.is_absolute() || *path.begin() == "..") {
+  if (!is_inside(words.front())) {
     throw UsageError(fmt::format(
         "--program '{}': its path begins in the root of what was checked out", program));
   }
@@ -84,7 +88,9 @@ void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
   for (auto* option : {base, head, base_rev, head_rev, workload}) option->group("What to compare");
 
   auto* build = add_valued(app, "--build", build_, "CMD",
-                           "What builds a revision, for `sh -c` in the root of its checkout.");
+                           "What builds a revision, for `sh -c` in the root of its checkout. So "
+                           "that equal sources give equal bytes, -ffile-prefix-map is in CFLAGS "
+                           "and CXXFLAGS, and SOURCE_DATE_EPOCH is set.");
   build->default_str("builds taskbench");
   auto* program = add_valued(app, "--program", program_, "CMD",
                              "What to run of a revision: a path in its checkout, and arguments.");
@@ -110,8 +116,14 @@ void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values)
   values.set(counters, {Kind::one_of, {reports::model::kInstructionsExact}});
   auto* identical =
       app.add_flag("--run-identical", run_identical_,
-                   "Measure identical binaries, too, which otherwise pass without a run.");
-  for (auto* option : {budget, blocks, counters, identical}) {
+                   "Measure identical programs, too, which otherwise pass without a run.");
+  auto* outputs = add_valued(
+      app, "--outputs", outputs_, "PATH[,PATH...]",
+      "Files and folders that decide how fast the programs are, besides the executables: from the "
+      "root of a revision's checkout, or the folder of --base and --head. When these are equal, "
+      "too, nothing is measured.");
+  outputs->default_str("all that lies beside the executables");
+  for (auto* option : {budget, blocks, counters, identical, outputs}) {
     option->group("How to measure");
   }
 }
@@ -125,6 +137,14 @@ PairedPlan PairedOptions::plan() {
   plan_programs(plan);
   plan_measurement(plan);
   plan.store = parse_path("--store", store_).value_or(kDefaultStore);
+  plan.outputs = parse_list("--outputs", outputs_);
+  for (const std::string& name : plan.outputs) {
+    if (is_inside(name)) continue;
+    throw UsageError(fmt::format(
+        "--outputs '{}': its path begins in the folder of the program, or in the root of what was "
+        "checked out",
+        name));
+  }
   return plan;
 }
 
@@ -144,6 +164,7 @@ StoredPlan PairedOptions::plan_stored(std::string_view option) {
   for (const std::string_view each : process_.given()) refuse(each, true);
   refuse("--counters", !counters_.empty());
   refuse("--run-identical", run_identical_);
+  refuse("--outputs", !outputs_.empty());
   verdict_.parse();
   StoredPlan plan;
   plan.program = parse_text("--head", head_);
@@ -183,11 +204,15 @@ void PairedOptions::plan_measurement(PairedPlan& plan) const {
   if (const auto text = parse_single("--budget", budget_)) {
     plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
   }
+  setup.budget_s = plan.budget_s;
+  setup.timeout_s = plan.timeout_s;
   setup.counts_instructions = parse_counters();
   const auto note = [&](std::string_view option, const Given& values) {
     if (!values.empty()) plan.given.insert(option);
   };
   for (const std::string_view each : process_.given()) plan.given.insert(each);
+  note("--budget", budget_);
+  if (process_.is_timeout_given()) plan.given.insert("--timeout");
   note("--max-blocks", max_blocks_);
   note("--counters", counters_);
   note("--workload", workloads_);

@@ -43,6 +43,7 @@ struct PairedPlan {
   BuildRecipe recipe;
   reports::model::PairedSetup setup;  ///< without what explore() finds out
   std::vector<std::string> workloads;
+  std::vector<std::string> outputs;  ///< what else than the executables must be equal
   double budget_s = 600;
   double timeout_s = kDefaultProcessTimeout_s;
   std::filesystem::path store;
@@ -95,6 +96,7 @@ class PairedOptions {
   Given build_;
   Given program_;
   Given cache_;
+  Given outputs_;
   Given workloads_;
   Given budget_;
   Given max_blocks_;

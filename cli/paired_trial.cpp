@@ -60,23 +60,60 @@ model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
 struct Exploration {
   model::ResultFile base;
   model::ResultFile head;
-  std::vector<std::string> failing;  ///< in base; in neither result
+  std::vector<std::string> failing;      ///< in base; in neither result
+  std::vector<model::LeftOut> left_out;  ///< in neither result, too
 };
 
-Exploration run_both(const TrialPrograms& programs, const SampleRequest& request,
+void leave_out(Exploration& both, const std::string& name, std::string reason) {
+  const auto is_known = [&](const model::LeftOut& each) { return each.name == name; };
+  if (std::ranges::any_of(both.left_out, is_known)) return;
+  both.left_out.push_back({name, std::move(reason)});
+}
+
+/// Nobody must take a benchmark for judged that its program lists and then does not run.
+void note_missing(const TrialPrograms& programs, const std::vector<std::string>& chosen,
+                  Exploration& both) {
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(both.base.benchmarks, name, &model::Benchmark::run_name) !=
+               both.base.benchmarks.end() ||
+           std::ranges::find(both.head.benchmarks, name, &model::Benchmark::run_name) !=
+               both.head.benchmarks.end();
+  };
+  for (const auto* program : {&programs.base, &programs.head}) {
+    for (const std::string& name : program->listed()) {
+      // A program of somebody's own main may print more than names.
+      const bool is_prose = name.find(' ') != std::string::npos && !name.ends_with('>');
+      if (is_prose || !is_chosen(chosen, name) || has(name)) continue;
+      leave_out(both, name, "it is listed, but no result of it was written");
+    }
+  }
+}
+
+Exploration run_both(const TrialPrograms& programs, SampleRequest request,
                      const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
   const auto run = [&](model::Side side) {
     return of_side(programs, side, [&](const Program& program) {
+      request.repetitions = trial_repetitions(program);
       return run_once(program, request, scratch, stop);
     });
   };
-  Exploration both{run(model::Side::base), run(model::Side::head), {}};
-  for (const auto& benchmark : both.base.benchmarks) {
-    if (!benchmark.error.empty()) both.failing.push_back(benchmark.run_name);
+  Exploration both{run(model::Side::base), run(model::Side::head), {}, {}};
+  note_missing(programs, request.families, both);
+  for (const model::Side side : {model::Side::base, model::Side::head}) {
+    const auto& result = side == model::Side::base ? both.base : both.head;
+    for (const auto& benchmark : result.benchmarks) {
+      if (const std::string reason = why_left_out(benchmark); !reason.empty()) {
+        leave_out(both, benchmark.run_name, fmt::format("{} {}", name_of(side), reason));
+      } else if (side == model::Side::base && !benchmark.error.empty()) {
+        both.failing.push_back(benchmark.run_name);
+      }
+    }
   }
   for (auto* result : {&both.base, &both.head}) {
     std::erase_if(result->benchmarks, [&](const model::Benchmark& benchmark) {
-      return std::ranges::find(both.failing, benchmark.run_name) != both.failing.end();
+      const std::string& name = benchmark.run_name;
+      return std::ranges::find(both.failing, name) != both.failing.end() ||
+             std::ranges::find(both.left_out, name, &model::LeftOut::name) != both.left_out.end();
     });
   }
   of_side(programs, model::Side::base,
@@ -94,7 +131,8 @@ bool has_all(const Exploration& both, const std::vector<std::string>& chosen) {
     };
     return std::ranges::any_of(both.base.benchmarks, is_meant, &model::Benchmark::run_name) ||
            std::ranges::any_of(both.head.benchmarks, is_meant, &model::Benchmark::run_name) ||
-           std::ranges::any_of(both.failing, is_meant);
+           std::ranges::any_of(both.failing, is_meant) ||
+           std::ranges::any_of(both.left_out, is_meant, &model::LeftOut::name);
   });
 }
 
@@ -179,10 +217,14 @@ ScratchFolder::~ScratchFolder() {
 
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
              const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
-             model::PairedSetup& setup) {
+             model::PairedSetup& setup,
+             const std::function<void(const std::string& text, double elapsed_s)>& waiting) {
   SampleRequest request = request_of(setup, timeout_s);
-  request.repetitions = 1;
   request.families = chosen;
+  const Clock::time_point start = Clock::now();
+  request.waiting = [&](double) {
+    if (waiting) waiting("running both once, to see what they measure", seconds_since(start));
+  };
   std::optional<Exploration> found;
   try {
     found = run_both(programs, request, scratch, stop);
@@ -194,8 +236,9 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
     request.families.clear();
     found = run_both(programs, request, scratch, stop);
   }
-  const auto& [base, head, failing] = *found;
+  const auto& [base, head, failing, left_out] = *found;
   setup.failing_in_base = failing;
+  setup.left_out = left_out;
   const auto has = [](const model::ResultFile& result, const std::string& name) {
     return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
            result.benchmarks.end();
@@ -212,16 +255,34 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
     if (!has(base, benchmark.run_name)) setup.only_head.push_back(benchmark.run_name);
   }
   if (setup.benchmarks.empty()) {
-    throw ProgramError("base and head have no benchmark in common; nothing can be compared");
+    std::string text = "base and head have no benchmark in common; nothing can be compared";
+    for (const auto& [name, reason] : setup.left_out) {
+      text += fmt::format("; {} is left out: {}", name, reason);
+    }
+    throw ProgramError(text);
   }
 }
 
 void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& setup) {
-  setup.benchmarks = chosen_benchmarks(chosen, setup.benchmarks);
+  // Of a name that means only what is left out, the report says why; it is not unknown.
+  std::vector<std::string> judged = chosen;
+  std::erase_if(judged, [&](const std::string& name) {
+    const auto is_meant = [&](const std::string& benchmark) {
+      return is_chosen({name}, benchmark);
+    };
+    return std::ranges::none_of(setup.benchmarks, is_meant) &&
+           (std::ranges::any_of(setup.left_out, is_meant, &model::LeftOut::name) ||
+            std::ranges::any_of(setup.failing_in_base, is_meant));
+  });
+  if (judged.empty() && !chosen.empty()) {
+    throw ProgramError("nothing that --workload names can be compared: all of it is left out");
+  }
+  setup.benchmarks = chosen_benchmarks(judged, setup.benchmarks);
   const auto unwanted = [&](const std::string& name) { return !is_chosen(chosen, name); };
   std::erase_if(setup.only_base, unwanted);
   std::erase_if(setup.only_head, unwanted);
   std::erase_if(setup.failing_in_base, unwanted);
+  std::erase_if(setup.left_out, [&](const model::LeftOut& each) { return unwanted(each.name); });
   std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
 }
 

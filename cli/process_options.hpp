@@ -35,6 +35,8 @@ class ProcessOptions {
   /// Throws UsageError.
   [[nodiscard]] double timeout_s() const;
 
+  [[nodiscard]] bool is_timeout_given() const { return !timeout_.empty(); }
+
   /// The names of the options that were given, without --timeout, which decides no result.
   [[nodiscard]] std::vector<std::string_view> given() const;
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -34,6 +35,7 @@ using Waiting = std::function<void(const std::string& text, double elapsed_s)>;
 constexpr double kBuildTimeout_s = 24 * 3600;
 constexpr double kBuildGrace_s = 5;  // make and ninja end their compilers on a SIGTERM
 constexpr auto kLockInterval = std::chrono::milliseconds(100);
+constexpr std::int64_t kSourceDate_s = 946'684'800;  // 2000-01-01, which archives can hold, too
 constexpr std::size_t kLogLines = 20;
 constexpr std::size_t kLogLineBytes = 300;
 constexpr std::streamoff kLogTailBytes = 16384;
@@ -48,8 +50,13 @@ struct Places {
 
 Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
                  const std::string& commit) {
-  const std::string key =
-      workloads::measure::digest_of(repository.common_folder().string() + '\0' + recipe.build);
+  std::string identity = repository.common_folder().string() + '\0' + recipe.build;
+  // Read by compilers' drivers, make and CMake: another value is another build.
+  for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
+  }
+  const std::string key = workloads::measure::digest_of(identity);
   const fs::path folder = recipe.cache / key / commit;
   return {folder, folder / "source", folder / "build.log", folder / "lock", folder / "built"};
 }
@@ -113,6 +120,29 @@ std::vector<std::string> last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
+/// What a build of somebody's own needs so that equal sources give equal bytes in every checkout:
+/// the folder must not get into debug information and __FILE__, nor the hour into __DATE__. Of
+/// taskbench itself TASKBENCH_COMPARABLE sees to that.
+std::vector<std::string> comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
+  if (recipe.build == kDefaultBuild) return {};
+  const auto value_of = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value != nullptr ? value : "");
+  };
+  std::vector<std::string> result;
+  if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
+    for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
+      const std::string given = value_of(variable);
+      result.push_back(fmt::format("{}={}{}-ffile-prefix-map={}=.", variable, given,
+                                   given.empty() ? "" : " ", source.string()));
+    }
+  }
+  if (value_of("SOURCE_DATE_EPOCH").empty()) {
+    result.push_back(fmt::format("SOURCE_DATE_EPOCH={}", kSourceDate_s));
+  }
+  return result;
+}
+
 /// What is there of an earlier try is thrown away: nobody knows how far it had come.
 void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
            const std::string& commit, const Places& places, const std::atomic<bool>& stop,
@@ -124,7 +154,7 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   const ProcessOutcome outcome = workloads::measure::run_process(
       {.command = {"sh", "-c", kScript, "sh", places.source.string(), recipe.build,
                    places.log.string()},
-       .environment = {},
+       .environment = comparable_environment(recipe, places.source),
        .timeout_s = kBuildTimeout_s,
        .grace_s = kBuildGrace_s,
        .waiting =
@@ -172,9 +202,9 @@ fs::path default_cache() {
   return base / "taskbench" / "revisions";
 }
 
-std::string build_revision(const GitRepository& repository, const BuildRecipe& recipe,
-                           const std::string& name, const std::string& commit,
-                           const std::atomic<bool>& stop, const Waiting& waiting) {
+BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe& recipe,
+                             const std::string& name, const std::string& commit,
+                             const std::atomic<bool>& stop, const Waiting& waiting) {
   const Places places = places_of(repository, recipe, commit);
   std::error_code failed;
   fs::create_directories(places.folder, failed);
@@ -202,7 +232,7 @@ std::string build_revision(const GitRepository& repository, const BuildRecipe& r
   std::vector<std::string> words = workloads::measure::split_command(recipe.program);
   const fs::path program = places.source / words.front();
   if (!fs::is_regular_file(program) || ::access(program.c_str(), X_OK) != 0) {
-    throw BuildError(
+    throw MissingProgram(
         fmt::format("{} builds, but leaves no program at {}; --program names another, and to build "
                     "it anew, remove {}",
                     name, words.front(), places.folder.string()),
@@ -211,7 +241,7 @@ std::string build_revision(const GitRepository& repository, const BuildRecipe& r
   words.front() = program.string();
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + quoted(word);
-  return command;
+  return {command, places.source};
 }
 
 std::string quoted(const std::string& word) {

@@ -56,10 +56,21 @@ class BuildError : public std::runtime_error {
   std::vector<std::string> last_lines_;  ///< of the log
 };
 
-/// The command that runs the program of `commit`, with its arguments: built now, or taken from the
-/// cache. `name` is what messages call it ("base 1a2b3c4d5e6f"); `waiting` is told now and then
-/// what is going on, and for how long. Throws BuildError, also when `stop` was set, and UsageError.
-[[nodiscard]] std::string build_revision(
+/// One that builds, and then has no program where it should be.
+class MissingProgram : public BuildError {
+ public:
+  using BuildError::BuildError;
+};
+
+struct BuiltRevision {
+  std::string command;           ///< runs the program, with its arguments
+  std::filesystem::path source;  ///< the root of the checkout
+};
+
+/// The program of `commit`: built now, or taken from the cache. `name` is what messages call it
+/// ("base 1a2b3c4d5e6f"); `waiting` is told now and then what is going on, and for how long. Throws
+/// BuildError, also when `stop` was set, and UsageError.
+[[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
     const std::string& commit, const std::atomic<bool>& stop,
     const std::function<void(const std::string& text, double elapsed_s)>& waiting);

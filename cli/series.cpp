@@ -10,6 +10,7 @@
 
 #include "cli/measured_process.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/stats/summary.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 namespace model = reports::model;
 using Clock = std::chrono::steady_clock;
+using workloads::measure::NotMeasurable;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
 using workloads::measure::SampleRequest;
@@ -72,11 +74,12 @@ SeriesProgram series_program(const std::string& command, double timeout_s,
     std::vector<std::string> words =
         command.empty() ? std::vector{std::filesystem::canonical("/proc/self/exe").string()}
                         : workloads::measure::split_command(command);
-    return {Program::find_out(std::move(words), stop), command, timeout_s};
+    return {Program::find_out(std::move(words), stop, {.timeout_s = timeout_s}), command,
+            timeout_s};
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--program '{}': {}", command, error.what()));
-  } catch (const ProgramError& error) {
-    throw UsageError(fmt::format("--program: {}", error.what()));
+  } catch (const NotMeasurable& error) {
+    throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed());
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(fmt::format("this taskbench cannot be found; name it by --program: {}",
                                  error.code().message()));
@@ -86,8 +89,16 @@ SeriesProgram series_program(const std::string& command, double timeout_s,
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
              const std::atomic<bool>& stop, model::SeriesSetup& setup) {
   SampleRequest request = request_of(setup, program.timeout_s);
-  request.repetitions = 1;
-  const model::ResultFile result = measure_once(program.program, request, scratch, stop);
+  request.repetitions = trial_repetitions(program.program);
+  model::ResultFile result = run_once(program.program, request, scratch, stop);
+  std::erase_if(result.benchmarks, [](const model::Benchmark& benchmark) {
+    const std::string reason = why_left_out(benchmark);
+    if (!reason.empty()) {
+      print_note(fmt::format("{} is left out: the program {}", benchmark.run_name, reason));
+    }
+    return !reason.empty();
+  });
+  require_sound(program.program, result);
   if (result.benchmarks.empty()) {
     throw ProgramError(fmt::format("'{}' wrote no result", program.program.command().front()));
   }
@@ -127,7 +138,8 @@ void refuse_changed(const std::filesystem::path& journal, const model::SeriesSet
   }
   if (setup.digest != program.program.digest()) {
     throw UsageError(
-        fmt::format("'{}' is not the program that {} was begun with: it was built anew; begin anew",
+        fmt::format("'{}' is not the program that {} was begun with: it was built anew, or "
+                    "a library that it loads was; begin anew",
                     program.program.command().front(), journal.string()));
   }
 }

@@ -18,7 +18,8 @@ struct SeriesProgram {
   double timeout_s = 0;
 };
 
-/// The program of the command; of an empty one this taskbench itself. Throws UsageError.
+/// The program of the command; of an empty one this taskbench itself. Throws UsageError
+/// and ProgramError.
 [[nodiscard]] SeriesProgram series_program(const std::string& command, double timeout_s,
                                            const std::atomic<bool>& stop);
 

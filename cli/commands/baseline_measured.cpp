@@ -231,6 +231,9 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
     throw UsageError(error.what());
   } catch (const fs::filesystem_error& error) {
     throw UsageError(error.what());
+  } catch (const workloads::measure::NotMeasurable& error) {
+    if (!stop) throw UsageError(error.what());
+    return interrupted(plan);
   } catch (const ProgramError& error) {
     if (stop) return interrupted(plan);
     print_error(error.what());

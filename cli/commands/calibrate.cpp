@@ -35,7 +35,6 @@ namespace model = reports::model;
 namespace verdict = reports::verdict;
 using Kind = OptionValues::Kind;
 using workloads::measure::Program;
-using workloads::measure::ProgramError;
 
 constexpr double kDefaultBudget_s = 600;
 constexpr int kLeastDefaultTrials = 12;
@@ -50,6 +49,7 @@ struct CalibratePlan {
   std::vector<std::string> workloads;
   model::PairedSetup setup;  ///< what all trials have in common
   double budget_s = kDefaultBudget_s;
+  bool own_budget = false;  ///< named by the user, and so not that of the journal
   double timeout_s = kDefaultProcessTimeout_s;
   int trials = 0;
   std::filesystem::path store;
@@ -85,6 +85,7 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
   }
   if (const auto text = parse_single("--budget", arguments.budget)) {
     plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
+    plan.own_budget = true;
   }
   plan.timeout_s = arguments.process.timeout_s();
   plan.store = parse_path("--store", arguments.store).value_or(kDefaultStore);
@@ -99,10 +100,11 @@ std::vector<Program> programs_of(const CalibratePlan& plan, const std::atomic<bo
   std::vector<Program> programs;
   for (const std::string& command : plan.copies) {
     try {
-      programs.push_back(Program::find_out(workloads::measure::split_command(command), stop));
+      programs.push_back(Program::find_out(workloads::measure::split_command(command), stop,
+                                           {.timeout_s = plan.timeout_s}));
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("'{}': {}", command, error.what()));
-    } catch (const ProgramError& error) {
+    } catch (const workloads::measure::NotMeasurable& error) {
       throw UsageError(error.what());
     }
   }
@@ -143,6 +145,7 @@ class Calibration {
       throw UsageError(fmt::format("{} holds no trial to go on with", plan_.journal.string()));
     }
     plan_.setup = trials_.front().setup;
+    if (!plan_.own_budget && plan_.setup.budget_s > 0) plan_.budget_s = plan_.setup.budget_s;
   }
 
   void run() {
@@ -156,6 +159,7 @@ class Calibration {
   }
 
   [[nodiscard]] const std::vector<model::PairedTrial>& trials() const { return trials_; }
+  [[nodiscard]] double budget_s() const { return plan_.budget_s; }
 
  private:
   /// Only the last trial may have been cut short.
@@ -191,6 +195,7 @@ class Calibration {
     explore({programs_[0], programs_[1]}, plan_.workloads, scratch_.path(), plan_.timeout_s, stop_,
             plan_.setup);
     keep_chosen(plan_.workloads, plan_.setup);
+    plan_.setup.budget_s = plan_.budget_s;
     for (const std::string& name : plan_.setup.benchmarks) {
       plan_.setup.noise_floors[name] = {0, "not known yet"};
     }
@@ -270,7 +275,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
     print_error(fmt::format(
         "only {} trials fitted into {}, and a noise floor takes {}; go on with: taskbench "
         "calibrate --resume --budget TIME, and the same copies",
-        calibration.trials().size(), duration_text(plan.budget_s), least));
+        calibration.trials().size(), duration_text(calibration.budget_s()), least));
     return ExitCode::inconclusive;
   }
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());

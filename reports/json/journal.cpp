@@ -63,6 +63,13 @@ PairedSetup paired_setup_from(const Field& line) {
   line.at("only_base").get_to(setup.only_base);
   line.at("only_head").get_to(setup.only_head);
   setup.failing_in_base = line.value("failing_in_base", std::vector<std::string>());
+  if (line.contains("left_out")) {
+    for (const Field& each : line.at("left_out").elements()) {
+      setup.left_out.push_back({each.at("name").text(), each.at("reason").text()});
+    }
+  }
+  setup.budget_s = line.contains("budget_s") ? line.at("budget_s").positive() : 0;
+  setup.timeout_s = line.contains("timeout_s") ? line.at("timeout_s").positive() : 0;
   line.at("iterations").get_to(setup.iterations);
   setup.reproduce = line.value("reproduce", std::string());
   setup.counts_instructions = line.value("counts_instructions", false);
@@ -167,24 +174,31 @@ std::string journal_line(const PairedSetup& setup) {
   for (const auto& [name, floor] : setup.noise_floors) {
     floors[name] = {{"epsilon", floor.epsilon}, {"source", floor.source}};
   }
-  const Json line{{"taskbench_journal", model::kJournalVersion},
-                  {"base", to_json(setup.base)},
-                  {"head", to_json(setup.head)},
-                  {"seed", setup.seed},
-                  {"alpha", setup.alpha},
-                  {"pass_error", setup.pass_error},
-                  {"delta", setup.delta},
-                  {"repetitions", setup.repetitions},
-                  {"min_time_s", setup.min_time_s},
-                  {"max_blocks", setup.max_blocks},
-                  {"counts_instructions", setup.counts_instructions},
-                  {"benchmarks", setup.benchmarks},
-                  {"only_base", setup.only_base},
-                  {"only_head", setup.only_head},
-                  {"failing_in_base", setup.failing_in_base},
-                  {"iterations", setup.iterations},
-                  {"noise_floors", std::move(floors)},
-                  {"reproduce", setup.reproduce}};
+  Json left_out = Json::array();
+  for (const auto& each : setup.left_out) {
+    left_out.push_back({{"name", each.name}, {"reason", each.reason}});
+  }
+  Json line{{"taskbench_journal", model::kJournalVersion},
+            {"base", to_json(setup.base)},
+            {"head", to_json(setup.head)},
+            {"seed", setup.seed},
+            {"alpha", setup.alpha},
+            {"pass_error", setup.pass_error},
+            {"delta", setup.delta},
+            {"repetitions", setup.repetitions},
+            {"min_time_s", setup.min_time_s},
+            {"max_blocks", setup.max_blocks},
+            {"counts_instructions", setup.counts_instructions},
+            {"benchmarks", setup.benchmarks},
+            {"only_base", setup.only_base},
+            {"only_head", setup.only_head},
+            {"failing_in_base", setup.failing_in_base},
+            {"left_out", std::move(left_out)},
+            {"iterations", setup.iterations},
+            {"noise_floors", std::move(floors)},
+            {"reproduce", setup.reproduce}};
+  if (setup.budget_s > 0) line["budget_s"] = setup.budget_s;
+  if (setup.timeout_s > 0) line["timeout_s"] = setup.timeout_s;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

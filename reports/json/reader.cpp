@@ -119,7 +119,8 @@ std::int64_t iterations_of(const std::filesystem::path& path, const Json& row,
 
 class Parser {
  public:
-  explicit Parser(const std::filesystem::path& path) : path_(path) {}
+  Parser(const std::filesystem::path& path, UnusableRows unusable)
+      : path_(path), unusable_(unusable) {}
 
   model::ResultFile parse(const Json& document) {
     refuse_our_other_files(document);
@@ -204,10 +205,16 @@ class Parser {
     }
     if (std::string error = error_of(row); !error.empty()) {
       benchmark.error = std::move(error);
+      benchmark.skipped = is_true(row, "skipped");
       return;
     }
-    check_not_twice(row, place);
-    benchmark.repetitions.push_back(repetition_of(row, name));
+    try {
+      check_not_twice(row, place);
+      benchmark.repetitions.push_back(repetition_of(row, name));
+    } catch (const ReadError& error) {
+      if (unusable_ == UnusableRows::refused) throw;
+      benchmark.unusable = std::string_view(error.what()).substr(path_.string().size() + 2);
+    }
   }
 
   model::ResultRepetition repetition_of(const Json& row, const std::string& name) {
@@ -342,6 +349,7 @@ class Parser {
   };
 
   const std::filesystem::path& path_;
+  UnusableRows unusable_;
   model::ResultFile file_;
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<Origin> origins_;  ///< of each benchmark
@@ -349,10 +357,11 @@ class Parser {
 
 }  // namespace
 
-model::ResultFile parse_result_file(const std::filesystem::path& path, std::string_view text) {
+model::ResultFile parse_result_file(const std::filesystem::path& path, std::string_view text,
+                                    UnusableRows unusable) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
   try {
-    return Parser(path).parse(parse_json(text, BareWords::as_null));
+    return Parser(path, unusable).parse(parse_json(text, BareWords::as_null));
   } catch (const ParseError& error) {
     fail(path, error.what());
   } catch (const std::bad_alloc&) {
@@ -382,8 +391,8 @@ std::string read_result_text(const std::filesystem::path& path) {
   return std::move(content.bytes);
 }
 
-model::ResultFile read_result_file(const std::filesystem::path& path) {
-  return parse_result_file(path, read_result_text(path));
+model::ResultFile read_result_file(const std::filesystem::path& path, UnusableRows unusable) {
+  return parse_result_file(path, read_result_text(path), unusable);
 }
 
 }  // namespace taskbench::reports::json

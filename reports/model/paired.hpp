@@ -39,6 +39,12 @@ struct NoiseFloor {
   std::string source;  ///< "calibrated 2026-11-21 on …", "assumed: …"
 };
 
+/// A benchmark that is not compared, though neither program fails in it.
+struct LeftOut {
+  std::string name;
+  std::string reason;  ///< a sentence without its end
+};
+
 /// All that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup {
   PairedProgram base;
@@ -55,8 +61,11 @@ struct PairedSetup {
   std::vector<std::string> only_base;   ///< those that cannot be compared
   std::vector<std::string> only_head;
   std::vector<std::string> failing_in_base;        ///< so that there is nothing to compare with
+  std::vector<LeftOut> left_out;                   ///< of what either side has
   std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
+  double budget_s = 0;                             ///< that it was begun with; 0: not known
+  double timeout_s = 0;                            ///< of a process; the same
   std::string reproduce;                           ///< the command that does the same elsewhere
 };
 
@@ -87,7 +96,7 @@ enum class TrialEnd { decided, budget, blocks };
 struct PairedFailure {
   enum class Stage {
     build,    ///< a revision could not be built
-    start,    ///< what was built is no program that can be measured
+    start,    ///< a program is missing, or fails as soon as it is asked what it measures
     measure,  ///< a program failed while it was measured
     compare,  ///< the programs have nothing in common
   };

@@ -24,6 +24,8 @@ struct Benchmark {
   std::vector<ResultRepetition> repetitions;
   bool has_aggregates = false;       ///< rows of mean, median and so on were there, too, or alone
   std::string error;                 ///< why the program gave it no result; empty when it did
+  bool skipped = false;              ///< it was the program's will: that is no failure
+  std::string unusable{};            ///< what is wrong with its rows, where that was to be noted
   std::vector<EventCount> events{};  ///< of our own files that --counters made
   /// Of our own files; empty, or 0, where the file does not tell.
   std::string workload{};

@@ -121,6 +121,9 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
   for (const std::string& name : trial.setup.only_head) {
     lines.push_back(fmt::format("{}: only head has it; nothing to compare with.", name));
   }
+  for (const auto& [name, reason] : trial.setup.left_out) {
+    lines.push_back(fmt::format("{}: left out: {}.", name, reason));
+  }
   return lines;
 }
 
@@ -206,7 +209,7 @@ std::string what_failed(const model::PairedFailure& failure) {
     case Stage::build:
       return fmt::format("{} does not build", side);
     case Stage::start:
-      return fmt::format("{} is no program that can be measured", side);
+      return fmt::format("{} cannot be measured", side);
     case Stage::measure:
       break;
     case Stage::compare:
@@ -260,8 +263,9 @@ std::string markdown(const PairedTrial& trial, const PairedReport& report,
 }
 
 std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {
-  return comment_heading(style, "PASS: the binaries are identical") + programs(setup) +
-         "Both are the same, byte for byte, and load the same libraries: nothing was run.\n" +
+  return comment_heading(style, "PASS: the programs are identical") + programs(setup) +
+         "Both are the same, byte for byte, with the libraries and the files that belong to them: "
+         "nothing was measured.\n" +
          to_reproduce(setup);
 }
 

@@ -79,6 +79,33 @@ class Verdicts(AbTest):
         self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
         self.assertFalse((self.folder / "taskbench-ab.journal").exists())
 
+    def test_a_name_that_is_none_does_not_pass_for_that(self):
+        both = ("--base", BINARY, "--head", BINARY, "--min-time", "1ms", "--workload")
+        self.assertIn("unknown benchmark 'chained_spwan'; did you mean 'chained_spawn'?",
+                      self.taskbench("ab", *both, "chained_spwan", status=2).stderr)
+        self.assertIn("--workload: unknown benchmark 'nope'; there are chained_spawn/",
+                      self.taskbench("gate", *both, "nope", status=2).stderr)
+        self.taskbench("ab", *both, "chained_spawn")
+
+    def test_equal_binaries_with_other_files_beside_them_are_measured(self):
+        for side, plugin in (("old", "fast"), ("new", "slow")):
+            (self.folder / side).mkdir()
+            shutil.copy(RealGoogleBenchmark.PROGRAM, self.folder / side / "bench")
+            (self.folder / side / "plugin.so").write_text(plugin)
+        run = ("old/bench", "new/bench", "--workload", "BM_sum/1000", "--min-time", "1ms",
+               "--max-blocks", "1", "--inconclusive", "pass")
+        answer = self.ab(*run)
+        self.assertIn("beside them, plugin.so differs: both are measured.", answer.stderr)
+        self.assertIn("name them by --outputs", answer.stderr)
+        self.assertIn("1 blocks", answer.stdout)
+        self.assertIn("PASS: the two", self.ab(*run, "--outputs", "bench").stdout)
+        self.refused("ab", "--base", "old/bench", "--head", "new/bench", "--outputs", "plugn.so",
+                     says="--outputs: neither")
+        self.refused("ab", "--base", "old/bench", "--head", "new/bench", "--outputs", "../new",
+                     says="--outputs '../new': its path begins in the folder of the program")
+        shutil.copy(self.folder / "old/plugin.so", self.folder / "new/plugin.so")
+        self.assertIn("PASS: the two", self.ab(*run).stdout)
+
     def test_taskbench_itself_with_shared_iteration_counts(self):
         for name in ("one", "two"):
             shutil.copy(BINARY, self.folder / name)
@@ -141,6 +168,32 @@ class RealGoogleBenchmark(AbTest):
         self.assertIn("BM_fails: fails in base; nothing to compare with.", answer.stdout)
         self.assertEqual(len(self.verdicts()), 3)
         self.assertNotIn("BM_fails", self.verdicts())
+
+    def test_what_cannot_be_judged_is_told_and_left_out(self):
+        answer = self.ab(self.variant("TEST_ODD=1"), self.variant("TEST_ODD='1'"), *self.QUICK)
+        reasons = {row["name"]: row["reason"] for row in self.load("r.json")["setup"]["left_out"]}
+        self.assertEqual(set(reasons), {"BM_aggregates/1", "BM_no_time/iterations:3/manual_time",
+                                        "BM_twice/1"})
+        self.assertIn("reports only aggregates of it (ReportAggregatesOnly)",
+                      reasons["BM_aggregates/1"])
+        self.assertIn("real_time of 0.0", reasons["BM_no_time/iterations:3/manual_time"])
+        self.assertIn("two benchmarks of the name", reasons["BM_twice/1"])
+        self.assertIn("BM_aggregates/1: left out: base reports only", answer.stdout)
+        self.assertEqual({name for name in self.verdicts() if "complexity" in name},
+                         {"BM_complexity/1", "BM_complexity/8"})
+        named = ("--workload", "BM_sum/1000,BM_aggregates", "--journal", "l")
+        answer = self.ab(
+            self.variant("TEST_ODD=1"), self.variant("TEST_ODD='1'"), *self.QUICK, *named)
+        self.assertIn("BM_aggregates/1: left out: base reports only", answer.stdout)
+        self.assertEqual(list(self.verdicts()), ["BM_sum/1000"])
+        only = ("--workload", "BM_aggregates", "--journal", "k")
+        answer = self.ab(self.variant("TEST_ODD=1"), self.variant("TEST_ODD='1'"), *only, status=5)
+        self.assertIn("BM_aggregates/1 is left out: base reports only", answer.stderr)
+
+    def test_what_is_listed_and_writes_no_result_is_told(self):
+        head = self.program("b", times="sort=1000 hash=500 ghost=1", body="del times['ghost']")
+        answer = self.ab(self.program("a"), head, "--max-blocks", "1", "--inconclusive", "pass")
+        self.assertIn("ghost: left out: it is listed, but no result of it was", answer.stdout)
 
     def test_what_fails_in_head_alone_has_failed_unless_others_are_chosen(self):
         sides = (self.variant("TEST_SOUND=1"), self.PROGRAM)
@@ -266,6 +319,23 @@ class Instructions(AbTest):
 
 
 class Journals(AbTest):
+    def test_the_budget_and_the_timeout_are_kept(self):
+        slow = "time.sleep(0.05)"
+        both = ("--base", self.program("a", noise=0.3, body=slow),
+                "--head", self.program("b", noise=0.3, body=slow))
+        self.taskbench("ab", *both, "--journal", "j", "--budget", "1s", "--timeout", "7s", status=3)
+        lines = (self.folder / "j").read_text().splitlines(keepends=True)
+        setup = json.loads(lines[0])
+        self.assertEqual((setup["budget_s"], setup["timeout_s"]), (1, 7))
+        (self.folder / "j").write_text("".join(lines[:2]))
+        again = ("ab", "--resume", "--journal", "j", "--json", "r.json")
+        self.taskbench(*again, status=3)
+        first = self.load("r.json")["blocks"]
+        self.assertLess(first, 10)
+        (self.folder / "j").write_text("".join(lines[:2]))
+        self.taskbench(*again, "--budget", "2s", status=3)  # another one counts
+        self.assertGreater(self.load("r.json")["blocks"], first)
+
     def test_a_complete_one_gives_the_same_verdict_byte_for_byte_without_the_programs(self):
         run = ("--journal", "j", "--json", "1.json", "--markdown", "1.md")
         first = self.ab(self.program("a"), self.program("b"), *run)

@@ -136,10 +136,30 @@ class PullRequests(GateTest):
         self.commit("documentation", program=BINARY, readme="How to.\n")
         answer = self.gate(*self.files(), base=base)
         self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
-        self.assertIn("PASS: the binaries are identical", self.comment())
+        self.assertIn("PASS: the programs are identical", self.comment())
         result = self.load("r.json")
         self.assertEqual((result["outcome"], result["verdict"]), ("identical", "PASS"))
         self.assertFalse((self.folder / "j").exists())
+
+    def test_a_change_of_documentation_of_a_project_with_debug_information_passes_too(self):
+        files = {
+            "bench.c": "#include <stdio.h>\n"
+                       "int main(void) { puts(__FILE__ __DATE__ __TIME__); return 0; }\n",
+            "Makefile": "out/bench: bench.c\n\tmkdir -p out\n"
+                        "\t$(CC) $(CFLAGS) -g -o $@ $(CURDIR)/bench.c\n",
+        }
+        base = self.commit("debug information", build="sleep 1; make out/bench\n", **files)
+        self.commit("documentation", readme="How to.\n")
+        answer = self.gate(*self.files(), base=base, env={"CFLAGS": "-O0"})
+        self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
+        # What a build leaves beside the program may matter, until somebody says that it does not.
+        head = self.commit("a log", build="make out/bench; pwd >out/log\n")
+        base = head
+        self.commit("more documentation", readme="How not to.\n")
+        answer = self.gate(*self.files(), *SHORT, base=base, status=5)  # it measures nothing
+        self.assertIn("beside them, log differs: both are measured.", answer.stderr)
+        self.gate(*self.files(), "--outputs", "out/bench", base=base)
+        self.assertIn("PASS: the programs are identical", self.comment())
 
     def test_a_benchmark_that_only_one_side_has_is_told_and_fails_nothing(self):
         self.commit("another", times="sort=1000 new=5")
@@ -210,11 +230,30 @@ class Failures(GateTest):
 
     def test_the_build_leaves_no_program(self):
         self.commit("moved", build="true\n")
-        self.failed("build", "head", "builds, but leaves no program at out/bench")
+        comment = self.failed("start", "head", "builds, but leaves no program at out/bench")
+        self.assertIn("no verdict: head cannot be measured\n", comment)
 
     def test_head_is_no_program_that_can_be_measured(self):
         self.commit("crashes at once", body="", program="/bin/false")
         self.failed("start", "head", "is neither taskbench nor a Google Benchmark program")
+
+    def gate_commands(self, head, status):
+        path = self.folder / "base"
+        shutil.copy(self.repository / "bench.src", path)
+        path.chmod(0o755)
+        self.taskbench("gate", "--base", path, "--head", head, *self.files(), status=status)
+        self.assertIn("no verdict: head cannot be measured\n", self.comment())
+        self.assertEqual(self.load("r.json")["failure"]["stage"], "start")
+        return self.comment()
+
+    def test_a_command_that_crashes_at_its_start(self):
+        crash = self.folder / "crash"
+        crash.write_text("#!/bin/sh\necho no such library >&2\nexit 127\n")
+        crash.chmod(0o755)
+        self.assertIn("no such library", self.gate_commands(crash, status=5))
+
+    def test_a_command_that_is_missing_is_wrong_input_and_both_files_say_so(self):
+        self.assertIn("cannot be started", self.gate_commands(self.folder / "none", status=2))
 
     def test_head_crashes_and_the_comment_names_the_benchmark(self):
         body = "if 'hash' in flags.get('benchmark_filter', 'hash'): os.kill(os.getpid(), 11)"

@@ -38,6 +38,29 @@ void BM_fails(benchmark::State& state) {
 }
 BENCHMARK(BM_fails);
 
+void BM_complexity(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(state.iterations());
+  state.SetComplexityN(state.range(0));
+}
+
+void BM_no_time(benchmark::State& state) {
+  for (auto _ : state) state.SetIterationTime(0);
+}
+
+/// What is sound and cannot be judged all the same.
+void register_odd_ones() {
+  benchmark::RegisterBenchmark("BM_aggregates", BM_complexity)->Arg(1)->ReportAggregatesOnly(true);
+  benchmark::RegisterBenchmark("BM_complexity", BM_complexity)->Range(1, 8)->Complexity();
+  benchmark::RegisterBenchmark("BM_no_time", BM_no_time)->UseManualTime()->Iterations(3);
+  for (int i = 0; i < 2; ++i) benchmark::RegisterBenchmark("BM_twice", BM_complexity)->Arg(1);
+}
+
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (std::getenv("TEST_ODD") != nullptr) register_odd_ones();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/workloads/never_stop.hpp"
+#include "workloads/measure/identity.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -108,24 +110,163 @@ TEST_F(Scripts, a_process_that_fails_is_told_with_its_command) {
   }
 }
 
-TEST_F(Scripts, scripts_are_never_identical_and_binaries_are_by_their_bytes) {
-  const auto program = [](const std::string& path, Words options = {}) {
-    options.insert(options.begin(), path);
-    return Program::find_out(options, kNeverStop);
+TEST_F(Scripts, each_question_ends_with_the_time_that_a_process_may_take) {
+  const auto path = script("s", "sleep 60");
+  double told_s = 0;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(
+      (void)Program::find_out({path}, kNeverStop,
+                              {.timeout_s = 0.2, .waiting = [&](double s) { told_s = s; }}),
+      ProgramError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+  EXPECT_GT(told_s, 0.2);  // of both questions
+}
+
+TEST_F(Scripts, what_never_ran_and_what_measures_nothing_is_told_from_what_failed) {
+  const auto find_out = [](Words command) {
+    (void)Program::find_out(std::move(command), kNeverStop);
   };
+  EXPECT_THROW(find_out({"/no/such"}), NotMeasurable);
+  EXPECT_THROW(find_out({script("e", "exit 0")}), NotMeasurable);
+  try {
+    find_out({script("c", "kill -SEGV $$")});
+    FAIL() << "nothing was thrown";
+  } catch (const NotMeasurable&) {
+    FAIL() << "it has crashed";
+  } catch (const ProgramError& error) {
+    EXPECT_NE(std::string(error.what()).find("was killed by signal 11"), std::string::npos);
+  }
+}
+
+TEST_F(Scripts, a_plug_in_that_was_built_anew_is_noticed) {
+  std::filesystem::create_directory(folder_ / "plugins");
+  std::filesystem::copy("/bin/echo", folder_ / "program");
+  const Words command{(folder_ / "program").string()};
+  const std::string alone = digest_of_program(command);
+  std::ofstream(folder_ / "results.json") << "{}";
+  EXPECT_EQ(digest_of_program(command), alone);
+  std::ofstream(folder_ / "plugins/fast.so.1") << "code";
+  const std::string with_plug_in = digest_of_program(command);
+  EXPECT_NE(with_plug_in, alone);
+  std::ofstream(folder_ / "plugins/fast.so.1") << "other";
+  EXPECT_NE(digest_of_program(command), with_plug_in);
+}
+
+/// Two folders with a copy of one binary each. Any will do that answers: /bin/echo prints its
+/// arguments, so that it "lists" something.
+class Identical : public Scripts {
+ protected:
+  void SetUp() override {
+    Scripts::SetUp();
+    for (const std::string side : {"base", "head"}) {
+      std::filesystem::create_directory(folder_ / side);
+      std::filesystem::copy("/bin/echo", folder_ / side / "program");
+    }
+  }
+
+  void write(const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((folder_ / file).parent_path());
+    std::ofstream(folder_ / file) << text;
+  }
+
+  Identity identity(const std::string& base, const std::string& head, Words outputs = {},
+                    const Words& options = {}) {
+    const auto program = [&](const std::string& file, const Words& more) {
+      Words words{(folder_ / file).string()};
+      words.insert(words.end(), more.begin(), more.end());
+      return Program::find_out(words, kNeverStop);
+    };
+    const Program ours = program(base, {});
+    const Program theirs = program(head, options);
+    return identity_of({&ours, {}}, {&theirs, {}}, outputs, kNeverStop);
+  }
+
+  Identity both(Words outputs = {}) {
+    return identity("base/program", "head/program", std::move(outputs));
+  }
+};
+
+TEST_F(Identical, where_all_that_lies_beside_them_is_equal) {
+  EXPECT_TRUE(both().holds);
+  for (const std::string side : {"base", "head"}) {
+    write(side + "/plugins/fast.so", "code");
+    std::filesystem::create_symlink("plugins", folder_ / side / "current");
+  }
+  EXPECT_TRUE(both().holds) << both().doubt;
+  write("head/plugins/fast.so", "other");
+  EXPECT_FALSE(both().holds);
+  EXPECT_EQ(both().doubt, "beside them, plugins/fast.so differs");
+}
+
+TEST_F(Identical, not_where_one_side_has_more_or_other_permissions) {
+  write("base/config", "x");
+  EXPECT_EQ(both().doubt, "beside them, head has no config");
+  std::filesystem::rename(folder_ / "base/config", folder_ / "head/config");
+  EXPECT_EQ(both().doubt, "beside them, base has no config");
+  write("base/config", "x");
+  EXPECT_TRUE(both().holds);
+  std::filesystem::permissions(folder_ / "base/config", std::filesystem::perms::owner_all);
+  EXPECT_EQ(both().doubt, "beside them, config differs");
+}
+
+TEST_F(Identical, not_where_a_link_leads_out_of_the_folders) {
+  for (const std::string side : {"base", "head"}) {
+    std::filesystem::create_symlink("../shared", folder_ / side / "shared");
+  }
+  EXPECT_EQ(both().doubt, "beside them, shared differs");
+}
+
+TEST_F(Identical, not_where_a_folder_has_too_much_to_compare) {
+  for (const std::string side : {"base", "head"}) {
+    for (std::size_t i = 0; i < kMostComparedFiles; ++i) write(side + "/" + std::to_string(i), "");
+  }
+  EXPECT_NE(both().doubt.find("more than 2000 files"), std::string::npos) << both().doubt;
+}
+
+TEST_F(Identical, an_installed_program_has_its_files_beside_bin) {
+  for (const std::string side : {"base", "head"}) {
+    std::filesystem::create_directory(folder_ / side / "bin");
+    std::filesystem::rename(folder_ / side / "program", folder_ / side / "bin/program");
+    write(side + "/lib/plugin.so", "code");
+  }
+  const auto installed = [&] { return identity("base/bin/program", "head/bin/program"); };
+  EXPECT_TRUE(installed().holds);
+  write("head/lib/plugin.so", "other");
+  EXPECT_EQ(installed().doubt, "beside them, lib/plugin.so differs");
+}
+
+TEST_F(Identical, only_by_their_bytes_arguments_and_names) {
+  EXPECT_FALSE(identity("base/program", "head/program", {}, {"x"}).holds);
+  std::filesystem::rename(folder_ / "head/program", folder_ / "head/other");
+  EXPECT_EQ(identity("base/program", "head/other").doubt, "they have different names");
+  std::ofstream(folder_ / "head/other", std::ios::app) << "x";
+  const Identity changed = identity("base/program", "head/other");
+  EXPECT_FALSE(changed.holds);
+  EXPECT_EQ(changed.doubt, "");
+}
+
+TEST_F(Identical, one_file_by_one_path_but_not_by_links_from_elsewhere) {
+  write("base/config", "x");
+  EXPECT_TRUE(identity("base/program", "base/program").holds);
+  std::filesystem::remove(folder_ / "head/program");
+  std::filesystem::create_symlink(folder_ / "base/program", folder_ / "head/program");
+  EXPECT_EQ(both().doubt, "one of them is called by a link");
+}
+
+TEST_F(Identical, where_the_outputs_that_matter_are_equal) {
+  write("head/build.log", "at noon");
+  EXPECT_TRUE(both({"program"}).holds);
+  write("base/data/table", "1");
+  write("head/data/table", "2");
+  EXPECT_EQ(both({"program", "data"}).doubt, "in data, table differs");
+  EXPECT_EQ(both({"build.log"}).doubt, "base has no build.log");
+  EXPECT_THROW((void)both({"prgram"}), NoSuchOutput);
+}
+
+TEST_F(Identical, not_where_it_is_a_script) {
   const auto text = script("t", "echo taskbench 1");
-  EXPECT_FALSE(are_identical(program(text), program(text), kNeverStop));
-  // Any binary will do that answers; /bin/echo prints its arguments, so that it "lists" something.
-  std::filesystem::copy("/bin/echo", folder_ / "a");
-  std::filesystem::copy("/bin/echo", folder_ / "b");
-  const auto a = (folder_ / "a").string();
-  const auto b = (folder_ / "b").string();
-  EXPECT_TRUE(are_identical(program(a), program(b), kNeverStop));
-  EXPECT_FALSE(are_identical(program(a, {"x"}), program(b), kNeverStop));
-  EXPECT_EQ(program(a).digest(), program(b).digest());
-  std::ofstream(b, std::ios::app) << "x";
-  EXPECT_FALSE(are_identical(program(a), program(b), kNeverStop));
-  EXPECT_NE(program(a).digest(), program(b).digest());
+  const Program program = Program::find_out({text}, kNeverStop);
+  EXPECT_FALSE(identity_of({&program, {}}, {&program, {}}, {}, kNeverStop).holds);
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "reports/model/event_count.hpp"
@@ -17,7 +20,8 @@ namespace taskbench::workloads::measure {
 namespace {
 
 // A program that knows neither question may begin to measure in answer: it is not waited for long.
-constexpr double kAnswerTimeout_s = 10;
+constexpr double kVersionTimeout_s = 10;
+constexpr double kListTimeout_s = 60;
 
 std::string escaped(std::string_view name) {
   constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
@@ -59,20 +63,33 @@ std::vector<std::string> with(std::vector<std::string> words,
   return words;
 }
 
-/// What ldd says of it, without the addresses, which differ each time. Empty when it fails, as it
-/// does for a static binary.
-std::string libraries_of(const std::filesystem::path& executable, const std::atomic<bool>& stop) {
+/// What the loader loads with it, where ldd can say so.
+std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
+  const std::atomic<bool> never{false};
   const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
                                               .environment = {"LC_ALL=C"},
-                                              .timeout_s = kAnswerTimeout_s},
-                                             stop);
-  if (!outcome.ok()) return {};
-  std::string result;
-  bool in_address = false;
-  for (const char each : outcome.output) {
-    if (each == '(') in_address = true;
-    if (!in_address) result += each;
-    if (each == ')') in_address = false;
+                                              .timeout_s = kVersionTimeout_s},
+                                             never);
+  std::set<std::filesystem::path> result;
+  for (const std::string_view word : words_of(outcome.ok() ? outcome.output : std::string())) {
+    if (word.starts_with('/')) result.emplace(word);
+  }
+  return result;
+}
+
+/// Shared objects that lie beside it or below: what else it may load. None where there are so many
+/// files that it lies in no folder of its own.
+std::set<std::filesystem::path> plug_ins_beside(const std::filesystem::path& executable) {
+  constexpr int kMostFiles = 2000;
+  std::set<std::filesystem::path> result;
+  std::error_code failed;
+  int files = 0;
+  auto each = std::filesystem::recursive_directory_iterator(executable.parent_path(), failed);
+  for (; !failed && each != std::filesystem::end(each); each.increment(failed)) {
+    if (++files > kMostFiles) return {};
+    const std::string name = each->path().filename().string();
+    const bool is_library = name.ends_with(".so") || name.find(".so.") != std::string::npos;
+    if (is_library && each->is_regular_file(failed)) result.insert(each->path());
   }
   return result;
 }
@@ -107,42 +124,70 @@ std::vector<std::string> split_command(std::string_view text) {
   return words;
 }
 
-Program Program::find_out(std::vector<std::string> command, const std::atomic<bool>& stop) {
-  const auto ask = [&](const std::vector<std::string>& words) {
-    return run_process({.command = words, .environment = {}, .timeout_s = kAnswerTimeout_s}, stop);
+Program Program::find_out(std::vector<std::string> command, const std::atomic<bool>& stop,
+                          const Asking& asking) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto ask = [&](std::vector<std::string> words, double timeout_s) {
+    return run_process({.command = std::move(words),
+                        .environment = {},
+                        .timeout_s = std::min(timeout_s, asking.timeout_s),
+                        .waiting =
+                            [&](double) {
+                              const std::chrono::duration<double> so_far =
+                                  std::chrono::steady_clock::now() - start;
+                              if (asking.waiting) asking.waiting(so_far.count());
+                            }},
+                       stop);
   };
-  const ProcessOutcome version = ask({command.front(), "--version"});
+  const ProcessOutcome version = ask({command.front(), "--version"}, kVersionTimeout_s);
   if (version.end == ProcessOutcome::End::not_started) {
-    throw ProgramError(
+    throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
   }
   if (version.ok() && version.output.starts_with("taskbench ")) {
-    return {Kind::taskbench, std::move(command)};
+    return {Kind::taskbench, std::move(command), {}};
   }
-  const ProcessOutcome list = ask(with(command, {"--benchmark_list_tests=true"}));
-  if (list.ok() && !list.output.empty()) return {Kind::google_benchmark, std::move(command)};
+  const ProcessOutcome list = ask(with(command, {"--benchmark_list_tests=true"}), kListTimeout_s);
+  if (list.ok() && !list.output.empty()) {
+    const std::vector<std::string_view> names = lines_of(list.output);
+    return {Kind::google_benchmark, std::move(command), {names.begin(), names.end()}};
+  }
   if (list.ok()) {
-    throw ProgramError(fmt::format("'{}' lists no benchmarks", fmt::join(command, " ")));
+    throw NotMeasurable(fmt::format("'{}' lists no benchmarks", fmt::join(command, " ")));
   }
-  throw ProgramError(
-      fmt::format("'{}' is neither taskbench nor a Google Benchmark program: asked with "
-                  "--benchmark_list_tests=true for what it measures, it {}",
-                  fmt::join(command, " "), list.text()));
+  const std::string asked = "--benchmark_list_tests=true for what it measures";
+  if (list.end != ProcessOutcome::End::exited) {
+    throw ProgramError(
+        fmt::format("'{}', asked with {}, {}", fmt::join(command, " "), asked, list.text()));
+  }
+  throw NotMeasurable(
+      fmt::format("'{}' is neither taskbench nor a Google Benchmark program: asked with {}, it {}",
+                  fmt::join(command, " "), asked, list.text()),
+      true);
 }
 
-std::filesystem::path executable_of(const std::vector<std::string>& command) {
-  std::error_code failed;
+std::filesystem::path called_path(const std::vector<std::string>& command) {
+  const auto found = [](const std::filesystem::path& path) {
+    std::error_code failed;
+    const auto folder =
+        std::filesystem::canonical(path.has_parent_path() ? path.parent_path() : ".", failed);
+    return failed ? std::filesystem::path() : folder / path.filename();
+  };
   const std::string& name = command.front();
-  if (name.find('/') != std::string::npos) return std::filesystem::canonical(name, failed);
+  if (name.find('/') != std::string::npos) return found(name);
   const char* path = std::getenv("PATH");
   for (std::string_view rest = path != nullptr ? path : ""; !rest.empty();) {
     const auto end = rest.find(':');
     const auto candidate = std::filesystem::path(rest.substr(0, end)) / name;
-    if (::access(candidate.c_str(), X_OK) == 0)
-      return std::filesystem::canonical(candidate, failed);
+    if (::access(candidate.c_str(), X_OK) == 0) return found(candidate);
     rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
   }
   return {};
+}
+
+std::filesystem::path executable_of(const std::vector<std::string>& command) {
+  std::error_code failed;
+  return std::filesystem::canonical(called_path(command), failed);
 }
 
 std::string digest_of(std::string_view bytes) {
@@ -154,21 +199,18 @@ std::string digest_of(std::string_view bytes) {
 }
 
 std::string digest_of_program(const std::vector<std::string>& command) {
-  const auto content = content_of(executable_of(command), kWholeFile);
-  return content ? digest_of(*content) : std::string();
-}
-
-bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& stop) {
-  const auto arguments = [](const Program& program) {
-    return std::vector(program.command().begin() + 1, program.command().end());
-  };
-  const auto content = content_of(a.executable(), kWholeFile);
-  return content &&
-         content->starts_with(
-             "\x7f"
-             "ELF") &&
-         content == content_of(b.executable(), kWholeFile) && arguments(a) == arguments(b) &&
-         libraries_of(a.executable(), stop) == libraries_of(b.executable(), stop);
+  const std::filesystem::path executable = executable_of(command);
+  const auto content = content_of(executable, kWholeFile);
+  if (!content) return {};
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  std::string digest = digest_of(*content);
+  if (!content->starts_with(kElf)) return digest;
+  std::set<std::filesystem::path> loaded = plug_ins_beside(executable);
+  loaded.merge(libraries_of(executable));
+  for (const auto& file : loaded) digest += digest_of(content_of(file, kWholeFile).value_or(""));
+  return loaded.empty() ? digest : digest_of(digest);
 }
 
 std::vector<std::string> Program::arguments(const SampleRequest& request,
@@ -206,7 +248,8 @@ void Program::measure(const SampleRequest& request, const std::filesystem::path&
   const ProcessOutcome outcome =
       run_process({.command = arguments(request, json),
                    .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
-                   .timeout_s = request.timeout_s},
+                   .timeout_s = request.timeout_s,
+                   .waiting = request.waiting},
                   stop);
   if (!outcome.ok()) {
     throw ProgramError(fmt::format("'{}' {}", fmt::join(command_, " "), outcome.text()));

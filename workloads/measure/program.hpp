@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace taskbench::workloads::measure {
@@ -18,6 +20,19 @@ class ProgramError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What is no program that could be measured, in the same way: it cannot be started, measures
+/// nothing, or ends with a status that is not 0 when it is asked what it measures.
+class NotMeasurable : public ProgramError {
+ public:
+  explicit NotMeasurable(const std::string& what, bool has_failed = false)
+      : ProgramError(what), has_failed_(has_failed) {}
+  /// By that status: it may be no benchmark, or one that cannot start here.
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+ private:
+  bool has_failed_;
+};
+
 /// Words as a shell would split them: blanks separate, '…' and "…" keep together, a backslash
 /// takes the next character as it is. Nothing is expanded. Throws std::invalid_argument for a quote
 /// that is not closed and for no words at all.
@@ -26,10 +41,15 @@ class ProgramError : public std::runtime_error {
 /// Sixteen hexadecimal digits that differ where the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
+/// The path by which `command` calls its program: absolute, its folder without links. Empty when it
+/// cannot be found.
+[[nodiscard]] std::filesystem::path called_path(const std::vector<std::string>& command);
+
 /// The file that `command` executes, links followed. Empty when it cannot be found.
 [[nodiscard]] std::filesystem::path executable_of(const std::vector<std::string>& command);
 
-/// A digest of its bytes, to notice that it was built anew; empty when they cannot be read.
+/// A digest of its bytes and of those of the shared objects that it loads or that lie beside it, to
+/// notice that one was built anew; empty when its own cannot be read.
 [[nodiscard]] std::string digest_of_program(const std::vector<std::string>& command);
 
 /// How one process is to measure.
@@ -43,7 +63,14 @@ struct SampleRequest {
   std::uint64_t seed = 1;         ///< of the order of its benchmarks
   std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
   double timeout_s = 60;
-  bool counts_instructions = false;  ///< after measuring; only for taskbench
+  bool counts_instructions = false;                 ///< after measuring; only for taskbench
+  std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
+};
+
+/// How a program is asked what it is.
+struct Asking {
+  double timeout_s = 60;  ///< of each question, which has a limit of its own
+  std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
 };
 
 class Program {
@@ -52,13 +79,17 @@ class Program {
 
   /// Finds out what `command` is by asking it. For taskbench, what follows the program's name are
   /// options of `taskbench run`; else they are handed on before ours. Throws ProgramError.
-  static Program find_out(std::vector<std::string> command, const std::atomic<bool>& stop);
+  static Program find_out(std::vector<std::string> command, const std::atomic<bool>& stop,
+                          const Asking& asking = {});
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
   [[nodiscard]] std::filesystem::path executable() const { return executable_of(command_); }
   [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
+
+  /// The names of the benchmarks that it says it has; none of taskbench, which is not asked.
+  [[nodiscard]] const std::vector<std::string>& listed() const { return listed_; }
 
   /// Whether a process can be told how many iterations a repetition has.
   [[nodiscard]] bool takes_iterations() const { return kind_ == Kind::taskbench; }
@@ -73,15 +104,12 @@ class Program {
                                                    const std::filesystem::path& json) const;
 
  private:
-  Program(Kind kind, std::vector<std::string> command)
-      : kind_(kind), command_(std::move(command)) {}
+  Program(Kind kind, std::vector<std::string> command, std::vector<std::string> listed)
+      : kind_(kind), command_(std::move(command)), listed_(std::move(listed)) {}
 
   Kind kind_;
   std::vector<std::string> command_;
+  std::vector<std::string> listed_;
 };
-
-/// Whether both commands surely execute the same machine code with the same arguments: binaries of
-/// equal bytes that load the same libraries. A script is never the same: what it calls may differ.
-[[nodiscard]] bool are_identical(const Program& a, const Program& b, const std::atomic<bool>& stop);
 
 }  // namespace taskbench::workloads::measure
