@@ -352,6 +352,20 @@ class ShellParts(unittest.TestCase):
             "install-taskbench<--repository><https://x/y z><--revision><f00>"
             f"<--cache><{self.folder}/.cache/taskbench-package>"])
 
+    def test_a_taskbench_that_cannot_be_installed_ends_no_job_before_its_comment(self):
+        steps_by_name = steps()
+        self.assertIs(steps_by_name["Install taskbench"]["continue-on-error"], True)
+        self.assertIn("steps.install.outcome == 'success'", steps_by_name["Keep taskbench"]["if"])
+        self.stand_in("bin/apt-get")
+        self.stand_in("scripts/install-taskbench", "exit 1")
+        variables = {**parsed(GITLAB)["taskbench-gate"]["variables"],
+                     "GATE_TASKBENCH_REVISION": "f00"}
+        before = gitlab_script("taskbench-gate", "before_script")
+        answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **variables)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("could not be installed", answer.stdout)
+        self.assertTrue(answer.stdout.endswith("<taskbench>\n"))
+
     def test_github_summary_is_the_comment_where_there_is_one(self):
         summary = self.folder / "summary"
         text = steps()["Summary"]["run"]
