@@ -295,13 +295,13 @@ class ShellParts(unittest.TestCase):
         self.stand_in("bin/sudo", "exit 1")
         self.step(
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
-            TASKBENCH="taskbench", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
+            TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
             COUNTERS="instructions-exact",
         )
         self.assertEqual(self.called(), [self.COMPARED.format(
             "<--taskbench><taskbench>",
-            "<--build><make 'a b' $(x)><--program><out/bench --x><--workload><a b><--alpha><5%>"
-            "<--min-time><1ms><--counters><instructions-exact>")])
+            "<--build><make 'a b' $(x)><--program><out/bench --x><--outputs><plugins>"
+            "<--workload><a b><--alpha><5%><--min-time><1ms><--counters><instructions-exact>")])
         self.assertFalse((self.folder / "gate").exists())
 
     def test_github_builds_the_base_by_comparing_it_with_itself(self):
@@ -404,11 +404,12 @@ class ShellParts(unittest.TestCase):
         call = self.gitlab_gate(
             GATE_TASKBENCH="taskbench", GATE_BUILD="make 'a b'; $(x)", GATE_PROGRAM="out/bench",
             GATE_ALPHA="5%", GATE_MIN_TIME="1ms", GATE_WORKLOAD="a", GATE_COUNTERS="c",
+            GATE_OUTPUTS="o",
         )
         self.assertIn("<--taskbench><taskbench><-->", call)
         self.assertTrue(call.endswith(
-            "<--build><make 'a b'; $(x)><--program><out/bench><--workload><a><--alpha><5%>"
-            "<--min-time><1ms><--counters><c>"), call)
+            "<--build><make 'a b'; $(x)><--program><out/bench><--outputs><o><--workload><a>"
+            "<--alpha><5%><--min-time><1ms><--counters><c>"), call)
 
     def test_gitlab_installs_the_taskbench_that_is_asked_for(self):
         for name in ("bin/apt-get", "scripts/install-taskbench"):
