@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <map>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/file_columns.hpp"
 #include "reports/render/files.hpp"
 #include "reports/stats/shift.hpp"
 
@@ -36,19 +39,26 @@ using Kind = OptionValues::Kind;
 struct Format {
   std::string_view name;
   std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
+  std::string (*render_columns)(const verdict::ColumnsReport& report,
+                                const render::TableStyle& style);
 };
 
 constexpr double kShownAfterS = 2;
 constexpr double kShownEveryS = 0.2;
 
+/// For the formats that are the same in any width.
+template <class Report, std::string (*Render)(const Report&)>
+std::string without_style(const Report& report, const render::TableStyle&) {
+  return Render(report);
+}
+using Files = verdict::FilesReport;
+using Columns = verdict::ColumnsReport;
+
 constexpr std::array<Format, 4> kCompareFormats{{
-    {"table", render::table},
-    {"markdown", [](const verdict::FilesReport& report,
-                    const render::TableStyle&) { return render::markdown(report); }},
-    {"csv", [](const verdict::FilesReport& report,
-               const render::TableStyle&) { return render::csv(report); }},
-    {"json", [](const verdict::FilesReport& report,
-                const render::TableStyle&) { return render::json(report); }},
+    {"table", render::table, render::table},
+    {"markdown", without_style<Files, render::markdown>, without_style<Columns, render::markdown>},
+    {"csv", without_style<Files, render::csv>, without_style<Columns, render::csv>},
+    {"json", without_style<Files, render::json>, without_style<Columns, render::json>},
 }};
 
 /// Says from time to time how far it is.
@@ -69,8 +79,19 @@ class ComparisonProgress {
   ProgressLine line_{progress_style(false)};
 };
 
+using Mapping = std::vector<std::pair<std::string, std::string>>;
+
+void rename_benchmarks(model::ResultFile& file, const Mapping& mapping, const std::string& path) {
+  try {
+    verdict::rename_all(file, mapping);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--map: {}: {}; use --by to compare benchmarks of one file", path,
+                                 error.what()));
+  }
+}
+
 std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths,
-                                          ComparisonProgress& progress) {
+                                          const Mapping& mapping, ComparisonProgress& progress) {
   std::vector<model::ResultFile> files;
   for (const std::string& path : paths) {
     progress.show("files read", files.size(), paths.size());
@@ -79,6 +100,7 @@ std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths,
     } catch (const json::ReadError& error) {
       throw UsageError(error.what());
     }
+    if (!mapping.empty()) rename_benchmarks(files.back(), mapping, path);
     if (files.back().partial) print_note(fmt::format("{} is of a run that was interrupted", path));
   }
   return files;
@@ -104,26 +126,143 @@ const Format& parse_format(const std::vector<std::string>& given) {
   throw UsageError("--format: " + unknown_name("format", *text, names));
 }
 
-verdict::FilesReport compared(const std::vector<std::string>& base,
-                              const std::vector<std::string>& head,
-                              const verdict::FilesPolicy& policy) {
-  ComparisonProgress progress;
-  const auto base_files = read_files(base, progress);
-  const auto head_files = read_files(head, progress);
+Mapping parse_mapping(const std::vector<std::string>& given) {
+  Mapping mapping;
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(fmt::format(
+          "--map: '{}' is not OLD=NEW: parts of a benchmark's name, such as workers:1=workers:2",
+          each));
+    }
+    mapping.emplace_back(each.substr(0, equals), each.substr(equals + 1));
+  }
+  return mapping;
+}
+
+constexpr std::size_t kMostShownNames = 10;
+
+std::string shown_names(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kMostShownNames);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// With the names of both sides, and two of them that may have been meant for one another.
+[[noreturn]] void refuse_nothing_in_common(const verdict::FilesReport& report) {
+  std::string hint;
+  const std::vector<std::string_view> head(
+      report.only_head.begin(),
+      report.only_head.begin() +
+          std::ptrdiff_t(std::min(report.only_head.size(), 10 * kMostShownNames)));
+  for (std::size_t i = 0; i < std::min(report.only_base.size(), kMostShownNames); ++i) {
+    const auto near = nearest(report.only_base[i], head);
+    if (!near) continue;
+    hint = fmt::format("; '{}' is near '{}': --map OLD=NEW renames parts of the first side's names",
+                       report.only_base[i], *near);
+    break;
+  }
+  throw UsageError(fmt::format(
+      "the two sides have no benchmark in common; the first has {}; the second has {}{}",
+      shown_names(report.only_base), shown_names(report.only_head), hint));
+}
+
+void refuse_repeated_files(std::string_view option, const std::vector<std::string>& paths) {
   try {
-    refuse_repeated("--base", base);
-    refuse_repeated("--head", head);
+    refuse_repeated(option, paths);
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
   }
+}
+
+verdict::FilesReport compared(const std::vector<std::string>& base,
+                              const std::vector<std::string>& head, const Mapping& mapping,
+                              const verdict::FilesPolicy& policy) {
+  ComparisonProgress progress;
+  const auto base_files = read_files(base, mapping, progress);
+  const auto head_files = read_files(head, {}, progress);
+  refuse_repeated_files("--base", base);
+  refuse_repeated_files("--head", head);
   auto report = verdict::compare_files(
       base_files, head_files, policy,
       [&](std::size_t done, std::size_t of) { progress.show("benchmarks compared", done, of); });
   progress.clear();
-  if (report.rows.empty()) {
-    throw UsageError("the two sides have no benchmark in common; nothing can be compared");
-  }
+  if (report.rows.empty()) refuse_nothing_in_common(report);
   return report;
+}
+
+struct NamedFiles {
+  std::string name;
+  std::vector<std::string> paths;
+};
+
+/// NAME=FILE[,FILE...]
+std::vector<NamedFiles> parse_columns(const std::vector<std::string>& given) {
+  std::vector<NamedFiles> columns;
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(fmt::format("--column: '{}' is not NAME=FILE[,FILE...]", each));
+    }
+    columns.push_back({each.substr(0, equals), parse_list("--column", {each.substr(equals + 1)})});
+  }
+  return columns;
+}
+
+/// "old" for results/old.json, where no other file is called that.
+std::vector<NamedFiles> column_each(const std::vector<std::string>& paths) {
+  std::map<std::string, int> stems;
+  const auto stem = [](const std::string& path) {
+    return std::filesystem::path(path).stem().string();
+  };
+  for (const std::string& path : paths) ++stems[stem(path)];
+  std::vector<NamedFiles> columns;
+  for (const std::string& path : paths) {
+    columns.push_back({stems[stem(path)] == 1 ? stem(path) : path, {path}});
+  }
+  return columns;
+}
+
+std::vector<verdict::Column> read_columns(const std::vector<NamedFiles>& given,
+                                          const Mapping& mapping) {
+  ComparisonProgress progress;
+  std::vector<std::string> all;
+  for (const NamedFiles& each : given) {
+    all.insert(all.end(), each.paths.begin(), each.paths.end());
+  }
+  std::vector<verdict::Column> columns;
+  for (const NamedFiles& each : given) {
+    columns.push_back({each.name, read_files(each.paths, mapping, progress)});
+  }
+  refuse_repeated_files("compare", all);
+  return columns;
+}
+
+std::vector<verdict::Column> columns_by(const std::string& key,
+                                        const std::vector<std::string>& paths,
+                                        const Mapping& mapping) {
+  ComparisonProgress progress;
+  const auto files = read_files(paths, mapping, progress);
+  refuse_repeated_files("compare", paths);
+  verdict::Split split;
+  try {
+    split = verdict::split_by(files, key);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--by {}: {}", key, error.what()));
+  }
+  if (!split.without.empty() && !split.columns.empty()) {
+    print_note(fmt::format("left out, since their names have no '{}': {}", key,
+                           shown_names(split.without)));
+  }
+  if (split.columns.size() < 2) {
+    throw UsageError(fmt::format(
+        "--by {}: the names have {} value{} of it, and it takes two to compare; there are {}", key,
+        split.columns.size(), split.columns.size() == 1 ? "" : "s",
+        split.columns.empty() ? shown_names(split.without) : split.columns.front().name));
+  }
+  return std::move(split.columns);
 }
 
 }  // namespace
@@ -134,25 +273,43 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "A file is one process, whose repetitions are no independent samples: two files give "
       "ratios,\n"
       "but a verdict takes several files a side. `taskbench ab` measures what one takes by "
-      "itself.");
+      "itself.\n"
+      "Three files or more, --column and --by give a table with a column for each: no verdict, "
+      "but\n"
+      "the changes against the first, and which of them the files can show.");
   app.footer(
       "Examples:\n"
       "  taskbench compare old.json new.json\n"
       "  taskbench compare --base old1.json,old2.json,old3.json,old4.json,old5.json \\\n"
       "      --head new1.json,new2.json,new3.json,new4.json,new5.json --format markdown\n"
+      "  taskbench compare monday.json tuesday.json wednesday.json\n"
+      "  taskbench compare --column old=o1.json,o2.json,... --column new=n1.json,n2.json,...\n"
+      "  taskbench compare result.json --by scheduler\n"
       "\n"
-      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 files of "
+      "Exit status: 0 pass, or columns, 1 slower, 2 usage or input error, 3 inconclusive, 4 files "
+      "of "
       "different\n"
       "machines, 5 a benchmark had failed.");
   auto* files = app.add_option("FILE", files_,
                                "Two files: what is compared with, and what may be "
-                               "slower.");
+                               "slower. More: each is a column.");
   auto* base =
       add_valued(app, "--base", base_, "FILE[,FILE...]", "In place of the first file: several.");
   auto* head =
       add_valued(app, "--head", head_, "FILE[,FILE...]", "In place of the second file: several.");
+  auto* column = add_valued(app, "--column", columns_, "NAME=FILE[,FILE...]",
+                            "A column of several processes; give it once a column. The first is "
+                            "what the others are compared with.");
+  auto* by = add_valued(app, "--by", by_, "KEY",
+                        "A column for each value that the benchmarks' names have for KEY: workers, "
+                        "scheduler, threads. Each file is one process.");
+  auto* map = add_valued(app, "--map", map_, "OLD=NEW",
+                         "Rename parts of the names between slashes, workers:1=workers:2, before "
+                         "benchmarks are paired: of the first side, or of all columns. Without NEW "
+                         "the part is left out. Can be given several times.");
   for (const auto* option : {files, base, head}) values.set(option, {Kind::file, {}});
-  for (auto* option : {base, head}) option->group("What to compare");
+  for (const auto* option : {column, by, map}) values.set(option, {Kind::free, {}});
+  for (auto* option : {base, head, column, by, map}) option->group("What to compare");
 
   verdict_.declare(app, values);
 
@@ -167,14 +324,28 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
 ExitCode CompareCommand::execute(const Invocation&) {
   verdict_.parse();
   const Format& format = parse_format(format_);
+  const Mapping mapping = parse_mapping(map_);
+  const auto by = parse_single("--by", by_);
   std::vector<std::string> base = parse_list("--base", base_);
   std::vector<std::string> head = parse_list("--head", head_);
+  const bool has_sides = !base.empty() || !head.empty();
+  const bool has_columns = !columns_.empty() || by || files_.size() > 2;
+  if (has_columns) {
+    const int ways = int{!columns_.empty()} + int{!files_.empty()} + int{has_sides};
+    if (ways != 1 || has_sides || (by && files_.empty())) {
+      throw UsageError(
+          "columns come from FILE..., from --by KEY FILE..., or from --column NAME=FILE,... given "
+          "several times, and not from more than one of these");
+    }
+    exit_on_signals();
+    return compare_in_columns(by, format.render_columns);
+  }
   const bool by_options = !base.empty() && !head.empty() && files_.empty();
-  const bool by_place = base.empty() && head.empty() && files_.size() == 2;
+  const bool by_place = !has_sides && files_.size() == 2;
   if (!by_options && !by_place) {
     throw UsageError(
-        "compare takes two files, or --base FILE,... and --head FILE,...; which of several files "
-        "belong together, it cannot guess");
+        "compare takes two files or more, --column NAME=FILE,..., or --base FILE,... and --head "
+        "FILE,...; which of several files belong together, it cannot guess");
   }
   if (by_place) {
     base = {files_[0]};
@@ -185,10 +356,36 @@ ExitCode CompareCommand::execute(const Invocation&) {
         fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
   }
   exit_on_signals();
-  const verdict::FilesReport report = compared(base, head, policy());
+  const verdict::FilesReport report = compared(base, head, mapping, policy());
   render::TableStyle style;
   style.width = columns(STDOUT_FILENO, style.width);
   return told(report, format.render(report, style));
+}
+
+ExitCode CompareCommand::compare_in_columns(const std::optional<std::string>& by,
+                                            RenderColumns* as_text) const {
+  const Mapping mapping = parse_mapping(map_);
+  const std::vector<NamedFiles> given =
+      columns_.empty() ? column_each(files_) : parse_columns(columns_);
+  if (!by && given.size() < 2) throw UsageError("--column: give it twice or more");
+  for (const NamedFiles& each : given) {
+    if (each.paths.size() > reports::stats::kMaxShiftSample) {
+      throw UsageError(
+          fmt::format("at most {} files a column are compared", reports::stats::kMaxShiftSample));
+    }
+  }
+  if (by && files_.size() > reports::stats::kMaxShiftSample) {
+    throw UsageError(
+        fmt::format("at most {} files are compared --by a key", reports::stats::kMaxShiftSample));
+  }
+  const auto report = verdict::compare_columns(
+      by ? columns_by(*by, files_, mapping) : read_columns(given, mapping), verdict_.alpha());
+  if (report.rows.empty()) throw UsageError("the files have no times that could be compared");
+  render::TableStyle style;
+  style.width = columns(STDOUT_FILENO, style.width);
+  if (!print_result(as_text(report, style))) return ExitCode::usage;
+  if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
+  return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
 }
 
 verdict::FilesPolicy CompareCommand::policy() const {

@@ -50,9 +50,10 @@ constexpr std::array<std::string_view, 19> kOwnKeys{"name",
                                                     "skip_message"};
 
 // What else taskbench writes as JSON, by the key that tells its version.
-constexpr std::array<std::pair<const char*, const char*>, 7> kOurOtherFiles{{
+constexpr std::array<std::pair<const char*, const char*>, 8> kOurOtherFiles{{
     {"taskbench_paired", "the report of `taskbench ab`"},
     {"taskbench_compare", "the answer of `taskbench compare`"},
+    {"taskbench_compare_columns", "the answer of `taskbench compare`"},
     {"taskbench_baseline_comparison", "the answer of `taskbench baseline compare`"},
     {"taskbench_baseline", "a stored baseline"},
     {"taskbench_noise", "a stored noise floor"},

@@ -212,24 +212,6 @@ std::map<std::string, std::string> machine_of(const ResultFile& file) {
   return facts;
 }
 
-/// Of all files: each fact that two of them have and do not agree on.
-std::vector<std::string> differences(const std::vector<const ResultFile*>& files) {
-  std::map<std::string, std::vector<std::string>> values;  // each once, in the order of the files
-  for (const ResultFile* file : files) {
-    for (const auto& [key, value] : machine_of(*file)) {
-      std::vector<std::string>& known = values[key];
-      if (std::ranges::find(known, value) == known.end()) known.push_back(value);
-    }
-  }
-  std::vector<std::string> result;
-  for (const auto& [key, known] : values) {
-    if (known.size() > 1) {
-      result.push_back(fmt::format("{}: '{}'", key, fmt::join(known, "' and '")));
-    }
-  }
-  return result;
-}
-
 /// The least p that so many files a side can have: that of complete separation.
 double least_p(std::size_t base, std::size_t head) {
   double orders = 1;
@@ -309,6 +291,23 @@ std::size_t files_needed(double alpha) {
   }
 }
 
+std::vector<std::string> machine_differences(const std::vector<const ResultFile*>& files) {
+  std::map<std::string, std::vector<std::string>> values;  // each once, in the order of the files
+  for (const ResultFile* file : files) {
+    for (const auto& [key, value] : machine_of(*file)) {
+      std::vector<std::string>& known = values[key];
+      if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+    }
+  }
+  std::vector<std::string> result;
+  for (const auto& [key, known] : values) {
+    if (known.size() > 1) {
+      result.push_back(fmt::format("{}: '{}'", key, fmt::join(known, "' and '")));
+    }
+  }
+  return result;
+}
+
 FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
                           const FilesPolicy& policy, const RowObserver& observer) {
   FilesReport report;
@@ -316,7 +315,7 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
   for (const auto* files : {&base, &head}) {
     for (const ResultFile& file : *files) all.push_back(&file);
   }
-  report.machine_differs = differences(all);
+  report.machine_differs = machine_differences(all);
   fill_failures(base, "base", report);
   fill_failures(head, "head", report);
 

@@ -60,6 +60,11 @@ struct FilesReport {
 /// several rows the least p is to be under alpha over their number.
 [[nodiscard]] std::size_t files_needed(double alpha);
 
+/// Each fact about the machine that two of the files have and do not agree on: "num_cpus: '2' and
+/// '4'". Empty when they are of one.
+[[nodiscard]] std::vector<std::string> machine_differences(
+    const std::vector<const model::ResultFile*>& files);
+
 /// Hears of every row before it is compared: how many are done, and about how many there are. What
 /// it throws ends the comparison.
 using RowObserver = std::function<void(std::size_t done, std::size_t of)>;

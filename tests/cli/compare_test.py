@@ -142,6 +142,54 @@ class Answers(CompareTest):
         self.assertRegex(answer.stdout, r"its instructions +1,070 +1,070 .* PASS")
 
 
+class Columns(CompareTest):
+    def test_each_of_three_files_is_a_column(self):
+        for name, ns in (("mon.json", 100), ("tue.json", 110), ("wed.json", 90)):
+            self.file(name, {"sort": ns, "hash": 7}, spread=0)
+        answer = self.taskbench("compare", "mon.json", "tue.json", "wed.json")
+        self.assertRegex(answer.stdout, r"benchmark +mon +tue +change +wed +change\n")
+        self.assertRegex(answer.stdout, r"sort .*100\.02 ns.* \+10\.0 % \? .* -10\.0 % \?\n")
+        self.assertRegex(answer.stdout, r"geometric mean .* \+4\.9 % .* -5\.1 %\n")
+        self.assertIn("?: not judged. A file is one process", answer.stdout)
+
+    def test_columns_of_several_files_are_judged_in_every_format(self):
+        columns = [f"--column={name}={self.files(name, 7, {'sort': ns, 'hash': 7})}"
+                   for name, ns in (("old", 100), ("new", 120))]
+        table = self.taskbench("compare", *columns).stdout
+        self.assertRegex(table, r"sort .* \+\d+\.\d % \(p=0\.001\)\n")
+        self.assertRegex(table, r"hash .* ~ \(p=\d\.\d+\)\n")
+        markdown = self.taskbench("compare", *columns, "--format", "markdown").stdout
+        self.assertIn("| benchmark | old | new | change |", markdown)
+        document = json.loads(self.taskbench("compare", *columns, "--format", "json").stdout)
+        (sort, hashed) = document["benchmarks"]
+        self.assertTrue(sort["columns"][1]["changed"])
+        self.assertFalse(hashed["columns"][1]["changed"])
+        rows = self.taskbench("compare", *columns, "--format", "csv").stdout.splitlines()
+        self.assertEqual(len(rows), 1 + 4)
+        self.assertTrue(rows[2].startswith("sort,new,7,"))
+
+    def test_one_file_is_split_by_what_its_names_tell(self):
+        self.file("a", {"spawn/workers:1": 10, "spawn/workers:2": 20, "plain": 1}, spread=0)
+        answer = self.taskbench("compare", "a", "--by", "workers")
+        self.assertRegex(answer.stdout, r"benchmark +workers:1 +workers:2 +change\nspawn .*\+100")
+        self.assertIn("have no 'workers': plain", answer.stderr)
+
+    def test_other_names_are_mapped_before_benchmarks_are_paired(self):
+        self.file("one", {"spawn/workers:1": 10}, spread=0)
+        self.file("two", {"spawn/workers:2": 15}, spread=0)
+        answer = self.taskbench("compare", "one", "two", "--map", "workers:1=workers:2", status=3)
+        self.assertRegex(answer.stdout, r"spawn/workers:2 .*\+50\.0 %")
+        self.file("both", {"spawn/workers:1": 10, "spawn/workers:2": 15})
+        self.refused("compare", "both", "two", "--map", "workers:1=workers:2",
+                     says="both: two benchmarks of one file would both be called")
+
+    def test_columns_of_different_machines_are_not_judged(self):
+        for name, cpus in (("a", 2), ("b", 64), ("c", 2)):
+            self.file(name, {"x": 1}, num_cpus=cpus)
+        answer = self.taskbench("compare", "a", "b", "c", status=4)
+        self.assertIn("?: not judged, since the machines differ.", answer.stdout)
+
+
 class Refusals(CompareTest):
     def test_files_that_cannot_be_read(self):
         good = self.file("good", {"x": 1})
@@ -198,12 +246,24 @@ class Refusals(CompareTest):
     def test_nothing_in_common(self):
         self.file("a", {"x": 1})
         self.file("b", {"y": 1})
-        self.refused("compare", "a", "b", says="no benchmark in common")
+        self.refused("compare", "a", "b", says="the first has x; the second has y")
+        self.file("one", {"spawn/workers:1": 1})
+        self.file("two", {"spawn/workers:2": 1})
+        self.refused("compare", "one", "two",
+                     says="'spawn/workers:1' is near 'spawn/workers:2': --map OLD=NEW renames")
 
     def test_which_files_belong_together_is_not_guessed(self):
         self.file("a", {"x": 1})
-        for arguments in ([], ["a"], ["a", "a", "a"], ["--base", "a"], ["a", "--head", "a"]):
+        for arguments in ([], ["a"], ["--base", "a"], ["a", "--head", "a"]):
             self.refused("compare", *arguments, says="compare takes two files")
+        self.refused("compare", "a", "a", "a", says="a and a are the same result, of one process")
+        for arguments in (["--column", "x=a", "a"], ["--by", "workers"],
+                          ["--by", "workers", "--base", "a", "--head", "a"]):
+            self.refused("compare", *arguments, says="columns come from FILE...")
+        self.refused("compare", "--column", "a", says="'a' is not NAME=FILE")
+        self.refused("compare", "--column", "x=a", says="--column: give it twice")
+        self.refused("compare", "a", "--by", "workers", says="the names have 0 values of it")
+        self.refused("compare", "a", "a", "--map", "x", says="'x' is not OLD=NEW")
         self.refused("compare", "a", "a", "--format", "tabel", says="did you mean 'table'?")
 
 

@@ -1,0 +1,219 @@
+#include "reports/render/file_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
+#include "reports/render/verdict_table.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using verdict::ColumnCell;
+using verdict::ColumnsReport;
+using verdict::ColumnsRow;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMeanTitle = "geometric mean";
+constexpr std::size_t kColumnGap = 2;
+
+std::string time_in(const TimeUnit& unit, double ns) {
+  return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
+}
+
+std::string time_text(const ColumnCell& cell, const TimeUnit& unit) {
+  if (cell.files == 0) return std::string(kNone);
+  std::string text = time_in(unit, cell.ns);
+  if (cell.spread) text += fmt::format(" ± {:.1f} %", 100 * *cell.spread);
+  return text;
+}
+
+/// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" for what cannot be judged.
+std::string change_text(const ColumnCell& cell) {
+  if (!cell.change) return std::string(kNone);
+  if (!cell.p_adjusted) return percent_change(*cell.change) + " ?";
+  return fmt::format("{} (p={:.3f})", cell.is_changed ? percent_change(*cell.change) : "~",
+                     *cell.p_adjusted);
+}
+
+TimeUnit unit_of(const ColumnsRow& row) {
+  double shortest = 0;
+  for (const ColumnCell& cell : row.cells) {
+    if (cell.files > 0 && (shortest == 0 || cell.ns < shortest)) shortest = cell.ns;
+  }
+  return time_unit(shortest > 0 ? shortest : 1);
+}
+
+/// The titles, the rows, and the means; of every column but the first a time and a change.
+std::vector<Cells> file_cells(const ColumnsReport& report) {
+  std::vector<Cells> rows;
+  Cells titles{"benchmark"};
+  for (std::size_t i = 0; i < report.columns.size(); ++i) {
+    titles.push_back(report.columns[i]);
+    if (i > 0) titles.emplace_back("change");
+  }
+  rows.push_back(std::move(titles));
+  for (const ColumnsRow& row : report.rows) {
+    const TimeUnit unit = unit_of(row);
+    Cells cells{row.name};
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      cells.push_back(time_text(row.cells[i], unit));
+      if (i > 0) cells.push_back(change_text(row.cells[i]));
+    }
+    rows.push_back(std::move(cells));
+  }
+  if (report.mean_ns.empty()) return rows;
+  const TimeUnit unit = time_unit(*std::ranges::min_element(report.mean_ns));
+  Cells means{kMeanTitle};
+  for (std::size_t i = 0; i < report.mean_ns.size(); ++i) {
+    means.push_back(time_in(unit, report.mean_ns[i]));
+    if (i > 0) means.push_back(percent_change(report.mean_ns[i] / report.mean_ns[0] - 1));
+  }
+  rows.push_back(std::move(means));
+  return rows;
+}
+
+template <class Predicate>
+bool any_cell(const ColumnsReport& report, Predicate predicate) {
+  return std::ranges::any_of(report.rows, [&](const ColumnsRow& row) {
+    return std::ranges::any_of(row.cells, predicate);
+  });
+}
+
+std::vector<std::string> legend(const ColumnsReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& difference : report.machine_differs) {
+    lines.push_back(fmt::format("The files come from different machines: {}.", difference));
+  }
+  lines.push_back(fmt::format(
+      "Times are medians of the files' medians; ± is their median absolute deviation, and for a "
+      "single file that of its repetitions. Changes are against {}.",
+      report.columns.front()));
+  if (any_cell(report, [](const ColumnCell& cell) { return cell.p_adjusted.has_value(); })) {
+    lines.push_back(
+        fmt::format("~: no change is shown at the {:g} % level. p is of the exact rank-sum test, "
+                    "adjusted over all changes that are judged (Holm).",
+                    100 * report.alpha));
+  }
+  const auto is_open = [](const ColumnCell& cell) { return cell.change && !cell.p_adjusted; };
+  if (any_cell(report, is_open)) {
+    lines.push_back(
+        report.machine_differs.empty()
+            ? fmt::format("?: not judged. A file is one process, whose repetitions are no "
+                          "independent samples; {} files a column would judge every change here.",
+                          report.files_needed)
+            : "?: not judged, since the machines differ.");
+  }
+  if (!report.mean_ns.empty() && report.in_all_columns < report.rows.size()) {
+    lines.push_back(
+        fmt::format("The geometric mean is over the {} of {} benchmarks that all columns have.",
+                    report.in_all_columns, report.rows.size()));
+  }
+  lines.insert(lines.end(), report.failed.begin(), report.failed.end());
+  return lines;
+}
+
+/// How wide each column but the first is.
+std::vector<std::size_t> widths_of(const std::vector<Cells>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(printable(row[i])));
+    }
+  }
+  return widths;
+}
+
+std::string block(const std::vector<Cells>& rows, std::size_t first, std::size_t count) {
+  std::vector<Cells> part;
+  for (const Cells& row : rows) {
+    Cells& cells = part.emplace_back(Cells{row.front()});
+    for (std::size_t i = 0; i < count; ++i) cells.push_back(row[first + i]);
+  }
+  std::string text;
+  for (const std::string& line : aligned(part, columns_to_the_left(part.front()))) {
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string table(const ColumnsReport& report, const TableStyle& style) {
+  const std::vector<Cells> rows = file_cells(report);
+  const std::vector<std::size_t> widths = widths_of(rows);
+  std::vector<std::size_t> groups{1};  // a time and its change belong together
+  groups.resize(report.columns.size(), 2);
+  std::string text;
+  std::size_t first = 1;
+  const auto of_columns = std::span(widths).subspan(1);
+  for (const std::size_t count :
+       distribute(of_columns, groups, widths.front(), kColumnGap, style.columns())) {
+    text += block(rows, first, count) + '\n';
+    first += count;
+  }
+  return text + paragraphs(legend(report), style.columns());
+}
+
+std::string markdown(const ColumnsReport& report) {
+  const std::vector<Cells> rows = file_cells(report);
+  VerdictText text;
+  for (const std::string& title : rows.front()) text.titles.push_back(markdown_escaped(title));
+  for (std::size_t i = 1; i < rows.size(); ++i) text.rows.push_back({rows[i]});
+  return markdown_table(text) + '\n' + bullets(legend(report));
+}
+
+std::string csv(const ColumnsReport& report) {
+  std::string text = "name,column,files,median_ns,spread,change,p_adjusted,changed\n";
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : std::string();
+  };
+  for (const ColumnsRow& row : report.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const ColumnCell& cell = row.cells[i];
+      text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_field(row.name),
+                          csv_field(report.columns[i]), cell.files,
+                          cell.files > 0 ? fmt::format("{}", cell.ns) : "", number(cell.spread),
+                          number(cell.change), number(cell.p_adjusted),
+                          cell.p_adjusted ? fmt::format("{}", cell.is_changed) : "");
+    }
+  }
+  return text;
+}
+
+std::string json(const ColumnsReport& report) {
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json rows = Json::array();
+  for (const ColumnsRow& row : report.rows) {
+    Json cells = Json::array();
+    for (const ColumnCell& cell : row.cells) {
+      cells.push_back({{"files", cell.files},
+                       {"median_ns", cell.files > 0 ? Json(cell.ns) : Json(nullptr)},
+                       {"spread", or_null(cell.spread)},
+                       {"change", or_null(cell.change)},
+                       {"p_adjusted", or_null(cell.p_adjusted)},
+                       {"changed", cell.p_adjusted ? Json(cell.is_changed) : Json(nullptr)}});
+    }
+    rows.push_back({{"name", row.name}, {"columns", std::move(cells)}});
+  }
+  const Json document{{"taskbench_compare_columns", 1},
+                      {"columns", report.columns},
+                      {"alpha", report.alpha},
+                      {"files_needed", report.files_needed},
+                      {"machine_differs", report.machine_differs},
+                      {"benchmarks", std::move(rows)},
+                      {"geometric_mean_ns", report.mean_ns},
+                      {"in_all_columns", report.in_all_columns},
+                      {"failed", report.failed}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,263 @@
+#include "reports/verdict/file_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "reports/stats/multiplicity.hpp"
+#include "reports/stats/shift.hpp"
+#include "reports/stats/summary.hpp"
+#include "reports/verdict/files.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+using model::Benchmark;
+using model::ResultFile;
+
+/// What the files of a column have of one benchmark.
+struct Sample {
+  std::vector<double> x;  ///< ln of the median, one a file
+  double deviation = 0;   ///< of the repetitions of the last file, relative
+  bool has_deviation = false;
+};
+using Samples = std::unordered_map<std::string, Sample>;
+
+Samples samples_of(const Column& column) {
+  Samples samples;
+  for (const ResultFile& file : column.files) {
+    for (const Benchmark& benchmark : file.benchmarks) {
+      if (!benchmark.error.empty() || benchmark.repetitions.empty()) continue;
+      std::vector<double> times;
+      for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
+      const double median = stats::median(times);
+      Sample& sample = samples[benchmark.run_name];
+      sample.x.push_back(std::log(median));
+      sample.has_deviation = times.size() > 1;
+      sample.deviation = stats::median_absolute_deviation(times) / median;
+    }
+  }
+  return samples;
+}
+
+ColumnCell cell_of(const Sample& sample) {
+  ColumnCell cell;
+  cell.files = sample.x.size();
+  cell.ns = std::exp(stats::median(sample.x));
+  if (cell.files == 1) {
+    if (sample.has_deviation) cell.spread = sample.deviation;
+    return cell;
+  }
+  std::vector<double> medians;
+  for (const double x : sample.x) medians.push_back(std::exp(x));
+  cell.spread = stats::median_absolute_deviation(medians) / cell.ns;
+  return cell;
+}
+
+double p_of_both_directions(const std::vector<double>& first, const std::vector<double>& other) {
+  return std::min(1.0,
+                  2 * std::min(stats::shift_p(first, other, 0), stats::shift_p(other, first, 0)));
+}
+
+/// Of complete separation, in either direction.
+double least_p_of_both(std::size_t n, std::size_t m) {
+  double orders = 1;
+  for (std::size_t k = 1; k <= m; ++k) {
+    orders *= static_cast<double>(n + k) / static_cast<double>(k);
+  }
+  return std::min(1.0, 2 / orders);
+}
+
+std::vector<std::string> names_in_order(const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
+  for (const Column& column : columns) {
+    for (const ResultFile& file : column.files) {
+      for (const Benchmark& benchmark : file.benchmarks) {
+        if (benchmark.repetitions.empty()) continue;
+        if (seen.insert(benchmark.run_name).second) names.push_back(benchmark.run_name);
+      }
+    }
+  }
+  return names;
+}
+
+/// Changes that could be judged, were they as clear as can be.
+struct Judgeable {
+  ColumnCell* cell;
+  double p;
+  double least;
+};
+
+/// A change of so few files that its p cannot be below alpha, however clear it is, is left out, the
+/// least able first: it must not make the p of the others greater. How many files there are
+/// decides, and nothing that was measured.
+void judge_all(std::vector<Judgeable> cells, double alpha) {
+  std::ranges::sort(cells, {}, &Judgeable::least);
+  while (!cells.empty() && cells.back().least * static_cast<double>(cells.size()) >= alpha) {
+    cells.pop_back();
+  }
+  if (cells.empty()) return;
+  std::vector<double> p;
+  for (const Judgeable& each : cells) p.push_back(each.p);
+  const std::vector<double> adjusted = stats::holm(p);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i].cell->p_adjusted = adjusted[i];
+    cells[i].cell->is_changed = adjusted[i] < alpha;
+  }
+}
+
+void add_means(ColumnsReport& report) {
+  std::vector<double> sums(report.columns.size());
+  for (const ColumnsRow& row : report.rows) {
+    if (!std::ranges::all_of(row.cells, [](const ColumnCell& cell) { return cell.files > 0; })) {
+      continue;
+    }
+    ++report.in_all_columns;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += std::log(row.cells[i].ns);
+  }
+  if (report.in_all_columns == 0) return;
+  for (const double sum : sums) {
+    report.mean_ns.push_back(std::exp(sum / static_cast<double>(report.in_all_columns)));
+  }
+}
+
+void require_different_names(const ResultFile& file) {
+  std::unordered_set<std::string_view> seen;
+  for (const Benchmark& benchmark : file.benchmarks) {
+    if (!seen.insert(benchmark.run_name).second) {
+      throw std::invalid_argument(
+          fmt::format("two benchmarks of one file would both be called '{}'", benchmark.run_name));
+    }
+  }
+}
+
+/// Where the parts `from` stand in the name: place and length, with no slash at either end.
+std::size_t find_parts(std::string_view name, std::string_view from) {
+  for (auto at = name.find(from); at != std::string_view::npos; at = name.find(from, at + 1)) {
+    const auto end = at + from.size();
+    if ((at == 0 || name[at - 1] == '/') && (end == name.size() || name[end] == '/')) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// The part of the name that tells the key; empty where there is none.
+std::string part_of(const Benchmark& benchmark, const std::string& key) {
+  const std::string_view name = benchmark.run_name;
+  if (key == "scheduler" && find_parts(name, benchmark.scheduler) != std::string_view::npos) {
+    return benchmark.scheduler;
+  }
+  const std::string begin = key + ':';
+  for (std::size_t at = 0; at < name.size();) {
+    const auto end = std::min(name.find('/', at), name.size());
+    const std::string_view part = name.substr(at, end - at);
+    if (part.starts_with(begin)) return std::string(part);
+    at = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) {
+  ColumnsReport report;
+  report.alpha = alpha;
+  std::vector<const ResultFile*> all;
+  std::vector<Samples> samples;
+  for (const Column& column : columns) {
+    report.columns.push_back(column.name);
+    samples.push_back(samples_of(column));
+    for (const ResultFile& file : column.files) {
+      all.push_back(&file);
+      for (const Benchmark& benchmark : file.benchmarks) {
+        if (benchmark.error.empty()) continue;
+        report.failed.push_back(
+            fmt::format("{} of {}: {}", benchmark.run_name, column.name, benchmark.error));
+      }
+    }
+  }
+  report.machine_differs = machine_differences(all);
+
+  std::vector<std::string> names = names_in_order(columns);
+  report.rows.reserve(names.size());  // the cells are referred to
+  std::vector<Judgeable> judgeable;
+  for (std::string& name : names) {
+    ColumnsRow& row = report.rows.emplace_back();
+    row.name = std::move(name);
+    const Sample* first = nullptr;
+    row.cells.resize(columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto found = samples[i].find(row.name);
+      if (found == samples[i].end()) continue;
+      ColumnCell& cell = row.cells[i];
+      cell = cell_of(found->second);
+      if (i == 0) first = &found->second;
+      if (i == 0 || first == nullptr) continue;
+      cell.change = cell.ns / row.cells[0].ns - 1;
+      judgeable.push_back({&cell, p_of_both_directions(first->x, found->second.x),
+                           least_p_of_both(first->x.size(), found->second.x.size())});
+    }
+  }
+  const auto comparisons = static_cast<double>(std::max<std::size_t>(1, judgeable.size()));
+  report.files_needed = files_needed(alpha / 2 / comparisons);
+  if (report.machine_differs.empty()) judge_all(std::move(judgeable), alpha);
+  add_means(report);
+  return report;
+}
+
+std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
+  const auto at = from.empty() ? std::string_view::npos : find_parts(name, from);
+  if (at == std::string_view::npos) return std::string(name);
+  std::string_view before = name.substr(0, at);
+  std::string_view after = name.substr(at + from.size());
+  if (to.empty()) {  // and one of the slashes around it
+    if (!after.empty())
+      after.remove_prefix(1);
+    else if (!before.empty())
+      before.remove_suffix(1);
+  }
+  return fmt::format("{}{}{}", before, to, after);
+}
+
+void rename_all(ResultFile& file, const std::vector<std::pair<std::string, std::string>>& mapping) {
+  for (Benchmark& benchmark : file.benchmarks) {
+    for (const auto& [from, to] : mapping) {
+      benchmark.run_name = mapped_name(benchmark.run_name, from, to);
+    }
+  }
+  require_different_names(file);
+}
+
+Split split_by(const std::vector<ResultFile>& files, const std::string& key) {
+  Split split;
+  std::unordered_map<std::string, std::size_t> places;
+  std::unordered_set<std::string> without;
+  for (const ResultFile& file : files) {
+    ResultFile context = file;
+    context.benchmarks.clear();
+    std::unordered_map<std::size_t, ResultFile> parts;
+    for (const Benchmark& benchmark : file.benchmarks) {
+      const std::string part = part_of(benchmark, key);
+      if (part.empty()) {
+        if (without.insert(benchmark.run_name).second) split.without.push_back(benchmark.run_name);
+        continue;
+      }
+      const auto [place, is_new] = places.emplace(part, split.columns.size());
+      if (is_new) split.columns.push_back({part, {}});
+      ResultFile& target = parts.try_emplace(place->second, context).first->second;
+      target.benchmarks.push_back(benchmark);
+      target.benchmarks.back().run_name = mapped_name(benchmark.run_name, part, "");
+    }
+    for (auto& [place, part] : parts) {
+      require_different_names(part);
+      split.columns[place].files.push_back(std::move(part));
+    }
+  }
+  return split;
+}
+
+}  // namespace taskbench::reports::verdict
