@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <compare>
 #include <numeric>
+#include <utility>
 
 #include "reports/stats/require.hpp"
 #include "reports/stats/split_mix.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
+
+/// What workloads are compared by: the rank statistic first, and where that is equal the other.
+struct Standing {
+  double ranks = 0;
+  std::int64_t sizes = 0;
+  auto operator<=>(const Standing&) const = default;
+};
 
 /// One workload: what its statistic is under flips, and how often flips reached the observed one.
 class Workload {
@@ -35,49 +44,74 @@ class Workload {
       squares += rank * rank;
     }
     scale_ = squares > 0 ? 1 / std::sqrt(squares) : 0;
-    sum_ = std::accumulate(signed_ranks_.begin(), signed_ranks_.end(), std::int64_t{0});
-    observed_ = statistic();
+    scale_sizes(sizes, signs);
+    rank_sum_ = std::accumulate(signed_ranks_.begin(), signed_ranks_.end(), std::int64_t{0});
+    size_sum_ = std::accumulate(signed_sizes_.begin(), signed_sizes_.end(), std::int64_t{0});
+    observed_ = standing();
   }
 
-  [[nodiscard]] double statistic() const { return static_cast<double>(sum_) * scale_; }
+  [[nodiscard]] Standing standing() const {
+    return {static_cast<double>(rank_sum_) * scale_, size_sum_};
+  }
+  [[nodiscard]] Standing observed() const { return observed_; }
 
   /// Turns the sign of one block, which has been turned already or not.
   void turn(std::size_t block, bool is_turned) {
-    sum_ += (is_turned ? 2 : -2) * signed_ranks_[block];
+    const int change = is_turned ? 2 : -2;
+    rank_sum_ += change * signed_ranks_[block];
+    size_sum_ += change * signed_sizes_[block];
   }
 
   /// Makes bit i of `flips` decide on block i.
   void turn_all(std::span<const std::uint64_t> flips) {
-    sum_ = 0;
+    rank_sum_ = 0;
+    size_sum_ = 0;
     for (std::size_t i = 0; i < signed_ranks_.size(); ++i) {
       const bool is_turned = (flips[i / 64] >> (i % 64) & 1) != 0;
-      sum_ += is_turned ? -signed_ranks_[i] : signed_ranks_[i];
+      rank_sum_ += is_turned ? -signed_ranks_[i] : signed_ranks_[i];
+      size_sum_ += is_turned ? -signed_sizes_[i] : signed_sizes_[i];
     }
   }
 
-  void count(double greatest_of_all) {
-    reached_ += statistic() >= observed_ ? 1U : 0U;
-    reached_by_any_ += greatest_of_all >= observed_ ? 1U : 0U;
+  /// `greatest` is that of the workloads that are not ahead of this one, itself among them.
+  void count(const Standing& greatest) {
+    const bool reached = standing().ranks >= observed_.ranks;
+    reached_ += reached ? 1U : 0U;
+    reached_by_any_ += reached || greatest >= observed_ ? 1U : 0U;
   }
 
   [[nodiscard]] std::size_t reached() const { return reached_; }
   [[nodiscard]] std::size_t reached_by_any() const { return reached_by_any_; }
 
  private:
+  /// In whole numbers, so that sums are exact however they are computed.
+  void scale_sizes(const std::vector<double>& sizes, const std::vector<int>& signs) {
+    constexpr double kUnit = 1099511627776.0;  // 2^40
+    const double greatest = *std::max_element(sizes.begin(), sizes.end());
+    double squares = 0;
+    for (const double size : sizes) squares += greatest > 0 ? std::pow(size / greatest, 2) : 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const double share = greatest > 0 ? sizes[i] / greatest / std::sqrt(squares) : 0;
+      signed_sizes_.push_back(signs[i] * std::llround(kUnit * share));
+    }
+  }
+
   std::vector<std::int64_t> signed_ranks_;  // doubled; 0 for a difference that equals the shift
+  std::vector<std::int64_t> signed_sizes_;  // in units of the root of the sum of their squares
   double scale_ = 0;
-  std::int64_t sum_ = 0;  // of the signed ranks under the present flips
-  double observed_ = 0;
+  std::int64_t rank_sum_ = 0;  // of the signed ranks under the present flips
+  std::int64_t size_sum_ = 0;
+  Standing observed_;
   std::size_t reached_ = 0;
   std::size_t reached_by_any_ = 0;
 };
 
+/// The workloads stand in the order of what was observed, the least first: each is compared with
+/// itself and those before it.
 void count_flips(std::vector<Workload>& workloads) {
-  double greatest = workloads.front().statistic();
-  for (const Workload& workload : workloads) {
-    greatest = std::max(greatest, workload.statistic());
-  }
+  Standing greatest = workloads.front().standing();
   for (Workload& workload : workloads) {
+    greatest = std::max(greatest, workload.standing());
     workload.count(greatest);
   }
 }
@@ -141,15 +175,24 @@ SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
   for (std::size_t w = 0; w < differences.size(); ++w) {
     workloads.emplace_back(differences[w], shifts[w], direction);
   }
+  std::vector<std::size_t> order(workloads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return workloads[a].observed() < workloads[b].observed();
+  });
+  std::vector<Workload> ascending;
+  for (const std::size_t w : order) ascending.push_back(std::move(workloads[w]));
   const std::size_t blocks = differences.front().size();
-  const std::size_t patterns = blocks <= kMaxExactBlocks
-                                   ? make_all_flips(workloads, blocks)
-                                   : make_random_flips(workloads, blocks, seed);
-  SignFlipResult result;
-  for (const Workload& workload : workloads) {
-    const auto total = static_cast<double>(patterns);
-    result.p.push_back(static_cast<double>(workload.reached()) / total);
-    result.p_adjusted.push_back(static_cast<double>(workload.reached_by_any()) / total);
+  const auto patterns =
+      static_cast<double>(blocks <= kMaxExactBlocks ? make_all_flips(ascending, blocks)
+                                                    : make_random_flips(ascending, blocks, seed));
+  SignFlipResult result{std::vector<double>(order.size()), std::vector<double>(order.size())};
+  // No workload may be more significant than one that is ahead of it.
+  double so_far = 0;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    so_far = std::max(so_far, static_cast<double>(ascending[i].reached_by_any()) / patterns);
+    result.p[order[i]] = static_cast<double>(ascending[i].reached()) / patterns;
+    result.p_adjusted[order[i]] = so_far;
   }
   return result;
 }

@@ -53,10 +53,22 @@ struct SignFlipResult {
 /// (1 + count) / (1 + N) of N = kRandomFlips ones drawn from the seed, which is then the only thing
 /// it depends on besides the data. Its level is exact in either case: P(p <= a) <= a.
 ///
-/// p_adjusted is the same for the greatest statistic of all workloads, the same flips being applied
-/// to each (single-step maxT: Westfall and Young, Resampling-based multiple testing, 1993). So
-/// workloads that are noisy together cost little, and the chance that any workload without a change
-/// gets a p_adjusted <= a is at most a.
+/// p_adjusted is that of the greatest statistic of several workloads, the same flips being applied
+/// to each (step-down maxT: Westfall and Young, Resampling-based multiple testing, 1993). For the
+/// workload with the greatest observed statistic these are all; for each further one, those that
+/// are not ahead of it; and it is never below that of one that is ahead. So workloads that are
+/// noisy together cost little, those that have surely changed cost the others nothing, and the
+/// chance that any workload without a change gets a p_adjusted <= a is at most a, whatever the
+/// others do: the set that the first of those is compared with holds all of them.
+///
+/// Ranks alone cannot tell a workload that is slower by far from one that is not: under the flips
+/// that turn all of its differences upwards, which exist for each workload, any has the greatest
+/// statistic there is. With W workloads p_adjusted would never be below W / 2^n then, however great
+/// the change. So where ranks are equal, workloads are compared by the sum of the differences less
+/// the shift, divided by the root of the sum of their squares: near to its greatest value for
+/// differences that are all alike, as those of a great change are, and less for noise that has been
+/// turned upwards. The least p_adjusted is 2^-n, for any number of workloads, and none is greater
+/// than without this. Under a workload's own flips equal ranks count as reached, as they do in p.
 ///
 /// Throws std::invalid_argument for no workloads, no blocks, workloads of unequal length, a shift
 /// too many or too few, and values that are not finite.

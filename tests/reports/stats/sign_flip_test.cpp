@@ -9,6 +9,8 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/reports/stats/noise.hpp"
@@ -78,16 +80,24 @@ TEST(SignFlip, takes_ties_and_zeros_into_account) {
 // >>> for sign in (1, -1):
 // ...     e = sign * d - s[:, None]
 // ...     x = np.sign(e) * scipy.stats.rankdata(abs(e), axis=1)
-// ...     x = x / np.sqrt((x**2).sum(1, keepdims=True))
-// ...     T = np.array(list(itertools.product([1, -1], repeat=7))) @ x.T
-// ...     o = x.sum(1)
-// ...     print((T >= o - 1e-12).mean(0), [(T.max(1) >= t - 1e-12).mean() for t in o])
-// [0.0625 0.15625 0.140625] [0.1484375, 0.3515625, 0.2890625]
-// [0.9921875 0.9375 0.9296875] [1.0, 1.0, 1.0]
+// ...     x, y = (v / np.sqrt((v**2).sum(1, keepdims=True)) for v in (x, e))
+// ...     G = np.array(list(itertools.product([1, -1], repeat=7)))
+// ...     T, U, o, u = G @ x.T, G @ y.T, x.sum(1), y.sum(1)
+// ...     order = sorted(range(3), key=lambda w: (-o[w], -u[w]))
+// ...     p, least = [0] * 3, 0
+// ...     for j, w in enumerate(order):
+// ...         hit = T[:, w] >= o[w] - 1e-12
+// ...         for v in order[j:]:
+// ...             hit |= T[:, v] > o[w] + 1e-12
+// ...             hit |= (abs(T[:, v] - o[w]) < 1e-12) & (U[:, v] >= u[w] - 1e-12)
+// ...         p[w] = least = max(least, hit.mean())
+// ...     print([(T[:, w] >= o[w] - 1e-12).mean() for w in range(3)], p)
+// [0.0625, 0.15625, 0.140625] [0.1484375, 0.203125, 0.203125]
+// [0.9921875, 0.9375, 0.9296875] [1.0, 1.0, 1.0]
 TEST(SignFlip, equals_a_plain_enumeration_for_three_workloads) {
   const SignFlipResult up = slower(kThree, kShifts);
   EXPECT_EQ(up.p, (Values{0.0625, 0.15625, 0.140625}));
-  EXPECT_EQ(up.p_adjusted, (Values{0.1484375, 0.3515625, 0.2890625}));
+  EXPECT_EQ(up.p_adjusted, (Values{0.1484375, 0.203125, 0.203125}));
   const SignFlipResult down = sign_flip_test(kThree, kShifts, Direction::faster, kSeed);
   EXPECT_EQ(down.p, (Values{0.9921875, 0.9375, 0.9296875}));
   EXPECT_EQ(down.p_adjusted, (Values{1, 1, 1}));
@@ -266,6 +276,68 @@ TEST(SignFlip, a_real_change_does_not_make_its_neighbours_alarms) {
   }
   EXPECT_LE(false_alarms, kTrials * (kAlpha + four_errors(kAlpha, kTrials))) << "seed " << kSeed;
   EXPECT_GE(found, 0.99 * kTrials);
+}
+
+/// So many workloads of each kind, those without a change last.
+struct Mixture {
+  std::size_t slower;
+  std::size_t faster;
+  std::size_t unchanged;
+};
+
+// The chance that anything unchanged is called slower is what was promised, beside whatever else
+// has changed and in whatever direction: at a level of many patterns, and at one of so few that
+// what decides between workloads of equal ranks decides.
+TEST(SignFlip, step_by_step_no_unchanged_workload_is_a_false_alarm_more_often_than_promised) {
+  constexpr std::size_t kBlocks = 8;
+  for (const auto& [mixture, alpha, trials] :
+       {std::tuple{Mixture{4, 2, 4}, 0.05, 2500}, std::tuple{Mixture{0, 4, 10}, 0.05, 1500},
+        std::tuple{Mixture{10, 0, 10}, 0.0098, 2500},
+        std::tuple{Mixture{0, 0, 20}, 0.0098, 2500}}) {
+    Noise noise(kSeed);
+    int alarms = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+      const Values common = noise.heavies(kBlocks);
+      Table table;
+      for (std::size_t w = 0; w < mixture.slower + mixture.faster + mixture.unchanged; ++w) {
+        const double effect = w < mixture.slower                    ? 1.0 + static_cast<double>(w)
+                              : w < mixture.slower + mixture.faster ? -2.0
+                                                                    : 0.01;
+        Values row = w % 2 == 0 ? noise.heavies(kBlocks) : noise.normals(kBlocks);
+        for (std::size_t i = 0; i < kBlocks; ++i) row[i] += 0.5 * common[i] + effect;
+        table.push_back(std::move(row));
+      }
+      const SignFlipResult result = slower(table, Values(table.size(), 0.01));
+      const auto unchanged = static_cast<std::ptrdiff_t>(mixture.slower + mixture.faster);
+      alarms +=
+          *std::min_element(result.p_adjusted.begin() + unchanged, result.p_adjusted.end()) < alpha
+              ? 1
+              : 0;
+    }
+    EXPECT_LE(alarms, trials * (alpha + four_errors(alpha, trials)))
+        << mixture.slower << " slower, seed " << kSeed;
+    EXPECT_GE(alarms, trials * alpha / 8) << "cautious without need, seed " << kSeed;
+  }
+}
+
+// Twenty of forty are 30 % slower: with ranks alone, no p_adjusted of eleven blocks is below
+// 21 / 2^11 = 0.0103 then, since each of the others has a pattern that turns all of it upwards.
+TEST(SignFlip, a_great_change_stands_out_among_many_workloads_after_few_blocks) {
+  Noise noise(kSeed);
+  Table table;
+  for (int w = 0; w < 40; ++w) {
+    Values row = noise.normals(11);
+    for (double& each : row) each = 0.05 * each + (w < 20 ? std::log(1.3) : 0);
+    table.push_back(std::move(row));
+  }
+  const SignFlipResult result = slower(table, Values(table.size(), std::log(1.01)));
+  for (std::size_t w = 0; w < 40; ++w) {
+    if (w < 20) {
+      EXPECT_LT(result.p_adjusted[w], 0.0098 / 4) << w;
+    } else {
+      EXPECT_GT(result.p_adjusted[w], 0.05) << w;
+    }
+  }
 }
 
 TEST(SignFlip, rejects_what_it_cannot_test) {
