@@ -25,6 +25,8 @@
 #include "reports/json/paired_writer.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/render/paired.hpp"
+#include "reports/render/undecided.hpp"
+#include "reports/verdict/paired.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/identity.hpp"
 #include "workloads/measure/machine.hpp"
@@ -80,10 +82,11 @@ std::string reproduction(const PairedPlan& plan) {
 }
 
 std::string trial_text(const TrialProgress& now) {
-  const double left = std::max(0.0, now.budget_s - now.spent_s);
-  return fmt::format("block {} of at most {}, {} of {}, at most {} left", now.blocks + 1,
-                     now.max_blocks, duration_text(now.spent_s), duration_text(now.budget_s),
-                     duration_text(left));
+  std::string text = fmt::format("block {} of at most {}, {} of {}", now.blocks + 1, now.max_blocks,
+                                 duration_text(now.spent_s), duration_text(now.budget_s));
+  const double left = now.budget_s - now.spent_s;
+  if (left >= 0.5) text += fmt::format(", at most {} left", duration_text(left));
+  return text;
 }
 
 std::string counting_text(const CountingProgress& now) {
@@ -405,10 +408,25 @@ class Comparison {
           line.show(counting_text(now), elapsed.count());
         },
         journal, trial_);
+    bool is_foretold = false;
     run_trial(
         programs, scratch, {.budget_s = budget_s(), .timeout_s = timeout_s()}, stop_,
-        [&](const TrialProgress& now) { line.show(trial_text(now), now.spent_s); }, journal,
-        trial_);
+        [&](const TrialProgress& now) {
+          if (now.blocks > 0 && !std::exchange(is_foretold, true)) foretell(line);
+          line.show(trial_text(now), now.spent_s);
+        },
+        journal, trial_);
+  }
+
+  /// As soon as it is known how long a block takes, what the budget cannot decide.
+  void foretell(ProgressLine& line) const {
+    if (plan_.output.quiet) return;
+    const int blocks = verdict::blocks_within(trial_, budget_s());
+    const verdict::Reach reach = verdict::reach_of(trial_, blocks);
+    const std::string text = render::reach_text(reach, trial_.setup);
+    if (text.empty()) return;
+    line.clear();
+    print_note(fmt::format("a block takes {:.2g} s: {}", reach.block_s, text));
   }
 
   const PairedPlan& plan_;
@@ -464,6 +482,7 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
   std::string text;
   bool written = false;
   verdict::Verdict overall = verdict::Verdict::pass;
+  bool could_fail = true;
   switch (outcome.kind) {
     case PairedOutcome::Kind::interrupted:
       return report_interruption(plan, outcome);
@@ -483,10 +502,11 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
       written =
           plan.output.write(json::to_json(trial, judged), render::markdown(trial, judged, style));
       overall = judged.overall;
+      could_fail = judged.could_fail;
     }
   }
   const bool printed = plan.output.quiet || print_result(text);
-  return written && printed ? verdict_options.exit_code(overall) : ExitCode::usage;
+  return written && printed ? verdict_options.exit_code(overall, could_fail) : ExitCode::usage;
 }
 
 }  // namespace taskbench::cli

@@ -13,6 +13,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
+#include "workloads/measure/drift.hpp"
 #include "workloads/measure/order.hpp"
 
 namespace taskbench::cli {
@@ -54,6 +55,13 @@ model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
   return of_side(programs, side, [&](const Program& program) {
     return measure_once(program, request, scratch, stop);
   });
+}
+
+/// Google Benchmark says in a benchmark's name when MeasureProcessCPUTime() was called.
+model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmark) {
+  const bool of_process = program.kind() == Program::Kind::taskbench ||
+                          (benchmark + '/').find("/process_time/") != std::string::npos;
+  return of_process ? model::CpuTimeOf::process : model::CpuTimeOf::main_thread;
 }
 
 /// What both programs have, as far as base can run it.
@@ -244,9 +252,14 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
            result.benchmarks.end();
   };
   setup.benchmarks.clear();
+  setup.cpu_time_of.clear();
   for (const auto& benchmark : base.benchmarks) {
     const bool both = has(head, benchmark.run_name);
     (both ? setup.benchmarks : setup.only_base).push_back(benchmark.run_name);
+    const auto cpu_time = cpu_time_of(programs.base, benchmark.run_name);
+    if (both && cpu_time == cpu_time_of(programs.head, benchmark.run_name)) {
+      setup.cpu_time_of[benchmark.run_name] = cpu_time;
+    }
     if (both && programs.base.takes_iterations() && programs.head.takes_iterations()) {
       setup.iterations[benchmark.run_name] = benchmark.repetitions.front().iterations;
     }
@@ -283,7 +296,9 @@ void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& set
   std::erase_if(setup.only_head, unwanted);
   std::erase_if(setup.failing_in_base, unwanted);
   std::erase_if(setup.left_out, [&](const model::LeftOut& each) { return unwanted(each.name); });
-  std::erase_if(setup.iterations, [&](const auto& entry) { return unwanted(entry.first); });
+  const auto is_unwanted = [&](const auto& entry) { return unwanted(entry.first); };
+  std::erase_if(setup.iterations, is_unwanted);
+  std::erase_if(setup.cpu_time_of, is_unwanted);
 }
 
 std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
@@ -328,6 +343,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
                const std::function<void(const TrialProgress&)>& progress,
                json::JournalWriter& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, limits.timeout_s);
+  auto machine = workloads::measure::read_machine("/", false);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
   // relaxed: nothing is ordered by the flag; it only has to be seen soon.
@@ -363,6 +379,9 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     }
     sample.took_s = seconds_since(start);
     spent_s += sample.took_s;
+    const auto machine_now = workloads::measure::read_machine("/", false);
+    sample.machine = workloads::measure::use_between(machine, machine_now);
+    machine = machine_now;
     store(result, sample);
     require_all(trial.setup, programs, sample);
     journal.append(sample);

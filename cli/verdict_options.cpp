@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/near_miss.hpp"
+#include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 
@@ -19,9 +20,12 @@ struct Meaning {
   ExitCode code;
 };
 
-constexpr std::array<Meaning, 3> kMeanings{{
+constexpr std::string_view kPassesAlways = "pass-always";
+
+constexpr std::array<Meaning, 4> kMeanings{{
     {"inconclusive", ExitCode::inconclusive},
     {"pass", ExitCode::pass},
+    {kPassesAlways, ExitCode::pass},
     {"fail", ExitCode::regression},
 }};
 
@@ -35,8 +39,11 @@ void VerdictOptions::declare(CLI::App& app, OptionValueTable& values) {
                            "Chance that anything fails where nothing is slower.");
   alpha->default_str(fmt::format("{:g}%", 100 * alpha_));
   const auto meanings = row_names(kMeanings);
-  auto* inconclusive = add_valued(app, "--inconclusive", inconclusive_text_, "MEANING",
-                                  fmt::format("How to exit then: {}.", fmt::join(meanings, ", ")));
+  auto* inconclusive =
+      add_valued(app, "--inconclusive", inconclusive_text_, "MEANING",
+                 fmt::format("How to exit then: {}. With pass, what could not have "
+                             "failed still exits with 3.",
+                             fmt::join(meanings, ", ")));
   inconclusive->default_str(meanings.front());
   values.set(inconclusive, {OptionValues::Kind::one_of, meanings});
   for (auto* option : {delta, alpha, inconclusive}) option->group("Verdict");
@@ -57,10 +64,11 @@ void VerdictOptions::parse() {
       throw UsageError("--inconclusive: " + unknown_name("meaning", *text, names));
     }
     inconclusive_ = found->code;
+    passes_always_ = found->name == kPassesAlways;
   }
 }
 
-ExitCode VerdictOptions::exit_code(reports::verdict::Verdict overall) const {
+ExitCode VerdictOptions::exit_code(reports::verdict::Verdict overall, bool could_fail) const {
   switch (overall) {
     case reports::verdict::Verdict::pass:
       return ExitCode::pass;
@@ -68,6 +76,13 @@ ExitCode VerdictOptions::exit_code(reports::verdict::Verdict overall) const {
       return ExitCode::regression;
     case reports::verdict::Verdict::inconclusive:
       break;
+  }
+  if (inconclusive_ == ExitCode::pass && !could_fail && !passes_always_) {
+    print_note(fmt::format(
+        "nothing could have failed, so --inconclusive pass does not make it pass; measure more, or "
+        "give --inconclusive {}",
+        kPassesAlways));
+    return ExitCode::inconclusive;
   }
   return inconclusive_;
 }

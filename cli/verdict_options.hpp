@@ -24,8 +24,10 @@ class VerdictOptions {
   [[nodiscard]] double alpha() const { return alpha_; }
   [[nodiscard]] bool is_delta_given() const { return !delta_text_.empty(); }
   [[nodiscard]] bool is_alpha_given() const { return !alpha_text_.empty(); }
-  /// As the table of exit codes says, with --inconclusive.
-  [[nodiscard]] ExitCode exit_code(reports::verdict::Verdict overall) const;
+  /// As the table of exit codes says, with --inconclusive. What could not have failed whatever it
+  /// measured does not pass for being inconclusive, unless that is asked for by name; a note on
+  /// standard error says so.
+  [[nodiscard]] ExitCode exit_code(reports::verdict::Verdict overall, bool could_fail = true) const;
 
  private:
   std::vector<std::string> delta_text_;
@@ -34,6 +36,7 @@ class VerdictOptions {
   double delta_ = 0.03;
   double alpha_ = 0.01;
   ExitCode inconclusive_ = ExitCode::inconclusive;
+  bool passes_always_ = false;
 };
 
 }  // namespace taskbench::cli

@@ -33,6 +33,51 @@ constexpr std::array<std::pair<TrialEnd, std::string_view>, 3> kEnds{{
     {TrialEnd::blocks, "blocks"},
 }};
 
+constexpr std::array<std::pair<model::CpuTimeOf, std::string_view>, 2> kCpuTimes{{
+    {model::CpuTimeOf::process, "process"},
+    {model::CpuTimeOf::main_thread, "main_thread"},
+}};
+
+/// The parts of a MachineUse that may be unknown, for writing and reading.
+template <class Use, class Part>
+void for_each_part(Use& use, const Part& part) {
+  part("cpu_s", use.cpu_s);
+  part("others_s", use.others_s);
+  part("stolen_s", use.stolen_s);
+  part("thermal_throttles", use.thermal_throttles);
+  part("quota_throttles", use.quota_throttles);
+  part("swapped_pages", use.swapped_pages);
+}
+
+Json to_json(const model::MachineUse& use) {
+  Json object{{"seconds", use.seconds}};
+  for_each_part(use, [&](const char* name, const auto& value) {
+    object[name] = value ? Json(*value) : Json(nullptr);
+  });
+  return object;
+}
+
+model::MachineUse machine_use_from(const Field& object) {
+  model::MachineUse use;
+  use.seconds = object.at("seconds").not_negative();
+  for_each_part(use, [&]<class T>(const char* name, std::optional<T>& value) {
+    if (const Field each = object.at(name); !each.is_null()) value = each.get<T>();
+  });
+  return use;
+}
+
+model::CpuTimeOf cpu_time_of_from(const Field& field) {
+  const std::string text = field.text();
+  for (const auto& [each, name] : kCpuTimes) {
+    if (name == text) return each;
+  }
+  field.fail("is neither process nor main_thread");
+}
+
+std::string_view name_of(model::CpuTimeOf cpu_time) {
+  return cpu_time == kCpuTimes[0].first ? kCpuTimes[0].second : kCpuTimes[1].second;
+}
+
 Json to_json(const model::PairedProgram& program) {
   Json object{{"command", program.command}, {"digest", program.digest}};
   if (!program.revision.empty()) {
@@ -55,6 +100,7 @@ PairedSetup paired_setup_from(const Field& line) {
   line.at("seed").get_to(setup.seed);
   setup.alpha = chance_from(line.at("alpha"));
   setup.pass_error = chance_from(line.at("pass_error"));
+  if (setup.pass_error >= 0.5) line.at("pass_error").fail("is not below one half");
   setup.delta = line.at("delta").positive();
   setup.repetitions = line.at("repetitions").whole(1, kMostRepetitions);
   setup.min_time_s = line.at("min_time_s").positive();
@@ -73,6 +119,11 @@ PairedSetup paired_setup_from(const Field& line) {
   line.at("iterations").get_to(setup.iterations);
   setup.reproduce = line.value("reproduce", std::string());
   setup.counts_instructions = line.value("counts_instructions", false);
+  if (line.contains("cpu_time_of")) {
+    for (const auto& [name, cpu_time] : line.at("cpu_time_of").members()) {
+      setup.cpu_time_of[name] = cpu_time_of_from(cpu_time);
+    }
+  }
   for (const auto& [name, floor] : line.at("noise_floors").members()) {
     setup.noise_floors[name] = {floor.at("epsilon").not_negative(), floor.at("source").text()};
   }
@@ -85,8 +136,8 @@ PairedSetup paired_setup_from(const Field& line) {
 
 void check_journal_version(const Field& version) {
   const auto found = version.whole(0, std::numeric_limits<std::int64_t>::max());
-  if (found == model::kJournalVersion) return;
-  throw FieldError(fmt::format("its version is {}, this taskbench reads version {}", found,
+  if (found >= 1 && found <= model::kJournalVersion) return;
+  throw FieldError(fmt::format("its version is {}, this taskbench reads versions 1 to {}", found,
                                model::kJournalVersion));
 }
 
@@ -126,6 +177,9 @@ ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
   sample.took_s = line.at("took_s").not_negative();
   line.at("real_ns").get_to(sample.real_ns);
   line.at("counters").get_to(sample.counters);
+  if (line.contains("machine") && !line.at("machine").is_null()) {
+    sample.machine = machine_use_from(line.at("machine"));
+  }
   const auto place = static_cast<int>(trial.samples.size());
   if (sample.block != place / model::kBlockSize || sample.position != place % model::kBlockSize) {
     line.fail("is not the process that follows the one before");
@@ -178,6 +232,8 @@ std::string journal_line(const PairedSetup& setup) {
   for (const auto& each : setup.left_out) {
     left_out.push_back({{"name", each.name}, {"reason", each.reason}});
   }
+  Json cpu_times = Json::object();
+  for (const auto& [name, cpu_time] : setup.cpu_time_of) cpu_times[name] = name_of(cpu_time);
   Json line{{"taskbench_journal", model::kJournalVersion},
             {"base", to_json(setup.base)},
             {"head", to_json(setup.head)},
@@ -196,6 +252,7 @@ std::string journal_line(const PairedSetup& setup) {
             {"left_out", std::move(left_out)},
             {"iterations", setup.iterations},
             {"noise_floors", std::move(floors)},
+            {"cpu_time_of", std::move(cpu_times)},
             {"reproduce", setup.reproduce}};
   if (setup.budget_s > 0) line["budget_s"] = setup.budget_s;
   if (setup.timeout_s > 0) line["timeout_s"] = setup.timeout_s;
@@ -211,9 +268,13 @@ std::string journal_line(const InstructionSample& sample) {
 }
 
 std::string journal_line(const ProcessSample& sample) {
-  const Json line{{"block", sample.block},        {"position", sample.position},
-                  {"side", name_of(sample.side)}, {"took_s", sample.took_s},
-                  {"real_ns", sample.real_ns},    {"counters", sample.counters}};
+  const Json line{{"block", sample.block},
+                  {"position", sample.position},
+                  {"side", name_of(sample.side)},
+                  {"took_s", sample.took_s},
+                  {"real_ns", sample.real_ns},
+                  {"counters", sample.counters},
+                  {"machine", sample.machine ? to_json(*sample.machine) : Json(nullptr)}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

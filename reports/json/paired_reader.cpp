@@ -14,6 +14,7 @@
 #include "reports/json/paired_writer.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -76,32 +77,39 @@ verdict::InstructionsVerdict instructions_from(const Field& object) {
   return result;
 }
 
-verdict::BenchmarkVerdict verdict_from(const Field& row) {
-  verdict::BenchmarkVerdict result;
-  row.at("name").get_to(result.name);
+verdict::MetricVerdict metric_from(const Field& row) {
+  verdict::MetricVerdict result;
   result.verdict = named(kVerdicts, row, "verdict");
   row.at("improved").get_to(result.improved);
   row.at("blocks").get_to(result.blocks);
-  row.at("base_ns").get_to(result.base_ns);
-  row.at("head_ns").get_to(result.head_ns);
+  result.base_ns = row.at("base_ns").not_negative();
+  result.head_ns = row.at("head_ns").not_negative();
   row.at("change").get_to(result.change);
   result.low = optional_of<double>(row, "interval_low");
   result.high = optional_of<double>(row, "interval_high");
   row.at("p").get_to(result.p);
   row.at("p_adjusted").get_to(result.p_adjusted);
+  result.alpha = row.value("alpha", 0.0);  // older reports have none
   row.at("epsilon").get_to(result.epsilon);
   row.at("delta").get_to(result.delta);
   result.detectable = optional_of<double>(row, "detectable");
   result.blocks_needed = optional_of<std::size_t>(row, "blocks_needed");
+  return result;
+}
+
+verdict::BenchmarkVerdict verdict_from(const Field& row) {
+  verdict::BenchmarkVerdict result;
+  row.at("name").get_to(result.name);
+  static_cast<verdict::MetricVerdict&>(result) = metric_from(row);
+  if (row.contains("cpu_time") && !row.at("cpu_time").is_null()) {
+    result.cpu = metric_from(row.at("cpu_time"));
+  }
   for (const Field& each : row.at("counters").elements()) {
     result.counters.push_back({each.at("name").get<std::string>(), each.at("base").get<double>(),
                                each.at("head").get<double>(), each.at("score").get<double>()});
   }
   if (row.contains("instructions") && !row.at("instructions").is_null()) {
     result.instructions = instructions_from(row.at("instructions"));
-  }
-  if (result.base_ns < 0 || result.head_ns < 0) {
-    throw std::runtime_error(fmt::format("'{}' has a time below 0", result.name));
   }
   return result;
 }
@@ -125,10 +133,13 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   document.at("blocks").get_to(file.report.blocks);
   // Which of the ends it was, the report does not tell; nothing here depends on it.
   if (document.at("complete").get<bool>()) file.trial.end = model::TrialEnd::decided;
+  file.report.could_fail = document.value("could_fail", true);  // older reports do not say it
+  file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
   for (const Field& row : document.at("benchmarks").elements()) {
     file.report.benchmarks.push_back(verdict_from(row));
+    row.at("interval_level").get_to(file.report.interval_level);
     const std::string& name = file.report.benchmarks.back().name;
     if (!known.contains(name)) {
       throw std::runtime_error(fmt::format("'{}' has no samples", name));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/json/drift.hpp"
 #include "reports/json/journal.hpp"
 #include "reports/json/nulls.hpp"
 #include "reports/render/instructions.hpp"
@@ -12,7 +13,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const verdict::BenchmarkVerdict& row) {
+Json to_json(const verdict::MetricVerdict& row, double interval_level) {
+  return {{"verdict", render::word(row.verdict)},
+          {"improved", row.improved},
+          {"blocks", row.blocks},
+          {"base_ns", row.base_ns},
+          {"head_ns", row.head_ns},
+          {"change", row.change},
+          {"interval_level", interval_level},
+          {"interval_low", number_or_null(row.low)},
+          {"interval_high", number_or_null(row.high)},
+          {"p", row.p},
+          {"p_adjusted", row.p_adjusted},
+          {"alpha", row.alpha},
+          {"epsilon", row.epsilon},
+          {"delta", row.delta},
+          {"detectable", number_or_null(row.detectable)},
+          {"blocks_needed", count_or_null(row.blocks_needed)}};
+}
+
+Json to_json(const verdict::BenchmarkVerdict& row, double interval_level) {
   Json counters = Json::array();
   for (const auto& counter : row.counters) {
     counters.push_back({{"name", counter.name},
@@ -20,24 +40,12 @@ Json to_json(const verdict::BenchmarkVerdict& row) {
                         {"head", counter.head},
                         {"score", counter.score}});
   }
-  return {{"name", row.name},
-          {"verdict", render::word(row.verdict)},
-          {"improved", row.improved},
-          {"blocks", row.blocks},
-          {"base_ns", row.base_ns},
-          {"head_ns", row.head_ns},
-          {"change", row.change},
-          {"interval_level", verdict::kIntervalLevel},
-          {"interval_low", number_or_null(row.low)},
-          {"interval_high", number_or_null(row.high)},
-          {"p", row.p},
-          {"p_adjusted", row.p_adjusted},
-          {"epsilon", row.epsilon},
-          {"delta", row.delta},
-          {"detectable", number_or_null(row.detectable)},
-          {"blocks_needed", count_or_null(row.blocks_needed)},
-          {"counters", std::move(counters)},
-          {"instructions", render::instructions_object(row.instructions)}};
+  Json object{{"name", row.name}};
+  object.update(to_json(static_cast<const verdict::MetricVerdict&>(row), interval_level));
+  object["cpu_time"] = row.cpu ? to_json(*row.cpu, interval_level) : Json(nullptr);
+  object["counters"] = std::move(counters);
+  object["instructions"] = render::instructions_object(row.instructions);
+  return object;
 }
 
 std::string_view name_of(model::PairedFailure::Stage stage) {
@@ -73,7 +81,9 @@ std::string text_of(const Json& document) {
 
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
   Json benchmarks = Json::array();
-  for (const auto& row : report.benchmarks) benchmarks.push_back(to_json(row));
+  for (const auto& row : report.benchmarks) {
+    benchmarks.push_back(to_json(row, report.interval_level));
+  }
   Json instructions = Json::array();
   for (const auto& sample : trial.instructions) {
     instructions.push_back(Json::parse(journal_line(sample)));
@@ -83,6 +93,10 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
   Json document = beginning("judged", render::word(report.overall), trial.setup);
   document["blocks"] = report.blocks;
   document["complete"] = trial.end.has_value();
+  document["could_fail"] = report.could_fail;
+  const verdict::Reach reach = verdict::reach_of(trial, report.blocks);
+  document["blocks_that_can_fail"] = count_or_null(reach.least);
+  document["machine"] = drift_object(report.machine);
   document["benchmarks"] = std::move(benchmarks);
   document["setup"] = Json::parse(journal_line(trial.setup));
   document["instructions"] = std::move(instructions);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "reports/model/fact.hpp"
 
@@ -17,6 +18,18 @@ struct Drift {
   Fact<std::int64_t> thermal_throttles;  ///< how often a CPU was slowed down for its heat
   Fact<std::int64_t> quota_throttles;    ///< periods in which a CPU quota was used up
   Fact<std::int64_t> swapped_pages;      ///< read from swap and written there, by all processes
+};
+
+/// What was used of the machine while one process ran. Sums of them say what a single one is too
+/// short for; empty is unknown.
+struct MachineUse {
+  double seconds = 0;
+  std::optional<double> cpu_s;  ///< what the CPUs had to give: as many seconds for each of them
+  std::optional<double> others_s;
+  std::optional<double> stolen_s;
+  std::optional<std::int64_t> thermal_throttles;
+  std::optional<std::int64_t> quota_throttles;
+  std::optional<std::int64_t> swapped_pages;
 };
 
 }  // namespace taskbench::reports::model

@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/model/drift.hpp"
+
 namespace taskbench::reports::model {
 
 /// Version of the journal. Raised when a reader of the old version would misread the new one.
-inline constexpr int kJournalVersion = 1;
+/// That of 1 is read, too: it has no CPU times that are judged, and nothing of the machine.
+inline constexpr int kJournalVersion = 2;
 
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
@@ -45,12 +48,20 @@ struct LeftOut {
   std::string reason;  ///< a sentence without its end
 };
 
+/// Whose CPU time a program tells of a benchmark.
+enum class CpuTimeOf {
+  process,      ///< all threads
+  main_thread,  ///< what a Google Benchmark program tells without MeasureProcessCPUTime()
+};
+
 /// All that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup {
   PairedProgram base;
   PairedProgram head;
   std::uint64_t seed = 0;
-  double alpha = 0.01;           ///< chance of a false FAIL, over all benchmarks and looks
+  /// Chance of a false FAIL, over all benchmarks and looks: of the wall times, and as much of the
+  /// CPU times.
+  double alpha = 0.01;
   double pass_error = 0.05;      ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;           ///< the smallest change that matters, relative
   std::int64_t repetitions = 5;  ///< in each process
@@ -66,7 +77,9 @@ struct PairedSetup {
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
   double budget_s = 0;                             ///< that it was begun with; 0: not known
   double timeout_s = 0;                            ///< of a process; the same
-  std::string reproduce;                           ///< the command that does the same elsewhere
+  /// The benchmarks whose CPU time is judged, too; of an older journal none.
+  std::map<std::string, CpuTimeOf> cpu_time_of;
+  std::string reproduce;  ///< the command that does the same elsewhere
 };
 
 /// What one process measured.
@@ -78,6 +91,7 @@ struct ProcessSample {
   std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
   /// Per iteration, median: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
+  std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
 };
 
 /// The instructions of one benchmark on one side, counted in a run of its own.

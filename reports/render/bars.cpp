@@ -33,19 +33,19 @@ std::string bar_of(const Bar& row, double range) {
 
 }  // namespace
 
-std::string bars(std::span<const Bar> rows) {
+std::string bars(std::span<const Bar> rows, double interval_level) {
   double range = 0.05;
   std::size_t width = 0;
   for (const Bar& row : rows) {
     range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.threshold});
-    width = std::max(width, display_width(row.name));
+    width = std::max(width, display_width(one_line(row.name)));
   }
   const std::string left = percent_change(-range);
   const std::string right = percent_change(range);
   std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
                                  std::string(kBarCells - left.size() - right.size(), ' '), right);
   for (const Bar& row : rows) {
-    text += fmt::format("{}  {}  {} {}\n", pad_right(row.name, width), bar_of(row, range),
+    text += fmt::format("{}  {}  {} {}\n", pad_right(one_line(row.name), width), bar_of(row, range),
                         pad_left(percent_change(row.change), 8), row.verdict);
   }
   std::string threshold;  // its value, where all benchmarks have the same
@@ -53,8 +53,8 @@ std::string bars(std::span<const Bar> rows) {
   if (!rows.empty() && std::ranges::all_of(rows, same)) {
     threshold = ' ' + percent_change(rows.front().threshold);
   }
-  return text +
-         fmt::format("(| no change, ! threshold{}, # estimate, --- 95 % interval)\n", threshold);
+  return text + fmt::format("(| no change, ! threshold{}, # estimate, --- {})\n", threshold,
+                            interval_title(interval_level));
 }
 
 }  // namespace taskbench::reports::render

@@ -19,6 +19,6 @@ struct Bar {
 };
 
 /// All with the same range, and a line that explains the signs.
-[[nodiscard]] std::string bars(std::span<const Bar> rows);
+[[nodiscard]] std::string bars(std::span<const Bar> rows, double interval_level);
 
 }  // namespace taskbench::reports::render

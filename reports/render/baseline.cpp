@@ -198,8 +198,9 @@ std::string markdown(const BaselineComparison& comparison, const CommentStyle& s
                     row.rolling.limit, verdict_cell(row)});
   }
   const VerdictText text = verdict_text(comparison);
-  return comment_heading(style, text.headline) + fenced("text", bars(rows)) + '\n' +
-         bullets(text.remarks) + folded_figures(text);
+  return comment_heading(style, text.headline) +
+         fenced("text", bars(rows, verdict::kIntervalLevel)) + '\n' + bullets(text.remarks) +
+         folded_figures(text);
 }
 
 std::string json(const BaselineComparison& comparison) {

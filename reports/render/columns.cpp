@@ -178,6 +178,18 @@ std::string shortened(std::string_view text, std::size_t width) {
   return result;
 }
 
+std::string one_line(std::string_view text) {
+  std::string result;
+  for (const char each : printable(text)) {
+    if (each == '\n') {
+      result += "\xEF\xBF\xBD";
+    } else {
+      result += each;
+    }
+  }
+  return result;
+}
+
 std::string pad_left(std::string_view text, std::size_t width) {
   const std::size_t used = display_width(text);
   return std::string(width > used ? width - used : 0, ' ').append(text);
@@ -214,14 +226,14 @@ std::vector<std::string> aligned(std::span<const Cells> rows,
   std::vector<std::size_t> widths(to_the_left.size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(printable(row[i])));
+      widths[i] = std::max(widths[i], display_width(one_line(row[i])));
     }
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string cell = printable(row[i]);
+      const std::string cell = one_line(row[i]);
       if (i > 0) line += std::string(kGap, ' ');
       line += to_the_left[i] ? pad_right(cell, widths[i]) : pad_left(cell, widths[i]);
     }
@@ -231,8 +243,10 @@ std::vector<std::string> aligned(std::span<const Cells> rows,
 }
 
 std::string markdown_escaped(std::string_view text) {
+  std::string lines(text);
+  std::erase(lines, '\r');
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(lines)) {
     switch (c) {
       case '|':
       case '\\':
@@ -251,8 +265,6 @@ std::string markdown_escaped(std::string_view text) {
         break;
       case '\n':
         result += "<br>";
-        break;
-      case '\r':
         break;
       default:
         result += c;

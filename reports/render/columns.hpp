@@ -31,6 +31,9 @@ inline constexpr std::string_view kNone = "–";
 /// which is where names differ, with "…" between them.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
+/// The same with U+FFFD for line breaks, too: for what must stay in its cell.
+[[nodiscard]] std::string one_line(std::string_view text);
+
 /// Spaces added before, so that text ends at column `width`; text that is wider stays as it is.
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
 
@@ -53,8 +56,8 @@ inline constexpr std::string_view kNone = "–";
                                                const std::vector<bool>& to_the_left);
 
 /// Text for a cell or a line of Markdown: what would end it, start a tag or change its meaning is
-/// made harmless. Underscores within words mean nothing in GitHub's Markdown, and names are full of
-/// them.
+/// made harmless, control characters among it. Underscores within words mean nothing in GitHub's
+/// Markdown, and names are full of them.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
 
 /// Text in a block of Markdown of its own, whatever backticks it has, with a line break at its end.

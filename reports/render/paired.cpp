@@ -1,9 +1,11 @@
 #include "reports/render/paired.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -14,7 +16,9 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/instructions.hpp"
+#include "reports/render/undecided.hpp"
 #include "reports/render/verdict_table.hpp"
+#include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -24,10 +28,7 @@ using verdict::BenchmarkVerdict;
 using verdict::PairedReport;
 using verdict::Verdict;
 
-const Cells kPairedTitles{"benchmark", "base",       "head",    "change", "95 % interval",
-                          "p",         "detectable", "verdict", "blocks"};
-
-std::string interval(const BenchmarkVerdict& row) {
+std::string interval(const verdict::MetricVerdict& row) {
   if (!row.low || !row.high) return std::string(kNone);
   return fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high));
 }
@@ -36,23 +37,24 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-std::string verdict_cell(const BenchmarkVerdict& row) {
-  return row.improved ? fmt::format("{}, faster", word(row.verdict))
+std::string verdict_cell(const verdict::MetricVerdict& row, std::string_view better) {
+  return row.improved ? fmt::format("{}, {}", word(row.verdict), better)
                       : std::string(word(row.verdict));
 }
 
-Cells cells(const BenchmarkVerdict& row, const TimeUnit& unit) {
+Cells cells(std::string title, const verdict::MetricVerdict& row, std::string_view better) {
+  const TimeUnit unit = time_unit(std::min(row.base_ns, row.head_ns));
   const auto time = [&](double ns) {
     return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
   };
-  return {row.name,
+  return {std::move(title),
           time(row.base_ns),
           time(row.head_ns),
           percent_change(row.change),
           interval(row),
           probability(row.p_adjusted),
           row.detectable ? percent(*row.detectable) : std::string(kNone),
-          verdict_cell(row),
+          verdict_cell(row, better),
           std::to_string(row.blocks)};
 }
 
@@ -64,25 +66,83 @@ Cells cells(const verdict::InstructionsVerdict& instructions) {
           std::string(kNone),    std::move(all.verdict), std::string(kNone)};
 }
 
+bool is_plain_pass(const verdict::MetricVerdict& row) {
+  return row.verdict == Verdict::pass && !row.improved;
+}
+
+/// Most benchmarks pass by both times; a table twice as long would say no more.
+bool shows_cpu_time(const BenchmarkVerdict& row) {
+  return row.cpu && !(is_plain_pass(row) && is_plain_pass(*row.cpu));
+}
+
 std::vector<VerdictText::Row> table_rows(const PairedReport& report) {
   std::vector<VerdictText::Row> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back({cells(row, time_unit(std::min(row.base_ns, row.head_ns))), row.verdict});
+    rows.push_back({cells(row.name, row, "faster"), row.verdict});
+    if (shows_cpu_time(row)) {
+      rows.push_back({cells("  its CPU time", *row.cpu, "less"), row.cpu->verdict});
+    }
     if (row.instructions) rows.push_back({cells(*row.instructions), row.instructions->verdict});
   }
   return rows;
 }
 
-std::string what_it_would_take(const BenchmarkVerdict& row) {
-  if (row.blocks < 2) return "one block does not show how noisy it is";
-  const std::string matters = fmt::format("the {} that {}", percent(row.delta),
-                                          row.delta > row.epsilon ? "matter" : "are noise here");
-  // A little more than there were says no more than that it is near.
-  if (row.blocks_needed && *row.blocks_needed > static_cast<std::size_t>(row.blocks)) {
-    return fmt::format("if the change is what it seems, about {} blocks tell it from {}",
-                       *row.blocks_needed, matters);
+std::string_view owner_of_cpu_time(const model::PairedSetup& setup, const std::string& benchmark) {
+  const auto found = setup.cpu_time_of.find(benchmark);
+  const bool is_partial =
+      found != setup.cpu_time_of.end() && found->second == model::CpuTimeOf::main_thread;
+  return is_partial ? "its main thread's CPU time" : "its CPU time";
+}
+
+enum class Spent { computing, waiting, unknown };
+
+/// On what a wall time that has grown was spent, as far as the CPU time tells.
+Spent spent_on(const BenchmarkVerdict& row) {
+  if (!row.cpu || !row.cpu->low || !row.cpu->high) return Spent::unknown;
+  const verdict::MetricVerdict& cpu = *row.cpu;
+  const double longer = row.head_ns - row.base_ns;
+  if (*cpu.low > 0 && cpu.head_ns - cpu.base_ns >= longer / 2) return Spent::computing;
+  return *cpu.high * cpu.base_ns < longer / 2 ? Spent::waiting : Spent::unknown;
+}
+
+/// One sentence for all benchmarks that are slower for the same reason.
+void add_why_slower(const PairedReport& report, Spent reason, std::string_view text,
+                    std::vector<std::string>& lines) {
+  std::vector<std::string> names;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    if (row.verdict != Verdict::fail || spent_on(row) != reason) continue;
+    names.push_back(fmt::format("{} ({})", row.name, percent_change(row.cpu->change)));
   }
-  return fmt::format("the change lies too near to {}", matters);
+  if (!names.empty()) lines.push_back(fmt::format("{}: {}.", text, fmt::join(names, ", ")));
+}
+
+void add_cpu_remarks(const model::PairedSetup& setup, const PairedReport& report,
+                     std::vector<std::string>& lines) {
+  add_why_slower(report, Spent::computing, "Slower by computing more, as the CPU time shows",
+                 lines);
+  add_why_slower(report, Spent::waiting, "Slower by waiting longer, as the CPU time shows", lines);
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    if (!row.cpu) continue;
+    const std::string_view cpu_time = owner_of_cpu_time(setup, row.name);
+    if (row.cpu->verdict == Verdict::fail && row.verdict != Verdict::fail) {
+      lines.push_back(fmt::format("{}: {} rose by {}, while its wall time is not surely longer.",
+                                  row.name, cpu_time, percent(row.cpu->change)));
+    } else if (holds_back(*row.cpu)) {
+      lines.push_back(
+          fmt::format("{}: {} is undecided; {}.", row.name, cpu_time, why_undecided(*row.cpu)));
+    }
+  }
+}
+
+/// What ran beside the trial, where that is worth a warning.
+std::string busy_machine(const PairedReport& report) {
+  std::string text = verdict::drift_warning(report.machine);
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (report.overall == Verdict::inconclusive) {
+    text += "; that makes times scatter, so compare again when less runs beside it";
+  }
+  return text + '.';
 }
 
 /// Of the instructions; equal reasons are told once.
@@ -101,9 +161,16 @@ void add_instruction_remarks(const PairedReport& report, std::vector<std::string
 /// What a reader who is not content with the verdict needs to know.
 std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& report) {
   std::vector<std::string> lines;
+  if (report.overall == Verdict::inconclusive && report.blocks > 0) {
+    std::string reach = reach_text(verdict::reach_of(trial, report.blocks), trial.setup);
+    if (!reach.empty()) {
+      reach.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(reach.front())));
+      lines.push_back(reach + '.');
+    }
+  }
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.verdict == Verdict::inconclusive) {
-      lines.push_back(fmt::format("{}: undecided; {}.", row.name, what_it_would_take(row)));
+      lines.push_back(fmt::format("{}: undecided; {}.", row.name, why_undecided(row)));
     }
     const std::string moved = moved_text(row.counters);
     const bool matters = row.verdict != Verdict::pass || row.improved;
@@ -111,6 +178,7 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
       lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));
     }
   }
+  add_cpu_remarks(trial.setup, report, lines);
   add_instruction_remarks(report, lines);
   for (const std::string& name : trial.setup.only_base) {
     lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));
@@ -124,6 +192,7 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
   for (const auto& [name, reason] : trial.setup.left_out) {
     lines.push_back(fmt::format("{}: left out: {}.", name, reason));
   }
+  if (std::string busy = busy_machine(report); !busy.empty()) lines.push_back(std::move(busy));
   return lines;
 }
 
@@ -141,24 +210,57 @@ std::string threshold_text(const model::PairedSetup& setup, const PairedReport& 
              : fmt::format("{} to {}, by benchmark,", percent(least), percent(greatest));
 }
 
+/// How the CPU times were judged, where any was.
+std::string cpu_basis(const model::PairedSetup& setup) {
+  if (setup.cpu_time_of.empty()) return {};
+  std::string text = fmt::format(
+      " CPU times are judged apart, with a chance of {} of their own and the noise floors of the "
+      "wall times; a row of theirs is shown where a time is no plain PASS.",
+      percent(setup.alpha));
+  const auto is_partial = [](const auto& entry) {
+    return entry.second == model::CpuTimeOf::main_thread;
+  };
+  if (std::ranges::any_of(setup.cpu_time_of, is_partial)) {
+    text +=
+        " Google Benchmark's are those of the main thread alone, unless MeasureProcessCPUTime() is "
+        "called.";
+  }
+  return text;
+}
+
+/// What others used, where the journal says it.
+std::string machine_basis(const model::Drift& machine) {
+  if (!machine.others_share || !machine.stolen_share) return {};
+  return fmt::format(" Others used {} of the CPUs meanwhile, the hypervisor {}.",
+                     percent(*machine.others_share), percent(*machine.stolen_share));
+}
+
 std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto& setup = trial.setup;
-  const auto processes = static_cast<std::size_t>(report.blocks) * model::kBlockSize;
+  const auto blocks = static_cast<std::size_t>(report.blocks);
   std::string text = fmt::format(
-      "{} blocks, {} processes, {} repetitions of {} ms in each; seed {}. FAIL: slower by {} or "
-      "more, with a chance of {} that any is a false alarm.",
-      report.blocks, processes, setup.repetitions, setup.min_time_s * 1e3, setup.seed,
-      threshold_text(setup, report), percent(setup.alpha));
+      "{}, {}, {} of {} ms in each; seed {}. FAIL: slower by {} or more, with a chance of {} that "
+      "any is a false alarm. PASS: the upper end of the interval, or of a wider one at an early "
+      "look, is below that.",
+      counted(blocks, "block"), counted(blocks * model::kBlockSize, "process"),
+      counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
+      setup.seed, threshold_text(setup, report), percent(setup.alpha));
+  text += cpu_basis(setup);
   if (setup.counts_instructions) text += " " + instructions_remark();
-  return text + noise_floors_text(setup.noise_floors);
+  return text + machine_basis(report.machine) + noise_floors_text(setup.noise_floors);
 }
 
 std::string bars(const PairedReport& report) {
   std::vector<Bar> rows;
+  const auto add = [&](const std::string& name, const verdict::MetricVerdict& row,
+                       std::string_view better) {
+    rows.push_back({name, row.change, row.low, row.high, row.delta, verdict_cell(row, better)});
+  };
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back({row.name, row.change, row.low, row.high, row.delta, verdict_cell(row)});
+    add(row.name, row, "faster");
+    if (shows_cpu_time(row)) add("  its CPU time", *row.cpu, "less");
   }
-  return bars(rows);
+  return bars(rows, report.interval_level);
 }
 
 std::string headline(const PairedReport& report) {
@@ -166,9 +268,13 @@ std::string headline(const PairedReport& report) {
   int faster = 0;
   int with_more = 0;
   int uncounted = 0;
+  int with_more_cpu = 0;
+  int uncertain_cpu = 0;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     ++counts[static_cast<std::size_t>(row.verdict)];
     if (row.improved) ++faster;
+    if (row.cpu && row.cpu->verdict == Verdict::fail) ++with_more_cpu;
+    if (row.cpu && holds_back(*row.cpu)) ++uncertain_cpu;
     if (!row.instructions) continue;
     if (row.instructions->verdict == Verdict::fail) ++with_more;
     if (row.instructions->verdict == Verdict::inconclusive) ++uncounted;
@@ -185,6 +291,8 @@ std::string headline(const PairedReport& report) {
     text += fmt::format("none of {} benchmarks slower", report.benchmarks.size());
   }
   if (faster > 0) text += fmt::format(", {} faster", faster);
+  if (with_more_cpu > 0) text += fmt::format(", {} with more CPU time", with_more_cpu);
+  if (uncertain_cpu > 0) text += fmt::format(", the CPU time of {} undecided", uncertain_cpu);
   if (with_more > 0) text += fmt::format(", {} with more instructions", with_more);
   if (uncounted > 0) text += fmt::format(", the instructions of {} not known", uncounted);
   return text;
@@ -246,7 +354,10 @@ std::string program_text(const model::PairedProgram& program) {
 }
 
 VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
-  return {headline(report), kPairedTitles, table_rows(report), remarks(trial, report),
+  const Cells titles{
+      "benchmark", "base",       "head",    "change", interval_title(report.interval_level),
+      "p",         "detectable", "verdict", "blocks"};
+  return {headline(report), titles, table_rows(report), remarks(trial, report),
           basis(trial, report)};
 }
 

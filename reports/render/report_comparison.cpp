@@ -76,7 +76,9 @@ void add_effects(const NamedComparison& comparison, const std::string& suffix, S
             "every small dot is one of its blocks of four processes, {} in all, the first on top. "
             "The grey band is the noise floor, the dashed line the smallest slowdown that matters: "
             "a benchmark FAILs when it lies beyond that line and is surely slower than the band.",
-            any_interval ? ", its bar the 95 % interval" : ", too few blocks for a 95 % interval",
+            fmt::format(
+                fmt::runtime(any_interval ? ", its bar the {}" : ", too few blocks for a {}"),
+                interval_title(report.interval_level)),
             report.blocks)});
   }
 }
@@ -133,8 +135,9 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
   add_effects(comparison, suffix, section, document);
   TableBlock table;
   table.caption =
-      "Times are medians over the processes; the change is that of head against base, above 0 is "
-      "slower; detectable is the change that so many blocks find in four of five cases.";
+      "The change is that of head against base, above 0 is slower; base and head are levels of one "
+      "iteration between which it lies, in the middle of both sides' medians; detectable is the "
+      "change that so many blocks find in four of five cases.";
   const std::vector<bool> left = columns_to_the_left(words.titles);
   for (std::size_t i = 0; i < left.size(); ++i) {
     table.columns.push_back({words.titles[i], !left[i]});

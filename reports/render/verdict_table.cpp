@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <unordered_map>
 
 namespace taskbench::reports::render {
@@ -25,6 +26,12 @@ std::string_view colour_code(Verdict verdict) {
 
 std::string coloured(Verdict verdict, std::string_view line) {
   return fmt::format("\x1b[{}m{}\x1b[0m", colour_code(verdict), line);
+}
+
+/// In per cent, and 0 where it is shown as such: there is no "-0.0 %".
+double rounded(double part) {
+  const double percent = 100 * part;
+  return std::abs(percent) < 0.05 ? 0 : percent;
 }
 
 }  // namespace
@@ -80,7 +87,7 @@ std::string_view word(Verdict verdict) {
   return "INCONCLUSIVE";
 }
 
-std::string percent_change(double change) { return fmt::format("{:+.1f} %", 100 * change); }
+std::string percent_change(double change) { return fmt::format("{:+.1f} %", rounded(change)); }
 
 std::vector<bool> columns_to_the_left(const Cells& titles) {
   std::vector<bool> left;
@@ -88,7 +95,15 @@ std::vector<bool> columns_to_the_left(const Cells& titles) {
   return left;
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+std::string percent(double part) { return fmt::format("{:.1f} %", rounded(part)); }
+
+std::string counted(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with("s") ? "es" : "s");
+}
+
+std::string interval_title(double level) {
+  return fmt::format("{:g} % interval", std::round(1000 * level) / 10);
+}
 
 std::vector<SharedReason> shared_reasons(
     std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons) {

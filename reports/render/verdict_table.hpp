@@ -65,6 +65,12 @@ struct SharedReason {
 [[nodiscard]] std::vector<SharedReason> shared_reasons(
     std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons);
 
+/// "1 block", "2 blocks", "2 processes"
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
+/// "95 % interval"
+[[nodiscard]] std::string interval_title(double level);
+
 /// How a comment begins.
 struct CommentStyle {
   std::string title = "taskbench";

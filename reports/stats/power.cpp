@@ -7,11 +7,13 @@
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/require.hpp"
+#include "reports/stats/sequential.hpp"
+#include "reports/stats/sign_flip.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
 
-constexpr std::size_t kMaxBlocks = 1'000'000;
+constexpr std::size_t kMostBlocks = 1'000'000;
 
 void require_not_negative(double value, const std::string& name) {
   require(std::isfinite(value) && value >= 0,
@@ -23,11 +25,16 @@ void require_sound(double deviation, double epsilon, const TestErrors& errors) {
   require_not_negative(epsilon, "epsilon");
   require_fraction(errors.alpha, "power: alpha");
   require_fraction(errors.beta, "power: beta");
+  require(errors.workloads > 0, "power: no workloads");
 }
 
-/// How many of the 2^blocks sign patterns may count as significant.
-double outcomes(std::size_t blocks, double alpha) {
-  return alpha * std::pow(2.0, static_cast<double>(blocks));
+double alpha_of_each(const TestErrors& errors) {
+  return errors.alpha / static_cast<double>(errors.workloads);
+}
+
+/// How many of the 2^blocks sign patterns may count as significant in one workload.
+double outcomes(std::size_t blocks, const TestErrors& errors) {
+  return alpha_of_each(errors) * std::pow(2.0, static_cast<double>(blocks));
 }
 
 /// How far the effect must lie beyond a threshold to pass it with probability 1 - error: as a
@@ -43,11 +50,12 @@ double minimum_detectable_effect(double deviation, std::size_t blocks, double ep
                                  const TestErrors& errors) {
   require_sound(deviation, epsilon, errors);
   require(blocks > 0, "power: no blocks");
-  if (blocks < 2 || outcomes(blocks, errors.alpha) < 1) {
+  if (blocks < 2 || least_p(blocks) >= errors.alpha) {
     return std::numeric_limits<double>::infinity();
   }
-  double beyond = margin(errors.alpha, deviation, blocks) + margin(errors.beta, deviation, blocks);
-  if (outcomes(blocks, errors.alpha) < 2) {
+  double beyond =
+      margin(alpha_of_each(errors), deviation, blocks) + margin(errors.beta, deviation, blocks);
+  if (outcomes(blocks, errors) < 2) {
     const double each = std::pow(1 - errors.beta, 1 / static_cast<double>(blocks));
     beyond = std::max(beyond, normal_quantile(each) * deviation);
   }
@@ -65,25 +73,48 @@ double minimum_failing_effect(double deviation, std::size_t blocks, double epsil
   return std::max(detectable, std::expm1(matters + margin(errors.beta, deviation, blocks)));
 }
 
+std::optional<std::size_t> least_blocks(double alpha, double pass_error, std::size_t max_blocks,
+                                        std::size_t workloads) {
+  require(workloads > 0, "power: no workloads");
+  for (std::size_t blocks = 1; blocks <= max_blocks; ++blocks) {
+    const double alpha_left = last_look(blocks, alpha, pass_error, max_blocks).alpha;
+    const double patterns = std::ldexp(1.0, static_cast<int>(blocks));
+    const double floor = static_cast<double>(workloads) / patterns;
+    if (std::max(floor, least_p(blocks)) < alpha_left) return blocks;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::size_t> blocks_needed(double deviation, double effect, double epsilon,
-                                         double delta, const VerdictErrors& errors) {
-  require_sound(deviation, epsilon, {errors.alpha, errors.pass_error});
+                                         double delta, const TrialErrors& errors) {
+  require_sound(deviation, epsilon, {errors.alpha, errors.beta, errors.workloads});
+  require_fraction(errors.pass_error, "power: pass_error");
   require_not_negative(delta, "delta");
   require(std::isfinite(effect), "power: the effect must be finite");
   const double matters = std::log1p(std::max(delta, epsilon));
-  const bool slower = effect >= matters;
-  const double gap = slower ? effect - std::log1p(epsilon) : matters - effect;
-  const double error = slower ? errors.alpha : errors.pass_error;
-  const auto is_enough = [&](std::size_t blocks) { return margin(error, deviation, blocks) < gap; };
-  // More blocks never make it greater, so the least number is found by halving.
+  const auto is_enough = [&](std::size_t blocks) {
+    const Look end =
+        last_look(blocks, errors.alpha, errors.pass_error, std::max(blocks, errors.max_blocks));
+    if (effect >= matters) {
+      const double failing = minimum_failing_effect(deviation, blocks, epsilon, delta,
+                                                    {end.alpha, errors.beta, errors.workloads});
+      return std::log1p(failing) <= effect;
+    }
+    // The bound has no margin of its own below the level of the test.
+    return std::pow(2.0, -static_cast<double>(blocks)) <= end.pass_error &&
+           effect + margin(end.pass_error, deviation, blocks) +
+                   margin(errors.beta, deviation, blocks) <
+               matters;
+  };
+  // More blocks hardly ever make it greater, so the least number is found by halving.
   std::size_t too_few = 1;
   std::size_t enough = 2;
   while (!is_enough(enough)) {
-    if (enough == kMaxBlocks) {
+    if (enough == kMostBlocks) {
       return std::nullopt;
     }
     too_few = enough;
-    enough = std::min(2 * enough, kMaxBlocks);
+    enough = std::min(2 * enough, kMostBlocks);
   }
   while (enough - too_few > 1) {
     const std::size_t middle = too_few + (enough - too_few) / 2;

@@ -16,21 +16,23 @@ namespace taskbench::reports::stats {
 
 /// How sure a test must be.
 struct TestErrors {
-  /// Of a false alarm in one workload; over W workloads alpha / W, which is on the cautious side.
-  double alpha = 0.01;
-  double beta = 0.2;  ///< of a miss: 0.2 is a power of 80 %
+  double alpha = 0.01;        ///< of a false alarm in any of the workloads
+  double beta = 0.2;          ///< of a miss: 0.2 is a power of 80 %
+  std::size_t workloads = 1;  ///< that are tested together
 };
 
 /// The relative change (0.1 is 10 % slower) for which the test "not slower by more than epsilon" is
 /// significant with probability 1 - beta:
-///     exp[ln(1 + epsilon) + (t(1 - alpha) + t(1 - beta)) deviation / sqrt(blocks)] - 1
+///     exp[ln(1 + epsilon) + (t(1 - alpha / workloads) + t(1 - beta)) deviation / sqrt(blocks)] - 1
 /// with the quantiles of Student's t, blocks - 1 degrees of freedom. With robust_deviation,
 /// simulated for normal noise, it is within 5 % of what the signed-rank test needs from 12 blocks
 /// and 16 possible outcomes at that level on. With so few blocks that only one outcome has the
 /// level, all differences above epsilon, it would be a fifth too small; then it is, if greater,
 ///     exp[ln(1 + epsilon) + z((1 - beta)^(1 / blocks)) deviation] - 1
-/// with the quantile of the normal distribution. +infinity for one block, and when no sign-flip
-/// test of so many blocks has that level: 2^-blocks > alpha.
+/// with the quantile of the normal distribution; what else several workloads ask of that outcome,
+/// that it stands out among the others' (sign_flip.hpp), the first formula covers. +infinity for
+/// one block, and when no sign-flip test of so many blocks has that level: least_p(blocks) >=
+/// alpha.
 [[nodiscard]] double minimum_detectable_effect(double deviation, std::size_t blocks, double epsilon,
                                                const TestErrors& errors);
 
@@ -42,19 +44,31 @@ struct TestErrors {
 [[nodiscard]] double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon,
                                             double delta, const TestErrors& errors);
 
-/// Of a verdict: what it may be wrong with.
-struct VerdictErrors {
-  double alpha = 0.01;       ///< of a false FAIL
-  double pass_error = 0.05;  ///< of a false PASS
+/// The least number of blocks after which a trial of at most `max_blocks` that ends there can fail
+/// anything at all: least_p is below what last_look (sequential.hpp) has left of alpha. With
+/// workloads above 1, that many of the 2^blocks sign patterns are, too: from there on a change need
+/// not be so great that it shows in each block alike. Empty when no number is enough.
+[[nodiscard]] std::optional<std::size_t> least_blocks(double alpha, double pass_error,
+                                                      std::size_t max_blocks,
+                                                      std::size_t workloads = 1);
+
+/// What a trial may be wrong with, over all of its looks.
+struct TrialErrors {
+  double alpha = 0.01;       ///< of a false FAIL of any workload
+  double pass_error = 0.05;  ///< of a false PASS of one workload
+  std::size_t max_blocks = 256;
+  std::size_t workloads = 1;
+  double beta = 0.2;  ///< of no verdict
 };
 
-/// About how many blocks end in a verdict, if the effect (a log ratio) and the deviation are what
-/// they seem: an effect of ln(1 + delta) or more has then a margin of error, at alpha, that ends
-/// above ln(1 + epsilon); a smaller one has one, at pass_error, that ends below ln(1 + delta).
-/// delta is taken as epsilon when it is less. Empty when it takes more than a million, for the
-/// effect is too near to the threshold. Throws for an effect that is not finite, too.
+/// About how many blocks end in a verdict with probability 1 - beta, if the effect (a log ratio)
+/// and the deviation are what they seem and the trial ends after them: those at which an effect of
+/// ln(1 + delta) or more is minimum_failing_effect, and those at which the margin of error of a
+/// smaller one ends below ln(1 + delta), each at what last_look (sequential.hpp) has left. delta is
+/// taken as epsilon when it is less. Empty when it takes more than a million, for the effect is too
+/// near to the threshold. Throws for an effect that is not finite, too.
 [[nodiscard]] std::optional<std::size_t> blocks_needed(double deviation, double effect,
                                                        double epsilon, double delta,
-                                                       const VerdictErrors& errors);
+                                                       const TrialErrors& errors);
 
 }  // namespace taskbench::reports::stats

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -22,7 +24,57 @@ void add_count(std::vector<Movement>& moved, const char* quantity,
       {quantity, *count == 1 ? std::string(once) : fmt::format(fmt::runtime(often), *count)});
 }
 
+constexpr double kShortestShare_s = 0.5;  // the kernel counts in ticks of 10 ms
+
+/// Empty when it is unknown of one of them.
+template <class T>
+std::optional<T> sum_of(const std::vector<model::MachineUse>& uses,
+                        std::optional<T> model::MachineUse::*part) {
+  if (uses.empty()) return std::nullopt;
+  T sum = 0;
+  for (const model::MachineUse& use : uses) {
+    if (!(use.*part)) return std::nullopt;
+    sum += *(use.*part);
+  }
+  return sum;
+}
+
+template <class T>
+model::Fact<T> fact_of(const std::optional<T>& value, const char* otherwise) {
+  return value ? model::Fact<T>::known(*value) : model::Fact<T>::unknown(otherwise);
+}
+
 }  // namespace
+
+model::Drift drift_over(std::span<const model::ProcessSample> samples) {
+  using Use = model::MachineUse;
+  std::vector<Use> uses;
+  model::Drift drift;
+  for (const model::ProcessSample& sample : samples) {
+    if (!sample.machine) continue;
+    uses.push_back(*sample.machine);
+    drift.seconds += sample.machine->seconds;
+  }
+  const char* const unknown =
+      uses.empty() ? "the journal does not say it" : "the kernel does not say it";
+  const auto share = [&](std::optional<double> Use::*part) {
+    const auto all = sum_of(uses, &Use::cpu_s);
+    const auto used = sum_of(uses, part);
+    if (!all || !used) return model::Fact<double>::unknown(unknown);
+    if (*all <= 0 || drift.seconds < kShortestShare_s) {
+      return model::Fact<double>::unknown("it took too short a time for the kernel's ticks");
+    }
+    return model::Fact<double>::known(std::clamp(*used / *all, 0.0, 1.0));
+  };
+  drift.stolen_share = share(&Use::stolen_s);
+  drift.others_share = share(&Use::others_s);
+  drift.mhz_before = drift.mhz_after =
+      model::Fact<double>::unknown("it is not read between the processes of a trial");
+  drift.thermal_throttles = fact_of(sum_of(uses, &Use::thermal_throttles), unknown);
+  drift.quota_throttles = fact_of(sum_of(uses, &Use::quota_throttles), unknown);
+  drift.swapped_pages = fact_of(sum_of(uses, &Use::swapped_pages), unknown);
+  return drift;
+}
 
 std::vector<Movement> movements(const model::Drift& drift) {
   std::vector<Movement> moved;

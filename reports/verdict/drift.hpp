@@ -1,10 +1,12 @@
 // Whether the machine moved while something was measured. Pure functions.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "reports/model/drift.hpp"
+#include "reports/model/paired.hpp"
 
 namespace taskbench::reports::verdict {
 
@@ -25,5 +27,8 @@ struct Movement {
 
 /// One line; empty when nothing moved.
 [[nodiscard]] std::string drift_warning(const model::Drift& drift);
+
+/// Over all processes that it was recorded for; the clock rate is not.
+[[nodiscard]] model::Drift drift_over(std::span<const model::ProcessSample> samples);
 
 }  // namespace taskbench::reports::verdict

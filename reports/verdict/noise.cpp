@@ -85,7 +85,7 @@ std::optional<double> detectable(const model::BenchmarkNoise& noise, std::size_t
       stats::last_look(blocks, alpha, defaults.pass_error, model::kDefaultMaxBlocks).alpha;
   const double effect =
       stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
-                                    {.alpha = spent_last / static_cast<double>(benchmarks)});
+                                    {.alpha = spent_last, .workloads = benchmarks});
   return std::isfinite(effect) ? std::optional(effect) : std::nullopt;
 }
 

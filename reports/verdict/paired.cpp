@@ -10,7 +10,7 @@
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
 #include "reports/stats/summary.hpp"
-#include "reports/stats/walsh.hpp"
+#include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -18,27 +18,47 @@ namespace {
 using model::PairedTrial;
 using model::Side;
 
-constexpr double kPowerError = 0.2;  // `detectable` is found in four of five trials
+constexpr const char* kCpuTime = "cpu_ns";  // among a sample's counters
 
 std::size_t most_blocks(const PairedTrial& trial) {
   return static_cast<std::size_t>(trial.setup.max_blocks);
 }
 
-double relative(double log_ratio) { return std::expm1(log_ratio); }
-
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+TrialPromise promise_of(const PairedTrial& trial) {
+  const auto& setup = trial.setup;
+  return {setup.alpha, setup.pass_error, most_blocks(trial), setup.seed};
 }
 
-template <class Value>
-std::vector<double> of_side(const PairedTrial& trial, std::size_t blocks, Side side,
-                            const Value& value) {
-  std::vector<double> result;
-  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
-    if (trial.samples[i].side != side) continue;
-    if (const std::optional<double> each = value(trial.samples[i])) result.push_back(*each);
+std::optional<double> wall_time(const model::ProcessSample& sample, const std::string& benchmark) {
+  return sample.real_ns.at(benchmark);
+}
+
+/// Empty for none above 0: it has no logarithm.
+std::optional<double> cpu_time(const model::ProcessSample& sample, const std::string& benchmark) {
+  const auto counters = sample.counters.find(benchmark);
+  if (counters == sample.counters.end()) return std::nullopt;
+  const auto found = counters->second.find(kCpuTime);
+  if (found == counters->second.end() || !std::isfinite(found->second) || found->second <= 0) {
+    return std::nullopt;
   }
-  return result;
+  return found->second;
+}
+
+/// Empty when a process has no value.
+template <class Value>
+std::optional<MetricSeries> series_of(const PairedTrial& trial, const std::string& benchmark,
+                                      std::size_t blocks, const Value& value) {
+  MetricSeries series;
+  series.differences.resize(blocks);
+  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
+    const std::optional<double> each = value(trial.samples[i], benchmark);
+    if (!each) return std::nullopt;
+    const bool of_head = trial.samples[i].side == Side::head;
+    const double x = std::log(*each) / 2;
+    series.differences[i / model::kBlockSize] += of_head ? x : -x;
+    (of_head ? series.head : series.base).push_back(*each);
+  }
+  return series;
 }
 
 std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t blocks,
@@ -61,63 +81,49 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
 /// All benchmarks after the first blocks, by what this look may spend.
 std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Look& look) {
   const auto& setup = trial.setup;
-  const std::size_t blocks = look.blocks;
-  std::vector<std::vector<double>> d;
-  std::vector<double> shifts;
+  std::vector<MetricSeries> wall;
+  std::vector<MetricSeries> cpu;
+  std::vector<std::size_t> with_cpu;  // their places among the benchmarks
   for (const std::string& name : setup.benchmarks) {
-    d.push_back(block_differences(trial, name, static_cast<int>(blocks)));
-    shifts.push_back(std::log1p(setup.noise_floors.at(name).epsilon));
+    wall.push_back(*series_of(trial, name, look.blocks, wall_time));
+    wall.back().epsilon = setup.noise_floors.at(name).epsilon;
+    wall.back().delta = setup.delta;
+    if (!setup.cpu_time_of.contains(name)) continue;
+    auto series = series_of(trial, name, look.blocks, cpu_time);
+    if (!series) continue;
+    const double waits = stats::median(wall.back().base) / stats::median(series->base);
+    series->epsilon = wall.back().epsilon;
+    series->delta = setup.delta * std::max(1.0, waits);
+    cpu.push_back(*std::move(series));
+    with_cpu.push_back(wall.size() - 1);
   }
-  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, setup.seed);
-  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, setup.seed);
-  // What a trial that ends after so many blocks has left to spend: as `detectable` is defined.
-  const stats::Look end =
-      stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial));
-  const double alpha_each = end.alpha / static_cast<double>(setup.benchmarks.size());
-  const bool could_fail = end.alpha > stats::least_p(blocks);
-
+  const std::vector<MetricVerdict> times = judge_metric(wall, promise_of(trial), look);
+  const std::vector<MetricVerdict> cpu_times = judge_metric(cpu, promise_of(trial), look);
   std::vector<BenchmarkVerdict> rows;
-  for (std::size_t i = 0; i < d.size(); ++i) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
     BenchmarkVerdict row;
+    static_cast<MetricVerdict&>(row) = times[i];
     row.name = setup.benchmarks[i];
-    row.blocks = static_cast<int>(blocks);
-    row.epsilon = setup.noise_floors.at(row.name).epsilon;
-    row.delta = std::max(setup.delta, row.epsilon);
-    const auto time = [&](const model::ProcessSample& sample) {
-      return std::optional(sample.real_ns.at(row.name));
-    };
-    row.base_ns = stats::median(of_side(trial, blocks, Side::base, time));
-    row.head_ns = stats::median(of_side(trial, blocks, Side::head, time));
-    const double effect = stats::hodges_lehmann(d[i]);
-    row.change = relative(effect);
-    const auto interval = stats::confidence_interval(d[i], kIntervalLevel);
-    row.low = finite(relative(interval.low));
-    row.high = finite(relative(interval.high));
-    if (std::isinf(interval.low)) row.low.reset();
-    row.p = slower.p[i];
-    row.p_adjusted = slower.p_adjusted[i];
-    if (blocks > 1) {
-      const double deviation = stats::robust_deviation(d[i]);
-      if (could_fail) {
-        row.detectable = finite(stats::minimum_failing_effect(
-            deviation, blocks, row.epsilon, row.delta, {alpha_each, kPowerError}));
-      }
-      row.blocks_needed = stats::blocks_needed(deviation, effect, row.epsilon, row.delta,
-                                               {alpha_each, end.pass_error});
-    }
-    const Decision decision =
-        decide({.effect = effect,
-                .p_slower_adjusted = slower.p_adjusted[i],
-                .p_faster_adjusted = faster.p_adjusted[i],
-                .upper_bound = look.pass_error > 0 ? stats::upper_bound(d[i], look.pass_error)
-                                                   : std::numeric_limits<double>::infinity()},
-               {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
-    row.verdict = decision.verdict;
-    row.improved = decision.improved;
-    row.counters = moved_counters(trial, blocks, row.name);
+    row.counters = moved_counters(trial, look.blocks, row.name);
     rows.push_back(std::move(row));
   }
+  for (std::size_t i = 0; i < cpu_times.size(); ++i) {
+    BenchmarkVerdict& row = rows[with_cpu[i]];
+    row.cpu = cpu_times[i];
+    std::erase_if(row.counters, [](const CounterMove& moved) { return moved.name == kCpuTime; });
+  }
   return rows;
+}
+
+/// What a later look finds counts where the ones before have decided nothing.
+void take_later(std::vector<BenchmarkVerdict> rows, std::vector<BenchmarkVerdict>& report) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    BenchmarkVerdict& so_far = report[i];
+    const std::optional<MetricVerdict> cpu =
+        so_far.cpu && so_far.cpu->verdict != Verdict::inconclusive ? so_far.cpu : rows[i].cpu;
+    if (so_far.verdict == Verdict::inconclusive) so_far = std::move(rows[i]);
+    so_far.cpu = cpu;
+  }
 }
 
 InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::string& benchmark) {
@@ -141,13 +147,33 @@ InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::s
 }
 
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
-  const auto any = [&](Verdict verdict) {
-    return std::ranges::any_of(rows, [&](const BenchmarkVerdict& row) {
-      return row.verdict == verdict || (row.instructions && row.instructions->verdict == verdict);
-    });
+  const auto any = [&](const auto& is_meant) { return std::ranges::any_of(rows, is_meant); };
+  const auto fails = [](const BenchmarkVerdict& row) {
+    return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||
+           (row.instructions && row.instructions->verdict == Verdict::fail);
   };
-  if (any(Verdict::fail)) return Verdict::fail;
-  return any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
+  const auto is_undecided = [](const BenchmarkVerdict& row) {
+    return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu)) ||
+           (row.instructions && row.instructions->verdict == Verdict::inconclusive);
+  };
+  if (any(fails)) return Verdict::fail;
+  return any(is_undecided) ? Verdict::inconclusive : Verdict::pass;
+}
+
+/// At which blocks the trial is judged, and by what each look may spend.
+std::vector<stats::Look> looks_of(const PairedTrial& trial) {
+  const auto& setup = trial.setup;
+  const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
+  // An end that the data had no part in comes in place of the look at just as many blocks.
+  const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
+  std::vector<stats::Look> looks;
+  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error, most_blocks(trial))) {
+    if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
+  }
+  if (is_last && blocks > 0) {
+    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial)));
+  }
+  return looks;
 }
 
 }  // namespace
@@ -158,55 +184,68 @@ int complete_blocks(const PairedTrial& trial) {
 
 std::vector<double> block_differences(const PairedTrial& trial, const std::string& name,
                                       int blocks) {
-  std::vector<double> result(static_cast<std::size_t>(blocks), 0);
-  for (std::size_t i = 0; i < result.size() * model::kBlockSize; ++i) {
-    const auto& sample = trial.samples[i];
-    const double x = std::log(sample.real_ns.at(name));
-    result[i / model::kBlockSize] += sample.side == Side::head ? x / 2 : -x / 2;
-  }
-  return result;
+  return series_of(trial, name, static_cast<std::size_t>(blocks), wall_time)->differences;
 }
 
 bool is_at_look(const PairedTrial& trial) {
   return stats::is_look(static_cast<std::size_t>(complete_blocks(trial)), most_blocks(trial));
 }
 
-PairedReport judge(const PairedTrial& trial) {
+bool holds_back(const MetricVerdict& cpu) {
+  return cpu.verdict == Verdict::inconclusive && cpu.change >= cpu.delta;
+}
+
+int blocks_within(const PairedTrial& trial, double budget_s) {
+  const int complete = complete_blocks(trial);
+  const double block_s = reach_of(trial, complete).block_s;
+  if (block_s <= 0) return trial.setup.max_blocks;
+  const double fit =
+      std::floor(std::min(budget_s / block_s, static_cast<double>(trial.setup.max_blocks)));
+  return std::max(complete, static_cast<int>(fit));
+}
+
+Reach reach_of(const PairedTrial& trial, int blocks) {
   const auto& setup = trial.setup;
-  const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
-  std::vector<stats::Look> looks;
-  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error, most_blocks(trial))) {
-    // An end that the data had no part in comes in place of the look at just as many blocks.
-    const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
-    if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
+  Reach reach;
+  reach.blocks = blocks;
+  // More blocks than the trial may have are an answer, too.
+  const auto most = std::max<std::size_t>(most_blocks(trial), model::kDefaultMaxBlocks);
+  reach.least = stats::least_blocks(setup.alpha, setup.pass_error, most);
+  reach.steady = stats::least_blocks(setup.alpha, setup.pass_error, most, setup.benchmarks.size());
+  const auto complete = static_cast<std::size_t>(complete_blocks(trial));
+  for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
+    reach.block_s += trial.samples[i].took_s / static_cast<double>(complete);
   }
-  if (trial.end && *trial.end != model::TrialEnd::decided && blocks > 0) {
-    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial)));
-  }
+  return reach;
+}
+
+PairedReport judge(const PairedTrial& trial) {
   PairedReport report;
-  report.blocks = static_cast<int>(blocks);
-  for (const stats::Look& look : looks) {
+  report.blocks = complete_blocks(trial);
+  report.interval_level = interval_level_of(trial.setup.pass_error);
+  report.machine = drift_over(trial.samples);
+  for (const stats::Look& look : looks_of(trial)) {
     std::vector<BenchmarkVerdict> rows = judge_at(trial, look);
+    report.could_fail = report.could_fail || look.alpha > stats::least_p(look.blocks);
     if (report.benchmarks.empty()) {
       report.benchmarks = std::move(rows);
-      continue;
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      auto& so_far = report.benchmarks[i];
-      if (so_far.verdict == Verdict::inconclusive) so_far = std::move(rows[i]);
+    } else {
+      take_later(std::move(rows), report.benchmarks);
     }
   }
-  if (setup.counts_instructions) {
+  if (trial.setup.counts_instructions) {
     for (BenchmarkVerdict& row : report.benchmarks) {
       row.instructions = compared_instructions(trial, row.name);
+      report.could_fail = report.could_fail || row.instructions->exact;
     }
   }
   report.overall =
       report.benchmarks.empty() ? Verdict::inconclusive : overall_of(report.benchmarks);
-  report.decided = !report.benchmarks.empty() &&
-                   std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
-                     return row.verdict == Verdict::inconclusive;
-                   });
+  report.decided =
+      !report.benchmarks.empty() &&
+      std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
+        return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu));
+      });
   return report;
 }
 

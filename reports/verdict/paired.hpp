@@ -12,45 +12,60 @@
 #include <string>
 #include <vector>
 
+#include "reports/model/drift.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 #include "reports/verdict/exact.hpp"
+#include "reports/verdict/metric.hpp"
 
 namespace taskbench::reports::verdict {
 
-struct BenchmarkVerdict {
+/// Of its wall time, with what else is known of the benchmark.
+struct BenchmarkVerdict : MetricVerdict {
   std::string name;
-  Verdict verdict = Verdict::inconclusive;
-  bool improved = false;  ///< a PASS whose head is faster by what matters, by the mirrored rule
-  int blocks = 0;         ///< that the verdict and the figures below rest on
-  double base_ns = 0;     ///< per iteration, median over the processes
-  double head_ns = 0;
-  double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
-  /// Two-sided 95 % interval of `change`; empty when so few blocks can give none.
-  std::optional<double> low;
-  std::optional<double> high;
-  double p = 1;           ///< of "not slower by more than epsilon"
-  double p_adjusted = 1;  ///< the same, over all benchmarks (maxT)
-  double epsilon = 0;     ///< the noise floor, relative
-  double delta = 0;       ///< the smallest change that matters here: never below epsilon
-  /// The change that a trial of so many blocks fails in four of five cases, relative; empty when
-  /// none is, for want of blocks.
-  std::optional<double> detectable;
-  /// About how many blocks end in a verdict, if the change is what it seems; empty when no number
-  /// does.
-  std::optional<std::size_t> blocks_needed;
+  /// Of its CPU time, where the trial judges it and every process had some. Its delta is what
+  /// matters of the wall time, where that is longer: a program that sleeps most of the time may use
+  /// half as much again of next to nothing.
+  std::optional<MetricVerdict> cpu;
   std::vector<CounterMove> counters;                ///< those that moved most, at most three
   std::optional<InstructionsVerdict> instructions;  ///< where the trial counts them
 };
 
 struct PairedReport {
   std::vector<BenchmarkVerdict> benchmarks;  ///< in the order of the setup
-  /// Of times and instructions: fail if one fails, else inconclusive if one is.
+  /// Of wall times, CPU times and instructions: fail if one fails, else inconclusive if one is. CPU
+  /// times that are undecided count only where more seems to be used: see holds_back().
   Verdict overall = Verdict::pass;
-  int blocks = 0;        ///< complete ones
-  bool decided = false;  ///< no benchmark's time is left inconclusive
+  int blocks = 0;           ///< complete ones
+  bool decided = false;     ///< more blocks would decide nothing that matters to `overall`
+  bool could_fail = false;  ///< some outcome of so many blocks was a FAIL, or of the instructions
+  double interval_level = kIntervalLevel;  ///< of each interval
+  model::Drift machine;  ///< what of it moved, over all processes that it was recorded for
 };
+
+/// What a trial that ends after so many blocks can decide, as known before it ends.
+struct Reach {
+  int blocks = 0;
+  /// The least number of blocks of which some outcome is a FAIL, and the least of which a slowdown
+  /// need not show in each block alike; empty when none is.
+  std::optional<std::size_t> least;
+  std::optional<std::size_t> steady;
+  double block_s = 0;  ///< what a block takes
+
+  [[nodiscard]] bool can_fail() const { return least && *least <= std::size_t(blocks); }
+  [[nodiscard]] bool is_steady() const { return steady && *steady <= std::size_t(blocks); }
+};
+
+/// Of a trial with at least one complete block, were it to end after `blocks`.
+[[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
+
+/// How many blocks fit into the budget, if they take as long as those that are complete. At least
+/// as many as these, at most those of the setup.
+[[nodiscard]] int blocks_within(const model::PairedTrial& trial, double budget_s);
+
+/// Whether this undecided CPU time stands in the way of a PASS: it seems greater by what matters.
+[[nodiscard]] bool holds_back(const MetricVerdict& cpu);
 
 /// How many blocks have all their processes.
 [[nodiscard]] int complete_blocks(const model::PairedTrial& trial);

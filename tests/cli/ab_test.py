@@ -68,6 +68,42 @@ class Verdicts(AbTest):
         self.assertLess(time.monotonic() - start, 20)
         self.assertLess(self.load("r.json")["blocks"], 64)
 
+    def test_half_of_forty_benchmarks_that_are_slower_are_found_in_eleven_blocks(self):
+        def times(factor):
+            return " ".join(f"b{i}={1000 * (factor if i < 20 else 1)}" for i in range(40))
+
+        base = self.program("a", times=times(1), noise=0.05)
+        head = self.program("b", times=times(1.3), noise=0.05)
+        self.ab(base, head, "--max-blocks", "11", "--json", "r.json", status=1)
+        for name, verdict in self.verdicts().items():
+            self.assertEqual(verdict == "FAIL", int(name[1:]) < 20, name)
+
+    def test_what_could_not_have_failed_does_not_pass_unless_asked_for_by_name(self):
+        base, head = self.program("a", noise=0.1), self.program("b", times="sort=9000 hash=500")
+        run = ("--max-blocks", "5", "--json", "r.json", "--markdown", "r.md", "--inconclusive")
+        answer = self.ab(base, head, *run, "pass", status=3)
+        says = "5 blocks can fail nothing, however much slower head is; a FAIL takes 7"
+        notes = answer.stderr.splitlines()
+        self.assertRegex(notes[0], f"note: a block takes .* s: {says}")
+        self.assertIn("nothing could have failed, so --inconclusive pass", notes[-1])
+        self.assertIn(says, (self.folder / "r.md").read_text())
+        self.assertFalse(self.load("r.json")["could_fail"])
+        self.assertEqual(self.load("r.json")["blocks_that_can_fail"], 7)
+        self.ab(base, head, *run, "pass-always", "--quiet")
+        self.ab(base, head, *run, "fail", "--quiet", status=1)
+
+    def test_more_cpu_time_at_the_same_wall_time_fails(self):
+        self.ab(self.program("a"), self.program("b", body="burnt = 1.3"), "--json", "r.json",
+                "--max-blocks", "16", status=1)
+        for row in self.load("r.json")["benchmarks"]:
+            self.assertEqual((row["verdict"], row["cpu_time"]["verdict"]), ("PASS", "FAIL"))
+
+    def test_the_machine_is_read_around_each_process(self):
+        self.ab(self.program("a"), self.program("b"), "--json", "r.json", "--max-blocks", "8")
+        for sample in self.load("r.json")["samples"]:
+            self.assertGreater(sample["machine"]["seconds"], 0)
+        self.assertIn("others_share", self.load("r.json")["machine"])
+
     def test_delta_decides_what_matters(self):
         head = self.program("b", times="sort=1100 hash=500")
         self.ab(self.program("a"), head, "--delta", "20%")
@@ -112,7 +148,8 @@ class Verdicts(AbTest):
         options = "chained_spawn --workers 1 --param chained_spawn.length=10"
         self.ab(
             f"./one {options}", f"./two {options}", "--run-identical", "--min-time", "1ms",
-            "--max-blocks", "2", "--json", "r.json", "--inconclusive", "pass", "--delta", "900%",
+            "--max-blocks", "2", "--json", "r.json", "--inconclusive", "pass-always",
+            "--delta", "900%",
         )
         result = self.load("r.json")
         name = "chained_spawn/work_stealing/workers:1/length:10"
@@ -134,7 +171,7 @@ class RealGoogleBenchmark(AbTest):
     PROGRAM = os.environ["TASKBENCH_GOOGLE_BENCHMARK"]
 
     QUICK = ("--repetitions", "2", "--min-time", "1ms", "--max-blocks", "2", "--delta", "900%",
-             "--inconclusive", "pass", "--json", "r.json")
+             "--inconclusive", "pass-always", "--json", "r.json")
 
     def variant(self, setting):
         path = self.folder / setting
@@ -305,7 +342,7 @@ class Instructions(AbTest):
         (self.folder / "empty").mkdir()
         self.ab(
             base, head, "--counters", "instructions-exact", "--run-identical", "--min-time", "1ms",
-            "--max-blocks", "1", "--json", "r.json", "--inconclusive", "pass",
+            "--max-blocks", "1", "--json", "r.json", "--inconclusive", "pass-always",
             env={"PATH": str(self.folder / "empty")},
         )
         self.assertIn("Debian's package valgrind brings it", self.row()["reason"])
@@ -503,7 +540,7 @@ class BrokenPrograms(AbTest):
         body = "os.fork() or time.sleep(60)"
         start = time.monotonic()
         self.ab(self.program("a", body=body), self.program("b", body=body), "--max-blocks", "1",
-                "--inconclusive", "pass")
+                "--inconclusive", "pass-always")
         self.assertLess(time.monotonic() - start, 40)
 
 

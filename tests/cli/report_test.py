@@ -202,7 +202,7 @@ class Written(ReportTest):
         self.compared()
         self.report("c.json", self.result("r.json"))
         text = self.page().text
-        self.assertIn("c.json: FAIL: 1 of 2 benchmarks slower.", text)
+        self.assertIn("c.json: FAIL: 1 of 2 benchmarks slower, 1 with more CPU time.", text)
         self.assertIn("8 blocks, 32 processes", text)
         self.assertIn("16 a side", text)
         self.assertIn("taskbench ab --base ./base", text)

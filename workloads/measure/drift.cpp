@@ -169,6 +169,21 @@ Count read_swapped_pages(const fs::path& root) {
   return Count::known(sum);
 }
 
+/// Of the CPUs, from one reading to the next.
+struct CpuUse {
+  double total_s;
+  double others_s;
+  double stolen_s;
+};
+
+std::optional<CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
+  if (!before.cpu || !after.cpu) return std::nullopt;
+  const double busy = after.cpu->busy_s - before.cpu->busy_s;
+  return CpuUse{after.cpu->total_s - before.cpu->total_s,
+                busy - (after.own_cpu_s - before.own_cpu_s),
+                after.cpu->stolen_s - before.cpu->stolen_s};
+}
+
 Count grown(const Count& before, const Count& after) {
   if (!before) return before;
   if (!after) return after;
@@ -178,31 +193,28 @@ Count grown(const Count& before, const Count& after) {
 }
 
 void store_shares(const MachineReading& before, const MachineReading& after, Drift& drift) {
+  const std::optional<CpuUse> use = cpu_use(before, after);
   std::string reason;
-  if (!before.cpu || !after.cpu) {
+  if (!use) {
     reason = (before.cpu ? after : before).cpu.reason;
   } else if (drift.seconds < kShortest_s) {
     reason = fmt::format(
         "it took {:.2g} s, and the kernel counts in ticks of 10 ms: too coarse for less than {} s",
         drift.seconds, kShortest_s);
-  } else if (after.cpu->total_s <= before.cpu->total_s) {
+  } else if (use->total_s <= 0) {
     reason = "the kernel's counts of CPU time did not grow";
   }
   if (!reason.empty()) {
     drift.stolen_share = drift.others_share = Fact<double>::unknown(reason);
     return;
   }
-  const double total = after.cpu->total_s - before.cpu->total_s;
-  const double own = after.own_cpu_s - before.own_cpu_s;
-  const double busy = after.cpu->busy_s - before.cpu->busy_s;
-  const double stolen = after.cpu->stolen_s - before.cpu->stolen_s;
-  drift.stolen_share = Fact<double>::known(std::clamp(stolen / total, 0.0, 1.0));
-  drift.others_share = Fact<double>::known(std::clamp((busy - own) / total, 0.0, 1.0));
+  drift.stolen_share = Fact<double>::known(std::clamp(use->stolen_s / use->total_s, 0.0, 1.0));
+  drift.others_share = Fact<double>::known(std::clamp(use->others_s / use->total_s, 0.0, 1.0));
 }
 
 }  // namespace
 
-MachineReading read_machine(const fs::path& root) {
+MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
   MachineReading reading;
   reading.at_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -211,7 +223,9 @@ MachineReading read_machine(const fs::path& root) {
   reading.thermal_throttles = read_thermal_throttles(root);
   reading.quota_throttles = count_quota_throttles(root);
   reading.swapped_pages = read_swapped_pages(root);
-  reading.mhz = read_mhz(root);  // last: of a second reading its work counts nowhere
+  if (with_clock_rate) {
+    reading.mhz = read_mhz(root);  // last: of a second reading its work counts nowhere
+  }
   return reading;
 }
 
@@ -225,6 +239,20 @@ Drift drift_between(const MachineReading& before, const MachineReading& after) {
   drift.quota_throttles = grown(before.quota_throttles, after.quota_throttles);
   drift.swapped_pages = grown(before.swapped_pages, after.swapped_pages);
   return drift;
+}
+
+reports::model::MachineUse use_between(const MachineReading& before, const MachineReading& after) {
+  reports::model::MachineUse use;
+  use.seconds = after.at_s - before.at_s;
+  if (const auto cpu = cpu_use(before, after)) {
+    use.cpu_s = cpu->total_s;
+    use.others_s = cpu->others_s;
+    use.stolen_s = cpu->stolen_s;
+  }
+  use.thermal_throttles = grown(before.thermal_throttles, after.thermal_throttles).value;
+  use.quota_throttles = grown(before.quota_throttles, after.quota_throttles).value;
+  use.swapped_pages = grown(before.swapped_pages, after.swapped_pages).value;
+  return use;
 }
 
 }  // namespace taskbench::workloads::measure

@@ -27,13 +27,18 @@ struct MachineReading {
 };
 
 /// Takes about a tenth of a millisecond, and where the kernel shows clock rates 20 ms of work, at
-/// most 40, before they are read; it does not belong into what is timed. `root` is where /proc and
-/// /sys are looked for.
-[[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/");
+/// most 40, before they are read unless `with_clock_rate` is false; it does not belong into what is
+/// timed. `root` is where /proc and /sys are looked for.
+[[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/",
+                                          bool with_clock_rate = true);
 
 /// What moved from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so that
 /// shares of less than half a second are unknown.
 [[nodiscard]] reports::model::Drift drift_between(const MachineReading& before,
                                                   const MachineReading& after);
+
+/// The same in parts that sum up over several processes, and without the clock rate.
+[[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
+                                                     const MachineReading& after);
 
 }  // namespace taskbench::workloads::measure

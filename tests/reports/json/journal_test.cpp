@@ -84,6 +84,52 @@ TEST(journal_test, counts_of_instructions_are_read) {
   EXPECT_EQ(trial.instructions[1].unavailable, "no valgrind");
 }
 
+TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
+  model::PairedSetup with_cpu = setup();
+  with_cpu.cpu_time_of = {{"a", model::CpuTimeOf::process}, {"b", model::CpuTimeOf::main_thread}};
+  model::ProcessSample busy = sample(0);
+  busy.machine = {.seconds = 0.5,
+                  .cpu_s = 1,
+                  .others_s = -0.01,
+                  .stolen_s = {},
+                  .thermal_throttles = {},
+                  .quota_throttles = 3,
+                  .swapped_pages = {}};
+  const std::string text = journal_line(with_cpu) + '\n' + journal_line(busy) + '\n';
+  const model::PairedTrial trial = parse_journal("j", text);
+  EXPECT_EQ(trial.setup.cpu_time_of, with_cpu.cpu_time_of);
+  ASSERT_TRUE(trial.samples[0].machine);
+  EXPECT_EQ(trial.samples[0].machine->others_s, -0.01);
+  EXPECT_EQ(trial.samples[0].machine->quota_throttles, 3);
+  EXPECT_FALSE(trial.samples[0].machine->stolen_s);
+  EXPECT_EQ(journal_line(trial.samples[0]), journal_line(busy));
+}
+
+TEST(journal_test, one_of_version_1_is_read_and_judges_no_cpu_time) {
+  std::string text = journal_line(setup()) + '\n' + journal_line(sample(0)) + '\n';
+  const auto change = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  change(R"("taskbench_journal":2)", R"("taskbench_journal":1)");
+  change(R"("cpu_time_of":{},)", "");
+  change(R"(,"machine":null)", "");
+  const model::PairedTrial trial = parse_journal("j", text);
+  EXPECT_TRUE(trial.setup.cpu_time_of.empty());
+  EXPECT_FALSE(trial.samples[0].machine);
+  change(R"("taskbench_journal":1)", R"("taskbench_journal":3)");
+  EXPECT_THROW((void)parse_journal("j", text), JournalError);
+}
+
+TEST(journal_test, one_whose_errors_are_no_probabilities_is_refused) {
+  model::PairedSetup none = setup();
+  none.pass_error = 0.5;
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
+  none = setup();
+  none.alpha = 0;
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
+}
+
 TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
   const std::string first = journal_line(counting_setup()) + '\n';
   const std::string fine = line_of(Side::base, "b", {1});

@@ -32,8 +32,16 @@ model::PairedTrial sample_trial() {
                              side,
                              0.1,
                              {{"sort", 100 * slower * noise}, {"hash", 7 * noise}},
-                             {{"sort", {{"steals", 3.0 * slower}}}}});
+                             {{"sort", {{"steals", 3.0 * slower}, {"cpu_ns", 90 * slower}}}},
+                             model::MachineUse{.seconds = 0.1,
+                                               .cpu_s = 0.2,
+                                               .others_s = 0.05,
+                                               .stolen_s = {},
+                                               .thermal_throttles = {},
+                                               .quota_throttles = 1,
+                                               .swapped_pages = 0}});
   }
+  trial.setup.cpu_time_of = {{"sort", model::CpuTimeOf::main_thread}};
   trial.end = model::TrialEnd::blocks;
   return trial;
 }
@@ -45,6 +53,8 @@ TEST(PairedReader, reads_back_what_was_written) {
   ASSERT_TRUE(is_paired_report(text));
   const verdict::PairedFile file = parse_paired_report("r.json", text);
   EXPECT_EQ(file.outcome, Outcome::judged);
+  EXPECT_EQ(file.report.benchmarks[0].cpu->verdict, verdict::Verdict::fail);
+  EXPECT_FALSE(file.report.benchmarks[1].cpu);
   // Written again it must be the same: nothing was lost or changed.
   EXPECT_EQ(to_json(file.trial, file.report), text);
 }

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
 #include "reports/stats/walsh.hpp"
 #include "tests/reports/stats/noise.hpp"
@@ -33,6 +34,7 @@ TEST(MinimumDetectableEffect, is_greater_where_all_blocks_must_agree) {
 
 TEST(MinimumDetectableEffect, is_infinite_where_no_test_has_the_level) {
   EXPECT_EQ(minimum_detectable_effect(.01, 8, 0, {.0005, .2}), kInfinity);
+  EXPECT_TRUE(std::isfinite(minimum_detectable_effect(.01, 8, 0, {.01, .2, 40})));
   EXPECT_EQ(minimum_detectable_effect(0, 8, 0, {.0005, .2}), kInfinity);
   EXPECT_EQ(minimum_detectable_effect(.01, 1, 0, {.6, .2}), kInfinity);
   EXPECT_TRUE(std::isfinite(minimum_detectable_effect(.01, 11, 0, {.0005, .2})));
@@ -80,36 +82,74 @@ TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
   EXPECT_NEAR(minimum_failing_effect(0, 16, .05, .03, errors), .05, 1e-15);
 }
 
-// >>> m, t = np.log1p(max(epsilon, delta)), scipy.stats.t.ppf
-// >>> gap, e = (effect - np.log1p(epsilon), alpha) if effect >= m else (m - effect, pass_error)
-// >>> next(n for n in itertools.count(2) if t(1 - e, n - 1) * s / np.sqrt(n) < gap)
-TEST(BlocksNeeded, equals_a_plain_search_in_scipy) {
-  EXPECT_EQ(blocks_needed(.05, 0, .01, .03, {.005, .02}), 15U);
-  EXPECT_EQ(blocks_needed(.05, .1, .01, .03, {.005, .02}), 6U);
-  EXPECT_EQ(blocks_needed(.2, -.02, .01, .03, {.005, .02}), 72U);
-  EXPECT_EQ(blocks_needed(.15, .06, .05, .03, {.004, .02}), 1264U);
+// 2^-7 < 1 % < 2^-6; forty workloads take 40 / 2^12, and one of alpha's 56 parts is spent at 8.
+TEST(LeastBlocks, is_where_the_first_outcome_can_fail) {
+  EXPECT_EQ(least_blocks(0.01, 0.05, 256), 7U);
+  EXPECT_EQ(least_blocks(0.05, 0.05, 256), 5U);
+  EXPECT_EQ(least_blocks(0.01, 0.05, 256, 40), 12U);
+  EXPECT_EQ(least_blocks(0.01, 0.05, 6), std::nullopt);
+  EXPECT_EQ(least_blocks(1e-5, 0.05, 256), std::nullopt) << "ten thousand flips do not tell";
+  EXPECT_TRUE(least_blocks(0.01, 0.05, 256, 500)) << "of many blocks no workload's floor is left";
+}
+
+TEST(BlocksNeeded, are_never_fewer_than_can_fail_or_pass) {
+  EXPECT_EQ(blocks_needed(1e-9, std::log(1.3), .01, .03, {}), 7U);
+  EXPECT_EQ(blocks_needed(1e-9, 0, .01, .03, {}), 5U) << "2^-5 < 5 %";
+  EXPECT_EQ(blocks_needed(1e-9, std::log(1.3), .01, .03, {.alpha = 1e-5}), std::nullopt);
+}
+
+TEST(BlocksNeeded, grow_with_the_number_of_workloads_where_something_is_slower) {
+  TrialErrors errors;
+  const auto one = blocks_needed(.2, std::log(1.2), .01, .03, errors);
+  errors.workloads = 40;
+  EXPECT_GT(blocks_needed(.2, std::log(1.2), .01, .03, errors).value(), one.value() + 5);
+  EXPECT_EQ(blocks_needed(.2, 0, .01, .03, errors), blocks_needed(.2, 0, .01, .03, {}))
+      << "a PASS is each workload's own";
+}
+
+// The promise behind the number: of trials that end after so many blocks four in five have a
+// verdict, and after half as many fewer.
+TEST(BlocksNeeded, are_enough_for_four_trials_in_five) {
+  constexpr int kTrials = 300;
+  for (const double change : {0.0, 0.1}) {
+    const double effect = std::log1p(change);
+    const std::size_t needed = blocks_needed(0.06, effect, .01, .03, {}).value();
+    const auto decided = [&](std::size_t blocks) {
+      Noise noise(kSeed);
+      const Look end = last_look(blocks, .01, .05, 256);
+      int count = 0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<double> differences = noise.normals(blocks);
+        for (double& each : differences) each = 0.06 * each + effect;
+        const bool fails = lower_bound(differences, end.alpha) > std::log1p(.01) &&
+                           hodges_lehmann(differences) >= std::log1p(.03);
+        count += fails || upper_bound(differences, end.pass_error) < std::log1p(.03);
+      }
+      return static_cast<double>(count) / kTrials;
+    };
+    EXPECT_NEAR(decided(needed), 0.8, 0.1) << change << ", " << needed << " blocks";
+    EXPECT_LT(decided(needed / 2), 0.65) << change;
+  }
 }
 
 TEST(BlocksNeeded, grow_with_the_noise_and_as_the_effect_comes_near_to_what_matters) {
-  const VerdictErrors errors{.005, .02};
   std::size_t before = 2;
   for (double deviation = 0.01; deviation < 0.3; deviation *= 1.5) {
-    const std::size_t now = blocks_needed(deviation, 0, .01, .03, errors).value();
+    const std::size_t now = blocks_needed(deviation, 0, .01, .03, {}).value();
     EXPECT_GE(now, before);
     before = now;
   }
   for (double effect = 0; effect < 0.029; effect += 0.004) {
-    const std::size_t now = blocks_needed(0.3, effect, .01, .03, errors).value();
+    const std::size_t now = blocks_needed(0.3, effect, .01, .03, {}).value();
     EXPECT_GT(now, before) << effect;
     before = now;
   }
 }
 
 TEST(BlocksNeeded, is_empty_when_the_effect_is_at_the_threshold) {
-  const VerdictErrors errors{.005, .02};
-  EXPECT_EQ(blocks_needed(.1, std::log1p(.03) - 1e-9, .01, .03, errors), std::nullopt);
-  EXPECT_EQ(blocks_needed(.1, std::log1p(.05) + 1e-9, .05, .03, errors), std::nullopt);
-  EXPECT_EQ(blocks_needed(100, 0, 0, .03, errors), std::nullopt);
+  EXPECT_EQ(blocks_needed(.1, std::log1p(.03) - 1e-9, .01, .03, {}), std::nullopt);
+  EXPECT_EQ(blocks_needed(.1, std::log1p(.05) + 1e-9, .05, .03, {}), std::nullopt);
+  EXPECT_EQ(blocks_needed(100, 0, 0, .03, {}), std::nullopt);
 }
 
 TEST(Power, rejects_what_has_no_meaning) {

@@ -1,0 +1,99 @@
+#include "reports/verdict/metric.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reports/stats/power.hpp"
+#include "reports/stats/sign_flip.hpp"
+#include "reports/stats/summary.hpp"
+#include "reports/stats/walsh.hpp"
+
+namespace taskbench::reports::verdict {
+namespace {
+
+double relative(double log_ratio) { return std::expm1(log_ratio); }
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// The medians of the sides are another estimate than the paired one, and may even contradict its
+/// sign; what stands beside a change must belong to it.
+void store_levels(const MetricSeries& series, double effect, MetricVerdict& row) {
+  const double middle =
+      (std::log(stats::median(series.base)) + std::log(stats::median(series.head))) / 2;
+  row.base_ns = std::exp(middle - effect / 2);
+  row.head_ns = std::exp(middle + effect / 2);
+}
+
+void store_interval(const MetricSeries& series, double pass_error, MetricVerdict& row) {
+  const auto interval =
+      stats::confidence_interval(series.differences, interval_level_of(pass_error));
+  if (std::isinf(interval.low)) return;
+  row.low = finite(relative(interval.low));
+  row.high = finite(relative(interval.high));
+}
+
+/// What a trial that ends after so many blocks has left to spend: as `detectable` is defined.
+void store_power(const MetricSeries& series, double effect, const TrialPromise& promise,
+                 std::size_t workloads, MetricVerdict& row) {
+  const std::size_t blocks = series.differences.size();
+  if (blocks < 2) return;
+  const double deviation = stats::robust_deviation(series.differences);
+  const stats::Look end =
+      stats::last_look(blocks, promise.alpha, promise.pass_error, promise.max_blocks);
+  if (end.alpha <= 0) return;  // more blocks than the trial may have
+  row.detectable = finite(stats::minimum_failing_effect(
+      deviation, blocks, row.epsilon, row.delta, {.alpha = end.alpha, .workloads = workloads}));
+  row.blocks_needed = stats::blocks_needed(deviation, effect, row.epsilon, row.delta,
+                                           {.alpha = promise.alpha,
+                                            .pass_error = promise.pass_error,
+                                            .max_blocks = promise.max_blocks,
+                                            .workloads = workloads});
+}
+
+}  // namespace
+
+double interval_level_of(double pass_error) { return 1 - 2 * pass_error; }
+
+std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
+                                        const TrialPromise& promise, const stats::Look& look) {
+  if (series.empty()) return {};
+  std::vector<std::vector<double>> d;
+  std::vector<double> shifts;
+  for (const MetricSeries& each : series) {
+    d.push_back(each.differences);
+    shifts.push_back(std::log1p(each.epsilon));
+  }
+  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, promise.seed);
+  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, promise.seed);
+  std::vector<MetricVerdict> rows;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    MetricVerdict row;
+    row.blocks = static_cast<int>(look.blocks);
+    row.epsilon = series[i].epsilon;
+    row.delta = std::max(series[i].delta, row.epsilon);
+    row.alpha = look.alpha;
+    const double effect = stats::hodges_lehmann(d[i]);
+    row.change = relative(effect);
+    store_levels(series[i], effect, row);
+    store_interval(series[i], promise.pass_error, row);
+    row.p = slower.p[i];
+    row.p_adjusted = slower.p_adjusted[i];
+    store_power(series[i], effect, promise, series.size(), row);
+    const Decision decision =
+        decide({.effect = effect,
+                .p_slower_adjusted = slower.p_adjusted[i],
+                .p_faster_adjusted = faster.p_adjusted[i],
+                .upper_bound = look.pass_error > 0 ? stats::upper_bound(d[i], look.pass_error)
+                                                   : std::numeric_limits<double>::infinity()},
+               {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
+    row.verdict = decision.verdict;
+    row.improved = decision.improved;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace taskbench::reports::verdict

@@ -1,0 +1,67 @@
+// One metric of all benchmarks of a paired trial at one look: the wall times, or the CPU times.
+// Each is a family of its own, with a chance of a false alarm of its own. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/stats/sequential.hpp"
+#include "reports/verdict/decision.hpp"
+
+namespace taskbench::reports::verdict {
+
+/// What is known of one metric of one benchmark.
+struct MetricVerdict {
+  Verdict verdict = Verdict::inconclusive;
+  bool improved = false;  ///< a PASS whose head needs less by what matters, by the mirrored rule
+  int blocks = 0;         ///< that the verdict and the figures below rest on
+  /// Per iteration: levels whose ratio is the change, around the middle of both sides' medians.
+  double base_ns = 0;
+  double head_ns = 0;
+  double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
+  /// Two-sided interval of `change` at interval_level_of(); empty when so few blocks can give none.
+  /// The upper end of a PASS lies below delta, for it is no higher than the bound of the look.
+  std::optional<double> low;
+  std::optional<double> high;
+  double p = 1;           ///< of "not slower by more than epsilon"
+  double p_adjusted = 1;  ///< the same, over all benchmarks (maxT)
+  double alpha = 0;       ///< a FAIL needs a p_adjusted below this
+  double epsilon = 0;     ///< the noise floor, relative
+  double delta = 0;       ///< the smallest change that matters here: never below epsilon
+  /// The change that a trial of so many blocks fails in four of five cases, relative; empty when
+  /// none is, for want of blocks.
+  std::optional<double> detectable;
+  /// About how many blocks end in a verdict, if the change is what it seems; empty when no number
+  /// does.
+  std::optional<std::size_t> blocks_needed;
+};
+
+/// A metric of one benchmark over complete blocks.
+struct MetricSeries {
+  std::vector<double> differences;  ///< of the logarithms, head less base: one for each block
+  std::vector<double> base;         ///< of each process
+  std::vector<double> head;
+  double epsilon = 0;
+  double delta = 0;
+};
+
+/// What a trial may be wrong with, as its setup says.
+struct TrialPromise {
+  double alpha = 0.01;
+  double pass_error = 0.05;
+  std::size_t max_blocks = 256;
+  std::uint64_t seed = 0;
+};
+
+/// Of the intervals that are shown: a one-sided bound at all of pass_error is their upper end.
+[[nodiscard]] double interval_level_of(double pass_error);
+
+/// One verdict for each series, by what the look may spend. All series have the look's blocks.
+[[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
+                                                      const TrialPromise& promise,
+                                                      const stats::Look& look);
+
+}  // namespace taskbench::reports::verdict
