@@ -9,15 +9,12 @@
 
 #include "reports/render/paired.hpp"
 #include "reports/render/report_sections.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 using Outcome = verdict::PairedFile::Outcome;
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 /// What the whole report rests on, in one or two sentences.
 std::string lead_of(const ReportInputs& inputs, const std::vector<const NamedResult*>& in_order,
