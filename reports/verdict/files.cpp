@@ -64,13 +64,13 @@ class Names {
 };
 
 /// What the files of one side have of one benchmark.
-struct Side {
+struct SideTimes {
   std::vector<double> x;  ///< ln of the median, one a file that has repetitions
   bool only_aggregates = true;
 };
 
-Side side_of(const Occurrences& occurrences) {
-  Side side;
+SideTimes side_of(const Occurrences& occurrences) {
+  SideTimes side;
   for (const auto& [file, benchmark] : occurrences) {
     if (!benchmark->error.empty() || benchmark->repetitions.empty()) continue;
     side.only_aggregates = false;
@@ -248,8 +248,8 @@ class Attainable {
   std::vector<double> greatest_before_;  ///< of the adjusted p of those before
 };
 
-std::string why_undecided(const FilesRow& row, const Side& base, const Side& head, bool can_fail,
-                          std::size_t rows, const FilesPolicy& policy) {
+std::string why_undecided(const FilesRow& row, const SideTimes& base, const SideTimes& head,
+                          bool can_fail, std::size_t rows, const FilesPolicy& policy) {
   if (base.only_aggregates || head.only_aggregates) return "aggregates only, no repetitions";
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are no independent samples";
@@ -321,8 +321,8 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
 
   const Names base_names(base);
   const Names head_names(head);
-  std::vector<Side> base_sides;
-  std::vector<Side> head_sides;
+  std::vector<SideTimes> base_sides;
+  std::vector<SideTimes> head_sides;
   std::vector<double> p;
   std::vector<double> p_faster;
   const double floor = std::log1p(policy.epsilon);
@@ -333,8 +333,8 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       continue;
     }
     if (observer) observer(report.rows.size(), base_names.all().size());
-    Side of_base = side_of(in_base);
-    Side of_head = side_of(*in_head);
+    SideTimes of_base = side_of(in_base);
+    SideTimes of_head = side_of(*in_head);
     FilesRow row;
     row.name = name;
     row.base_files = of_base.x.size();
