@@ -26,8 +26,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE AND NOT CPACK_TEMPORARY_DIRECTORY)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME taskbench)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION devel)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
-  # For revisions, plots, --counters, scripts/gate-comment, and --counters instructions-exact; without
-  # one of them the command says so, and does everything else.
+  # For revisions, plots, --counters, scripts/gate-comment, and --counters instructions-exact. What
+  # is missing is named, and everything else works.
   set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS
     "git, gnuplot-nox | gnuplot, linux-perf | linux-tools-generic, python3, valgrind"
   )
