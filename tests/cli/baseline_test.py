@@ -590,7 +590,7 @@ class CommandLine(BaselineTest):
         )
 
     def test_words_and_numbers(self):
-        self.refused("baseline", says="name one of save, compare, list, show, promote, rm")
+        self.refused("baseline", says="name a command: `taskbench baseline COMMAND`")
         self.refused("baseline", "svae", says="did you mean 'save'?")
         self.refused("baseline", "save", "--prosesses", "9", says="did you mean '--processes'?")
         self.refused("baseline", "list", "x", says="unexpected argument 'x'")
