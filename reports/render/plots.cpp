@@ -21,8 +21,8 @@ namespace {
 using Lines = std::vector<std::string>;
 
 constexpr double kConfidence = 0.95;
-constexpr std::size_t kMostDots = 6000;  // in one plot: a browser draws them, and an eye parts them
-constexpr std::size_t kFewestDots = 20;  // of a sample, however many there are
+constexpr std::size_t kMostDots = 3000;  // in one plot: a browser draws them, and an eye parts them
+constexpr std::size_t kFewestDots = 3;   // of a sample, however many samples there are
 // So many columns of text leave room for the plot itself.
 constexpr std::size_t kTitleColumns = 90;
 constexpr std::size_t kKeyColumns = 72;

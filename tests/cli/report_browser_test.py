@@ -39,7 +39,8 @@ const note = name => {
   seen[name] = {names: names(), says: tools.querySelector("[role=status]").textContent,
                 sorts: heads.map(head => head.getAttribute("aria-sort"))};
 };
-const button = name => [...tools.querySelectorAll("button")].find(each => each.textContent === name);
+const buttons = [...tools.querySelectorAll("button")];
+const button = name => buttons.find(each => each.textContent === name);
 const input = tools.querySelector("input");
 const filter = words => {
   input.value = words;

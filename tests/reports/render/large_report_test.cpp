@@ -123,10 +123,10 @@ TEST(LargeReport, of_a_thousand_results_has_a_history) {
 
 TEST(LargeReport, of_many_samples_draws_some_dots_and_says_so) {
   const Document document = report({{named("r", "", {benchmark("b", 5, 10'000)})}, {}});
-  EXPECT_LT(document.plots.front().data.size(), 400'000U);
+  EXPECT_LT(document.plots.front().data.size(), 200'000U);
   EXPECT_TRUE(contains(markdown(document, {}),
                        "A dot is one repetition, 10000 in each row; up and down within a row means "
-                       "nothing. At most 6000 dots of each are drawn"));
+                       "nothing. At most 3000 dots of each are drawn"));
 }
 
 TEST(ExtremeReport, of_any_time_ends_and_is_readable) {
