@@ -283,10 +283,8 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
         comparison.policy);
     const bool written =
         check.output.write(render::json(comparison), render::markdown(comparison, check.comment));
-    render::TableStyle style;
-    style.colour = takes_colour(STDOUT_FILENO);
-    style.width = columns(STDOUT_FILENO, style.width);
-    const bool printed = check.output.quiet || print_result(render::table(comparison, style));
+    const bool printed =
+        check.output.quiet || print_result(render::table(comparison, table_style(STDOUT_FILENO)));
     if (!written || !printed) return ExitCode::usage;
     if (comparison.report.environment_moved) return ExitCode::wrong_machine;
     return verdict.exit_code(comparison.report.overall);

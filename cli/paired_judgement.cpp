@@ -495,10 +495,7 @@ ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
       break;
     case PairedOutcome::Kind::judged: {
       const verdict::PairedReport judged = verdict::judge(trial);
-      render::TableStyle table;
-      table.colour = takes_colour(STDOUT_FILENO);
-      table.width = columns(STDOUT_FILENO, table.width);
-      text = render::table(trial, judged, table);
+      text = render::table(trial, judged, table_style(STDOUT_FILENO));
       written =
           plan.output.write(json::to_json(trial, judged), render::markdown(trial, judged, style));
       overall = judged.overall;

@@ -39,7 +39,10 @@ std::string duration_text(double seconds) {
 std::string progress_text(const workloads::measure::Progress& progress) {
   std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                                  progress.repetitions_total, duration_text(progress.elapsed_s));
-  if (progress.remaining_s) text += fmt::format(", {} left", duration_text(*progress.remaining_s));
+  if (progress.remaining_s) {  // rounded up: what is not done yet takes no 0 s
+    text +=
+        fmt::format(", {} left", duration_text(std::max(1.0, std::ceil(*progress.remaining_s))));
+  }
   if (!progress.case_name.empty()) text += fmt::format(": {}", progress.case_name);
   return text;
 }

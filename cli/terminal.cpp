@@ -52,4 +52,14 @@ bool takes_utf8(int descriptor) {
   return false;
 }
 
+reports::render::TableStyle table_style(int descriptor) {
+  reports::render::TableStyle style;
+  const int known = columns(descriptor, 0);
+  style.colour = takes_colour(descriptor);
+  style.folds = known > 0;
+  if (style.folds) style.width = known;
+  style.distribution = takes_utf8(descriptor);
+  return style;
+}
+
 }  // namespace taskbench::cli

@@ -1,6 +1,8 @@
 // What a stream is connected to, and what may be written there.
 #pragma once
 
+#include "reports/render/render.hpp"
+
 namespace taskbench::cli {
 
 [[nodiscard]] bool is_terminal(int descriptor);
@@ -16,5 +18,9 @@ namespace taskbench::cli {
 
 /// A terminal that shows more than ASCII, by the locale of whoever started this process.
 [[nodiscard]] bool takes_utf8(int descriptor);
+
+/// How tables suit what is behind the descriptor. What goes to a file or to another program keeps
+/// one line a row, however long.
+[[nodiscard]] reports::render::TableStyle table_style(int descriptor);
 
 }  // namespace taskbench::cli

@@ -1,6 +1,7 @@
 #include "cli/commands/baseline_stored.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "cli/baseline_store.hpp"
 #include "cli/streams.hpp"
+#include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 #include "reports/render/baseline.hpp"
@@ -80,7 +82,8 @@ ExitCode BaselineListCommand::execute(const Invocation&) {
   for (const StoreEntry& entry : content.entries) {
     list.push_back({entry.rolling, entry.anchor, is_here(entry.rolling, here)});
   }
-  const bool printed = print_result(as_json ? render::json(list) : render::table(list));
+  const bool printed =
+      print_result(as_json ? render::json(list) : render::table(list, table_style(STDOUT_FILENO)));
   tell_bad(content);
   return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
 }
@@ -112,7 +115,8 @@ ExitCode BaselineShowCommand::execute(const Invocation&) {
   const model::MachineKey here = workloads::measure::probe_machine();
   const StoreEntry& entry = choose(content, name, parse_single("--key", arguments_.key), here);
   const render::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
-  const std::string text = as_json ? render::details_json(stored) : render::details(stored);
+  const std::string text =
+      as_json ? render::details_json(stored) : render::details(stored, table_style(STDOUT_FILENO));
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 

@@ -288,8 +288,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   }
   if (plan.quiet) return ExitCode::pass;
   print_note(fmt::format("wrote {}", file.string()));
-  reports::render::TableStyle style;
-  style.width = columns(STDOUT_FILENO, style.width);
+  const auto style = table_style(STDOUT_FILENO);
   return print_result(reports::render::table(noise, style)) ? ExitCode::pass : ExitCode::usage;
 }
 

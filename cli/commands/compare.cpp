@@ -357,8 +357,8 @@ ExitCode CompareCommand::execute(const Invocation&) {
   }
   exit_on_signals();
   const verdict::FilesReport report = compared(base, head, mapping, policy());
-  render::TableStyle style;
-  style.width = columns(STDOUT_FILENO, style.width);
+  render::TableStyle style = table_style(STDOUT_FILENO);
+  style.colour = false;
   return told(report, format.render(report, style));
 }
 
@@ -381,8 +381,8 @@ ExitCode CompareCommand::compare_in_columns(const std::optional<std::string>& by
   const auto report = verdict::compare_columns(
       by ? columns_by(*by, files_, mapping) : read_columns(given, mapping), verdict_.alpha());
   if (report.rows.empty()) throw UsageError("the files have no times that could be compared");
-  render::TableStyle style;
-  style.width = columns(STDOUT_FILENO, style.width);
+  render::TableStyle style = table_style(STDOUT_FILENO);
+  style.colour = false;
   if (!print_result(as_text(report, style))) return ExitCode::usage;
   if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
   return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;

@@ -106,10 +106,7 @@ class Examination {
 
 bool print_report(const model::DoctorReport& report, bool wants_json) {
   if (wants_json) return print_result(json::to_json(report));
-  reports::render::TableStyle style;
-  style.colour = takes_colour(STDOUT_FILENO);
-  style.width = columns(STDOUT_FILENO, style.width);
-  return print_result(reports::render::table(report, style));
+  return print_result(reports::render::table(report, table_style(STDOUT_FILENO)));
 }
 
 bool report_failures(const model::DoctorReport& report) {

@@ -1,6 +1,7 @@
 #include "cli/commands/list.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,8 +10,10 @@
 
 #include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
+#include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
+#include "reports/render/columns.hpp"
 #include "workloads/measure/measure.hpp"
 #include "workloads/workload.hpp"
 
@@ -20,18 +23,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
-/// Rows of equal length, the first being the header; every column as wide as its widest cell.
-std::string aligned(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
+/// The first row is the header.
+std::string aligned_rows(const std::vector<Row>& rows) {
+  const auto style = table_style(STDOUT_FILENO);
+  const std::vector<bool> left(rows.front().size(), true);
   std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += fmt::format("{:<{}}  ", row[i], widths[i]);
-    }
-    text += row.back() + '\n';
+  for (const auto& row : reports::render::fitted(rows, left, style.table_columns())) {
+    text += row + '\n';
   }
   return text;
 }
@@ -59,7 +57,7 @@ std::string workloads_table() {
     rows.push_back({std::string(workload.name), parameters_with_defaults(workload),
                     std::string(workload.summary)});
   }
-  return aligned(rows);
+  return aligned_rows(rows);
 }
 
 Json workloads_json() {
@@ -83,7 +81,7 @@ std::string schedulers_table() {
     rows.push_back({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
                     std::string(scheduler.summary)});
   }
-  return aligned(rows);
+  return aligned_rows(rows);
 }
 
 Json schedulers_json() {
@@ -106,7 +104,7 @@ std::string parameters_table() {
                       std::string(parameter.description)});
     }
   }
-  return aligned(rows);
+  return aligned_rows(rows);
 }
 
 Json parameters_json() {

@@ -144,11 +144,7 @@ ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool inter
 
 bool print_run(const RunPlan& plan, const model::Run& run) {
   if (plan.quiet) return true;
-  reports::render::TableStyle style;
-  style.colour = takes_colour(STDOUT_FILENO);
-  style.width = columns(STDOUT_FILENO, style.width);
-  style.distribution = takes_utf8(STDOUT_FILENO);
-  return print_result(plan.format->render(run, style));
+  return print_result(plan.format->render(run, table_style(STDOUT_FILENO)));
 }
 
 bool report_failures(const model::Run& run) {
@@ -166,7 +162,9 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
   for (const std::string& each : plan.left_out) print_note(fmt::format("left out: {}", each));
   unsigned most = 0;
   for (const auto& each : plan.cases) most = std::max(most, each.workers);
-  if (most > cpus) print_note(fmt::format("up to {} workers share {} CPUs", most, cpus));
+  if (most > cpus) {
+    print_note(fmt::format("up to {} workers share {} CPU{}", most, cpus, cpus == 1 ? "" : "s"));
+  }
 }
 
 }  // namespace

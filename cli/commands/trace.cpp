@@ -125,9 +125,7 @@ bool write(const TracePlan& plan, const reports::model::Trace& trace) {
 
 bool print(const TracePlan& plan, const reports::model::Trace& trace) {
   if (plan.quiet) return true;
-  reports::render::TableStyle style;
-  style.width = columns(STDOUT_FILENO, style.width);
-  return print_result(reports::render::table(trace, style));
+  return print_result(reports::render::table(trace, table_style(STDOUT_FILENO)));
 }
 
 /// Files what there is, complete or not.

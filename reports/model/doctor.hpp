@@ -71,7 +71,8 @@ struct ThermalZone {
 struct BusyProcess {
   std::string name;
   int pid = 0;
-  double cpus = 0;  ///< CPU time over time
+  double cpus = 0;      ///< CPU time over time
+  bool is_own = false;  ///< of the user that this process belongs to
 };
 
 /// A program that a part of taskbench calls.

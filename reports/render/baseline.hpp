@@ -54,11 +54,11 @@ struct StoredBaseline {
 };
 
 /// A line each: `taskbench baseline list`.
-[[nodiscard]] std::string table(const std::vector<StoredBaseline>& list);
+[[nodiscard]] std::string table(const std::vector<StoredBaseline>& list, const TableStyle& style);
 [[nodiscard]] std::string json(const std::vector<StoredBaseline>& list);
 
 /// All of one: the fields of its key, its canary, and each benchmark's spread.
-[[nodiscard]] std::string details(const StoredBaseline& stored);
+[[nodiscard]] std::string details(const StoredBaseline& stored, const TableStyle& style);
 [[nodiscard]] std::string details_json(const StoredBaseline& stored);
 
 }  // namespace taskbench::reports::render

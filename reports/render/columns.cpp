@@ -113,6 +113,92 @@ void wrap_line(std::string_view text, std::size_t width, std::string_view indent
   lines.push_back(std::move(line));
 }
 
+constexpr std::size_t kAlignedGap = 2;
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  for (const std::string& word : wrap(text, 1)) longest = std::max(longest, display_width(word));
+  return longest;
+}
+
+/// Of each column: the most that `measure` finds in a cell.
+template <class Measure>
+std::vector<std::size_t> widths_of(std::span<const Cells> rows, std::size_t columns,
+                                   Measure measure) {
+  std::vector<std::size_t> widths(columns, 0);
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], measure(one_line(row[i])));
+    }
+  }
+  return widths;
+}
+
+std::string without_blanks_at_line_end(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+/// Takes from the widest columns that can be wrapped what is too much, or leaves all as they are
+/// and returns false, when that is not enough.
+bool narrow(std::vector<std::size_t>& widths, const std::vector<std::size_t>& least,
+            const std::vector<bool>& to_the_left, std::size_t width) {
+  constexpr std::size_t kReadable = 20;  // narrower text is a ribbon of words
+  std::vector<std::size_t> tried = widths;
+  while (sum(tried) + kAlignedGap * (tried.size() - 1) > width) {
+    std::size_t* widest = nullptr;
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (!to_the_left[i] || tried[i] <= std::max(least[i], kReadable)) continue;
+      if (widest == nullptr || tried[i] > *widest) widest = &tried[i];
+    }
+    if (widest == nullptr) return false;
+    --*widest;
+  }
+  widths = std::move(tried);
+  return true;
+}
+
+/// The cells beside each other, those that are wider than their column wrapped.
+std::string in_lines(std::span<const std::string> cells, std::span<const std::size_t> widths,
+                     const std::vector<bool>& to_the_left, std::size_t first) {
+  std::vector<std::vector<std::string>> wrapped;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    std::string cell = one_line(cells[i]);
+    const bool fits = display_width(cell) <= widths[i];
+    wrapped.push_back(fits ? std::vector{std::move(cell)} : wrap(cell, widths[i]));
+    height = std::max(height, wrapped.back().size());
+  }
+  std::string text;
+  for (std::size_t at = 0; at < height; ++at) {
+    std::string line;
+    for (std::size_t i = 0; i < wrapped.size(); ++i) {
+      const std::string part = at < wrapped[i].size() ? wrapped[i][at] : std::string();
+      if (i > 0) line += std::string(kAlignedGap, ' ');
+      line += to_the_left[first + i] ? pad_right(part, widths[i]) : pad_left(part, widths[i]);
+    }
+    text += (at > 0 ? "\n" : "") + without_blanks_at_line_end(std::move(line));
+  }
+  return text;
+}
+
+/// The first cell in a line of its own, the others below it.
+std::string stacked(const Cells& row, std::span<const std::size_t> widths,
+                    const std::vector<bool>& to_the_left, std::size_t width) {
+  constexpr std::size_t kIndent = 2;
+  std::string text = one_line(row.front());
+  const std::span<const std::size_t> others = widths.subspan(1);
+  const std::array<std::size_t, 1> one_group{others.size()};
+  std::size_t first = 1;
+  for (const std::size_t count : distribute(others, one_group, 0, kAlignedGap, width)) {
+    text += '\n' + std::string(kIndent, ' ') +
+            in_lines(std::span(row).subspan(first, count), widths.subspan(first, count),
+                     to_the_left, first);
+    first += count;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -222,24 +308,31 @@ std::string paragraphs(std::span<const std::string> sentences, std::size_t width
 
 std::vector<std::string> aligned(std::span<const Cells> rows,
                                  const std::vector<bool>& to_the_left) {
-  constexpr std::size_t kGap = 2;
-  std::vector<std::size_t> widths(to_the_left.size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(one_line(row[i])));
-    }
-  }
+  const std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string cell = one_line(row[i]);
-      if (i > 0) line += std::string(kGap, ' ');
+      if (i > 0) line += std::string(kAlignedGap, ' ');
       line += to_the_left[i] ? pad_right(cell, widths[i]) : pad_left(cell, widths[i]);
     }
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
+                                std::size_t width) {
+  std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
+  const bool fits =
+      narrow(widths, widths_of(rows, to_the_left.size(), longest_word), to_the_left, width);
+  std::vector<std::string> texts;
+  for (const Cells& row : rows) {
+    texts.push_back(fits ? in_lines(row, widths, to_the_left, 0)
+                         : stacked(row, widths, to_the_left, width));
+  }
+  return texts;
 }
 
 std::string markdown_escaped(std::string_view text) {

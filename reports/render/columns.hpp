@@ -55,6 +55,14 @@ inline constexpr std::string_view kNone = "–";
 [[nodiscard]] std::vector<std::string> aligned(std::span<const Cells> rows,
                                                const std::vector<bool>& to_the_left);
 
+/// The same for a terminal of `width` columns, a text for each row, without blanks at line ends:
+/// one line where the table fits. Else cells that stand on the left are wrapped at words, where
+/// that makes it fit; else the first cell of each row gets a line of its own, and the others stand
+/// below it, in as many lines as they take.
+[[nodiscard]] std::vector<std::string> fitted(std::span<const Cells> rows,
+                                              const std::vector<bool>& to_the_left,
+                                              std::size_t width);
+
 /// Text for a cell or a line of Markdown: what would end it, start a tag or change its meaning is
 /// made harmless, control characters among it. Underscores within words mean nothing in GitHub's
 /// Markdown, and names are full of them.

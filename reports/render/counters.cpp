@@ -123,7 +123,8 @@ void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
       }
     }
     if (values.empty()) continue;
-    group.rows.push_back(cells(std::string(name), values, measured.operations, "scheduler's"));
+    group.rows.push_back(
+        cells(std::string(counter_label(name)), values, measured.operations, "scheduler's"));
   }
 }
 
@@ -188,6 +189,8 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
   return table;
 }
 
+std::string_view counter_label(std::string_view name) { return name == "wakeups" ? "wakes" : name; }
+
 std::string exact_basis() {
   return "instructions of the scheduler in_turn, whose workers run in turn on one thread, of a few "
          "iterations; equal each time, so that a small change shows";
@@ -202,7 +205,8 @@ std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
       base = three_digits(move.base);
       head = three_digits(move.head);
     }
-    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", move.name, base, head);
+    text +=
+        fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", counter_label(move.name), base, head);
   }
   return text;
 }

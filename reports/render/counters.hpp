@@ -31,6 +31,9 @@ struct CounterTable {
 /// Empty when the run was not asked to count.
 [[nodiscard]] std::optional<CounterTable> counter_table(const model::Run& run);
 
+/// What readers call a counter, everywhere: files keep the older "wakeups".
+[[nodiscard]] std::string_view counter_label(std::string_view name);
+
 /// What instructions-exact counts: a clause.
 [[nodiscard]] std::string exact_basis();
 

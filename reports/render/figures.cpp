@@ -24,7 +24,7 @@ struct CounterColumn {
 constexpr std::array<CounterColumn, 4> kCounterColumns = {
     {{"steals", "steals", "steals", "successful ones"},
      {"parks", "parks", "parks", "workers that went to sleep"},
-     {"wakeups", "wake-ups", "wakes", "workers woken"},
+     {"wakeups", "wakes", "wakes", "workers woken"},
      {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"}}};
 
 std::string time_cell(double ns, const TimeUnit& unit) {
@@ -151,7 +151,7 @@ void add_times(Figures& result) {
 
 void add_counters(Figures& result) {
   result.columns.push_back(
-      {"switches", "ctx sw", "/iter", "context switches of the process", true});
+      {"switches", "switches", "/iter", "context switches of the process", true});
   for_each_row(result,
                [](Row& row) { row.cells.push_back(rate_cell(row.summary.context_switches)); });
   for (const CounterColumn& column : kCounterColumns) {

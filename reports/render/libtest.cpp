@@ -31,7 +31,7 @@ std::vector<std::string> names_of(const model::Run& run) {
       std::replace(changed.begin(), changed.end(), ' ', '/');
       name += "/" + changed;
     }
-    names.push_back(std::move(name));
+    names.push_back(printable(name));
   }
   return names;
 }
@@ -57,7 +57,7 @@ std::string libtest(const model::Run& run) {
       text += fmt::format("test {} ... ignored, no repetition was completed\n", name);
     } else {
       text += fmt::format("test {} ... FAILED\n", name);
-      failures += fmt::format("\n---- {} stdout ----\n{}\n", names[i], measured.error);
+      failures += fmt::format("\n---- {} stdout ----\n{}\n", names[i], printable(measured.error));
     }
   }
   if (!failures.empty()) {

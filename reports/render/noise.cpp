@@ -40,7 +40,7 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
   std::vector<bool> left(rows[0].size(), false);
   left.front() = true;
   std::string text;
-  for (const std::string& line : aligned(rows, left)) text += line + '\n';
+  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
   const std::size_t trials =
       noise.benchmarks.empty() ? 0 : noise.benchmarks.begin()->second.effects.size();
   const std::string basis = fmt::format(

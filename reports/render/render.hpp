@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 #include "reports/model/run.hpp"
@@ -13,12 +14,17 @@ namespace taskbench::reports::render {
 struct TableStyle {
   bool colour = false;  ///< ANSI colours
   int width = 100;      ///< columns that are at hand: see columns()
+  bool folds = false;   ///< on a terminal: a wider table is folded; elsewhere a row is a line
   /// A histogram of each row's repetitions, where a column of it costs no other.
   bool distribution = false;
 
   /// What is laid out for so many: in fewer than 40, nothing could be read.
   [[nodiscard]] std::size_t columns() const {
     return static_cast<std::size_t>(std::max(40, width));
+  }
+  /// The same for the lines of a table with one line a row.
+  [[nodiscard]] std::size_t table_columns() const {
+    return folds ? columns() : std::numeric_limits<std::size_t>::max();
   }
 };
 

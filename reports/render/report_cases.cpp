@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -173,7 +174,7 @@ std::vector<CaseCounter> counters_of(const ShownCase& shown) {
     }
     for (const std::string& name : names) {
       CaseCounter counter;
-      counter.name = name;
+      counter.name = counter_label(name);
       if (shown.counters.source != shown.source) counter.older = shown.counters.source;
       for (const auto& repetition : benchmark->repetitions) {
         const auto found = repetition.counters.find(name);

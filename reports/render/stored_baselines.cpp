@@ -84,7 +84,8 @@ std::string fields_text(const std::vector<model::KeyField>& fields) {
   return text;
 }
 
-std::string series_text(model::BaselineRole role, const Series& series) {
+std::string series_text(model::BaselineRole role, const Series& series, const TableStyle& style) {
+  constexpr std::size_t kIndent = 2;
   const auto& setup = series.setup;
   std::string text =
       fmt::format("{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}\n",
@@ -93,8 +94,12 @@ std::string series_text(model::BaselineRole role, const Series& series) {
                   setup.command.empty() ? "taskbench itself" : printable(setup.command));
   std::vector<Cells> rows{{"benchmark", "median", "MAD", "least", "most"}};
   for (const auto& [name, spread] : spreads(series)) rows.push_back(cells(name, spread));
-  for (const std::string& line : aligned(rows, {true, false, false, false, false})) {
-    text += "  " + line + '\n';
+  const std::size_t width = style.table_columns() - kIndent;
+  for (const std::string& row : fitted(rows, {true, false, false, false, false}, width)) {
+    text += std::string(kIndent, ' ');
+    for (const char each : row)
+      text += each == '\n' ? "\n" + std::string(kIndent, ' ') : std::string(1, each);
+    text += '\n';
   }
   return text;
 }
@@ -122,7 +127,7 @@ Json to_json(const std::vector<model::KeyField>& fields) {
 
 }  // namespace
 
-std::string table(const std::vector<StoredBaseline>& list) {
+std::string table(const std::vector<StoredBaseline>& list, const TableStyle& style) {
   std::vector<Cells> rows{
       {"NAME", "KEY", "THIS MACHINE", "DATE", "COMMIT", "PROCESSES", "BENCHMARKS", "ANCHOR"}};
   for (const StoredBaseline& each : list) {
@@ -134,9 +139,7 @@ std::string table(const std::vector<StoredBaseline>& list) {
   }
   std::string text;
   const std::vector<bool> left{true, true, true, true, true, false, false, true};
-  for (const std::string& line : aligned(rows, left)) {
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-  }
+  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
   return text;
 }
 
@@ -157,14 +160,14 @@ std::string json(const std::vector<StoredBaseline>& list) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-std::string details(const StoredBaseline& stored) {
+std::string details(const StoredBaseline& stored, const TableStyle& style) {
   const auto& setup = stored.rolling.setup;
   std::string text =
       fmt::format("{}  {}{}\n\nmachine\n{}build\n{}\n", setup.name, model::baseline_key(setup.key),
                   stored.this_machine ? "" : "  (another machine)", fields_text(setup.key.machine),
                   fields_text(setup.key.build));
-  text += series_text(model::BaselineRole::rolling, stored.rolling);
-  if (stored.anchor) text += '\n' + series_text(model::BaselineRole::anchor, *stored.anchor);
+  text += series_text(model::BaselineRole::rolling, stored.rolling, style);
+  if (stored.anchor) text += '\n' + series_text(model::BaselineRole::anchor, *stored.anchor, style);
   return text;
 }
 

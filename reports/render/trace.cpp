@@ -104,7 +104,7 @@ std::string table(const model::Trace& trace, const TableStyle& style) {
   std::string text =
       fmt::format("{} · {} iteration{} in {}\n\n", printable(trace.case_name), iterations,
                   iterations == 1 ? "" : "s", duration_text(static_cast<double>(trace.length_ns)));
-  for (const std::string& line : aligned(rows, left)) text += line + '\n';
+  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
   text += '\n';
   const std::size_t width = style.columns();
   for (const std::string& line : wrap(basis(trace), width)) text += line + '\n';

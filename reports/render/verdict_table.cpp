@@ -39,7 +39,8 @@ double rounded(double part) {
 std::string table(const VerdictText& text, const TableStyle& style) {
   std::vector<Cells> cells{text.titles};
   for (const VerdictText::Row& row : text.rows) cells.push_back(row.cells);
-  const std::vector<std::string> lines = aligned(cells, columns_to_the_left(text.titles));
+  const std::vector<std::string> lines =
+      fitted(cells, columns_to_the_left(text.titles), style.table_columns());
   std::string result = lines.front() + '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) {
     result += (style.colour ? coloured(text.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';

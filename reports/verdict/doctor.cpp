@@ -76,6 +76,17 @@ Diagnosis quota(const DoctorFacts& facts) {
   return {Severity::ok, fmt::format("{}: as many as may be used", limit)};
 }
 
+/// Only what is the user's own is theirs to stop.
+std::string how_to_quieten(const std::vector<model::BusyProcess>& busiest) {
+  if (busiest.empty()) return {};
+  const auto own = std::ranges::find(busiest, true, &model::BusyProcess::is_own);
+  if (own == busiest.end()) {
+    return fmt::format("wait for it, or ask its owner: ps -o user,pid,comm -p {}",
+                       busiest.front().pid);
+  }
+  return fmt::format("wait for it, or: kill -STOP {0} (afterwards kill -CONT {0})", own->pid);
+}
+
 Diagnosis load(const DoctorFacts& facts) {
   const auto& share = facts.at_rest.others_share;
   if (!share) return unknown(share.reason);
@@ -89,10 +100,7 @@ Diagnosis load(const DoctorFacts& facts) {
                            100 * each.cpus);
     }
     found += names;
-    if (!facts.busiest->empty()) {
-      mend = fmt::format("wait for it, or: kill -STOP {0} (afterwards kill -CONT {0})",
-                         facts.busiest->front().pid);
-    }
+    mend = how_to_quieten(*facts.busiest);
   }
   const Severity severity = by_limits(*share, 0.25, 0.05, 0.01);
   if (severity != Severity::ok) {

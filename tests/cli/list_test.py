@@ -19,6 +19,13 @@ class List(CommandTest):
             for parameter in row["parameters"]:
                 self.assertIn(f"{parameter['name']}={parameter['default']}", line)
 
+    def test_a_narrow_terminal_loses_and_breaks_no_word(self):
+        wide = self.taskbench("list").stdout
+        for columns in (80, 60):
+            narrow = self.taskbench("list", env={"COLUMNS": str(columns)}).stdout
+            self.assertLessEqual(max(map(len, narrow.splitlines())), columns)
+            self.assertEqual(sorted(narrow.split()), sorted(wide.split()))
+
     def test_schedulers(self):
         rows = self.listed("schedulers")
         single = {row["name"]: row["single_worker"] for row in rows}

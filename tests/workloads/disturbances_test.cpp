@@ -165,6 +165,7 @@ TEST_F(DisturbancesTest, the_busiest_processes_come_first_and_idle_ones_not_at_a
   EXPECT_EQ(busy[0].name, "cc1plus");
   EXPECT_EQ(busy[0].pid, 12);
   EXPECT_EQ(busy[0].cpus, 1);
+  EXPECT_TRUE(busy[0].is_own);  // the test has made its folder
   EXPECT_EQ(busy[1].name, "new");
   EXPECT_EQ(busy[2].name, "make (sub) x");
   EXPECT_EQ(busy[2].cpus, 0.25);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -226,7 +227,7 @@ std::optional<ProcessTime> process_time(const std::string& stat) {
   if (!in_user || !in_system) return std::nullopt;
   const auto ticks_per_s = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
   return ProcessTime{stat.substr(open + 1, close - open - 1),
-                     static_cast<double>(*in_user + *in_system) / ticks_per_s};
+                     static_cast<double>(*in_user + *in_system) / ticks_per_s, false};
 }
 
 }  // namespace
@@ -265,8 +266,11 @@ std::map<int, ProcessTime> read_process_times(const fs::path& root) {
     const auto pid = number<int>(entry.path().filename().native());
     if (!pid || *pid == own) continue;
     const auto stat = content_of(entry.path() / "stat");
-    const auto time = stat ? process_time(*stat) : std::nullopt;
-    if (time) times[*pid] = *time;
+    auto time = stat ? process_time(*stat) : std::nullopt;
+    if (!time) continue;
+    struct stat owner {};
+    time->is_own = ::stat(entry.path().c_str(), &owner) == 0 && owner.st_uid == ::geteuid();
+    times[*pid] = std::move(*time);
   }
   return times;
 }
@@ -282,7 +286,7 @@ std::vector<model::BusyProcess> busiest_processes(const std::map<int, ProcessTim
     // One that has started since has used all of it since.
     const double used = time.cpu_s - (earlier == before.end() ? 0 : earlier->second.cpu_s);
     if (seconds > 0 && used / seconds >= kLeastCpus)
-      busy.push_back({time.name, pid, used / seconds});
+      busy.push_back({time.name, pid, used / seconds, time.is_own});
   }
   std::ranges::stable_sort(busy, std::ranges::greater{}, &model::BusyProcess::cpus);
   if (busy.size() > kMost) busy.resize(kMost);

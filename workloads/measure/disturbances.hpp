@@ -21,6 +21,7 @@ namespace taskbench::workloads::measure {
 struct ProcessTime {
   std::string name;
   double cpu_s = 0;
+  bool is_own = false;  ///< of the user that this process belongs to
 };
 
 /// The CPU time of every process but this one, by its id. Empty where /proc shows none.

@@ -56,6 +56,39 @@ TEST(Pad, leaves_text_that_is_too_wide) {
   EXPECT_EQ(pad_right("median", 3), "median");
 }
 
+TEST(Printable, direction_marks_become_replacement_characters) {
+  EXPECT_EQ(printable("a\xE2\x80\xAE"
+                      "b\xE2\x81\xA6"),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD");
+}
+
+TEST(MarkdownEscaped, holds_no_control_characters) {
+  EXPECT_EQ(markdown_escaped("a\x1b[31m\r|"), "a\xEF\xBF\xBD\\[31m\\|");
+}
+
+TEST(Fitted, is_a_line_a_row_where_it_fits) {
+  const std::vector<Cells> rows{{"name", "ns", "what"}, {"a", "1.5", "x y"}};
+  EXPECT_EQ(fitted(rows, {true, false, true}, 16), (Lines{"name   ns  what", "a     1.5  x y"}));
+}
+
+TEST(Fitted, wraps_text_at_words_where_that_suffices) {
+  const std::vector<Cells> rows{{"a", "1", "the quick brown fox jumps over the dog"}};
+  EXPECT_EQ(fitted(rows, {true, false, true}, 30),
+            (Lines{"a  1  the quick brown fox\n      jumps over the dog"}));
+}
+
+TEST(Fitted, stands_below_the_first_cell_where_nothing_can_be_wrapped) {
+  const std::vector<Cells> rows{{"benchmark", "base", "head", "change"},
+                                {"chained_spawn/work_stealing", "1.00 µs", "2.00 µs", "+100.0 %"}};
+  EXPECT_EQ(fitted(rows, {true, false, false, false}, 30),
+            (Lines{"benchmark\n     base     head    change",
+                   "chained_spawn/work_stealing\n  1.00 µs  2.00 µs  +100.0 %"}));
+  EXPECT_EQ(fitted(rows, {true, false, false, false}, 20),
+            (Lines{"benchmark\n     base     head\n    change",
+                   "chained_spawn/work_stealing\n  1.00 µs  2.00 µs\n  +100.0 %"}));
+}
+
 TEST(Wrap, breaks_at_spaces) {
   EXPECT_EQ(wrap("the quick brown fox", 10), (Lines{"the quick", "brown fox"}));
   EXPECT_EQ(wrap("the quick brown fox", 9), (Lines{"the quick", "brown fox"}));

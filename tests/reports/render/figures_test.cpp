@@ -146,7 +146,7 @@ TEST(Explanation, uses_the_titles_that_the_reader_sees) {
   const model::Run run = samples::complete_run();
   const std::string long_titles = explanation(figures(run), false)[1];
   const std::string short_titles = explanation(figures(run), true)[1];
-  EXPECT_NE(long_titles.find("wake-ups: workers woken"), std::string::npos) << long_titles;
+  EXPECT_NE(long_titles.find("wakes: workers woken"), std::string::npos) << long_titles;
   EXPECT_NE(short_titles.find("wakes: workers woken"), std::string::npos) << short_titles;
   EXPECT_NE(short_titles.find("per op: of one spawn (chained_spawn, spawn_many, spawn_local), "
                               "one ping (ping_pong), one yield (yield_many)"),

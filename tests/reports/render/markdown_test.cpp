@@ -24,7 +24,7 @@ std::size_t cells_of(const std::string& line) {
 TEST(Markdown, has_the_columns_of_the_table_with_units_and_numbers_to_the_right) {
   const std::string expected =
       "| workload | scheduler | workers | median, µs | ± MAD, µs | ± MAD, % | per op, ns | CPU, µs "
-      "| switches/iter | steals/iter | parks/iter | wake-ups/iter | overflows/iter |\n"
+      "| switches/iter | steals/iter | parks/iter | wakes/iter | overflows/iter |\n"
       "|:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
       "| chained_spawn | work_stealing | 2 | 60.12 | 0.48 | 0.8 | 60.12 | 61.33 | 2.02 | 0.31 | "
       "0.98 | 1.00 | 0 |\n";

@@ -126,9 +126,20 @@ TEST(doctor, load_by_what_others_use) {
     know(facts.at_rest.others_share, share);
     EXPECT_EQ(severity(facts, "load"), expected) << share;
   }
-  know(facts.busiest, {{"cc1plus", 4711, 0.98}});
+  know(facts.busiest, {{"cc1plus", 4711, 0.98, true}});
   EXPECT_NE(finding(facts, "load").found.find("cc1plus (4711) 98 %"), std::string::npos);
   EXPECT_NE(finding(facts, "load").mend.find("kill -STOP 4711"), std::string::npos);
+}
+
+TEST(doctor, processes_of_others_are_not_to_be_stopped) {
+  DoctorFacts facts = quiet_facts();
+  know(facts.at_rest.others_share, 0.3);
+  know(facts.busiest, {{"theirs", 4711, 0.98, false}, {"ours", 4712, 0.5, true}});
+  EXPECT_NE(finding(facts, "load").mend.find("kill -STOP 4712"), std::string::npos);
+  know(facts.busiest, {{"theirs", 4711, 0.98, false}});
+  const std::string mend = finding(facts, "load").mend;
+  EXPECT_EQ(mend.find("kill"), std::string::npos) << mend;
+  EXPECT_NE(mend.find("ask its owner: ps -o user,pid,comm -p 4711"), std::string::npos) << mend;
 }
 
 TEST(doctor, a_high_load_average_with_nothing_running_is_minor) {
