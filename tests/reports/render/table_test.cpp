@@ -79,7 +79,7 @@ TEST(Table, no_line_is_wider_than_asked_for) {
     for (int width = 50; width <= 130; ++width) {
       for (const bool distribution : {false, true}) {
         for (const std::string& line :
-             lines_of(table(sample.make(), {false, width, distribution}))) {
+             lines_of(table(sample.make(), {.width = width, .distribution = distribution}))) {
           EXPECT_LE(display_width(line), static_cast<std::size_t>(width))
               << sample.name << " at " << width << ": " << line;
         }
@@ -106,14 +106,15 @@ TEST(Table, numbers_of_a_column_end_at_the_same_place) {
 
 TEST(Table, shows_distributions_where_they_cost_no_other_column) {
   const auto has_it = [](int width) {
-    const std::string text = table(samples::complete_run(), {false, width, true});
+    const std::string text = table(samples::complete_run(), {.width = width, .distribution = true});
     return contains(text, "distrib") && contains(text, "█");
   };
   EXPECT_TRUE(has_it(80));
   EXPECT_FALSE(has_it(100));  // a second block of lines would be too much for it
   EXPECT_TRUE(has_it(120));
   EXPECT_FALSE(contains(table(samples::complete_run(), {false, 120}), "█"));
-  EXPECT_FALSE(contains(table(samples::single_repetition_run(), {false, 120, true}), "█"));
+  EXPECT_FALSE(
+      contains(table(samples::single_repetition_run(), {.width = 120, .distribution = true}), "█"));
 }
 
 TEST(Table, absurd_widths_are_borne) {
