@@ -35,12 +35,13 @@ std::optional<std::chrono::sys_days> day_of(std::string_view date) {
   return day.ok() ? std::optional(std::chrono::sys_days(day)) : std::nullopt;
 }
 
-std::string origin(std::string_view date, std::string_view today) {
-  std::string text = fmt::format("calibrated {}", date.substr(0, 10));
-  const auto then = day_of(date);
+std::string origin(const model::NoiseOrigin& from, std::string_view today) {
+  std::string text = fmt::format("calibrated {}", from.date.substr(0, 10));
+  if (!from.checked) text += " with programs that were not checked to be copies of one build";
+  const auto then = day_of(from.date);
   const auto now = day_of(today);
   if (then && now && *now - *then > kOld) {
-    text += fmt::format(", {} days ago: measure it anew by taskbench calibrate",
+    text += fmt::format(", {} days ago: measure it again with taskbench calibrate",
                         (*now - *then).count());
   }
   return text;
@@ -78,7 +79,7 @@ std::map<std::string, model::NoiseFloor> noise_floors(const std::filesystem::pat
       floors[name] = assumed(fmt::format("the calibration has no {}", name));
     } else {
       const auto& earlier = found->second.earlier;
-      floors[name] = {found->second.epsilon, origin(earlier ? earlier->date : noise->date, today)};
+      floors[name] = {found->second.epsilon, origin(earlier ? *earlier : *noise, today)};
     }
   }
   return floors;

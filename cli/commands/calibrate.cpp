@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/baseline_store.hpp"
+#include "cli/copies.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
@@ -22,6 +23,7 @@
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
 #include "reports/verdict/paired.hpp"
 #include "workloads/measure/environment.hpp"
@@ -55,6 +57,7 @@ struct CalibratePlan {
   std::filesystem::path store;
   std::filesystem::path journal;  ///< a folder: a file for each trial
   bool own_journal = false;       ///< named by the user, and so kept
+  bool trusted = false;           ///< the user says that they are copies
   bool quiet = false;
 };
 
@@ -92,8 +95,19 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
   const auto journal = parse_journal(arguments.journal, true);
   plan.own_journal = journal.has_value();
   plan.journal = journal.value_or(kDefaultCalibrateJournal);
+  plan.trusted = arguments.trusted;
   plan.quiet = arguments.quiet;
   return plan;
+}
+
+/// Programs of two builds differ by more than noise, and a floor of that would hide as much.
+void refuse_no_copies(const std::vector<Program>& programs, const std::atomic<bool>& stop) {
+  const std::string why = why_not_copies(programs, stop);
+  if (why.empty()) return;
+  throw UsageError(fmt::format(
+      "these are not known to be copies of one build: {}; scripts/relink makes copies, of a "
+      "program of your own too; --trust-me takes these all the same",
+      why));
 }
 
 std::vector<Program> programs_of(const CalibratePlan& plan, const std::atomic<bool>& stop) {
@@ -160,6 +174,7 @@ class Calibration {
 
   [[nodiscard]] const std::vector<model::PairedTrial>& trials() const { return trials_; }
   [[nodiscard]] double budget_s() const { return plan_.budget_s; }
+  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
 
  private:
   /// Only the last trial may have been cut short.
@@ -267,6 +282,18 @@ model::NoiseCalibration with_earlier(model::NoiseCalibration noise,
   }
 }
 
+void warn_of_large_floors(const model::NoiseCalibration& noise) {
+  const double delta = model::PairedSetup{}.delta;
+  for (const auto& [name, each] : noise.benchmarks) {
+    if (each.epsilon <= delta) continue;
+    print_note(fmt::format(
+        "the noise floor of {} is {}, more than the {} that matter by default: ab, gate and "
+        "baseline will let a smaller slowdown of it pass; measure on a quieter machine, or for "
+        "longer (--min-time)",
+        name, reports::render::percent(each.epsilon), reports::render::percent(delta)));
+  }
+}
+
 /// Stores and prints what the complete trials say.
 ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
                   const model::MachineKey& key, const std::filesystem::path& file) {
@@ -281,6 +308,8 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());
   noise.date = workloads::measure::probe_environment("").date;
   noise.machine = key.machine;
+  noise.checked = !plan.trusted;
+  warn_of_large_floors(noise);
   if (!write_output(file, json::to_json(with_earlier(noise, file)))) return ExitCode::usage;
   if (!plan.own_journal) {
     std::error_code ignored;
@@ -298,11 +327,16 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Measure how small a difference is noise on this machine.\n\n"
       "Copies of one build, each with its code laid out in another order, are compared with each\n"
-      "other: what differs is noise. `taskbench ab` and `taskbench gate` then take no smaller\n"
-      "change for a regression. Kept in the store, under this machine's key.");
+      "other: what differs is noise. `taskbench ab`, `taskbench gate` and `taskbench baseline` "
+      "then\n"
+      "take no smaller change for a regression. Kept in the store, under this machine's key.\n\n"
+      "scripts/relink makes copies, and a manifest beside them by which they are known to be "
+      "copies:\n"
+      "of taskbench, or of a program of your own, out of its object files.");
   app.footer(
       "Examples:\n"
       "  scripts/relink build/copies && taskbench calibrate build/copies/*\n"
+      "  scripts/relink build/copies -- c++ -o bench main.o sort.o -lbenchmark -lpthread\n"
       "  taskbench calibrate 'build/copies/1 --workers 2' 'build/copies/2 --workers 2' \\\n"
       "      --budget 30m\n"
       "  taskbench calibrate --resume build/copies/*\n"
@@ -327,6 +361,9 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
   blocks->default_str(std::to_string(kDefaultBlocks));
   for (auto* option : {budget, trials, blocks}) option->group("How to measure");
   arguments_.process.declare(app);
+  app.add_flag("--trust-me", arguments_.trusted,
+               "Do not check that they are copies of one build. The store keeps that.")
+      ->group("What to measure");
 
   auto* store = add_valued(app, "--store", arguments_.store, "FOLDER",
                            "Where baselines and calibrations are kept.");
@@ -345,14 +382,19 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
   const model::MachineKey key = workloads::measure::probe_machine();
   const std::filesystem::path file = noise_file(plan.store, key);
   if (!arguments_.resume && std::filesystem::exists(plan.journal)) {
-    throw UsageError(fmt::format(
-        "{} exists, from trials that have not ended; go on with them by --resume, remove it, or "
-        "name another by --journal",
-        plan.journal.string()));
+    throw UsageError(
+        std::filesystem::exists(plan.journal / "001.journal")
+            ? fmt::format("{} exists, from trials that have not ended; go on with them by "
+                          "--resume, remove it, or name another by --journal",
+                          plan.journal.string())
+            : fmt::format("--journal {}: exists, and holds no trials; name a folder that does not "
+                          "exist yet",
+                          plan.journal.string()));
   }
   const std::atomic<bool>& stop = stop_on_signals();
   try {
     Calibration calibration(plan, stop);
+    if (!plan.trusted) refuse_no_copies(calibration.programs(), stop);
     refuse_store(file);
     if (arguments_.resume) calibration.read_journal();
     calibration.run();

@@ -19,6 +19,7 @@ struct CalibrateArguments {
   ProcessOptions process;
   std::vector<std::string> store;
   std::vector<std::string> journal;
+  bool trusted = false;
   bool resume = false;
   bool quiet = false;
 };

@@ -23,13 +23,15 @@ void read_origin(const Field& object, model::NoiseOrigin& origin) {
   object.at("copies").get_to(origin.copies);
   object.at("blocks").get_to(origin.blocks);
   origin.block_s = object.at("block_s").not_negative();
+  origin.checked = object.value("copies_checked", false);  // of before it was asked: not known
 }
 
 Json to_json(const model::NoiseOrigin& origin) {
   return {{"date", origin.date},
           {"copies", origin.copies},
           {"blocks", origin.blocks},
-          {"block_s", origin.block_s}};
+          {"block_s", origin.block_s},
+          {"copies_checked", origin.checked}};
 }
 
 model::NoiseCalibration noise_from(const Field& document) {
@@ -74,6 +76,7 @@ std::string to_json(const model::NoiseCalibration& noise) {
                       {"copies", noise.copies},
                       {"blocks", noise.blocks},
                       {"block_s", noise.block_s},
+                      {"copies_checked", noise.checked},
                       {"benchmarks", std::move(benchmarks)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -20,6 +20,7 @@ struct NoiseOrigin {
   std::vector<std::string> copies;  ///< the commands that were measured against each other
   int blocks = 0;                   ///< in each trial
   double block_s = 0;               ///< that one took, mean
+  bool checked = false;             ///< that the copies were linked from the same objects
 };
 
 struct BenchmarkNoise {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -179,6 +180,8 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
     }
   }
   add_cpu_remarks(trial.setup, report, lines);
+  std::ranges::move(large_floors(trial.setup.noise_floors, trial.setup.delta),
+                    std::back_inserter(lines));
   add_instruction_remarks(report, lines);
   for (const std::string& name : trial.setup.only_base) {
     lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));

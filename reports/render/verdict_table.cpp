@@ -125,4 +125,16 @@ std::string comment_heading(const CommentStyle& style, std::string_view text) {
                      markdown_escaped(style.title), text);
 }
 
+std::vector<std::string> large_floors(const std::map<std::string, model::NoiseFloor>& floors,
+                                      double delta) {
+  std::vector<std::string> lines;
+  for (const auto& [name, floor] : floors) {
+    if (floor.epsilon <= delta) continue;
+    lines.push_back(fmt::format(
+        "{}: its noise floor is {} ({}): a slowdown of less passes, although {} matter.", name,
+        percent(floor.epsilon), floor.source, percent(delta)));
+  }
+  return lines;
+}
+
 }  // namespace taskbench::reports::render

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "reports/model/paired.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/decision.hpp"
@@ -70,6 +72,11 @@ struct SharedReason {
 
 /// "95 % interval"
 [[nodiscard]] std::string interval_title(double level);
+
+/// A sentence for each benchmark whose noise floor is more than what matters: it decides in its
+/// place.
+[[nodiscard]] std::vector<std::string> large_floors(
+    const std::map<std::string, model::NoiseFloor>& floors, double delta);
 
 /// How a comment begins.
 struct CommentStyle {

@@ -15,7 +15,8 @@ from taskbench_command import BINARY, CommandTest, environment, main
 SCHEMA = os.path.join(
     os.path.dirname(__file__), "..", "..", "docs", "schema", "noise-v1.schema.json"
 )
-QUICK = ("--trials", "5", "--blocks", "2")
+RELINK = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "relink")
+QUICK = ("--trials", "5", "--blocks", "2", "--trust-me")
 
 
 class CalibrateTest(CommandTest):
@@ -59,7 +60,8 @@ class Floors(CalibrateTest):
         earlier["date"] = "2020-01-31T00:00:00+00:00"
         self.stored().write_text(json.dumps(earlier))
         rows = {row["name"]: row for row in earlier["benchmarks"]}
-        origin = {key: earlier[key] for key in ("date", "copies", "blocks", "block_s")}
+        keys = ("date", "copies", "blocks", "block_s", "copies_checked")
+        origin = {key: earlier[key] for key in keys}
         others = self.copy("3", "sort=1000 new=7"), self.copy("4", "sort=1000 new=7")
         for _ in range(2):  # what is earlier stays so
             answer = self.calibrate(*others, *QUICK)
@@ -74,17 +76,23 @@ class Floors(CalibrateTest):
                 jsonschema.validate(document, json.load(schema))
         compare = ("ab", "--base", self.folder / "1", "--head", self.folder / "2")
         said = " ".join(self.taskbench(*compare).stdout.split())
-        self.assertRegex(said, r"calibrated 2020-01-31, \d{4} days ago: measure it anew")
-        self.assertRegex(said, r"calibrated 20\d\d-\d\d-\d\d\. PASS")
+        self.assertRegex(said, r"calibrated 2020-01-31 with [^,]+, \d{4} days ago: measure it")
+        self.assertRegex(said, r"calibrated 20\d\d-\d\d-\d\d with programs that were not")
 
     def test_h3_what_layouts_differ_by_is_no_regression(self):
         # 8 % between the copies of one build, each time: as a change, it would fail.
         copies = self.copy("1", "sort=1000"), self.copy("2", "sort=1080")
         compare = ("ab", "--base", copies[0], "--head", copies[1])
         self.taskbench(*compare, status=1)
-        self.calibrate(*copies, *QUICK)
+        warned = self.calibrate(*copies, *QUICK).stderr
+        self.assertRegex(warned, r"noise floor of sort is [78]\.\d %, more than the 3\.0 % that")
         self.assertGreater(self.noise()["sort"]["epsilon"], 0.075)
-        self.taskbench(*compare, "--max-blocks", "8", "--inconclusive", "pass")
+        said = self.taskbench(*compare, "--max-blocks", "8", "--inconclusive", "pass").stdout
+        self.assertRegex(
+            " ".join(said.split()),
+            r"sort: its noise floor is [78]\.\d % \(calibrated \S+ with programs that were not "
+            r"checked to be copies of one build\): a slowdown of less passes, although 3\.0 % m",
+        )
 
     def test_h3_without_and_with_an_old_calibration_ab_says_so(self):
         copies = self.copy("1"), self.copy("2")
@@ -97,7 +105,7 @@ class Floors(CalibrateTest):
         document["benchmarks"] = [r for r in document["benchmarks"] if r["name"] == "sort"]
         self.stored().write_text(json.dumps(document))
         said = " ".join(self.taskbench(*compare).stdout.split())
-        self.assertRegex(said, r"calibrated 2020-01-31, \d{4} days ago: measure it anew")
+        self.assertRegex(said, r"calibrated 2020-01-31 with [^,]+, \d{4} days ago: measure it")
         self.assertIn("1.0 %, assumed: the calibration has no hash", said)
 
     def test_broken_calibrations_are_refused_by_ab_and_left_alone(self):
@@ -112,6 +120,66 @@ class Floors(CalibrateTest):
             self.assertEqual(self.stored().read_bytes(), content.encode("latin-1"))
         said = self.calibrate(*copies, *QUICK).stderr  # measured anew, it is replaced
         self.assertIn("was no calibration of this version; it is replaced", said)
+
+
+class Copies(CalibrateTest):
+    def objects(self):
+        """Object files of a program that is run like a benchmark, by a script as its linker."""
+        for name in ("a.o", "b.o", "c.o"):
+            (self.folder / name).write_text(f"# {name}\n")
+        linker = self.folder / "link"
+        fake = FAKE.format(python=sys.executable, times="sort=1000", noise=0.002, body="")
+        (self.folder / "main.txt").write_text(fake)
+        linker.write_text('#!/bin/sh\n[ "$1" = -o ] || exit 1\nout=$2\nshift 2\n'
+                          'cat main.txt "$@" >"$out" && chmod +x "$out"\n')
+        linker.chmod(0o755)
+
+    def relink(self, *arguments, status=0):
+        done = subprocess.run(
+            [RELINK, *arguments], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def test_copies_that_were_relinked_are_known_and_anything_else_is_refused(self):
+        self.objects()
+        link = ("./link", "-o", "bench", "a.o", "b.o", "c.o")
+        self.relink("copies", "--copies", "3", "--", *link)
+        copies = [f"copies/{number}" for number in (1, 2, 3)]
+        self.assertEqual(len({(self.folder / copy).read_text() for copy in copies}), 3)
+        checked = QUICK[:-1]
+        self.calibrate(*copies, *checked)
+        self.assertIs(json.loads(self.stored().read_text())["copies_checked"], True)
+        said = self.taskbench("ab", "--base", copies[0], "--head", copies[1], "--run-identical")
+        self.assertNotIn("not checked", " ".join(said.stdout.split()))
+
+        def refused(*programs, says):
+            self.refused("calibrate", *programs, *checked, says=says)
+            self.refused("calibrate", *programs, *checked, says="--trust-me takes these all the")
+
+        refused(copies[0], f"{copies[1]} --x=1", says="are run with different arguments")
+        refused(copies[0], self.copy("4"), says="there is no ")
+        (self.folder / "copies/9").write_bytes((self.folder / "4").read_bytes())
+        (self.folder / "copies/9").chmod(0o755)
+        refused(copies[0], "copies/9", says="does not name")
+        (self.folder / "a.o").write_text("# another\n")
+        self.relink("others", "--copies", "2", "--", *link)
+        refused(copies[0], "others/1", says="was linked from other objects than 'copies/1'")
+        self.copy("copies/2", "sort=1150")
+        refused(*copies[:2], says="is not what")
+        self.calibrate(*copies[:2], *QUICK)
+        self.assertIs(json.loads(self.stored().read_text())["copies_checked"], False)
+
+    def test_relink_refuses_what_has_no_other_order(self):
+        self.objects()
+        for link, says in (
+            (("./link", "-o", "bench", "a.o"), "fewer than two .o files"),
+            (("./link", "a.o", "b.o"), "has no -o FILE"),
+            (("./link", "-o", "bench", "a.o", "b.o"), "have fewer than 3 orders"),
+            ((), "there is no command after --"),
+        ):
+            said = self.relink("copies", "--copies", "3", "--", *link, status=2)
+            self.assertIn(says, said)
+        self.assertIn("name the folder", self.relink("--copies", "3", status=2))
 
 
 class Journals(CalibrateTest):
@@ -140,7 +208,8 @@ class Journals(CalibrateTest):
     def test_control_c_says_how_to_go_on(self):
         body = "n = os.listdir('.'); 'taskbench-calibrate.journal' in n and time.sleep(30)"
         process = subprocess.Popen(
-            [BINARY, "calibrate", self.copy("1", body=body), self.copy("2", body=body)],
+            [BINARY, "calibrate", "--trust-me", self.copy("1", body=body),
+             self.copy("2", body=body)],
             cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True,
         )
@@ -155,12 +224,18 @@ class Journals(CalibrateTest):
     def test_other_copies_are_refused(self):
         copies = [self.copy("1"), self.copy("2")]
         self.calibrate(*copies, *QUICK, "--journal", "j")
-        self.refused("calibrate", "./1", "./2", "--journal", "j", says="j exists")
+        self.refused("calibrate", "./1", "./2", "--journal", "j", says="j exists, from trials")
+        (self.folder / "other").mkdir()
+        self.refused("calibrate", "./1", "./2", "--journal", "other",
+                     says="--journal other: exists, and holds no trials")
         self.copy("2", times="sort=2")
         self.refused(
-            "calibrate", "--resume", *copies, "--journal", "j", says="begun with other copies"
+            "calibrate", "--resume", *copies, "--journal", "j", "--trust-me",
+            says="begun with other copies",
         )
-        self.refused("calibrate", "--resume", *copies, says="holds no trial to go on with")
+        self.refused(
+            "calibrate", "--resume", *copies, "--trust-me", says="holds no trial to go on with"
+        )
 
     def test_a_journal_that_lacks_blocks_is_refused(self):
         copies = self.copy("1"), self.copy("2")
@@ -179,10 +254,11 @@ class Refusals(CalibrateTest):
         self.refused("calibrate", one, "/no/such", says="cannot be started")
         self.refused("calibrate", one, two, "--trials", "4", says="--trials")
         self.refused("calibrate", one, two, "--blocks", "1", says="--blocks")
-        self.refused("calibrate", one, two, "--workload", "srot", says="did you mean 'sort'?")
+        trusted = ("calibrate", one, two, "--trust-me")
+        self.refused(*trusted, "--workload", "srot", says="did you mean 'sort'?")
         (self.folder / "file").write_text("x")
-        self.refused("calibrate", one, two, "--store", "file", says="file: ")
-        self.refused("calibrate", one, two, "--store", "file/in", says="file/in: cannot be made")
+        self.refused(*trusted, "--store", "file", says="file: ")
+        self.refused(*trusted, "--store", "file/in", says="file/in: cannot be made")
         self.assertEqual((self.folder / "file").read_text(), "x")
 
     def test_too_little_time_is_inconclusive_and_can_be_gone_on_with(self):

@@ -1,0 +1,20 @@
+// Whether programs are copies of one build: linked from the same objects, in different orders.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "workloads/measure/program.hpp"
+
+namespace taskbench::cli {
+
+/// What scripts/relink leaves beside its copies: for each a line with the SHA-256 of the copy, that
+/// of the objects it was linked from, and its name.
+inline constexpr const char* kRelinkManifest = ".relink";
+
+/// Why they are not known to be copies of one build; empty when they are.
+[[nodiscard]] std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
+                                         const std::atomic<bool>& stop);
+
+}  // namespace taskbench::cli
