@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -171,6 +173,19 @@ void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& ver
   }
 }
 
+/// For as long as the processes took, which is enough for a burst of other work to end, and at most
+/// half a minute.
+void wait_before_confirming(const model::Series& series, const std::atomic<bool>& stop) {
+  constexpr double kMost_s = 30;
+  double seconds = 0;
+  for (const auto& process : series.processes) {
+    if (process.use) seconds += process.use->seconds;
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(std::min(seconds, kMost_s));
+  while (!stop && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
 /// One call of check_baseline(): what is measured, and what it is compared with.
 class Measurement {
  public:
@@ -178,8 +193,8 @@ class Measurement {
               const std::atomic<bool>& stop)
       : check_(check), verdict_(verdict), stop_(stop) {}
 
-  /// Its report is not made yet.
-  render::BaselineComparison run() {
+  /// None when it was interrupted.
+  std::optional<render::BaselineComparison> run() {
     const StoreContent content = BaselineStore(check_.store).read();
     const auto ours = of_this_machine(content, check_.name, workloads::measure::probe_machine());
     auto resumed = resumed_series(check_);
@@ -192,6 +207,7 @@ class Measurement {
     } else {
       begin(ours);
     }
+    if (!is_judged()) return std::nullopt;
     return std::move(comparison_);
   }
 
@@ -225,6 +241,7 @@ class Measurement {
         .anchor = comparison_.anchor ? digest_of(*comparison_.anchor) : std::string(),
         .alpha = verdict_.alpha(),
         .delta = verdict_.delta(),
+        .allow_busy = check_.allow_busy,
         .noise_floors = noise_floors(check_.store, setup.key, setup.benchmarks, setup.date)};
     auto journal = json::LineFile::create(check_.output.journal, json::journal_line(setup));
     run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
@@ -236,7 +253,41 @@ class Measurement {
     refuse_changed(check_.output.journal, setup, program);
     const ScratchFolder scratch;
     auto journal = json::LineFile::resume(check_.output.journal);
+    if (comparison_.now.complete()) {
+      comparison_.now.confirming = true;
+      journal.append(json::confirming_line());
+    }
     run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
+  }
+
+  /// A failure must be seen twice, some time apart: what disturbs mostly passes. False when it was
+  /// interrupted.
+  bool is_judged() {
+    if (!comparison_.now.complete()) return false;
+    make_report();
+    const auto& report = comparison_.report;
+    if (comparison_.now.confirming || report.environment_moved ||
+        report.overall != reports::verdict::Verdict::fail) {
+      return true;
+    }
+    if (!check_.output.quiet) print_note("slower; measuring once more, to confirm it");
+    wait_before_confirming(comparison_.now, stop_);
+    if (stop_) return false;
+    go_on();
+    if (!comparison_.now.complete()) return false;
+    make_report();
+    return true;
+  }
+
+  void make_report() {
+    const model::ComparedWith& by = *comparison_.now.setup.compared_with;
+    comparison_.policy.alpha = by.alpha;
+    comparison_.policy.delta = by.delta;
+    comparison_.policy.allow_busy = by.allow_busy || check_.allow_busy;
+    comparison_.policy.noise_floors = by.noise_floors;
+    comparison_.report = reports::verdict::compare_with_baseline(
+        comparison_.now, comparison_.rolling, comparison_.anchor ? &*comparison_.anchor : nullptr,
+        comparison_.policy);
   }
 
   const BaselineCheck& check_;
@@ -272,15 +323,9 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
                         const std::atomic<bool>& stop) {
   check.output.refuse_unwritable();
   try {
-    render::BaselineComparison comparison = Measurement(check, verdict, stop).run();
-    if (!comparison.now.complete()) return interrupted(check);
-    const model::ComparedWith& by = *comparison.now.setup.compared_with;
-    comparison.policy.alpha = by.alpha;
-    comparison.policy.delta = by.delta;
-    comparison.policy.noise_floors = by.noise_floors;
-    comparison.report = reports::verdict::compare_with_baseline(
-        comparison.now, comparison.rolling, comparison.anchor ? &*comparison.anchor : nullptr,
-        comparison.policy);
+    const auto judged = Measurement(check, verdict, stop).run();
+    if (!judged) return interrupted(check);
+    const render::BaselineComparison& comparison = *judged;
     const bool written =
         check.output.write(render::json(comparison), render::markdown(comparison, check.comment));
     const bool printed =

@@ -25,6 +25,7 @@ struct BaselineCheck {
   std::string program;           ///< empty: that of the baseline
   std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
   double timeout_s = kDefaultProcessTimeout_s;
+  bool allow_busy = false;  ///< judge although others use the CPUs
   VerdictOutput output;
   /// For CI: one that is there is begun anew, and one to resume that is missing, too.
   bool replaces_journal = false;

@@ -113,9 +113,15 @@ StoreContent BaselineStore::read() const {
   StoreContent content;
   std::error_code failed;
   const auto status = fs::status(folder_, failed);
-  if (status.type() == fs::file_type::not_found) return content;
+  if (status.type() == fs::file_type::not_found) {
+    throw UsageError(fmt::format(
+        "--store {}: there is no such folder; `taskbench baseline save{}` makes it, and --store "
+        "names another",
+        folder_.string(),
+        folder_ == kDefaultStore ? std::string() : " --store " + folder_.string()));
+  }
   if (!fs::is_directory(status)) {
-    throw UsageError(fmt::format("--store {}: is no folder{}", folder_.string(),
+    throw UsageError(fmt::format("--store {}: is not a folder{}", folder_.string(),
                                  failed ? ": " + failed.message() : std::string()));
   }
   for (const auto& each : fs::directory_iterator(folder_, failed)) {
@@ -141,7 +147,8 @@ void BaselineStore::refuse_unwritable() const {
   std::error_code failed;
   while (!fs::exists(there, failed) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, failed)) {
-    throw UsageError(fmt::format("--store {}: {} is no folder", folder_.string(), there.string()));
+    throw UsageError(
+        fmt::format("--store {}: {} is not a folder", folder_.string(), there.string()));
   }
   cli::refuse_unwritable(there / "baseline.json", kFileBytes);
 }

@@ -43,8 +43,7 @@ class BaselineStore {
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  /// A store that does not exist is empty. Throws UsageError for one that is no folder or cannot be
-  /// read.
+  /// Throws UsageError for a store that does not exist, is no folder or cannot be read.
   [[nodiscard]] StoreContent read() const;
 
   /// Finds out, before anything is measured, whether save() could work. Throws UsageError.

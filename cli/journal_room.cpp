@@ -16,7 +16,13 @@ void make_room_for_journal(const JournalRoom& room) {
     is_journal = true;
   } catch (const reports::json::JournalError&) {  // not ours to remove
   }
-  const bool removable = is_journal && (room.replaces || !room.named_by_user);
+  if (!is_journal) {
+    throw UsageError(
+        fmt::format("{} exists, and is not the journal of a {}; remove it, or name another by "
+                    "--journal",
+                    room.path.string(), room.what));
+  }
+  const bool removable = room.replaces || !room.named_by_user;
   if (!removable || (!ended && !room.replaces)) {
     throw UsageError(fmt::format(
         "{} exists{}; go on with it by --resume, remove it, or name another by --journal",

@@ -15,6 +15,7 @@
 #include "reports/json/baseline.hpp"
 #include "reports/stats/summary.hpp"
 #include "workloads/measure/canary.hpp"
+#include "workloads/measure/drift.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/machine.hpp"
 #include "workloads/measure/order.hpp"
@@ -162,7 +163,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
   // relaxed: nothing is ordered by the flag; it only has to be seen soon.
   while (!series.complete() && !stop.load(std::memory_order_relaxed)) {
     const std::size_t number = series.processes.size();
-    line.show(fmt::format("process {} of {}", number + 1, series.setup.processes),
+    line.show(fmt::format("process {} of {}", number + 1, series.wanted()),
               std::chrono::duration<double>(Clock::now() - start).count());
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
     const auto drawn = workloads::measure::block_plan(series.setup.seed, static_cast<int>(number));
@@ -171,6 +172,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
     model::SeriesProcess process;
     process.before = canary ? *canary : workloads::measure::time_canary();
     model::ResultFile result;
+    const auto reading = workloads::measure::read_machine("/", false);
     try {
       result = measure_once(program.program, request, scratch, stop);
     } catch (const ProgramError&) {
@@ -178,6 +180,8 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
       if (stop.load(std::memory_order_relaxed)) return;
       throw;
     }
+    process.use =
+        workloads::measure::cpu_use_between(reading, workloads::measure::read_machine("/", false));
     process.real_ns = medians(result, benchmarks, program.program);
     canary = workloads::measure::time_canary();
     process.after = *canary;

@@ -19,6 +19,8 @@
 #include "cli/values.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/baseline.hpp"
+#include "reports/verdict/baseline.hpp"
 #include "workloads/measure/canary.hpp"
 #include "workloads/measure/machine.hpp"
 
@@ -66,6 +68,16 @@ void declare_common(CLI::App& app, OptionValueTable& values, BaselineArguments& 
   count->default_str(std::to_string(processes))->group("How to measure");
 }
 
+}  // namespace
+
+void declare_allow_busy(CLI::App& app, bool& given, std::string_view what) {
+  app.add_flag("--allow-busy", given,
+               fmt::format("{} although other processes use the CPUs.", what))
+      ->group("How to measure");
+}
+
+namespace {
+
 struct SavePlan {
   model::SeriesSetup setup;  ///< without what explore() finds out
   BaselineStore store{fs::path(kDefaultStore)};
@@ -77,6 +89,7 @@ struct SavePlan {
   bool own_name = false;
   bool resume = false;
   bool quiet = false;
+  bool allow_busy = false;
 };
 
 SavePlan plan_save(const BaselineSaveArguments& arguments) {
@@ -98,6 +111,7 @@ SavePlan plan_save(const BaselineSaveArguments& arguments) {
   plan.own_name = !arguments.name.empty();
   plan.resume = arguments.resume;
   plan.quiet = arguments.quiet;
+  plan.allow_busy = arguments.allow_busy;
   return plan;
 }
 
@@ -157,19 +171,29 @@ model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& sto
   return series;
 }
 
-ExitCode interrupted(const SavePlan& plan) {
-  std::error_code failed;
-  if (!fs::exists(plan.journal, failed)) {
-    print_note("interrupted before the first process");
-    return ExitCode::interrupted;
-  }
+std::string resume_command(const SavePlan& plan) {
   std::string how = "taskbench baseline save --resume";
   if (plan.own_journal) how += fmt::format(" --journal {}", plan.journal.string());
   if (plan.store.folder() != kDefaultStore) {
     how += fmt::format(" --store {}", plan.store.folder().string());
   }
-  print_note("interrupted; go on with: " + how);
+  return how;
+}
+
+ExitCode interrupted(const SavePlan& plan) {
+  std::error_code failed;
+  print_note(fs::exists(plan.journal, failed) ? "interrupted; go on with: " + resume_command(plan)
+                                              : "interrupted before the first process");
   return ExitCode::interrupted;
+}
+
+/// A baseline of a busy machine is slow, and hides what becomes slower.
+ExitCode busy(const SavePlan& plan, const reports::verdict::Others& others) {
+  print_error(fmt::format(
+      "not saved: {} while this was measured, and a baseline of a busy machine hides what becomes "
+      "slower. Stop them, remove {} and save again; or store it as it is: {} --allow-busy",
+      reports::render::others_text(others), plan.journal.string(), resume_command(plan)));
+  return ExitCode::wrong_machine;
 }
 
 /// Puts it into the store. Its journal is not needed any more then.
@@ -200,13 +224,16 @@ void BaselineSaveCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
       "  taskbench baseline save --resume\n"
       "\n"
-      "Exit status: 0 saved, 2 usage or input error, 5 the program failed, 130 interrupted.");
+      "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs, 5 the "
+      "program\n"
+      "failed, 130 interrupted.");
   declare_common(app, values, arguments_, kDefaultProcesses);
   app.get_option("--program")->default_str("this taskbench");
   auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
                               "Benchmarks to keep, by their names or what these begin with.");
   workload->default_str("all")->group("What to measure");
   arguments_.process.declare(app);
+  declare_allow_busy(app, arguments_.allow_busy, "Store it");
   auto* journal = add_valued(app, "--journal", arguments_.journal, "FILE",
                              "Where each process's result is kept until all is stored.");
   journal->default_str(std::string(kDefaultSaveJournal));
@@ -223,7 +250,10 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
   const std::atomic<bool>& stop = stop_on_signals();
   try {
     const model::Series series = measured_series(plan, stop);
-    return series.complete() ? store(plan, series) : interrupted(plan);
+    if (!series.complete()) return interrupted(plan);
+    const auto others = reports::verdict::others_of(series);
+    if (others && others->are_many() && !plan.allow_busy) return busy(plan, *others);
+    return store(plan, series);
   } catch (const UsageError&) {
     if (!stop) throw;
     return interrupted(plan);
@@ -250,9 +280,11 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Say whether a program has become slower than its baseline.\n\n"
       "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
       "against the\n"
-      "baseline and against its anchor. When the canary, which is always the same work, has "
-      "changed,\n"
-      "nothing fails: the machine has.");
+      "baseline and against its anchor. When the canary, which is always the same work, or what "
+      "other\n"
+      "processes use of the CPUs has changed, nothing fails: the machine has. What would fail is "
+      "measured\n"
+      "a second time, and fails only when it is slower again.");
   app.footer(
       "Examples:\n"
       "  taskbench baseline compare\n"
@@ -265,6 +297,7 @@ void BaselineCompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "or the machine is not as it was, 5 the program failed, 130 interrupted.");
   declare_common(app, values, arguments_, kDefaultFreshProcesses);
   arguments_.process.declare_timeout(app);
+  declare_allow_busy(app, arguments_.allow_busy, "Judge");
   app.get_option("--program")->default_str("that of the baseline");
   verdict_.declare(app, values);
   output_.declare(
@@ -283,6 +316,7 @@ ExitCode BaselineCompareCommand::execute(const Invocation&) {
     check.processes = parse_processes(arguments_.processes, kDefaultFreshProcesses, 1);
   }
   check.timeout_s = arguments_.process.timeout_s();
+  check.allow_busy = arguments_.allow_busy;
   check.output = output_.plan();
   return check_baseline(check, verdict_, stop_on_signals());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -18,7 +19,11 @@ struct BaselineArguments {
   std::vector<std::string> program;
   std::vector<std::string> processes;
   ProcessOptions process;
+  bool allow_busy = false;
 };
+
+/// Declares --allow-busy: to do `what` on a busy machine as well.
+void declare_allow_busy(CLI::App& app, bool& given, std::string_view what);
 
 struct BaselineSaveArguments : BaselineArguments {
   std::vector<std::string> workloads;

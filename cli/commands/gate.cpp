@@ -1,8 +1,10 @@
 #include "cli/commands/gate.hpp"
 
 #include "cli/baseline_check.hpp"
+#include "cli/commands/baseline_measured.hpp"
 #include "cli/paired_judgement.hpp"
 #include "cli/signals.hpp"
+#include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 
 namespace taskbench::cli {
@@ -38,13 +40,16 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   add_valued(app, "--baseline", baseline_, "NAME",
              "Compare --head with this stored baseline, as `taskbench baseline compare` does.")
       ->group("What to compare");
+  declare_allow_busy(app, allow_busy_, "With --baseline: judge");
   auto* title =
       add_valued(app, "--title", title_, "TEXT", "What the comment's heading begins with.");
   title->default_str(kDefaultTitle)->group("Output");
 }
 
 ExitCode GateCommand::execute(const Invocation&) {
-  return baseline_.empty() ? gate_two_programs() : gate_stored();
+  if (!baseline_.empty()) return gate_stored();
+  if (allow_busy_) throw UsageError("--allow-busy is for --baseline only");
+  return gate_two_programs();
 }
 
 ExitCode GateCommand::gate_stored() {
@@ -54,6 +59,7 @@ ExitCode GateCommand::gate_stored() {
   check.store = plan.store;
   check.program = plan.program;
   check.timeout_s = plan.timeout_s;
+  check.allow_busy = allow_busy_;
   check.output = plan.output;
   check.replaces_journal = true;
   check.reports_failures = true;

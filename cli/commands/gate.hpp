@@ -27,6 +27,7 @@ class GateCommand final : public Command {
                           .reports_failures = true}};
   std::vector<std::string> baseline_;
   std::vector<std::string> title_;
+  bool allow_busy_ = false;
 };
 
 }  // namespace taskbench::cli

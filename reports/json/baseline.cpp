@@ -32,7 +32,18 @@ constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 constexpr std::int64_t kMany = 1'000'000'000'000;
 
 Json to_json(const CanaryTimes& times) {
-  return {{"cpu_ns", times.cpu_ns}, {"memory_ns", times.memory_ns}, {"futex_ns", times.futex_ns}};
+  return {{"cpu_ns", times.cpu_ns},
+          {"memory_ns", times.memory_ns},
+          {"futex_ns", times.futex_ns},
+          {"handover_ns", times.handover_ns ? Json(*times.handover_ns) : Json()}};
+}
+
+Json to_json(const model::Fact<model::CpuUse>& use) {
+  if (!use) return {{"unknown", use.reason}};
+  return {{"seconds", use->seconds},
+          {"total_s", use->total_s},
+          {"others_s", use->others_s},
+          {"stolen_s", use->stolen_s}};
 }
 
 Json to_json(const std::vector<KeyField>& fields) {
@@ -44,7 +55,8 @@ Json to_json(const std::vector<KeyField>& fields) {
 Json to_json(const SeriesProcess& process) {
   return {{"canary_before", to_json(process.before)},
           {"canary_after", to_json(process.after)},
-          {"real_ns", process.real_ns}};
+          {"real_ns", process.real_ns},
+          {"cpu_use", to_json(process.use)}};
 }
 
 void store_setup(const SeriesSetup& setup, Json& document) {
@@ -69,9 +81,22 @@ void store_setup(const SeriesSetup& setup, Json& document) {
 }
 
 CanaryTimes canary_from(const Field& field) {
-  return {.cpu_ns = field.at("cpu_ns").positive(),
-          .memory_ns = field.at("memory_ns").positive(),
-          .futex_ns = field.at("futex_ns").positive()};
+  CanaryTimes times{.cpu_ns = field.at("cpu_ns").positive(),
+                    .memory_ns = field.at("memory_ns").positive(),
+                    .futex_ns = field.at("futex_ns").positive()};
+  const Field handover = field.at("handover_ns");
+  if (!handover.is_null()) times.handover_ns = handover.positive();
+  return times;
+}
+
+model::Fact<model::CpuUse> use_from(const Field& field) {
+  if (field.contains("unknown")) {
+    return model::Fact<model::CpuUse>::unknown(field.at("unknown").text());
+  }
+  return model::Fact<model::CpuUse>::known({.seconds = field.at("seconds").positive(),
+                                            .total_s = field.at("total_s").not_negative(),
+                                            .others_s = field.at("others_s").number(),
+                                            .stolen_s = field.at("stolen_s").number()});
 }
 
 std::vector<KeyField> key_fields_from(const Field& field) {
@@ -113,11 +138,9 @@ Json to_json(const model::ComparedWith& compared_with) {
   for (const auto& [name, floor] : compared_with.noise_floors) {
     floors[name] = {{"epsilon", floor.epsilon}, {"source", floor.source}};
   }
-  return {{"baseline", compared_with.rolling},
-          {"anchor", text_or_null(compared_with.anchor)},
-          {"alpha", compared_with.alpha},
-          {"delta", compared_with.delta},
-          {"noise_floors", std::move(floors)}};
+  return {{"baseline", compared_with.rolling},      {"anchor", text_or_null(compared_with.anchor)},
+          {"alpha", compared_with.alpha},           {"delta", compared_with.delta},
+          {"allow_busy", compared_with.allow_busy}, {"noise_floors", std::move(floors)}};
 }
 
 model::ComparedWith compared_with_from(const Field& field) {
@@ -126,6 +149,7 @@ model::ComparedWith compared_with_from(const Field& field) {
   result.anchor = field.at("anchor").text_or_empty();
   result.alpha = field.at("alpha").positive();
   result.delta = field.at("delta").not_negative();
+  result.allow_busy = field.at("allow_busy").get<bool>();
   for (const auto& [name, floor] : field.at("noise_floors").members()) {
     result.noise_floors[name] = {floor.at("epsilon").not_negative(), floor.at("source").text()};
   }
@@ -140,11 +164,17 @@ SeriesProcess process_from(const Field& field, const SeriesSetup& setup) {
   for (const std::string& name : setup.benchmarks) {
     process.real_ns[name] = times.at(name).positive();
   }
+  process.use = use_from(field.at("cpu_use"));
   return process;
 }
 
 void check_version(const Field& version) {
   const std::int64_t found = version.whole(0, kMany);
+  if (found == 1) {
+    version.fail(
+        "is 1: it was measured with a canary that did not use all CPUs, and does not say who "
+        "else used them");
+  }
   if (found != model::kBaselineVersion) {
     version.fail(
         fmt::format("is {}; this taskbench reads version {}", found, model::kBaselineVersion));
@@ -226,6 +256,8 @@ std::string journal_line(const SeriesProcess& process, std::size_t number) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string confirming_line() { return Json{{"confirming", true}}.dump(); }
+
 Series read_series_journal(const std::filesystem::path& path) {
   Series series;
   for_each_line(path, journal_text(path), [&](std::string_view text, std::size_t number) {
@@ -240,6 +272,13 @@ Series read_series_journal(const std::filesystem::path& path) {
       if (line.contains("compared_with")) {
         series.setup.compared_with = compared_with_from(root.at("compared_with"));
       }
+      return;
+    }
+    if (root.contains("confirming")) {
+      if (!series.complete() || series.confirming || !series.setup.compared_with) {
+        root.at("confirming").fail("does not follow a whole comparison");
+      }
+      series.confirming = root.at("confirming").get<bool>();
       return;
     }
     const std::int64_t process = root.at("process").whole(0, kMany);

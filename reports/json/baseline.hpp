@@ -1,4 +1,4 @@
-// Stored baselines: one JSON file each (docs/schema/baseline-v1.schema.json), and the journal of
+// Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), and the journal of
 // one that is being measured.
 #pragma once
 
@@ -25,6 +25,9 @@ namespace taskbench::reports::json {
 /// Lines of the journal: the setup first, then one a process. Without the newline.
 [[nodiscard]] std::string journal_line(const model::SeriesSetup& setup);
 [[nodiscard]] std::string journal_line(const model::SeriesProcess& process, std::size_t number);
+
+/// The line from where on a comparison is made once more.
+[[nodiscard]] std::string confirming_line();
 
 /// What a series has come to. Throws JournalError.
 [[nodiscard]] model::Series read_series_journal(const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/model/fact.hpp"
 #include "reports/model/machine_key.hpp"
 #include "reports/model/paired.hpp"
 
@@ -16,7 +17,7 @@ namespace taskbench::reports::model {
 
 /// Version of the baseline's file and of its journal. Raised when a reader of the old version would
 /// misread the new one; docs/schema/ holds one JSON Schema a version.
-inline constexpr int kBaselineVersion = 1;
+inline constexpr int kBaselineVersion = 2;
 
 /// Processes below which a baseline is none: the spread of fewer is not known.
 inline constexpr int kMinBaselineProcesses = 7;
@@ -26,9 +27,20 @@ struct CanaryTimes {
   double cpu_ns = 0;
   double memory_ns = 0;
   double futex_ns = 0;
+  std::optional<double> handover_ns{};  ///< empty where there is one CPU only
 
   [[nodiscard]] double total_ns() const { return cpu_ns + memory_ns + futex_ns; }
   friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
+};
+
+/// What became of the machine's CPU time while a process ran: of the CPUs that it could use.
+struct CpuUse {
+  double seconds = 0;   ///< how long it was watched: the whole process
+  double total_s = 0;   ///< CPU time that there was
+  double others_s = 0;  ///< of which other processes and the kernel used so much
+  double stolen_s = 0;  ///< and the hypervisor gave so much to others while a CPU wanted to run
+
+  friend bool operator==(const CpuUse&, const CpuUse&) = default;
 };
 
 /// Against what a series is compared, and by what: all that its verdict depends on besides the
@@ -38,6 +50,7 @@ struct ComparedWith {
   std::string anchor;   ///< empty: there was none
   double alpha = 0;
   double delta = 0;
+  bool allow_busy = false;  ///< judged although others used the CPUs
   std::map<std::string, NoiseFloor> noise_floors;
 };
 
@@ -64,15 +77,19 @@ struct SeriesProcess {
   CanaryTimes before;  ///< just before it; between two processes the canary is timed once
   CanaryTimes after;
   std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
+  Fact<CpuUse> use{};
 };
 
 struct Series {
   SeriesSetup setup;
   std::vector<SeriesProcess> processes;
+  /// A comparison that would have failed is made with as many processes again.
+  bool confirming = false;
 
-  [[nodiscard]] bool complete() const {
-    return processes.size() == static_cast<std::size_t>(setup.processes);
+  [[nodiscard]] std::size_t wanted() const {
+    return static_cast<std::size_t>(setup.processes) * (confirming ? 2 : 1);
   }
+  [[nodiscard]] bool complete() const { return processes.size() == wanted(); }
 };
 
 /// The two that are stored under one name: the newest, and the one that stays, so that a slow drift

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "reports/render/bars.hpp"
@@ -48,24 +49,49 @@ Cells cells(const BaselineRow& row) {
 }
 
 /// "cpu +8.1 %, memory +2.0 %, futex -0.3 %"
-std::string parts_text(const std::vector<CanaryChange>& changes, bool only_moved) {
+std::string parts_text(const std::vector<CanaryChange>& changes) {
   std::string text;
   for (const CanaryChange& each : changes) {
-    if (each.part == "all" || (only_moved && !each.moved)) continue;
+    if (each.part == "all") continue;
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", each.part, percent_change(each.change));
   }
   return text;
 }
 
-/// Which part of the canary moved; all of them where none did by itself.
-std::string moved_text(const std::vector<CanaryChange>& changes) {
-  const std::string moved = parts_text(changes, true);
-  return moved.empty() ? parts_text(changes, false) : moved;
+/// "memory -24.1 % (within ±8.0 % it would be chance)", of those that moved.
+std::string limits_text(const std::vector<CanaryChange>& changes) {
+  std::string text;
+  for (const CanaryChange& each : changes) {
+    if (!each.moved) continue;
+    text += fmt::format("{}{} {} (chance explains {})", text.empty() ? "" : ", ",
+                        each.part == "all" ? "all together" : each.part,
+                        percent_change(each.change), percent(each.limit));
+  }
+  return text;
+}
+
+std::string others_moved_text(const BaselineReport& report) {
+  const bool busier = report.others_now &&
+                      (!report.others_then || report.others_now->taken > report.others_then->taken);
+  const auto told = [](const model::Fact<verdict::Others>& others) {
+    return others ? others_text(*others) : "who used the CPUs is not known";
+  };
+  return fmt::format(
+      "ENVIRONMENT: {} while this was measured; when the baseline was, {}. {}",
+      told(report.others_now), told(report.others_then),
+      busier ? "Measure again when the machine is quiet; --allow-busy judges all the same."
+             : "Against a baseline of a busy machine, what has become slower may look unchanged: "
+               "save a new one on a quiet machine. --allow-busy judges all the same.");
 }
 
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   const BaselineReport& report = comparison.report;
+  if (row.unconfirmed) {
+    return fmt::format(
+        "{}: not confirmed: it was measured two times, and slower by more than chance only once.",
+        row.name);
+  }
   if (row.drifted) {
     return fmt::format(
         "{}: drifted since the anchor of {}: {} by now, while {} would be a failure; accept it by "
@@ -85,23 +111,27 @@ std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
 std::vector<std::string> remarks(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
   std::vector<std::string> lines;
-  if (report.environment_moved) {
+  if (report.others_moved) lines.push_back(others_moved_text(report));
+  if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
     lines.push_back(fmt::format(
-        "ENVIRONMENT: the canary, which is always the same work, takes {} of what it took when the "
-        "baseline was measured, beyond its interval of {}; moved: {}. No change of a benchmark can "
-        "be told from this one of the machine.",
-        percent(1 + report.canary.front().change), percent(report.canary.front().limit),
-        moved_text(report.canary)));
+        "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
+        "the baseline was measured: {}. No change of a benchmark can be told from this one of the "
+        "machine. Measure again when the machine is as it was, or save a new baseline.",
+        limits_text(report.canary)));
   }
   for (const BaselineRow& row : report.rows) {
     if (std::string line = why(comparison, row); !line.empty()) lines.push_back(std::move(line));
   }
   if (report.anchor_void) {
     lines.push_back(fmt::format(
-        "The machine is not as it was when the anchor was measured (canary: {}); changes since "
-        "then are shown, but not judged.",
-        moved_text(report.anchor_canary)));
+        "The machine is not as it was when the anchor was measured ({}); changes since then are "
+        "shown, but not judged.",
+        std::ranges::any_of(report.anchor_canary, &CanaryChange::moved)
+            ? "canary: " + limits_text(report.anchor_canary)
+            : "others use more or less of the CPUs"));
   }
+  std::ranges::move(large_floors(comparison.policy.noise_floors, comparison.policy.delta),
+                    std::back_inserter(lines));
   for (const std::string& name : report.only_baseline) {
     lines.push_back(fmt::format("{}: only the baseline has it.", name));
   }
@@ -111,15 +141,29 @@ std::vector<std::string> remarks(const BaselineComparison& comparison) {
   return lines;
 }
 
+/// Who else used the machine, then and now.
+std::string machine_text(const BaselineReport& report) {
+  if (!report.others_now) {
+    return fmt::format(" What others used of the CPUs is not known: {}.", report.others_now.reason);
+  }
+  return fmt::format(" Of {:.2g} CPUs others used {:.2f}, and {} when the baseline was saved.",
+                     report.others_now->cpus, report.others_now->taken,
+                     report.others_then ? fmt::format("{:.2f}", report.others_then->taken)
+                                        : std::string("an unknown part"));
+}
+
 std::string basis(const BaselineComparison& comparison) {
   const auto& stored = comparison.rolling.setup;
+  const BaselineReport& report = comparison.report;
   std::string text = fmt::format(
-      "Against '{}' of {}, {} processes; now {}. Changes are less that of the canary ({}: {}). "
-      "FAIL: slower by {} or more, and by more than such a baseline scatters, with a chance of {} "
-      "that any is a false alarm (Bonferroni).",
-      stored.name, day_of(stored.date), stored.processes, comparison.now.setup.processes,
-      percent_change(comparison.report.canary.front().change),
-      parts_text(comparison.report.canary, false), percent(comparison.policy.delta),
+      "Against '{}' of {}, {} processes; now {}. Changes are relative to that of the canary "
+      "({}: {}).{} FAIL: slower by {} or more, and by more than such a baseline scatters, {}, "
+      "with a chance of at most {} that any is a false alarm (Bonferroni), provided that nothing "
+      "but what the canary and the CPU times show changed on the machine.",
+      stored.name, day_of(stored.date), stored.processes, comparison.now.processes.size(),
+      percent_change(report.canary.front().change), parts_text(report.canary), machine_text(report),
+      percent(comparison.policy.delta),
+      report.confirmed ? "measured twice" : "when it is measured a second time as well",
       percent(comparison.policy.alpha));
   text += noise_floors_text(comparison.policy.noise_floors);
   if (comparison.anchor) {
@@ -129,6 +173,9 @@ std::string basis(const BaselineComparison& comparison) {
 }
 
 std::string headline(const BaselineReport& report) {
+  if (report.environment_moved && report.others_moved) {
+    return "ENVIRONMENT: other processes did not use the CPUs as they did then; no verdict";
+  }
   if (report.environment_moved) return "ENVIRONMENT: the machine is not as it was; no verdict";
   const auto count = [&](auto test) { return std::ranges::count_if(report.rows, test); };
   const auto failed = count([](const auto& row) { return row.verdict == Verdict::fail; });
@@ -171,6 +218,15 @@ Json to_json(const StoredComparison& comparison) {
           {"fresh_processes", comparison.fresh}};
 }
 
+/// In CPUs.
+Json to_json(const model::Fact<verdict::Others>& others) {
+  if (!others) return {{"unknown", others.reason}};
+  return {{"cpus", others->cpus},
+          {"used", others->used},
+          {"stolen", others->stolen},
+          {"taken", others->taken}};
+}
+
 Json to_json(const std::vector<CanaryChange>& changes) {
   Json result = Json::object();
   for (const CanaryChange& each : changes) {
@@ -186,6 +242,15 @@ Json origin(const model::Series& series) {
 }
 
 }  // namespace
+
+std::string others_text(const verdict::Others& others) {
+  std::string text =
+      fmt::format("other processes used {:.2f} of {:.2g} CPUs", others.used, others.cpus);
+  if (others.stolen > 0.005) {
+    text += fmt::format(", and the hypervisor took {:.2f}", others.stolen);
+  }
+  return text;
+}
 
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
   return table(verdict_text(comparison), style);
@@ -211,6 +276,7 @@ std::string json(const BaselineComparison& comparison) {
                           {"verdict", word(row.verdict)},
                           {"improved", row.improved},
                           {"drifted", row.drifted},
+                          {"unconfirmed", row.unconfirmed},
                           {"baseline_ns", row.baseline_ns},
                           {"now_ns", row.now_ns},
                           {"against_baseline", to_json(row.rolling)},
@@ -225,6 +291,10 @@ std::string json(const BaselineComparison& comparison) {
                       {"alpha", comparison.policy.alpha},
                       {"delta", comparison.policy.delta},
                       {"benchmarks", std::move(benchmarks)},
+                      {"confirmed", report.confirmed},
+                      {"others_then", to_json(report.others_then)},
+                      {"others_now", to_json(report.others_now)},
+                      {"others_moved", report.others_moved},
                       {"canary", to_json(report.canary)},
                       {"canary_since_anchor",
                        report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},

@@ -29,6 +29,9 @@ struct BaselineComparison {
 
 [[nodiscard]] std::string json(const BaselineComparison& comparison);
 
+/// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
+[[nodiscard]] std::string others_text(const verdict::Others& others);
+
 /// Why nothing can be said of a program.
 struct BaselineFailure {
   enum class Stage {

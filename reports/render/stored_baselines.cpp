@@ -62,6 +62,13 @@ std::vector<std::pair<std::string, Spread>> spreads(const Series& series) {
   canary("cpu", [](const model::CanaryTimes& times) { return times.cpu_ns; });
   canary("memory", [](const model::CanaryTimes& times) { return times.memory_ns; });
   canary("futex", [](const model::CanaryTimes& times) { return times.futex_ns; });
+  const auto& all = series.processes;
+  const auto hands_over = [](const auto& process) {
+    return process.before.handover_ns && process.after.handover_ns;
+  };
+  if (std::ranges::all_of(all, hands_over)) {
+    canary("handover", [](const model::CanaryTimes& times) { return *times.handover_ns; });
+  }
   return rows;
 }
 
@@ -101,7 +108,9 @@ std::string series_text(model::BaselineRole role, const Series& series, const Ta
       text += each == '\n' ? "\n" + std::string(kIndent, ' ') : std::string(1, each);
     text += '\n';
   }
-  return text;
+  const auto others = verdict::others_of(series);
+  return text + fmt::format("  {} while it was measured\n",
+                            others ? others_text(*others) : "who used the CPUs is not known");
 }
 
 Json to_json(const Series& series) {

@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/prediction.hpp"
+#include "reports/stats/quantile.hpp"
 #include "reports/stats/require.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -18,7 +21,13 @@ using model::CanaryTimes;
 using model::Series;
 using model::SeriesProcess;
 
-constexpr double kPower = 0.8;  // with which `detectable` is found, as in ab
+constexpr double kPower = 0.8;     // with which `detectable` is found, as in ab
+constexpr double kShortest_s = 1;  // of all processes together; ticks are of 10 ms
+constexpr double kShortestProcess_s = 0.5;
+constexpr double kMostTaken = 0.99;  // of a CPU
+constexpr std::size_t kLeastForSpread = 4;
+constexpr double kMiddleHalfOfNormal = 1.349;  // standard deviations
+constexpr double kWiderThanChance = 2;         // once in thirty, of seven values and nine
 
 /// What the median of normal values loses against their mean: its variance is larger by so much,
 /// for few of them by less.
@@ -60,8 +69,28 @@ double reach(const std::vector<double>& stored, double alpha) {
   return stats::prediction_bound(stored, alpha) - stats::mean(stored);
 }
 
-StoredComparison compare(const std::vector<double>& fresh, const std::vector<double>& stored,
-                         double alpha, double delta, double pass_error) {
+/// By how much more the fresh values scatter than the stored ones; 1 where it is no more than can
+/// be chance. Values that fall into two groups are far apart, so that the middle half counts.
+double widening(std::span<const double> fresh, const std::vector<double>& stored) {
+  const double then = stats::standard_deviation(stored);
+  if (fresh.size() < kLeastForSpread || then <= 0) return 1;
+  const std::vector<double> values(fresh.begin(), fresh.end());
+  const double now =
+      (stats::quantile(values, 0.75) - stats::quantile(values, 0.25)) / kMiddleHalfOfNormal;
+  return now > kWiderThanChance * then ? now / then : 1;
+}
+
+/// What of a comparison is the same for all benchmarks, and what is of one.
+struct Rule {
+  double alpha = 0;
+  double delta = 0;
+  double pass_error = 0;
+  double explained = 0;  ///< log: so much slower what others took more can make it
+  bool twice = false;    ///< a failure must be seen two times
+};
+
+StoredComparison compare(std::span<const double> fresh, const std::vector<double>& stored,
+                         const Rule& rule) {
   StoredComparison result;
   result.stored = stored.size();
   result.fresh = fresh.size();
@@ -70,48 +99,81 @@ StoredComparison compare(const std::vector<double>& fresh, const std::vector<dou
   const auto m = static_cast<double>(fresh.size());
   // Of one or two values the median is the mean.
   const double loss = fresh.size() > 2 ? kMedianVariance : 1;
-  const double error = stats::standard_deviation(stored) * std::sqrt(1 / k + loss / m);
+  const double wider = widening(fresh, stored);
+  const double error = wider * stats::standard_deviation(stored) * std::sqrt(1 / k + loss / m);
   const auto bound = [&](double level) { return stats::student_t_quantile(level, k - 1) * error; };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
-  const double matters = std::log1p(delta);
-  const double limit = std::max(reach(stored, alpha), matters);
+  const double matters = std::log1p(rule.delta);
+  const double limit = std::max(wider * reach(stored, rule.alpha), matters + rule.explained);
   result.change = std::expm1(effect);
   result.low = std::expm1(effect - both_sides);
   result.high = std::expm1(effect + both_sides);
-  result.delta = delta;
+  result.delta = rule.delta;
   result.limit = std::expm1(limit);
-  result.detectable = std::expm1(limit + bound(kPower));
+  result.detectable = std::expm1(limit + bound(rule.twice ? std::sqrt(kPower) : kPower));
   result.improved = effect < -limit;
   if (effect > limit) {
     result.verdict = Verdict::fail;
-  } else if (result.improved || effect + reach(stored, pass_error) < matters) {
+  } else if (result.improved || effect + wider * reach(stored, rule.pass_error) < matters) {
     result.verdict = Verdict::pass;
   }
   return result;
 }
 
+/// Over all of them, and of each of the two series that a confirmed comparison has.
+StoredComparison compare_twice(const std::vector<double>& fresh, const std::vector<double>& stored,
+                               const Rule& rule, bool& unconfirmed) {
+  StoredComparison all = compare(fresh, stored, rule);
+  const std::span<const double> both(fresh);
+  const std::size_t half = fresh.size() / 2;
+  const auto has_failed = [&](std::span<const double> part) {
+    return compare(part, stored, rule).verdict == Verdict::fail;
+  };
+  const int failed = static_cast<int>(has_failed(both.first(half))) +
+                     static_cast<int>(has_failed(both.last(fresh.size() - half)));
+  if (failed == 1 || (failed == 0 && all.verdict == Verdict::fail)) {
+    all.verdict = Verdict::inconclusive;
+    unconfirmed = true;
+  }
+  return all;
+}
+
 std::vector<CanaryChange> canary_changes(const Series& now, const Series& stored,
                                          const BaselinePolicy& policy) {
-  using Part = double (*)(const CanaryTimes&);
-  constexpr std::array<std::pair<const char*, Part>, 4> kParts{{
-      {"all", [](const CanaryTimes& times) { return times.total_ns(); }},
-      {"cpu", [](const CanaryTimes& times) { return times.cpu_ns; }},
-      {"memory", [](const CanaryTimes& times) { return times.memory_ns; }},
-      {"futex", [](const CanaryTimes& times) { return times.futex_ns; }},
+  using Part = std::optional<double> (*)(const CanaryTimes&);
+  constexpr std::array<std::pair<const char*, Part>, 5> kParts{{
+      {"all", [](const CanaryTimes& times) { return std::optional(times.total_ns()); }},
+      {"cpu", [](const CanaryTimes& times) { return std::optional(times.cpu_ns); }},
+      {"memory", [](const CanaryTimes& times) { return std::optional(times.memory_ns); }},
+      {"futex", [](const CanaryTimes& times) { return std::optional(times.futex_ns); }},
+      {"handover", [](const CanaryTimes& times) { return times.handover_ns; }},
   }};
   const auto logs = [](const Series& series, Part part) {
     std::vector<double> result;
-    for (const CanaryTimes& times : passes(series)) result.push_back(std::log(part(times)));
+    for (const CanaryTimes& times : passes(series)) {
+      if (const auto ns = part(times)) result.push_back(std::log(*ns));
+    }
     return result;
   };
   std::vector<CanaryChange> result;
   for (const auto& [name, part] : kParts) {
     const std::vector<double> then = logs(stored, part);
-    const double effect = stats::median(logs(now, part)) - stats::mean(then);
+    const std::vector<double> fresh = logs(now, part);
+    if (then.size() < 2 || fresh.empty()) continue;  // a machine with one CPU
+    const double effect = stats::median(fresh) - stats::mean(then);
     const double limit = std::max(reach(then, policy.alpha / 2), std::log1p(policy.delta));
     result.push_back({name, std::expm1(effect), std::expm1(limit), std::abs(effect) > limit});
   }
   return result;
+}
+
+bool any_moved(const std::vector<CanaryChange>& changes) {
+  return std::ranges::any_of(changes, &CanaryChange::moved);
+}
+
+/// CPUs by which others took more than then. What is not known is taken for none.
+double taken_more(const model::Fact<Others>& now, const model::Fact<Others>& then) {
+  return (now ? now->taken : 0) - (then ? then->taken : 0);
 }
 
 bool same_processes(const Series& a, const Series& b) {
@@ -133,7 +195,7 @@ void decide(BaselineRow& row, const BaselineReport& report) {
   }
   if (report.environment_moved) {
     row.verdict = Verdict::inconclusive;
-    row.improved = row.drifted = false;
+    row.improved = row.drifted = row.unconfirmed = false;
   }
 }
 
@@ -145,7 +207,53 @@ Verdict overall(const std::vector<BaselineRow>& rows) {
   return rows.empty() || any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
 }
 
+/// Whether the machine is as it was.
+void judge_machine(const Series& now, const Series& rolling, const Series* anchor,
+                   const BaselinePolicy& policy, BaselineReport& report) {
+  const auto differ = [&](const model::Fact<Others>& then) {
+    return !policy.allow_busy && std::abs(taken_more(report.others_now, then)) > kOthersCpus;
+  };
+  report.others_now = others_of(now);
+  report.others_then = others_of(rolling);
+  report.others_moved = differ(report.others_then);
+  // Each part by itself: when one goes up and another down, their sum does not show it.
+  report.canary = canary_changes(now, rolling, policy);
+  report.environment_moved = report.others_moved || any_moved(report.canary);
+  if (anchor == nullptr) return;
+  report.anchor_canary = canary_changes(now, *anchor, policy);
+  report.anchor_void = differ(others_of(*anchor)) || any_moved(report.anchor_canary);
+}
+
 }  // namespace
+
+model::Fact<Others> others_of(const Series& series) {
+  double seconds = 0;
+  Others others;
+  std::vector<double> each;
+  for (const SeriesProcess& process : series.processes) {
+    const auto& use = process.use;
+    if (!use) return model::Fact<Others>::unknown(use.reason);
+    seconds += use->seconds;
+    others.cpus += use->total_s;
+    others.used += use->others_s;
+    others.stolen += use->stolen_s;
+    if (use->seconds >= kShortestProcess_s) {
+      each.push_back((use->others_s + use->stolen_s) / use->seconds);
+    }
+  }
+  if (seconds < kShortest_s) {
+    return model::Fact<Others>::unknown(
+        "the processes took less than a second, too little for the kernel's counts");
+  }
+  others.cpus /= seconds;
+  others.used = std::max(0.0, others.used / seconds);
+  others.stolen = std::max(0.0, others.stolen / seconds);
+  others.taken = others.used + others.stolen;
+  if (each.size() == series.processes.size()) {
+    others.taken = std::max(others.taken, stats::median(each));
+  }
+  return model::Fact<Others>::known(others);
+}
 
 BaselineReport compare_with_baseline(const Series& now, const Series& rolling, const Series* anchor,
                                      const BaselinePolicy& policy) {
@@ -173,12 +281,8 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   for (const std::string& name : now.setup.unmeasured) report.only_now.push_back(name);
   if (report.rows.empty()) return report;
 
-  report.canary = canary_changes(now, rolling, policy);
-  report.environment_moved = report.canary.front().moved;
-  if (anchor != nullptr) {
-    report.anchor_canary = canary_changes(now, *anchor, policy);
-    report.anchor_void = report.anchor_canary.front().moved;
-  }
+  report.confirmed = now.confirming && now.complete();
+  judge_machine(now, rolling, anchor, policy, report);
   // Bonferroni over all comparisons, those with the anchor among them. Holm would find a little
   // more, but then what a benchmark may fail at would depend on the others' results, and could not
   // be told beforehand.
@@ -193,7 +297,16 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
                              ? policy.delta
                              : std::max(policy.delta, floor->second.epsilon);
     const auto against = [&](const Series& series) {
-      return compare(fresh, corrected(series, row.name), alpha, delta, policy.pass_error);
+      const double more = taken_more(report.others_now, others_of(series));
+      const Rule rule{
+          .alpha = alpha,
+          .delta = delta,
+          .pass_error = policy.pass_error,
+          .explained = policy.allow_busy ? 0 : -std::log1p(-std::clamp(more, 0.0, kMostTaken)),
+          .twice = report.confirmed};
+      const std::vector<double> stored = corrected(series, row.name);
+      return report.confirmed ? compare_twice(fresh, stored, rule, row.unconfirmed)
+                              : compare(fresh, stored, rule);
     };
     row.rolling = against(rolling);
     if (row.anchor) row.anchor = against(*anchor);

@@ -19,10 +19,28 @@
 
 namespace taskbench::reports::verdict {
 
+/// CPUs' worth by which what others use may differ between two series, and that they may use while
+/// a baseline is saved: with more, what was measured says too little of the program.
+inline constexpr double kOthersCpus = 0.1;
+
+/// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
+struct Others {
+  double cpus = 0;    ///< that there are
+  double used = 0;    ///< by other processes and the kernel
+  double stolen = 0;  ///< by the hypervisor
+  double taken = 0;   ///< both; in the middle process where that is more than the mean
+
+  [[nodiscard]] bool are_many() const { return taken > kOthersCpus; }
+};
+
+/// Unknown for processes that took less than a second together: the kernel counts in ticks.
+[[nodiscard]] model::Fact<Others> others_of(const model::Series& series);
+
 struct BaselinePolicy {
   double alpha = 0.01;       ///< chance that any benchmark without a change fails
   double pass_error = 0.05;  ///< chance that a benchmark that is slower by delta passes
   double delta = 0.03;       ///< the smallest change that matters, relative
+  bool allow_busy = false;   ///< what others use of the CPUs is no reason to give no verdict
   /// By benchmark; a change below its floor does not matter, either. None is a floor of 0.
   std::map<std::string, model::NoiseFloor> noise_floors{};
 };
@@ -45,15 +63,16 @@ struct BaselineRow {
   std::string name;
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;
-  bool drifted = false;    ///< it fails against the anchor alone
-  double baseline_ns = 0;  ///< per iteration: median over the processes, as measured
+  bool drifted = false;      ///< it fails against the anchor alone
+  bool unconfirmed = false;  ///< it failed in one of the two series of processes, not in both
+  double baseline_ns = 0;    ///< per iteration: median over the processes, as measured
   double now_ns = 0;
   StoredComparison rolling;
   std::optional<StoredComparison> anchor;
 };
 
 struct CanaryChange {
-  std::string part;   ///< "all", "cpu", "memory", "futex"
+  std::string part;   ///< "all", "cpu", "memory", "futex", "handover"
   double change = 0;  ///< relative
   double limit = 0;   ///< a change of less, in either direction, is within its interval
   bool moved = false;
@@ -65,13 +84,18 @@ struct BaselineReport {
   std::vector<std::string> only_now;
   std::vector<CanaryChange> canary;         ///< all, then its parts, against the rolling series
   std::vector<CanaryChange> anchor_canary;  ///< empty without an anchor of its own
+  model::Fact<Others> others_then;          ///< when the rolling series was measured
+  model::Fact<Others> others_now;
+  bool others_moved = false;       ///< they used more or less of the CPUs than then
   bool environment_moved = false;  ///< nothing can be said of the program: no row has a verdict
   bool anchor_void = false;        ///< the machine is another than when the anchor was measured
+  bool confirmed = false;          ///< both of two series of processes were judged
   Verdict overall = Verdict::inconclusive;
 };
 
-/// `anchor` may be null; one that holds the same processes as `rolling` says nothing more and is
-/// left out. Throws std::invalid_argument for a series without processes.
+/// A series that is confirming holds two, of setup.processes each: a benchmark fails only where it
+/// fails in both. `anchor` may be null; one that holds the same processes as `rolling` says nothing
+/// more and is left out. Throws std::invalid_argument for a series without processes.
 [[nodiscard]] BaselineReport compare_with_baseline(const model::Series& now,
                                                    const model::Series& rolling,
                                                    const model::Series* anchor,

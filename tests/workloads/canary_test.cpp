@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
+
+#include "workloads/measure/cpu_affinity.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -14,8 +17,25 @@ TEST(canary, every_part_takes_time_and_all_of_it_little) {
   EXPECT_GT(times.cpu_ns, 1e5);
   EXPECT_GT(times.memory_ns, 1e5);
   EXPECT_GT(times.futex_ns, 1e5);
+  EXPECT_EQ(times.handover_ns.has_value(), allowed_cpus().size() > 1);
+  EXPECT_GT(times.handover_ns.value_or(1e9), 1e5);
   EXPECT_DOUBLE_EQ(times.total_ns(), times.cpu_ns + times.memory_ns + times.futex_ns);
   EXPECT_LT(took, std::chrono::seconds(20));
+}
+
+TEST(canary, uses_all_cpus_at_the_same_time) {
+  if (allowed_cpus().size() < 2) GTEST_SKIP() << "there is one CPU only";
+  const auto cpu_s = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  const auto work_of = [&] {
+    const double before_s = cpu_s();
+    (void)time_canary();
+    return cpu_s() - before_s;
+  };
+  const double all = work_of();
+  const ScopedBinding binding(allowed_cpus().front());
+  ASSERT_TRUE(binding.bound());
+  EXPECT_FALSE(time_canary().handover_ns) << "it keeps to the CPUs that it may use";
+  EXPECT_GT(all, 1.4 * work_of());
 }
 
 TEST(canary, names_its_version_and_its_build) {

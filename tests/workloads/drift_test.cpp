@@ -69,6 +69,26 @@ TEST_F(DriftTest, shares_are_of_the_cpus_that_may_be_used) {
   EXPECT_DOUBLE_EQ(*drift.others_share, 0.1);  // 10 s of two CPUs were busy, 8 s of them ours
 }
 
+TEST_F(DriftTest, who_used_the_cpus_is_counted_in_seconds_however_short_it_was) {
+  const auto read_use = [&](double at_s, double own_cpu_s) {
+    MachineReading reading = read_machine(root_.path(), false);
+    reading.at_s = at_s;
+    reading.own_cpu_s = own_cpu_s;
+    return reading;
+  };
+  const MachineReading before = read_use(0, 0);
+  stat(5, 1, 4);
+  const auto use = cpu_use_between(before, read_use(0.2, 8));
+  ASSERT_TRUE(use) << use.reason;
+  EXPECT_DOUBLE_EQ(use->seconds, 0.2);
+  EXPECT_DOUBLE_EQ(use->total_s, 20);
+  EXPECT_DOUBLE_EQ(use->others_s, 2);
+  EXPECT_DOUBLE_EQ(use->stolen_s, 2);
+  EXPECT_DOUBLE_EQ(cpu_use_between(before, read_use(1, 10.5))->others_s, -0.5);
+  root_.write("proc/stat", "");
+  EXPECT_FALSE(cpu_use_between(before, read_use(1, 9)));
+}
+
 TEST_F(DriftTest, own_time_beyond_the_ticks_is_no_negative_share_of_others) {
   const MachineReading before = read(0, 0);
   stat(5, 0, 5);

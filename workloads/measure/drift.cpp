@@ -229,6 +229,23 @@ MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
   return reading;
 }
 
+Fact<reports::model::CpuUse> cpu_use_between(const MachineReading& before,
+                                             const MachineReading& after) {
+  if (!before.cpu || !after.cpu) {
+    return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
+  }
+  reports::model::CpuUse use;
+  use.seconds = after.at_s - before.at_s;
+  use.total_s = after.cpu->total_s - before.cpu->total_s;
+  if (use.seconds <= 0 || use.total_s < 0) {
+    return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
+  }
+  // Not cut off at 0: over several processes, what ticks put into the wrong one comes out even.
+  use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
+  use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
+  return Fact<reports::model::CpuUse>::known(use);
+}
+
 Drift drift_between(const MachineReading& before, const MachineReading& after) {
   Drift drift;
   drift.seconds = after.at_s - before.at_s;

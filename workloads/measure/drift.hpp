@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "reports/model/baseline.hpp"
 #include "reports/model/drift.hpp"
 
 namespace taskbench::workloads::measure {
@@ -40,5 +41,9 @@ struct MachineReading {
 /// The same in parts that sum up over several processes, and without the clock rate.
 [[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
                                                      const MachineReading& after);
+
+/// Who used the CPUs from `before` to `after`; exact to a few ticks, however short it was.
+[[nodiscard]] reports::model::Fact<reports::model::CpuUse> cpu_use_between(
+    const MachineReading& before, const MachineReading& after);
 
 }  // namespace taskbench::workloads::measure

@@ -1,4 +1,4 @@
-"""Validates stored baselines against docs/schema/baseline-v1.schema.json.
+"""Validates stored baselines against docs/schema/baseline-v2.schema.json.
 
 usage: baseline_schema_test.py PRINT_SAMPLE_BASELINE SCHEMA
 
@@ -31,7 +31,7 @@ class BaselineSchemaTest(SchemaCase, unittest.TestCase):
 
     def test_broken_files_are_refused(self):
         self.assert_refused(self.good, {
-            "another version": set_at("taskbench_baseline", 2),
+            "another version": set_at("taskbench_baseline", 1),
             "a name that is a path": set_at("name", "../x"),
             "no machine": remove("machine"),
             "a number of CPUs that is no text": set_at("machine", "cpus", 2),
@@ -41,6 +41,8 @@ class BaselineSchemaTest(SchemaCase, unittest.TestCase):
             "too few processes": set_at("processes", self.good["processes"][:6]),
             "a process without its canary": remove("processes", 0, "canary_after"),
             "a canary that took no time": set_at("processes", 0, "canary_before", "cpu_ns", 0),
+            "a process of unknown circumstances": remove("processes", 0, "cpu_use"),
+            "circumstances without their reason": set_at("processes", 3, "cpu_use", {}),
             "a negative time": set_at("processes", 0, "real_ns", {"spawn": -1}),
             "a new key": set_at("processes", 0, "new_key", 1),
         })

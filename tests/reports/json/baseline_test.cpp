@@ -1,7 +1,11 @@
 #include "reports/json/baseline.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "reports/json/reader.hpp"
@@ -37,6 +41,9 @@ TEST(baseline_json, is_read_as_it_was_written) {
   EXPECT_EQ(again.processes.size(), 7U);
   EXPECT_EQ(again.processes[3].real_ns, series.processes[3].real_ns);
   EXPECT_EQ(again.processes[3].after, series.processes[3].after);
+  EXPECT_EQ(again.processes[6].after.handover_ns, std::nullopt);
+  EXPECT_EQ(*again.processes[2].use, *series.processes[2].use);
+  EXPECT_EQ(again.processes[3].use.reason, "/proc/stat cannot be read");
 }
 
 TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
@@ -53,8 +60,14 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
             "holds a number that is too large, 1e999, at"},
            {refusal("[]"), "it is no stored baseline"},
            {refusal("{\"benchmarks\": []}"), "it is no stored baseline"},
-           {broken("\"taskbench_baseline\": 1", "\"taskbench_baseline\": 2"),
-            "field 'taskbench_baseline' is 2; this taskbench reads version 1"},
+           {broken("\"taskbench_baseline\": 2", "\"taskbench_baseline\": 3"),
+            "field 'taskbench_baseline' is 3; this taskbench reads version 2"},
+           {broken("\"taskbench_baseline\": 2", "\"taskbench_baseline\": 1"),
+            "is 1: it was measured with a canary that did not use all CPUs"},
+           {broken("\"others_s\": -0.01", "\"others_s\": null"),
+            "field 'processes[0].cpu_use.others_s' is no number"},
+           {broken("\"unknown\": \"/proc", "\"unknwon\": \"/proc"),
+            "field 'processes[3].cpu_use.seconds' is missing"},
            {broken("\"seed\": 5", "\"seed\": -5"), "field 'settings.seed' is no whole number"},
            {broken("\"min_time_s\": 0.02", "\"min_time_s\": null"),
             "field 'settings.min_time_s' is no positive number"},
@@ -72,6 +85,51 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
     EXPECT_EQ(message.find("ci/baselines/k/n.json: "), 0U) << message;
     EXPECT_NE(message.find("save the baseline anew"), std::string::npos) << message;
   }
+}
+
+/// The lines as a file that is gone again after the test.
+class JournalFile {
+ public:
+  explicit JournalFile(const std::string& text) { std::ofstream(path_) << text; }
+  ~JournalFile() { std::filesystem::remove(path_); }
+  JournalFile(const JournalFile&) = delete;
+  JournalFile& operator=(const JournalFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / fmt::format("series.{}.journal", ::getpid());
+};
+
+TEST(baseline_json, a_journal_goes_on_beyond_its_first_series_only_to_confirm_a_comparison) {
+  Series series = sample_baseline();
+  const auto journal = [&](bool confirms, int processes) {
+    std::string text = journal_line(series.setup) + '\n';
+    for (int i = 0; i < processes; ++i) {
+      if (i == 7 && confirms) text += confirming_line() + '\n';
+      text += journal_line(series.processes[static_cast<std::size_t>(i % 7)],
+                           static_cast<std::size_t>(i)) +
+              '\n';
+    }
+    return text;
+  };
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 9)).path()), JournalError);
+  series.setup.compared_with = model::ComparedWith{.rolling = "r",
+                                                   .anchor = "",
+                                                   .alpha = 0.01,
+                                                   .delta = 0.03,
+                                                   .allow_busy = true,
+                                                   .noise_floors = {}};
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(false, 9)).path()), JournalError);
+  const Series once = read_series_journal(JournalFile(journal(true, 7)).path());
+  EXPECT_TRUE(once.complete());
+  EXPECT_TRUE(once.setup.compared_with->allow_busy);
+  const Series more = read_series_journal(JournalFile(journal(true, 9)).path());
+  EXPECT_TRUE(more.confirming);
+  EXPECT_FALSE(more.complete());
+  EXPECT_TRUE(read_series_journal(JournalFile(journal(true, 14)).path()).complete());
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 15)).path()), JournalError);
 }
 
 TEST(baseline_json, too_few_processes_are_no_baseline) {

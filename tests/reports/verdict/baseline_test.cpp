@@ -24,6 +24,7 @@ struct World {
   double slower = 1;            ///< the first benchmark takes so many times as long
   double machine = 1;           ///< everything does, the canary too
   CanaryTimes parts{1, 1, 1};   ///< parts of the canary do
+  double others = 0;            ///< CPUs of two that others use
 };
 
 Series simulate(Noise& noise, int processes, int benchmarks, const World& world = {}) {
@@ -40,6 +41,8 @@ Series simulate(Noise& noise, int processes, int benchmarks, const World& world 
     SeriesProcess process;
     process.before = before;
     process.after = before = pass();
+    process.use = model::Fact<model::CpuUse>::known(
+        {.seconds = 1, .total_s = 2, .others_s = world.others, .stolen_s = 0});
     for (const std::string& name : series.setup.benchmarks) {
       const double factor = name == "b0" ? world.slower : 1;
       process.real_ns[name] =
@@ -220,6 +223,147 @@ TEST(baseline, a_canary_that_moved_leaves_no_verdict_and_names_its_part) {
       EXPECT_EQ(each.moved, each.part == "all" || each.part == "memory") << each.part;
     }
   }
+}
+
+TEST(baseline, parts_of_the_canary_that_move_against_each_other_are_seen_each_by_itself) {
+  Noise noise(30);
+  const Series stored = simulate(noise, 9, 1);
+  const World moved{.slower = 2, .parts = {1, 0.78, 1.22}};
+  const auto report = report_of(simulate(noise, 7, 1, moved), stored, {});
+  EXPECT_FALSE(report.canary.front().moved) << "their sum hides it";
+  EXPECT_TRUE(report.environment_moved);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+}
+
+TEST(baseline, a_canary_on_one_cpu_has_no_handover_and_on_several_it_guards_as_well) {
+  Noise noise(31);
+  Series stored = simulate(noise, 9, 1);
+  Series now = simulate(noise, 7, 1);
+  EXPECT_EQ(report_of(now, stored, {}).canary.size(), 4U);
+  const auto hand_over = [](Series& series, double ns) {
+    for (SeriesProcess& process : series.processes) {
+      process.before.handover_ns = process.after.handover_ns = ns;
+    }
+  };
+  hand_over(stored, 1e6);
+  hand_over(now, 1.02e6);
+  EXPECT_FALSE(report_of(now, stored, {}).environment_moved);
+  hand_over(now, 3e6);
+  const auto report = report_of(now, stored, {});
+  EXPECT_TRUE(report.environment_moved);
+  EXPECT_EQ(report.canary.back().part, "handover");
+  EXPECT_TRUE(report.canary.back().moved);
+}
+
+TEST(baseline, others_that_use_the_cpus_now_or_did_then_leave_no_verdict) {
+  Noise noise(32);
+  const World still{.spread = 0.01, .canary_spread = 0.002};
+  World busy = still;
+  busy.others = 1;
+  World slower_and_busy = busy;
+  slower_and_busy.slower = 2;
+  const Series quiet = simulate(noise, 9, 1, still);
+  auto report = report_of(simulate(noise, 7, 1, slower_and_busy), quiet, {});
+  EXPECT_TRUE(report.others_moved);
+  EXPECT_TRUE(report.environment_moved);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_DOUBLE_EQ(report.others_now->used, 1);
+  EXPECT_DOUBLE_EQ(report.others_now->cpus, 2);
+  report = report_of(simulate(noise, 7, 1, still), simulate(noise, 9, 1, busy), {});
+  EXPECT_TRUE(report.others_moved) << "a slow baseline hides what is slower";
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  report = report_of(simulate(noise, 7, 1, slower_and_busy), quiet, {.allow_busy = true});
+  EXPECT_FALSE(report.others_moved);
+  EXPECT_EQ(report.overall, Verdict::fail);
+  report = report_of(simulate(noise, 7, 1, busy), simulate(noise, 9, 1, busy), {});
+  EXPECT_FALSE(report.others_moved) << "as it was";
+}
+
+TEST(baseline, an_anchor_of_a_busy_machine_is_not_judged) {
+  Noise noise(33);
+  const Series anchor = simulate(noise, 9, 1, {.slower = 0.5, .others = 1});
+  const auto report =
+      compare_with_baseline(simulate(noise, 7, 1), simulate(noise, 9, 1), &anchor, {});
+  EXPECT_TRUE(report.anchor_void);
+  EXPECT_FALSE(report.environment_moved);
+  EXPECT_NE(report.overall, Verdict::fail);
+}
+
+TEST(baseline, bursts_in_most_processes_count_though_their_mean_is_small) {
+  Noise noise(34);
+  const Series stored = simulate(noise, 9, 1);
+  Series now = simulate(noise, 7, 1);
+  for (std::size_t i = 0; i < 7; ++i) now.processes[i].use.value->others_s = i < 4 ? 0.15 : 0;
+  EXPECT_NEAR(others_of(now)->used, 0.6 / 7, 1e-9);
+  EXPECT_TRUE(report_of(now, stored, {}).others_moved);
+  for (std::size_t i = 0; i < 7; ++i) now.processes[i].use.value->others_s = i < 2 ? 0.3 : 0;
+  EXPECT_FALSE(report_of(now, stored, {}).others_moved) << "the median does not see two of seven";
+}
+
+TEST(baseline, what_others_took_more_can_explain_is_no_failure) {
+  Noise noise(35);
+  const World still{.spread = 0.001, .canary_spread = 0.001};
+  World now = still;
+  now.slower = 1.08;
+  const Series stored = simulate(noise, 9, 1, still);
+  EXPECT_EQ(report_of(simulate(noise, 7, 1, now), stored, {}).overall, Verdict::fail);
+  now.others = 0.06;  // of the one CPU that all threads wait for
+  const auto report = report_of(simulate(noise, 7, 1, now), stored, {});
+  EXPECT_FALSE(report.environment_moved);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_NEAR(std::log1p(report.rows.front().rolling.limit), std::log(1.03) - std::log(0.94), 1e-9);
+  now.slower = 1.12;
+  EXPECT_EQ(report_of(simulate(noise, 7, 1, now), stored, {}).overall, Verdict::fail);
+}
+
+TEST(baseline, what_others_used_is_unknown_where_the_processes_were_too_short) {
+  Noise noise(36);
+  Series now = simulate(noise, 7, 1);
+  for (SeriesProcess& process : now.processes) process.use.value->seconds = 0.1;
+  EXPECT_FALSE(others_of(now));
+  now.processes[0].use = model::Fact<model::CpuUse>::unknown("no /proc");
+  EXPECT_EQ(others_of(now).reason, "no /proc");
+  EXPECT_FALSE(report_of(now, simulate(noise, 9, 1), {}).environment_moved);
+}
+
+TEST(baseline, fresh_processes_that_fall_into_two_groups_do_not_fail) {
+  Noise noise(37);
+  const World still{.spread = 0.01, .canary_spread = 0.002};
+  const Series stored = simulate(noise, 9, 1, still);
+  Series now = simulate(noise, 7, 1, still);
+  for (const std::size_t slow : {0U, 2U, 3U, 6U}) now.processes[slow].real_ns["b0"] *= 1.78;
+  EXPECT_EQ(report_of(now, stored, {}).overall, Verdict::inconclusive);
+  World slower = still;
+  slower.slower = 1.78;
+  EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored, {}).overall, Verdict::fail);
+}
+
+/// Two series of seven, of two worlds, as one that has been confirmed.
+Series confirming(Noise& noise, const World& first, const World& second) {
+  Series now = simulate(noise, 7, 1, first);
+  const Series more = simulate(noise, 7, 1, second);
+  now.processes.insert(now.processes.end(), more.processes.begin(), more.processes.end());
+  now.confirming = true;
+  return now;
+}
+
+TEST(baseline, a_failure_that_is_confirmed_is_one_and_one_that_is_not_is_undecided) {
+  Noise noise(38);
+  const World still{.spread = 0.01, .canary_spread = 0.002};
+  World slower = still;
+  slower.slower = 1.3;
+  const Series stored = simulate(noise, 9, 1, still);
+  auto report = report_of(confirming(noise, slower, slower), stored, {});
+  EXPECT_TRUE(report.confirmed);
+  EXPECT_EQ(report.overall, Verdict::fail);
+  EXPECT_FALSE(report.rows.front().unconfirmed);
+  EXPECT_EQ(report.rows.front().rolling.fresh, 14U);
+  for (const auto& [first, second] : {std::pair{still, slower}, std::pair{slower, still}}) {
+    report = report_of(confirming(noise, first, second), stored, {});
+    EXPECT_EQ(report.overall, Verdict::inconclusive);
+    EXPECT_TRUE(report.rows.front().unconfirmed);
+  }
+  EXPECT_EQ(report_of(confirming(noise, still, still), stored, {}).overall, Verdict::pass);
 }
 
 TEST(baseline, a_canary_within_delta_has_not_moved_however_quiet_it_is) {
