@@ -191,9 +191,9 @@ std::string stacked(const Cells& row, std::span<const std::size_t> widths,
   const std::array<std::size_t, 1> one_group{others.size()};
   std::size_t first = 1;
   for (const std::size_t count : distribute(others, one_group, 0, kAlignedGap, width)) {
-    text += '\n' + std::string(kIndent, ' ') +
-            in_lines(std::span(row).subspan(first, count), widths.subspan(first, count),
-                     to_the_left, first);
+    if (!text.empty()) text += '\n';  // a header may have no title for the names
+    text += std::string(kIndent, ' ') + in_lines(std::span(row).subspan(first, count),
+                                                 widths.subspan(first, count), to_the_left, first);
     first += count;
   }
   return text;

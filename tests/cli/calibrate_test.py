@@ -242,7 +242,7 @@ class Journals(CalibrateTest):
         self.calibrate(*copies, *QUICK, "--journal", "j")
         first = self.folder / "j" / "001.journal"
         first.write_text("".join(first.read_text().splitlines(keepends=True)[:3]))
-        self.refused("calibrate", "--resume", *copies, "--journal", "j",
+        self.refused("calibrate", "--trust-me", "--resume", *copies, "--journal", "j",
                      says="j/001.journal: blocks of this trial are missing; delete j and begin")
 
 
@@ -266,7 +266,7 @@ class Refusals(CalibrateTest):
         few = self.calibrate(*copies, *QUICK, "--budget", "1s", status=3)
         self.assertIn("a noise floor takes 5; go on with", few.stderr)
         self.assertEqual(list((self.folder / "ci/baselines").glob("*")), [])
-        self.calibrate("--resume", *copies, *QUICK)
+        self.calibrate("--resume", *copies, *QUICK, "--budget", "10m")
 
     def test_a_copy_that_fails_ends_it_with_status_5(self):
         bad = self.copy("2", body="sys.exit(3)")

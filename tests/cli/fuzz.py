@@ -189,8 +189,8 @@ def file_cases(rng, folder):
         ("ab.journal", ("ab", "--resume", "--journal", "ab.journal", *out)),
         ("ab.journal", ("ab", *two, "--journal", "ab.journal", *out, "--max-blocks", "1")),
         ("ab.journal", ("gate", *two, "--resume", "--journal", "ab.journal", *out)),
-        ("cal/001.journal", ("calibrate", "./p1", "./p2", "--resume", "--journal", "cal",
-                             "--trials", "6", "--blocks", "2", "--store", "new-store")),
+        ("cal/001.journal", ("calibrate", "./p1", "./p2", "--trust-me", "--resume", "--journal",
+                             "cal", "--trials", "6", "--blocks", "2", "--store", "new-store")),
         (noise, ("ab", "--base", "./p1", "--head", "./p2", *quick, *out)),
         (rng.choice(baselines), ("baseline", "list", *stored)),
         (rng.choice(baselines), ("baseline", "list", *stored, "--format", "json")),
@@ -342,7 +342,8 @@ class Answer:
 def describe_commands():
     """Each command with its options: the label of the value, or None."""
     found = []
-    for words in ([], ["run"], ["ab"], ["gate"], ["calibrate", "./p1", "./p2"], ["compare"],
+    for words in ([], ["run"], ["ab"], ["gate"], ["calibrate", "./p1", "./p2", "--trust-me"],
+                  ["compare"],
                   ["report", "result.json"], ["profile"], ["trace"], ["list"], ["completion"],
                   ["help"], ["baseline"], ["baseline", "save"], ["baseline", "compare"],
                   ["baseline", "list"], ["baseline", "show"], ["baseline", "rm"]):
@@ -373,7 +374,8 @@ def make_samples(folder):
     store = ("--store", "store")
     call("ab", "--base", "./p1", "--head", "./p2", "--max-blocks", "2", "--journal", "ab.journal",
          "--json", "ab.json", status=3)
-    call("calibrate", "./p1", "./p2", "--trials", "6", "--blocks", "2", "--journal", "cal", *store)
+    call("calibrate", "./p1", "./p2", "--trust-me", "--trials", "6", "--blocks", "2",
+         "--journal", "cal", *store)
     call("baseline", "save", "b", "--program", "./p1", "--processes", "7", *store)
     # Both journals of baselines, as if the last process had not come to its end.
     endless = ("baseline", "save", "c", "--program", "./p1", "--processes", "300")

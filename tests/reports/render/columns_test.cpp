@@ -89,6 +89,12 @@ TEST(Fitted, stands_below_the_first_cell_where_nothing_can_be_wrapped) {
                    "chained_spawn/work_stealing\n  1.00 µs  2.00 µs\n  +100.0 %"}));
 }
 
+TEST(Fitted, no_line_is_lost_to_a_first_cell_without_text) {
+  const std::vector<Cells> rows{{"", "polls", "parks"}, {"worker 0", "1,234", "5,678"}};
+  EXPECT_EQ(fitted(rows, {true, false, false}, 16),
+            (Lines{"  polls  parks", "worker 0\n  1,234  5,678"}));
+}
+
 TEST(Wrap, breaks_at_spaces) {
   EXPECT_EQ(wrap("the quick brown fox", 10), (Lines{"the quick", "brown fox"}));
   EXPECT_EQ(wrap("the quick brown fox", 9), (Lines{"the quick", "brown fox"}));
