@@ -34,12 +34,14 @@ std::string bar_of(const Bar& row, double range) {
 }  // namespace
 
 std::string bars(std::span<const Bar> rows, double interval_level) {
+  constexpr double kMostRange = 1000;  // a greater change ends at the edge: labels must fit
   double range = 0.05;
   std::size_t width = 0;
   for (const Bar& row : rows) {
     range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.threshold});
     width = std::max(width, display_width(one_line(row.name)));
   }
+  range = std::min(range, kMostRange);
   const std::string left = percent_change(-range);
   const std::string right = percent_change(range);
   std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
