@@ -2,6 +2,7 @@
 """The scripts, run in a copy of their folder with stand-ins for the commands that they call."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -59,7 +60,7 @@ class EveryScript(ScriptTest):
     def test_ci_runs_the_test_command(self):
         self.stand_in(self.root / "scripts/test")
         self.assertEqual(self.run_script(".ci/run", "-R", "x").returncode, 0)
-        self.assertEqual(self.called(), ["test -R x"])
+        self.assertEqual(self.called(), ["test --ci -R x"])
 
 
 class InstallDeps(ScriptTest):
@@ -253,19 +254,30 @@ class Test(ScriptTest):
             self.stand_in(self.root / "scripts" / script)
         self.stand_in(self.bin / "ctest")
 
-    def test_one_ctest_over_all_presets(self):
-        answer = self.run_script("scripts/test", "-R", "queue")
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        calls = self.called()
-        presets = ["release", "tsan", "asan-ubsan"]
-        builds = [f"build {preset}" for preset in presets]
-        self.assertEqual(calls[:-1], ["install-deps test", *builds])
-        self.assertTrue(calls[-1].startswith("ctest ") and calls[-1].endswith(" -R queue"))
-        listed = (self.root / "build/test/CTestTestfile.cmake").read_text()
-        self.assertEqual(listed, "".join(f'subdirs("{self.root}/build/{p}")\n' for p in presets))
+    def test_each_run_is_one_ctest_over_its_presets(self):
+        some = " --target taskbench_ci_tests"
+        for options, builds, left_out in (
+            ([], ["quick"], r" --label-exclude \.(ci|nightly)$"),
+            (["--ci"], ["quick", "tsan" + some, "asan-ubsan" + some],
+             r" --label-exclude \.nightly$"),
+            (["--all"], ["release", "tsan", "asan-ubsan"], ""),
+        ):
+            with self.subTest(options):
+                self.calls.write_text("")
+                answer = self.run_script("scripts/test", *options, "-R", "queue")
+                self.assertEqual(answer.returncode, 0, answer.stderr)
+                calls = self.called()
+                self.assertEqual(
+                    calls[:-1], ["install-deps test", *(f"build {build}" for build in builds)])
+                self.assertRegex(calls[-1], "^ctest .*" + re.escape(left_out + " -R queue") + "$")
+                self.assertEqual("--label-exclude" in calls[-1], left_out != "")
+                listed = (self.root / "build/test/CTestTestfile.cmake").read_text()
+                presets = [build.split()[0] for build in builds]
+                self.assertEqual(
+                    listed, "".join(f'subdirs("{self.root}/build/{p}")\n' for p in presets))
 
     def test_chosen_presets(self):
-        self.run_script("scripts/test", "--preset", "tsan", "--preset=dev")
+        self.run_script("scripts/test", "--all", "--preset", "tsan", "--preset=dev")
         self.assertEqual(self.called()[1:3], ["build tsan", "build dev"])
 
     def test_a_failing_build_or_test_fails(self):
