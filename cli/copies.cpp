@@ -14,7 +14,6 @@ namespace taskbench::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace measure = workloads::measure;
 
 struct LinkedCopy {
   std::string digest;
@@ -23,7 +22,7 @@ struct LinkedCopy {
 
 /// The line of the manifest of that name.
 std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view name) {
-  for (const std::string_view line : measure::lines_of(manifest)) {
+  for (const std::string_view line : workloads::measure::lines_of(manifest)) {
     const auto first = line.find(' ');
     const auto second = line.find(' ', first + 1);
     if (second == std::string_view::npos || line.substr(second + 1) != name) continue;
@@ -34,7 +33,7 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
 }
 
 std::string sha256_of(const fs::path& file, const std::atomic<bool>& stop) {
-  const auto answer = measure::run_process(
+  const auto answer = workloads::measure::run_process(
       {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
   // A name with a backslash or a newline has one in front.
   const auto begin = answer.output.find_first_not_of('\\');
@@ -45,11 +44,11 @@ std::string sha256_of(const fs::path& file, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-std::string why_not_copies(const std::vector<measure::Program>& programs,
+std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
                            const std::atomic<bool>& stop) {
   const std::vector<std::string>& first = programs.front().command();
   std::string objects;
-  for (const measure::Program& program : programs) {
+  for (const workloads::measure::Program& program : programs) {
     const fs::path file = program.executable();
     const std::vector<std::string>& command = program.command();
     if (!std::equal(command.begin() + 1, command.end(), first.begin() + 1, first.end())) {
@@ -57,7 +56,7 @@ std::string why_not_copies(const std::vector<measure::Program>& programs,
                          command.front());
     }
     const fs::path manifest = file.parent_path() / kRelinkManifest;
-    const auto content = measure::content_of(manifest);
+    const auto content = workloads::measure::content_of(manifest);
     if (!content) return fmt::format("there is no {}", manifest.string());
     const auto copy = line_of(*content, file.filename().string());
     if (!copy) return fmt::format("{} does not name '{}'", manifest.string(), file.string());

@@ -64,8 +64,8 @@ std::size_t expected_bytes(const RunPlan& plan) {
   return kContextBytes + plan.cases.size() * rows * kRowBytes;
 }
 
-model::Run measure(const RunPlan& plan, const Invocation& invocation,
-                   const std::atomic<bool>& stop) {
+model::Run measure_plan(const RunPlan& plan, const Invocation& invocation,
+                        const std::atomic<bool>& stop) {
   model::Run run;
   run.environment = workloads::measure::probe_environment(invocation.command_line.front());
   ProgressLine progress_line(progress_style(plan.quiet));
@@ -294,7 +294,7 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   const std::atomic<bool>& stop = stop_on_signals();
   model::Run run;
   try {
-    run = measure(plan, invocation, stop);
+    run = measure_plan(plan, invocation, stop);
   } catch (const std::bad_alloc&) {
     throw;                                 // as everywhere: main() says what to do
   } catch (const std::exception& error) {  // no thread: nothing to show

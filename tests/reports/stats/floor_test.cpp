@@ -20,19 +20,20 @@ TEST(floor_summary, of_many_samples) {
 }
 
 TEST(floor_summary, few_samples_have_no_99th_percentile_and_one_no_spread) {
-  const auto few = summarize({"x", "x", {1, 2, 3}});
+  const auto few = summarize(model::FloorFigure{"x", "x", {1, 2, 3}});
   ASSERT_TRUE(few);
   EXPECT_EQ(few->upper_quartile, 2.5);
   EXPECT_EQ(few->p99, std::nullopt);
-  const auto one = summarize({"x", "x", {7}});
+  const auto one = summarize(model::FloorFigure{"x", "x", {7}});
   ASSERT_TRUE(one);
   EXPECT_EQ(one->median, 7);
   EXPECT_EQ(one->lower_quartile, std::nullopt);
 }
 
 TEST(floor_summary, of_nothing_or_nonsense_is_none) {
-  EXPECT_FALSE(summarize({"x", "x", {}, "interrupted"}));
-  EXPECT_FALSE(summarize({"x", "x", {1, std::numeric_limits<double>::infinity()}}));
+  EXPECT_FALSE(summarize(model::FloorFigure{"x", "x", {}, "interrupted"}));
+  EXPECT_FALSE(
+      summarize(model::FloorFigure{"x", "x", {1, std::numeric_limits<double>::infinity()}}));
 }
 
 }  // namespace
