@@ -129,7 +129,7 @@ class Verdicts(AbTest):
             shutil.copy(RealGoogleBenchmark.PROGRAM, self.folder / side / "bench")
             (self.folder / side / "plugin.so").write_text(plugin)
         run = ("old/bench", "new/bench", "--workload", "BM_sum/1000", "--min-time", "1ms",
-               "--max-blocks", "1", "--inconclusive", "pass")
+               "--max-blocks", "1", "--inconclusive", "pass-always")
         answer = self.ab(*run)
         self.assertIn("beside them, plugin.so differs: both are measured.", answer.stderr)
         self.assertIn("name them by --outputs", answer.stderr)
@@ -229,7 +229,8 @@ class RealGoogleBenchmark(AbTest):
 
     def test_what_is_listed_and_writes_no_result_is_told(self):
         head = self.program("b", times="sort=1000 hash=500 ghost=1", body="del times['ghost']")
-        answer = self.ab(self.program("a"), head, "--max-blocks", "1", "--inconclusive", "pass")
+        answer = self.ab(self.program("a"), head,
+                         "--max-blocks", "1", "--inconclusive", "pass-always")
         self.assertIn("ghost: left out: it is listed, but no result of it was", answer.stdout)
 
     def test_what_fails_in_head_alone_has_failed_unless_others_are_chosen(self):
@@ -361,7 +362,7 @@ class Journals(AbTest):
         both = ("--base", self.program("a", noise=0.3, body=slow),
                 "--head", self.program("b", noise=0.3, body=slow))
         self.taskbench("ab", *both, "--journal", "j", "--budget", "1s", "--timeout", "77s",
-                       "--inconclusive", "pass")
+                       "--inconclusive", "pass-always")
         lines = (self.folder / "j").read_text().splitlines()
         setup = json.loads(lines[0])
         self.assertEqual((setup["budget_s"], setup["timeout_s"]), (1, 77))
@@ -369,7 +370,7 @@ class Journals(AbTest):
         for more, says in (((), 1), (("--budget", "2.5s"), 2)):
             (self.folder / "j").write_text("\n".join([lines[0], *block, ""]))
             self.taskbench("ab", "--resume", "--journal", "j", "--json", "r.json",
-                           "--inconclusive", "pass", *more)
+                           "--inconclusive", "pass-always", *more)
             self.assertEqual(min(self.load("r.json")["blocks"], 2), says)
 
     def test_a_complete_one_gives_the_same_verdict_byte_for_byte_without_the_programs(self):
