@@ -20,6 +20,7 @@
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/verdict/baseline.hpp"
 #include "workloads/measure/canary.hpp"
 #include "workloads/measure/machine.hpp"
@@ -71,8 +72,9 @@ void declare_common(CLI::App& app, OptionValueTable& values, BaselineArguments& 
 }  // namespace
 
 void declare_allow_busy(CLI::App& app, bool& given, std::string_view what) {
-  app.add_flag("--allow-busy", given,
-               fmt::format("{} although other processes use the CPUs.", what))
+  app.add_flag(
+         "--allow-busy", given,
+         fmt::format("{} although other processes use the CPUs, or the machine changes.", what))
       ->group("How to measure");
 }
 
@@ -196,6 +198,15 @@ ExitCode busy(const SavePlan& plan, const reports::verdict::Others& others) {
   return ExitCode::wrong_machine;
 }
 
+/// A baseline of a machine in two states is so wide that it finds nothing.
+ExitCode unsteady(const SavePlan& plan, const reports::verdict::CanarySpread& spread) {
+  print_error(fmt::format(
+      "not saved: the machine changed while this was measured ({}), and a baseline of two states "
+      "finds nothing. Remove {} and save again; or store it as it is: {} --allow-busy",
+      reports::render::unsteady_text(spread), plan.journal.string(), resume_command(plan)));
+  return ExitCode::wrong_machine;
+}
+
 /// Puts it into the store. Its journal is not needed any more then.
 ExitCode store(const SavePlan& plan, const model::Series& series) {
   const bool first = plan.store.save(series);
@@ -203,10 +214,11 @@ ExitCode store(const SavePlan& plan, const model::Series& series) {
   fs::remove(plan.journal, ignored);
   if (plan.quiet) return ExitCode::pass;
   const auto& setup = series.setup;
-  const std::string text = fmt::format(
-      "saved '{}' of {} benchmarks, {} processes, in {}{}\n", setup.name, setup.benchmarks.size(),
-      setup.processes, (plan.store.folder() / model::baseline_key(setup.key)).string(),
-      first ? ", and as its anchor" : "; its anchor stays");
+  const std::string text =
+      fmt::format("saved '{}' of {}, {} processes, in {}{}\n", setup.name,
+                  reports::render::counted(setup.benchmarks.size(), "benchmark"), setup.processes,
+                  (plan.store.folder() / model::baseline_key(setup.key)).string(),
+                  first ? ", and as its anchor" : "; its anchor stays");
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
@@ -224,9 +236,9 @@ void BaselineSaveCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
       "  taskbench baseline save --resume\n"
       "\n"
-      "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs, 5 the "
-      "program\n"
-      "failed, 130 interrupted.");
+      "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs or the "
+      "machine\n"
+      "changed meanwhile, 5 the program failed, 130 interrupted.");
   declare_common(app, values, arguments_, kDefaultProcesses);
   app.get_option("--program")->default_str("this taskbench");
   auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
@@ -253,6 +265,8 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
     if (!series.complete()) return interrupted(plan);
     const auto others = reports::verdict::others_of(series);
     if (others && others->are_many() && !plan.allow_busy) return busy(plan, *others);
+    const auto spread = reports::verdict::unsteady_canary(series);
+    if (spread && !plan.allow_busy) return unsteady(plan, *spread);
     return store(plan, series);
   } catch (const UsageError&) {
     if (!stop) throw;

@@ -299,10 +299,11 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
                   const model::MachineKey& key, const std::filesystem::path& file) {
   const std::size_t least = verdict::least_noise_trials(plan.copies.size());
   if (calibration.trials().size() < least) {
-    print_error(fmt::format(
-        "only {} trials fitted into {}, and a noise floor takes {}; go on with: taskbench "
-        "calibrate --resume --budget TIME, and the same copies",
-        calibration.trials().size(), duration_text(calibration.budget_s()), least));
+    print_error(
+        fmt::format("only {} fitted into {}, and a noise floor takes {}; go on with: taskbench "
+                    "calibrate --resume --budget TIME, and the same copies",
+                    reports::render::counted(calibration.trials().size(), "trial"),
+                    duration_text(calibration.budget_s()), least));
     return ExitCode::inconclusive;
   }
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());

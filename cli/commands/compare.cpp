@@ -400,7 +400,7 @@ ExitCode CompareCommand::told(const verdict::FilesReport& report, std::string_vi
   if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
   if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
   if (!report.failed.empty()) return ExitCode::measured_program_failed;
-  return verdict_.exit_code(report.overall);
+  return verdict_.exit_code(report.overall, report.could_fail);
 }
 
 }  // namespace taskbench::cli

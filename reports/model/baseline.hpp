@@ -29,7 +29,6 @@ struct CanaryTimes {
   double futex_ns = 0;
   std::optional<double> handover_ns{};  ///< empty where there is one CPU only
 
-  [[nodiscard]] double total_ns() const { return cpu_ns + memory_ns + futex_ns; }
   friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
 };
 

@@ -52,7 +52,6 @@ Cells cells(const BaselineRow& row) {
 std::string parts_text(const std::vector<CanaryChange>& changes) {
   std::string text;
   for (const CanaryChange& each : changes) {
-    if (each.part == "all") continue;
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", each.part, percent_change(each.change));
   }
@@ -64,8 +63,7 @@ std::string limits_text(const std::vector<CanaryChange>& changes) {
   std::string text;
   for (const CanaryChange& each : changes) {
     if (!each.moved) continue;
-    text += fmt::format("{}{} {} (chance explains {})", text.empty() ? "" : ", ",
-                        each.part == "all" ? "all together" : each.part,
+    text += fmt::format("{}{} {} (chance explains {})", text.empty() ? "" : ", ", each.part,
                         percent_change(each.change), percent(each.limit));
   }
   return text;
@@ -83,6 +81,13 @@ std::string others_moved_text(const BaselineReport& report) {
       busier ? "Measure again when the machine is quiet; --allow-busy judges all the same."
              : "Against a baseline of a busy machine, what has become slower may look unchanged: "
                "save a new one on a quiet machine. --allow-busy judges all the same.");
+}
+
+std::string unsteady_remark(const verdict::CanarySpread& spread) {
+  return fmt::format(
+      "ENVIRONMENT: the machine changed while this was measured: {}. Measure again; --allow-busy "
+      "judges all the same.",
+      unsteady_text(spread));
 }
 
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
@@ -112,6 +117,7 @@ std::vector<std::string> remarks(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
   std::vector<std::string> lines;
   if (report.others_moved) lines.push_back(others_moved_text(report));
+  if (report.unsteady) lines.push_back(unsteady_remark(*report.unsteady));
   if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
     lines.push_back(fmt::format(
         "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
@@ -156,13 +162,14 @@ std::string basis(const BaselineComparison& comparison) {
   const auto& stored = comparison.rolling.setup;
   const BaselineReport& report = comparison.report;
   std::string text = fmt::format(
-      "Against '{}' of {}, {} processes; now {}. Changes are relative to that of the canary "
-      "({}: {}).{} FAIL: slower by {} or more, and by more than such a baseline scatters, {}, "
+      "Against '{}' of {}, {} processes; now {}. Changes, and the times below 'now', are relative "
+      "to the canary's cpu part, whose parts changed by: {}.{} FAIL: slower by {} or more, and by "
+      "more than such a "
+      "baseline scatters, {}, "
       "with a chance of at most {} that any is a false alarm (Bonferroni), provided that nothing "
       "but what the canary and the CPU times show changed on the machine.",
       stored.name, day_of(stored.date), stored.processes, comparison.now.processes.size(),
-      percent_change(report.canary.front().change), parts_text(report.canary), machine_text(report),
-      percent(comparison.policy.delta),
+      parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.confirmed ? "measured twice" : "when it is measured a second time as well",
       percent(comparison.policy.alpha));
   text += noise_floors_text(comparison.policy.noise_floors);
@@ -184,13 +191,13 @@ std::string headline(const BaselineReport& report) {
   const auto faster = count([](const auto& row) { return row.improved; });
   std::string text = fmt::format("{}: ", word(report.overall));
   if (failed > 0) {
-    text += fmt::format("{} of {} benchmarks slower", failed, report.rows.size());
+    text += fmt::format("{} of {} slower", failed, counted(report.rows.size(), "benchmark"));
     if (drifted > 0) text += fmt::format(", {} of them only since the anchor", drifted);
   } else if (open > 0) {
-    text +=
-        fmt::format("{} of {} benchmarks undecided, none found slower", open, report.rows.size());
+    text += fmt::format("{} of {} undecided, none found slower", open,
+                        counted(report.rows.size(), "benchmark"));
   } else {
-    text += fmt::format("none of {} benchmarks slower", report.rows.size());
+    text += fmt::format("none of {} slower", counted(report.rows.size(), "benchmark"));
   }
   if (faster > 0) text += fmt::format(", {} faster", faster);
   return text;
@@ -252,6 +259,13 @@ std::string others_text(const verdict::Others& others) {
   return text;
 }
 
+std::string unsteady_text(const verdict::CanarySpread& spread) {
+  const TimeUnit unit = time_unit(spread.least_ns);
+  return fmt::format("the canary's {} took from {} to {} {}", spread.part,
+                     with_separators(spread.least_ns / unit.ns, unit.decimals),
+                     with_separators(spread.greatest_ns / unit.ns, unit.decimals), unit.name);
+}
+
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
   return table(verdict_text(comparison), style);
 }
@@ -282,25 +296,27 @@ std::string json(const BaselineComparison& comparison) {
                           {"against_baseline", to_json(row.rolling)},
                           {"against_anchor", row.anchor ? to_json(*row.anchor) : Json()}});
   }
-  const Json document{{"taskbench_baseline_comparison", 1},
-                      {"verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall)},
-                      {"name", comparison.rolling.setup.name},
-                      {"key", model::baseline_key(comparison.rolling.setup.key)},
-                      {"baseline", origin(comparison.rolling)},
-                      {"anchor", comparison.anchor ? origin(*comparison.anchor) : Json()},
-                      {"alpha", comparison.policy.alpha},
-                      {"delta", comparison.policy.delta},
-                      {"benchmarks", std::move(benchmarks)},
-                      {"confirmed", report.confirmed},
-                      {"others_then", to_json(report.others_then)},
-                      {"others_now", to_json(report.others_now)},
-                      {"others_moved", report.others_moved},
-                      {"canary", to_json(report.canary)},
-                      {"canary_since_anchor",
-                       report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},
-                      {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
-                      {"only_baseline", report.only_baseline},
-                      {"only_now", report.only_now}};
+  const Json document{
+      {"taskbench_baseline_comparison", 1},
+      {"verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall)},
+      {"name", comparison.rolling.setup.name},
+      {"key", model::baseline_key(comparison.rolling.setup.key)},
+      {"baseline", origin(comparison.rolling)},
+      {"anchor", comparison.anchor ? origin(*comparison.anchor) : Json()},
+      {"alpha", comparison.policy.alpha},
+      {"delta", comparison.policy.delta},
+      {"benchmarks", std::move(benchmarks)},
+      {"confirmed", report.confirmed},
+      {"others_then", to_json(report.others_then)},
+      {"others_now", to_json(report.others_now)},
+      {"others_moved", report.others_moved},
+      {"unsteady_canary_part", report.unsteady ? Json(report.unsteady->part) : Json()},
+      {"canary", to_json(report.canary)},
+      {"canary_since_anchor",
+       report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},
+      {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
+      {"only_baseline", report.only_baseline},
+      {"only_now", report.only_now}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -169,10 +169,12 @@ std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& r
       lines.push_back(reach + '.');
     }
   }
+  std::vector<std::pair<std::string, std::string>> undecided;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (row.verdict == Verdict::inconclusive) {
-      lines.push_back(fmt::format("{}: undecided; {}.", row.name, why_undecided(row)));
-    }
+    if (row.verdict == Verdict::inconclusive) undecided.emplace_back(row.name, why_undecided(row));
+  }
+  std::ranges::move(undecided_remarks(undecided), std::back_inserter(lines));
+  for (const BenchmarkVerdict& row : report.benchmarks) {
     const std::string moved = moved_text(row.counters);
     const bool matters = row.verdict != Verdict::pass || row.improved;
     if (matters && !moved.empty()) {
@@ -285,13 +287,13 @@ std::string headline(const PairedReport& report) {
   const auto count = [&](Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
   std::string text = fmt::format("{}: ", word(report.overall));
   if (count(Verdict::fail) > 0) {
-    text +=
-        fmt::format("{} of {} benchmarks slower", count(Verdict::fail), report.benchmarks.size());
+    text += fmt::format("{} of {} slower", count(Verdict::fail),
+                        counted(report.benchmarks.size(), "benchmark"));
   } else if (count(Verdict::inconclusive) > 0) {
-    text += fmt::format("{} of {} benchmarks undecided, none found slower",
-                        count(Verdict::inconclusive), report.benchmarks.size());
+    text += fmt::format("{} of {} undecided, none found slower", count(Verdict::inconclusive),
+                        counted(report.benchmarks.size(), "benchmark"));
   } else {
-    text += fmt::format("none of {} benchmarks slower", report.benchmarks.size());
+    text += fmt::format("none of {} slower", counted(report.benchmarks.size(), "benchmark"));
   }
   if (faster > 0) text += fmt::format(", {} faster", faster);
   if (with_more_cpu > 0) text += fmt::format(", {} with more CPU time", with_more_cpu);

@@ -119,6 +119,18 @@ std::vector<SharedReason> shared_reasons(
   return shared;
 }
 
+std::vector<std::string> undecided_remarks(
+    const std::vector<std::pair<std::string, std::string>>& names_and_reasons) {
+  const std::vector<std::pair<std::string_view, std::string_view>> views(names_and_reasons.begin(),
+                                                                         names_and_reasons.end());
+  std::vector<std::string> lines;
+  for (const auto& [name, reason, count] : shared_reasons(views)) {
+    lines.push_back(count == 1 ? fmt::format("{}: undecided; {}.", name, reason)
+                               : fmt::format("{} benchmarks: undecided; {}.", count, reason));
+  }
+  return lines;
+}
+
 std::string comment_heading(const CommentStyle& style, std::string_view text) {
   return fmt::format("{}### {}: {}\n\n",
                      style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),

@@ -67,6 +67,11 @@ struct SharedReason {
 [[nodiscard]] std::vector<SharedReason> shared_reasons(
     std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons);
 
+/// Names with the reason why each is undecided, as sentences: one for each reason, which names the
+/// benchmark or says how many there are.
+[[nodiscard]] std::vector<std::string> undecided_remarks(
+    const std::vector<std::pair<std::string, std::string>>& names_and_reasons);
+
 /// "1 block", "2 blocks", "2 processes"
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 

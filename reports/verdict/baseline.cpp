@@ -40,17 +40,18 @@ bool has(const Series& series, const std::string& name) {
 std::vector<double> corrected(const Series& series, const std::string& name) {
   std::vector<double> x;
   for (const SeriesProcess& process : series.processes) {
-    const double canary =
-        (std::log(process.before.total_ns()) + std::log(process.after.total_ns())) / 2;
-    x.push_back(std::log(process.real_ns.at(name)) - canary);
+    const double clock = (std::log(process.before.cpu_ns) + std::log(process.after.cpu_ns)) / 2;
+    x.push_back(std::log(process.real_ns.at(name)) - clock);
   }
   return x;
 }
 
-double median_ns(const Series& series, const std::string& name) {
-  std::vector<double> times;
-  for (const SeriesProcess& process : series.processes) times.push_back(process.real_ns.at(name));
-  return stats::median(times);
+double geometric_mean_ns(const Series& series, const std::string& name) {
+  std::vector<double> logs;
+  for (const SeriesProcess& process : series.processes) {
+    logs.push_back(std::log(process.real_ns.at(name)));
+  }
+  return std::exp(stats::mean(logs));
 }
 
 /// Each pass once: what is after one process is before the next, unless a run was resumed there.
@@ -138,27 +139,30 @@ StoredComparison compare_twice(const std::vector<double>& fresh, const std::vect
   return all;
 }
 
+using CanaryPart = std::optional<double> (*)(const CanaryTimes&);
+
+constexpr std::array<std::pair<const char*, CanaryPart>, 4> kCanaryParts{{
+    {"cpu", [](const CanaryTimes& times) { return std::optional(times.cpu_ns); }},
+    {"memory", [](const CanaryTimes& times) { return std::optional(times.memory_ns); }},
+    {"futex", [](const CanaryTimes& times) { return std::optional(times.futex_ns); }},
+    {"handover", [](const CanaryTimes& times) { return times.handover_ns; }},
+}};
+
+/// Of each pass; empty on a machine that has no such part.
+std::vector<double> canary_logs(const Series& series, CanaryPart part) {
+  std::vector<double> result;
+  for (const CanaryTimes& times : passes(series)) {
+    if (const auto ns = part(times)) result.push_back(std::log(*ns));
+  }
+  return result;
+}
+
 std::vector<CanaryChange> canary_changes(const Series& now, const Series& stored,
                                          const BaselinePolicy& policy) {
-  using Part = std::optional<double> (*)(const CanaryTimes&);
-  constexpr std::array<std::pair<const char*, Part>, 5> kParts{{
-      {"all", [](const CanaryTimes& times) { return std::optional(times.total_ns()); }},
-      {"cpu", [](const CanaryTimes& times) { return std::optional(times.cpu_ns); }},
-      {"memory", [](const CanaryTimes& times) { return std::optional(times.memory_ns); }},
-      {"futex", [](const CanaryTimes& times) { return std::optional(times.futex_ns); }},
-      {"handover", [](const CanaryTimes& times) { return times.handover_ns; }},
-  }};
-  const auto logs = [](const Series& series, Part part) {
-    std::vector<double> result;
-    for (const CanaryTimes& times : passes(series)) {
-      if (const auto ns = part(times)) result.push_back(std::log(*ns));
-    }
-    return result;
-  };
   std::vector<CanaryChange> result;
-  for (const auto& [name, part] : kParts) {
-    const std::vector<double> then = logs(stored, part);
-    const std::vector<double> fresh = logs(now, part);
+  for (const auto& [name, part] : kCanaryParts) {
+    const std::vector<double> then = canary_logs(stored, part);
+    const std::vector<double> fresh = canary_logs(now, part);
     if (then.size() < 2 || fresh.empty()) continue;  // a machine with one CPU
     const double effect = stats::median(fresh) - stats::mean(then);
     const double limit = std::max(reach(then, policy.alpha / 2), std::log1p(policy.delta));
@@ -218,13 +222,29 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
   report.others_moved = differ(report.others_then);
   // Each part by itself: when one goes up and another down, their sum does not show it.
   report.canary = canary_changes(now, rolling, policy);
-  report.environment_moved = report.others_moved || any_moved(report.canary);
+  if (!policy.allow_busy) report.unsteady = unsteady_canary(now);
+  report.environment_moved =
+      report.others_moved || report.unsteady.has_value() || any_moved(report.canary);
   if (anchor == nullptr) return;
   report.anchor_canary = canary_changes(now, *anchor, policy);
   report.anchor_void = differ(others_of(*anchor)) || any_moved(report.anchor_canary);
 }
 
 }  // namespace
+
+std::optional<CanarySpread> unsteady_canary(const Series& series) {
+  std::optional<CanarySpread> most;
+  double most_spread = std::log1p(kCanarySpread);
+  for (const auto& [name, part] : kCanaryParts) {
+    const std::vector<double> logs = canary_logs(series, part);
+    if (logs.empty()) continue;
+    const auto [least, greatest] = std::ranges::minmax(logs);
+    if (greatest - least <= most_spread) continue;
+    most_spread = greatest - least;
+    most = {name, std::exp(least), std::exp(greatest)};
+  }
+  return most;
+}
 
 model::Fact<Others> others_of(const Series& series) {
   double seconds = 0;
@@ -270,8 +290,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
     }
     BaselineRow row;
     row.name = name;
-    row.baseline_ns = median_ns(rolling, name);
-    row.now_ns = median_ns(now, name);
+    row.baseline_ns = geometric_mean_ns(rolling, name);
     if (anchor != nullptr && has(*anchor, name)) row.anchor.emplace();
     report.rows.push_back(std::move(row));
   }
@@ -309,6 +328,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
                               : compare(fresh, stored, rule);
     };
     row.rolling = against(rolling);
+    row.now_ns = row.baseline_ns * (1 + row.rolling.change);
     if (row.anchor) row.anchor = against(*anchor);
     decide(row, report);
   }

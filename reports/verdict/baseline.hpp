@@ -2,9 +2,9 @@
 // machine is still the one that it was. Pure. The rules and their reasons:
 // docs/design/baselines.md.
 //
-// x of a process is ln(time per iteration) less the mean of ln(canary) of the passes before and
-// after it. y is the median of x over the fresh processes, m and s are mean and standard deviation
-// of x over the k stored ones.
+// x of a process is ln(time per iteration) less the mean of ln(cpu part of the canary) of the
+// passes before and after it. y is the median of x over the fresh processes, m and s are mean and
+// standard deviation of x over the k stored ones.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,21 @@ namespace taskbench::reports::verdict {
 /// CPUs' worth by which what others use may differ between two series, and that they may use while
 /// a baseline is saved: with more, what was measured says too little of the program.
 inline constexpr double kOthersCpus = 0.1;
+
+/// By how much a part of the canary may vary within one series, from its least to its greatest
+/// pass, relative: what varies more is the machine in two states, such as CPUs that the host has
+/// placed near to each other and then far apart.
+inline constexpr double kCanarySpread = 2;
+
+/// A part of the canary that varied by more.
+struct CanarySpread {
+  std::string part;
+  double least_ns = 0;  ///< of a pass
+  double greatest_ns = 0;
+};
+
+/// Of the part that varied most; empty when the series was measured in one state of the machine.
+[[nodiscard]] std::optional<CanarySpread> unsteady_canary(const model::Series& series);
 
 /// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
 struct Others {
@@ -65,14 +80,14 @@ struct BaselineRow {
   bool improved = false;
   bool drifted = false;      ///< it fails against the anchor alone
   bool unconfirmed = false;  ///< it failed in one of the two series of processes, not in both
-  double baseline_ns = 0;    ///< per iteration: median over the processes, as measured
-  double now_ns = 0;
+  double baseline_ns = 0;    ///< per iteration: geometric mean over the stored processes
+  double now_ns = 0;         ///< the same and the change: what it takes where the canary is as then
   StoredComparison rolling;
   std::optional<StoredComparison> anchor;
 };
 
 struct CanaryChange {
-  std::string part;   ///< "all", "cpu", "memory", "futex", "handover"
+  std::string part;   ///< "cpu", "memory", "futex", "handover"
   double change = 0;  ///< relative
   double limit = 0;   ///< a change of less, in either direction, is within its interval
   bool moved = false;
@@ -82,11 +97,12 @@ struct BaselineReport {
   std::vector<BaselineRow> rows;           ///< of both sides, in the order of the baseline
   std::vector<std::string> only_baseline;  ///< that have no partner
   std::vector<std::string> only_now;
-  std::vector<CanaryChange> canary;         ///< all, then its parts, against the rolling series
+  std::vector<CanaryChange> canary;         ///< its parts, against the rolling series
   std::vector<CanaryChange> anchor_canary;  ///< empty without an anchor of its own
   model::Fact<Others> others_then;          ///< when the rolling series was measured
   model::Fact<Others> others_now;
-  bool others_moved = false;       ///< they used more or less of the CPUs than then
+  bool others_moved = false;             ///< they used more or less of the CPUs than then
+  std::optional<CanarySpread> unsteady;  ///< the machine was in two states while this was measured
   bool environment_moved = false;  ///< nothing can be said of the program: no row has a verdict
   bool anchor_void = false;        ///< the machine is another than when the anchor was measured
   bool confirmed = false;          ///< both of two series of processes were judged

@@ -341,9 +341,11 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
     row.head_files = of_head.x.size();
     double faster = 1;
     if (!of_base.x.empty() && !of_head.x.empty()) {
-      row.base_ns = std::exp(stats::median(of_base.x));
-      row.head_ns = std::exp(stats::median(of_head.x));
-      row.change = std::expm1(stats::shift(of_base.x, of_head.x));
+      const double effect = stats::shift(of_base.x, of_head.x);
+      const double middle = (stats::median(of_base.x) + stats::median(of_head.x)) / 2;
+      row.base_ns = std::exp(middle - effect / 2);
+      row.head_ns = std::exp(middle + effect / 2);
+      row.change = std::expm1(effect);
       const auto interval = stats::shift_interval(of_base.x, of_head.x, kIntervalLevel);
       row.low = finite_change(interval.low);
       row.high = finite_change(interval.high);
@@ -387,9 +389,11 @@ FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector
       row.verdict = decision.verdict;
       row.improved = decision.improved;
     }
+    const bool can_fail =
+        attainable.adjusted(least_p(row.base_files, row.head_files)) < policy.alpha;
+    report.could_fail =
+        report.could_fail || can_fail || (row.instructions && row.instructions->reason.empty());
     if (row.verdict == Verdict::inconclusive) {
-      const double least = least_p(row.base_files, row.head_files);
-      const bool can_fail = attainable.adjusted(least) < policy.alpha;
       row.reason = report.machine_differs.empty() ? why_undecided(row, base_sides[i], head_sides[i],
                                                                   can_fail, p.size(), policy)
                                                   : kOtherMachine;

@@ -32,7 +32,9 @@ struct FilesRow {
   std::string reason;  ///< why it is inconclusive; empty otherwise
   std::size_t base_files = 0;
   std::size_t head_files = 0;
-  double base_ns = 0;  ///< per iteration: median over the files
+  /// Per iteration: around the middle of the two medians over the files, as far apart as `change`
+  /// says; of one file a side they are the medians.
+  double base_ns = 0;
   double head_ns = 0;
   double change = 0;          ///< head over base, less 1
   std::optional<double> low;  ///< two-sided 95 % interval; empty for too few files
@@ -54,6 +56,7 @@ struct FilesReport {
   /// Why the files as a whole carry no verdict: "num_cpus: 2 and 4". Empty when they do.
   std::vector<std::string> machine_differs;
   Verdict overall = Verdict::inconclusive;
+  bool could_fail = false;  ///< some row could have, with so many files, whatever they held
 };
 
 /// Files a side below which no p can be under alpha, whatever they hold: with both sides equal. Of

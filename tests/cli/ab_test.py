@@ -133,7 +133,7 @@ class Verdicts(AbTest):
         answer = self.ab(*run)
         self.assertIn("beside them, plugin.so differs: both are measured.", answer.stderr)
         self.assertIn("name them by --outputs", answer.stderr)
-        self.assertIn("1 blocks", answer.stdout)
+        self.assertIn("1 block,", answer.stdout)
         self.assertIn("PASS: the two", self.ab(*run, "--outputs", "bench").stdout)
         self.refused("ab", "--base", "old/bench", "--head", "new/bench", "--outputs", "plugn.so",
                      says="--outputs: neither")
@@ -278,7 +278,7 @@ class Instructions(AbTest):
              "change": self.row()["change"], "repeats": True},
         )
         self.assertAlmostEqual(self.row()["change"], 0.003)
-        self.assertIn("FAIL: none of 1 benchmarks slower, 1 with more instructions", answer.stdout)
+        self.assertIn("FAIL: none of 1 benchmark slower, 1 with more instructions", answer.stdout)
         self.assertRegex(answer.stdout, r"  its instructions +1,000 +1,003 +\+0.30 % +exact")
         comment = (self.folder / "r.md").read_text()
         self.assertIn(f"- {self.NAME}: 0.30 % more instructions, 1,000 → 1,003", comment)
@@ -326,7 +326,7 @@ class Instructions(AbTest):
             self.row()["reason"], "of head: under callgrind it exited with status 1: no memory")
         self.assertIsNone(self.row()["base"])
         self.assertIn(
-            "INCONCLUSIVE: none of 1 benchmarks slower, the instructions of 1 not known",
+            "INCONCLUSIVE: none of 1 benchmark slower, the instructions of 1 not known",
             answer.stdout)
         self.counted(base, head, "--inconclusive", "pass", "--journal", "k",
                      broken="two and sys.exit('no memory')")

@@ -106,9 +106,18 @@ class Answers(CompareTest):
         self.taskbench("compare", "--base", base, "--head", slow, "--delta", "50%", status=0)
 
     def test_inconclusive_can_be_mapped(self):
-        self.file("a", {"x": 1})
+        noisy = [(f"n{i}", 100 + 40 * (i % 3)) for i in range(6)]
+        base = ",".join(self.file(f"base-{name}", {"x": time}) for name, time in noisy)
+        head = ",".join(self.file(f"head-{name}", {"x": time + 1}) for name, time in noisy)
         for meaning, status in (("pass", 0), ("fail", 1), ("inconclusive", 3)):
-            self.taskbench("compare", "a", "a", "--inconclusive", meaning, status=status)
+            self.taskbench("compare", "--base", base, "--head", head, "--inconclusive", meaning,
+                           status=status)
+
+    def test_what_could_not_have_failed_passes_only_when_asked_for_by_name(self):
+        self.file("a", {"x": 1})
+        answer = self.taskbench("compare", "a", "a", "--inconclusive", "pass", status=3)
+        self.assertIn("nothing could have failed", answer.stderr)
+        self.taskbench("compare", "a", "a", "--inconclusive", "pass-always", status=0)
 
     def test_different_machines(self):
         self.file("a", {"x": 1})

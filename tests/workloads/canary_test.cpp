@@ -19,7 +19,6 @@ TEST(canary, every_part_takes_time_and_all_of_it_little) {
   EXPECT_GT(times.futex_ns, 1e5);
   EXPECT_EQ(times.handover_ns.has_value(), allowed_cpus().size() > 1);
   EXPECT_GT(times.handover_ns.value_or(1e9), 1e5);
-  EXPECT_DOUBLE_EQ(times.total_ns(), times.cpu_ns + times.memory_ns + times.futex_ns);
   EXPECT_LT(took, std::chrono::seconds(20));
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -77,25 +78,40 @@ TEST(process_test, stop_ends_it) {
 }
 
 TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
-  const auto after_its_time = [](const std::string& script, double grace_s) {
-    return run_process(
-        {.command = {"sh", "-c", script}, .environment = {}, .timeout_s = 0.2, .grace_s = grace_s},
-        kNeverStop);
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  const std::string ready = folder + "/process_test_ready" + std::to_string(::getpid());
+  const std::string cleaned = folder + "/process_test_cleaned" + std::to_string(::getpid());
+  const auto asked_to_end_when_ready = [&](const std::string& script, double grace_s) {
+    std::filesystem::remove(ready);
+    std::atomic<bool> stop{false};
+    const auto look = [&](double) { stop = std::filesystem::exists(ready); };
+    return run_process({.command = {"sh", "-c", script},
+                        .environment = {},
+                        .timeout_s = 60,
+                        .grace_s = grace_s,
+                        .waiting = look},
+                       stop);
   };
-  const std::string careful = "trap 'echo cleaned; exit' TERM; while :; do sleep 0.01; done";
-  EXPECT_EQ(after_its_time(careful, 30).output, "cleaned\n");
-  EXPECT_EQ(after_its_time(careful, 0).output, "");
+  const std::string loop = "; : >" + ready + "; while :; do sleep 0.01; done";
+  const std::string careful = "trap 'echo cleaned; exit' TERM" + loop;
+  EXPECT_EQ(asked_to_end_when_ready(careful, 30).output, "cleaned\n");
+  EXPECT_EQ(asked_to_end_when_ready(careful, 0).output, "");
   // A shell dies at once; what it waits for is given the time all the same, whatever it has closed.
-  const std::string file =
-      (std::filesystem::temp_directory_path() / ("process_test_grace" + std::to_string(::getpid())))
-          .string();
-  const std::string slow = "(trap 'sleep 0.3; echo cleaned >" + file +
-                           "; exit' TERM; while :; do sleep 0.01; done) >/dev/null 2>&1 & wait";
-  std::filesystem::remove(file);
-  EXPECT_EQ(after_its_time(slow, 30).end, End::timed_out);
-  EXPECT_TRUE(std::filesystem::remove(file));
+  const std::string slow = "(trap 'sleep 0.3; echo cleaned >" + cleaned + "; exit' TERM" + loop +
+                           ") >/dev/null 2>&1 & wait";
+  std::filesystem::remove(cleaned);
+  EXPECT_EQ(asked_to_end_when_ready(slow, 30).end, End::interrupted);
+  EXPECT_TRUE(std::filesystem::remove(cleaned));
+  std::filesystem::remove(ready);
   ProcessOutcome outcome;
-  EXPECT_LT(seconds_of([&] { outcome = after_its_time("trap '' TERM; sleep 60", 0.2); }), 20);
+  EXPECT_LT(seconds_of([&] {
+              outcome = run_process({.command = {"sh", "-c", "trap '' TERM; sleep 60"},
+                                     .environment = {},
+                                     .timeout_s = 0.2,
+                                     .grace_s = 0.2},
+                                    kNeverStop);
+            }),
+            20);
   EXPECT_EQ(outcome.end, End::timed_out);
 }
 
