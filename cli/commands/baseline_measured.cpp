@@ -74,7 +74,7 @@ void declare_common(CLI::App& app, OptionValueTable& values, BaselineArguments& 
 void declare_allow_busy(CLI::App& app, bool& given, std::string_view what) {
   app.add_flag(
          "--allow-busy", given,
-         fmt::format("{} although other processes use the CPUs, or the machine changes.", what))
+         fmt::format("{} although other processes use the CPUs, or the host moves the CPUs.", what))
       ->group("How to measure");
 }
 
@@ -198,12 +198,13 @@ ExitCode busy(const SavePlan& plan, const reports::verdict::Others& others) {
   return ExitCode::wrong_machine;
 }
 
-/// A baseline of a machine in two states is so wide that it finds nothing.
-ExitCode unsteady(const SavePlan& plan, const reports::verdict::CanarySpread& spread) {
+/// A baseline of CPUs in two places is so wide that it finds nothing.
+ExitCode moved_meanwhile(const SavePlan& plan, const reports::verdict::MovedCpus& moved) {
   print_error(fmt::format(
-      "not saved: the machine changed while this was measured ({}), and a baseline of two states "
+      "not saved: the host moved the CPUs while this was measured ({}), and a baseline of both "
+      "places "
       "finds nothing. Remove {} and save again; or store it as it is: {} --allow-busy",
-      reports::render::unsteady_text(spread), plan.journal.string(), resume_command(plan)));
+      reports::render::moved_cpus_text(moved), plan.journal.string(), resume_command(plan)));
   return ExitCode::wrong_machine;
 }
 
@@ -237,8 +238,8 @@ void BaselineSaveCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline save --resume\n"
       "\n"
       "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs or the "
-      "machine\n"
-      "changed meanwhile, 5 the program failed, 130 interrupted.");
+      "host\n"
+      "moved them meanwhile, 5 the program failed, 130 interrupted.");
   declare_common(app, values, arguments_, kDefaultProcesses);
   app.get_option("--program")->default_str("this taskbench");
   auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
@@ -265,8 +266,8 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
     if (!series.complete()) return interrupted(plan);
     const auto others = reports::verdict::others_of(series);
     if (others && others->are_many() && !plan.allow_busy) return busy(plan, *others);
-    const auto spread = reports::verdict::unsteady_canary(series);
-    if (spread && !plan.allow_busy) return unsteady(plan, *spread);
+    const auto places = reports::verdict::moved_cpus(series);
+    if (places && !plan.allow_busy) return moved_meanwhile(plan, *places);
     return store(plan, series);
   } catch (const UsageError&) {
     if (!stop) throw;

@@ -83,11 +83,11 @@ std::string others_moved_text(const BaselineReport& report) {
                "save a new one on a quiet machine. --allow-busy judges all the same.");
 }
 
-std::string unsteady_remark(const verdict::CanarySpread& spread) {
+std::string moved_cpus_remark(const verdict::MovedCpus& moved) {
   return fmt::format(
-      "ENVIRONMENT: the machine changed while this was measured: {}. Measure again; --allow-busy "
-      "judges all the same.",
-      unsteady_text(spread));
+      "ENVIRONMENT: the host moved the CPUs while this was measured: {}. Measure again; "
+      "--allow-busy judges all the same.",
+      moved_cpus_text(moved));
 }
 
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
@@ -117,7 +117,7 @@ std::vector<std::string> remarks(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
   std::vector<std::string> lines;
   if (report.others_moved) lines.push_back(others_moved_text(report));
-  if (report.unsteady) lines.push_back(unsteady_remark(*report.unsteady));
+  if (report.moved_cpus) lines.push_back(moved_cpus_remark(*report.moved_cpus));
   if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
     lines.push_back(fmt::format(
         "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
@@ -259,11 +259,11 @@ std::string others_text(const verdict::Others& others) {
   return text;
 }
 
-std::string unsteady_text(const verdict::CanarySpread& spread) {
-  const TimeUnit unit = time_unit(spread.least_ns);
-  return fmt::format("the canary's {} took from {} to {} {}", spread.part,
-                     with_separators(spread.least_ns / unit.ns, unit.decimals),
-                     with_separators(spread.greatest_ns / unit.ns, unit.decimals), unit.name);
+std::string moved_cpus_text(const verdict::MovedCpus& moved) {
+  const TimeUnit unit = time_unit(moved.least_ns);
+  return fmt::format("the canary's handover took from {} to {} {}",
+                     with_separators(moved.least_ns / unit.ns, unit.decimals),
+                     with_separators(moved.greatest_ns / unit.ns, unit.decimals), unit.name);
 }
 
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
@@ -296,27 +296,26 @@ std::string json(const BaselineComparison& comparison) {
                           {"against_baseline", to_json(row.rolling)},
                           {"against_anchor", row.anchor ? to_json(*row.anchor) : Json()}});
   }
-  const Json document{
-      {"taskbench_baseline_comparison", 1},
-      {"verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall)},
-      {"name", comparison.rolling.setup.name},
-      {"key", model::baseline_key(comparison.rolling.setup.key)},
-      {"baseline", origin(comparison.rolling)},
-      {"anchor", comparison.anchor ? origin(*comparison.anchor) : Json()},
-      {"alpha", comparison.policy.alpha},
-      {"delta", comparison.policy.delta},
-      {"benchmarks", std::move(benchmarks)},
-      {"confirmed", report.confirmed},
-      {"others_then", to_json(report.others_then)},
-      {"others_now", to_json(report.others_now)},
-      {"others_moved", report.others_moved},
-      {"unsteady_canary_part", report.unsteady ? Json(report.unsteady->part) : Json()},
-      {"canary", to_json(report.canary)},
-      {"canary_since_anchor",
-       report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},
-      {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
-      {"only_baseline", report.only_baseline},
-      {"only_now", report.only_now}};
+  const Json document{{"taskbench_baseline_comparison", 1},
+                      {"verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall)},
+                      {"name", comparison.rolling.setup.name},
+                      {"key", model::baseline_key(comparison.rolling.setup.key)},
+                      {"baseline", origin(comparison.rolling)},
+                      {"anchor", comparison.anchor ? origin(*comparison.anchor) : Json()},
+                      {"alpha", comparison.policy.alpha},
+                      {"delta", comparison.policy.delta},
+                      {"benchmarks", std::move(benchmarks)},
+                      {"confirmed", report.confirmed},
+                      {"others_then", to_json(report.others_then)},
+                      {"others_now", to_json(report.others_now)},
+                      {"others_moved", report.others_moved},
+                      {"cpus_moved", report.moved_cpus.has_value()},
+                      {"canary", to_json(report.canary)},
+                      {"canary_since_anchor",
+                       report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},
+                      {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
+                      {"only_baseline", report.only_baseline},
+                      {"only_now", report.only_now}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -32,8 +32,8 @@ struct BaselineComparison {
 /// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
 [[nodiscard]] std::string others_text(const verdict::Others& others);
 
-/// "the canary's handover took from 0.34 to 2.11 ms"
-[[nodiscard]] std::string unsteady_text(const verdict::CanarySpread& spread);
+/// "the canary's handover took from 340 to 2,110 µs"
+[[nodiscard]] std::string moved_cpus_text(const verdict::MovedCpus& moved);
 
 /// Why nothing can be said of a program.
 struct BaselineFailure {

@@ -222,9 +222,9 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
   report.others_moved = differ(report.others_then);
   // Each part by itself: when one goes up and another down, their sum does not show it.
   report.canary = canary_changes(now, rolling, policy);
-  if (!policy.allow_busy) report.unsteady = unsteady_canary(now);
+  if (!policy.allow_busy) report.moved_cpus = moved_cpus(now);
   report.environment_moved =
-      report.others_moved || report.unsteady.has_value() || any_moved(report.canary);
+      report.others_moved || report.moved_cpus.has_value() || any_moved(report.canary);
   if (anchor == nullptr) return;
   report.anchor_canary = canary_changes(now, *anchor, policy);
   report.anchor_void = differ(others_of(*anchor)) || any_moved(report.anchor_canary);
@@ -232,18 +232,15 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
 
 }  // namespace
 
-std::optional<CanarySpread> unsteady_canary(const Series& series) {
-  std::optional<CanarySpread> most;
-  double most_spread = std::log1p(kCanarySpread);
-  for (const auto& [name, part] : kCanaryParts) {
-    const std::vector<double> logs = canary_logs(series, part);
-    if (logs.empty()) continue;
-    const auto [least, greatest] = std::ranges::minmax(logs);
-    if (greatest - least <= most_spread) continue;
-    most_spread = greatest - least;
-    most = {name, std::exp(least), std::exp(greatest)};
+std::optional<MovedCpus> moved_cpus(const Series& series) {
+  std::vector<double> handovers;
+  for (const CanaryTimes& times : passes(series)) {
+    if (times.handover_ns) handovers.push_back(*times.handover_ns);
   }
-  return most;
+  if (handovers.empty()) return std::nullopt;
+  const auto [least, greatest] = std::ranges::minmax(handovers);
+  if (greatest <= least * (1 + kHandoverSpread)) return std::nullopt;
+  return MovedCpus{least, greatest};
 }
 
 model::Fact<Others> others_of(const Series& series) {

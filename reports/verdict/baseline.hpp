@@ -23,20 +23,19 @@ namespace taskbench::reports::verdict {
 /// a baseline is saved: with more, what was measured says too little of the program.
 inline constexpr double kOthersCpus = 0.1;
 
-/// By how much a part of the canary may vary within one series, from its least to its greatest
-/// pass, relative: what varies more is the machine in two states, such as CPUs that the host has
-/// placed near to each other and then far apart.
-inline constexpr double kCanarySpread = 2;
+/// By how much the canary's handover may vary within one series, from its least to its greatest
+/// pass, relative. When it varies more, the host has moved the CPUs: near to each other, or far
+/// apart.
+inline constexpr double kHandoverSpread = 2;
 
-/// A part of the canary that varied by more.
-struct CanarySpread {
-  std::string part;
+/// The handover of a machine whose CPUs were moved.
+struct MovedCpus {
   double least_ns = 0;  ///< of a pass
   double greatest_ns = 0;
 };
 
-/// Of the part that varied most; empty when the series was measured in one state of the machine.
-[[nodiscard]] std::optional<CanarySpread> unsteady_canary(const model::Series& series);
+/// Empty when the CPUs stayed where they were during the series, as far as the canary shows.
+[[nodiscard]] std::optional<MovedCpus> moved_cpus(const model::Series& series);
 
 /// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
 struct Others {
@@ -101,8 +100,8 @@ struct BaselineReport {
   std::vector<CanaryChange> anchor_canary;  ///< empty without an anchor of its own
   model::Fact<Others> others_then;          ///< when the rolling series was measured
   model::Fact<Others> others_now;
-  bool others_moved = false;             ///< they used more or less of the CPUs than then
-  std::optional<CanarySpread> unsteady;  ///< the machine was in two states while this was measured
+  bool others_moved = false;            ///< they used more or less of the CPUs than then
+  std::optional<MovedCpus> moved_cpus;  ///< while this was measured
   bool environment_moved = false;  ///< nothing can be said of the program: no row has a verdict
   bool anchor_void = false;        ///< the machine is another than when the anchor was measured
   bool confirmed = false;          ///< both of two series of processes were judged
