@@ -208,6 +208,17 @@ ExitCode moved_meanwhile(const SavePlan& plan, const reports::verdict::MovedCpus
   return ExitCode::wrong_machine;
 }
 
+/// From which slowdown on each benchmark can fail against it, as far as that is known by now.
+std::string what_it_finds(const model::Series& series) {
+  const auto report = reports::verdict::compare_with_baseline(series, series, nullptr, {});
+  std::string text;
+  for (const auto& row : report.rows) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row.name,
+                        reports::render::percent(row.rolling.limit));
+  }
+  return text;
+}
+
 /// Puts it into the store. Its journal is not needed any more then.
 ExitCode store(const SavePlan& plan, const model::Series& series) {
   const bool first = plan.store.save(series);
@@ -220,6 +231,10 @@ ExitCode store(const SavePlan& plan, const model::Series& series) {
                   reports::render::counted(setup.benchmarks.size(), "benchmark"), setup.processes,
                   (plan.store.folder() / model::baseline_key(setup.key)).string(),
                   first ? ", and as its anchor" : "; its anchor stays");
+  print_note(
+      fmt::format("a smaller slowdown than this cannot fail: {}; a quieter machine or more "
+                  "--processes find more",
+                  what_it_finds(series)));
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
