@@ -9,7 +9,7 @@
 
 #include "cli/counter_events.hpp"
 #include "cli/output_formats.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/trace/planted_delay.hpp"
 #include "workloads/measure/measure.hpp"
 
 namespace taskbench::cli {

@@ -2,17 +2,18 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
-#include <variant>
 
-#include "runtime/scheduler/block_on.hpp"
-#include "runtime/scheduler/current_thread.hpp"
-#include "runtime/scheduler/in_turn.hpp"
-#include "runtime/scheduler/work_stealing/pool.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/scheduler/engine.hpp"
 
 namespace taskbench::rt {
 namespace {
+
+using Clock = scheduler::Engine::Clock;
 
 unsigned usable_cpus() {
   cpu_set_t set;
@@ -26,16 +27,10 @@ unsigned usable_cpus() {
 
 }  // namespace
 
-WorkerCounters RuntimeStats::total() const noexcept {
-  WorkerCounters sum = outside;
-  for (const WorkerCounters& worker : workers) sum += worker;
-  return sum;
-}
-
 namespace task {
 
-Schedule& current_scheduler() {
-  Schedule* const scheduler = thread_context().scheduler;
+Spawner& current_scheduler() {
+  Spawner* const scheduler = thread_context().scheduler;
   if (scheduler == nullptr) {
     throw std::logic_error(
         "rt::spawn needs a runtime: call it from a task or inside block_on, or use "
@@ -47,29 +42,17 @@ Schedule& current_scheduler() {
 }  // namespace task
 
 struct Runtime::Core {
-  std::shared_ptr<work_stealing::Pool> pool;
-  std::shared_ptr<scheduler::CurrentThread> current_thread;
+  std::shared_ptr<scheduler::Engine> engine;
+  unsigned workers;
   bool gave_up = false;  // a shutdown with a limit passed it: do not wait in the destructor
 
-  [[nodiscard]] trace::Recording& recording() const noexcept {
-    return pool ? pool->recording() : current_thread->recording();
-  }
-
   ~Core() {
-    if (!pool) {
-      if (current_thread) current_thread->shut_down();
-      return;
-    }
-    pool->close();
-    const auto now = std::chrono::steady_clock::now();
-    if (!(gave_up ? pool->join(now) : pool->join())) pool->detach();
+    engine->close();
+    if (!engine->join(gave_up ? Clock::now() : Clock::time_point::max())) engine->detach();
   }
 };
 
-Handle Handle::current() {
-  task::Schedule& scheduler = task::current_scheduler();
-  return Handle(scheduler.shared());
-}
+Handle Handle::current() { return Handle(task::current_scheduler().shared()); }
 
 Runtime::Runtime(std::unique_ptr<Core> core) noexcept : core_(std::move(core)) {}
 Runtime::Runtime(Runtime&&) noexcept = default;
@@ -77,91 +60,56 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Runtime::~Runtime() = default;
 
 task::Header* Runtime::run_root(const std::function<task::Header*(task::Schedule*)>& release) {
-  scheduler::refuse_nested_runtime();
-  // Copies: the task may destroy this Runtime.
-  if (const auto pool = core_->pool) {
-    if (pool->runs_in_turn()) {
-      scheduler::InTurnRoot root(*pool);
-      task::Header* const header = release(&root);
-      root.run(header);
-      return header;
-    }
-    scheduler::PoolRoot root;
-    task::Header* const header = release(&root);
-    root.run(header, *pool);
-    return header;
+  if (task::thread_context().scheduler != nullptr) {
+    throw std::logic_error(
+        "block_on was called on a thread that already runs tasks of a runtime: it would block "
+        "every task of that thread. Use co_await instead, or call block_on on a thread of its "
+        "own.");
   }
-  const auto current_thread = core_->current_thread;
-  scheduler::CurrentThread::Root root(*current_thread);
-  task::Header* const header = release(&root);
-  root.run(header);
-  return header;
+  const std::shared_ptr<scheduler::Engine> keep = core_->engine;  // the task may destroy this
+  return keep->run_root(release);
 }
 
-Handle Runtime::handle() const {
-  if (core_->pool) return Handle(core_->pool);
-  return Handle(core_->current_thread);
-}
+Handle Runtime::handle() const { return Handle(core_->engine); }
 
-RuntimeStats Runtime::stats() const {
-  RuntimeStats stats;
-  if (core_->pool) {
-    for (std::uint32_t i = 0; i < core_->pool->worker_count(); ++i) {
-      stats.workers.push_back(core_->pool->worker(i).counters.snapshot());
-    }
-    stats.outside = core_->pool->outside_counters();
-  } else {
-    stats.workers.push_back(core_->current_thread->counters());
-    stats.outside = core_->current_thread->outside_counters();
-  }
-  return stats;
-}
+RuntimeStats Runtime::stats() const { return core_->engine->stats(); }
 
 Trace Runtime::trace() const {
-  const bool has_ended =
-      core_->pool ? core_->pool->has_ended() : core_->current_thread->has_ended();
-  if (!core_->recording().is_on()) {
+  const bool has_ended = core_->engine->has_ended();
+  if (!core_->engine->recording().is_on()) {
     throw std::logic_error("nothing was traced: the runtime was built without Builder::trace()");
   }
   if (!has_ended) {
     throw std::logic_error("a trace can be had after shutdown() only: its writers are at work");
   }
-  return core_->recording().collect();
+  return core_->engine->recording().collect();
 }
 
-void Runtime::discard_trace() { core_->recording().discard(); }
+void Runtime::discard_trace() { core_->engine->recording().discard(); }
 
-unsigned Runtime::worker_count() const noexcept {
-  return core_->pool ? core_->pool->worker_count() : 1;
-}
+unsigned Runtime::worker_count() const noexcept { return core_->workers; }
 
 void Runtime::shutdown() {
-  if (core_->pool) {
-    core_->pool->close();
-    static_cast<void>(core_->pool->join());
-  } else {
-    core_->current_thread->shut_down();
-  }
+  core_->engine->close();
+  static_cast<void>(core_->engine->join(Clock::time_point::max()));
 }
 
 bool Runtime::shutdown_timeout(std::chrono::nanoseconds limit) {
-  if (!core_->pool) {
-    core_->current_thread->shut_down();
-    return true;
-  }
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point now = Clock::now();
   const bool endless = limit > Clock::time_point::max() - now;
-  core_->pool->close();
-  const bool done = core_->pool->join(endless ? Clock::time_point::max() : now + limit);
+  core_->engine->close();
+  const bool done = core_->engine->join(endless ? Clock::time_point::max() : now + limit);
   if (!done) core_->gave_up = true;
   return done;
 }
 
 using Builder = Runtime::Builder;
 
-Builder& Builder::scheduler(SchedulerKind kind) {
-  options_.scheduler = kind;
+Builder& Builder::scheduler(std::string_view name) {
+  scheduler_ = find_scheduler(name);
+  if (scheduler_ == nullptr) {
+    throw std::invalid_argument("there is no scheduler of the name " + std::string(name));
+  }
   return *this;
 }
 Builder& Builder::workers(unsigned count) {
@@ -205,18 +153,13 @@ Runtime Builder::build() const {
   if (options.trace_events > kMaxTraceEvents) {
     throw std::invalid_argument("a trace keeps at most 16777216 events of each worker");
   }
-  auto core = std::make_unique<Core>();
-  if (options.scheduler == SchedulerKind::current_thread) {
-    if (options.workers > 1) {
-      throw std::invalid_argument("the current_thread scheduler has exactly one worker");
-    }
-    core->current_thread = std::make_shared<scheduler::CurrentThread>(std::move(options));
-  } else {
-    if (options.workers == 0) options.workers = usable_cpus();
-    core->pool = std::make_shared<work_stealing::Pool>(std::move(options));
-    core->pool->start();
+  if (scheduler_->single_worker && options.workers > 1) {
+    throw std::invalid_argument("the scheduler " + std::string(scheduler_->name) +
+                                " has exactly one worker");
   }
-  return Runtime(std::move(core));
+  if (options.workers == 0) options.workers = scheduler_->single_worker ? 1 : usable_cpus();
+  const unsigned workers = options.workers;
+  return Runtime(std::make_unique<Core>(scheduler_->make(std::move(options)), workers));
 }
 
 }  // namespace taskbench::rt

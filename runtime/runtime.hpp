@@ -15,9 +15,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "runtime/scheduler/options.hpp"
+#include "runtime/scheduler/table.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/join_handle.hpp"
 #include "runtime/task/poll_fn.hpp"
@@ -25,19 +26,9 @@
 #include "runtime/task/waker.hpp"
 #include "runtime/task/yield.hpp"
 #include "runtime/trace/counters.hpp"
-#include "runtime/trace/planted_delay.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace taskbench::rt {
-
-/// Counters of a whole runtime, read while it runs: each is exact, together they are not a
-/// snapshot of one instant.
-struct RuntimeStats {
-  std::vector<WorkerCounters> workers;
-  WorkerCounters outside;  ///< what threads outside the pool did
-
-  [[nodiscard]] WorkerCounters total() const noexcept;
-};
 
 /// A way to a runtime's scheduler that can be copied and used from any thread, also after the
 /// runtime has ended: tasks spawned then are cancelled at once.
@@ -55,9 +46,9 @@ class Handle {
 
  private:
   friend class Runtime;
-  explicit Handle(std::shared_ptr<task::Schedule> scheduler) : scheduler_(std::move(scheduler)) {}
+  explicit Handle(std::shared_ptr<task::Spawner> scheduler) : scheduler_(std::move(scheduler)) {}
 
-  std::shared_ptr<task::Schedule> scheduler_;
+  std::shared_ptr<task::Spawner> scheduler_;
 };
 
 /// A set of workers and the tasks they run. Movable; its functions are for one thread at a time,
@@ -123,10 +114,11 @@ class Runtime {
 /// How a runtime is made. Each setter returns the builder.
 class Runtime::Builder {
  public:
-  Builder& scheduler(SchedulerKind kind);
+  /// One of rt::schedulers(), by its name. Throws std::invalid_argument for another.
+  Builder& scheduler(std::string_view name);
   /// Workers of a pool; 0 (the default) is one per CPU that the process may use.
   Builder& workers(unsigned count);
-  /// Polls between two looks at the injector (P6), > 0.
+  /// Polls between two looks at the injector, > 0.
   Builder& global_queue_interval(std::uint32_t polls);
   Builder& lifo_slot(bool enabled);
   /// Start of every random choice.
@@ -146,18 +138,19 @@ class Runtime::Builder {
   [[nodiscard]] Runtime build() const;
 
  private:
+  const SchedulerInfo* scheduler_ = &schedulers().front();
   RuntimeOptions options_;
 };
 
 namespace task {
 /// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
-[[nodiscard]] Schedule& current_scheduler();
+[[nodiscard]] Spawner& current_scheduler();
 }  // namespace task
 
 /// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
 template <class T>
 JoinHandle<T> spawn(Task<T> task) {
-  task::Schedule& scheduler = task::current_scheduler();
+  task::Spawner& scheduler = task::current_scheduler();
   task::Header* const header = std::move(task).release_for_spawn(&scheduler);
   scheduler.spawn(header);
   return JoinHandle<T>(header);

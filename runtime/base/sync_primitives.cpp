@@ -1,23 +1,20 @@
 #include "runtime/base/sync_primitives.hpp"
 
-#include <cstdlib>
-
-#if defined(__linux__)
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
-#endif
 
 namespace taskbench::rt::base {
 inline namespace production {
 
 bool detail::light_fence_is_free = false;
 
-#if defined(__linux__) && !defined(TASKBENCH_TSAN)
+#if !defined(TASKBENCH_TSAN)
 
 bool prepare_asymmetric_fences() noexcept {
   static const bool supported = [] {
@@ -49,8 +46,6 @@ void heavy_fence() noexcept {
 
 #endif
 
-#if defined(__linux__)
-
 static_assert(sizeof(Atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
@@ -74,48 +69,6 @@ bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
 void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
-
-#else
-
-// Elsewhere a fixed table of locks stands in for the kernel's: correct, though a wake-up may reach
-// a thread that waits on another word of the same slot, so every wake goes to all of them.
-namespace {
-
-struct Bucket {
-  Mutex mutex;
-  CondVar changed;
-};
-
-Bucket& bucket_of(const void* address) noexcept {
-  static Bucket buckets[64];
-  return buckets[(reinterpret_cast<std::uintptr_t>(address) >> 6) % 64];
-}
-
-}  // namespace
-
-void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  Bucket& bucket = bucket_of(&word);
-  UniqueLock lock(bucket.mutex);
-  // relaxed: the waker changes the word before it takes the same mutex
-  if (word.load(relaxed) == expected) bucket.changed.wait(lock);
-}
-
-bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                      std::chrono::steady_clock::time_point deadline) noexcept {
-  Bucket& bucket = bucket_of(&word);
-  UniqueLock lock(bucket.mutex);
-  // relaxed: the waker changes the word before it takes the same mutex
-  if (word.load(relaxed) != expected) return true;
-  return bucket.changed.wait_until(lock, deadline) == std::cv_status::no_timeout;
-}
-
-void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept {
-  Bucket& bucket = bucket_of(word);
-  LockGuard lock(bucket.mutex);
-  bucket.changed.notify_all();
-}
-
-#endif
 
 }  // namespace production
 }  // namespace taskbench::rt::base

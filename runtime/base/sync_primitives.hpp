@@ -70,7 +70,7 @@ inline void full_fence() noexcept {
 
 /// Two fences that together do what two full fences do, for pairs of threads of which one passes
 /// often and the other rarely. The light one is a compiler barrier where the system can make all
-/// running threads of the process pass a barrier (membarrier on Linux), which is what the heavy one
+/// running threads of the process pass a barrier (membarrier), which is what the heavy one
 /// asks for: some hundred nanoseconds alone, a few microseconds when others run. Everywhere else
 /// both are full fences. As std::experimental::asymmetric_thread_fence of the Concurrency TS 2
 /// (P1202R5): a light fence orders with a heavy one as two seq_cst fences do; two light ones

@@ -1,4 +1,4 @@
-// What a runtime can be asked to be.
+// What a runtime can be asked to be, whichever scheduler it has.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,7 @@
 
 namespace taskbench::rt {
 
-enum class SchedulerKind : std::uint8_t {
-  work_stealing,   ///< a pool of workers that steal from each other
-  current_thread,  ///< one queue, drained by the thread that calls block_on
-  /// work_stealing without its threads: the thread that calls block_on runs the workers in turn,
-  /// drawn from the seed. The same program and seed give the same schedule, as long as no other
-  /// thread takes part. What others spawn or wake may wait for a tenth of a millisecond.
-  in_turn,
-};
-
 struct RuntimeOptions {
-  SchedulerKind scheduler = SchedulerKind::work_stealing;
   unsigned workers = 0;                  ///< 0: one per CPU that the process may use
   std::uint32_t injector_interval = 61;  ///< polls between two looks at the injector
   bool lifo_slot = true;

@@ -6,8 +6,8 @@
 
 namespace taskbench::rt::sync::detail {
 
-task::Schedule& scheduler_of_this_thread() {
-  task::Schedule* const scheduler = task::thread_context().scheduler;
+task::Spawner& scheduler_of_this_thread() {
+  task::Spawner* const scheduler = task::thread_context().scheduler;
   if (scheduler == nullptr) {
     throw std::logic_error(
         "JoinSet::spawn needs a runtime: call it from a task or inside block_on, or use spawn_on");

@@ -76,11 +76,11 @@ class [[nodiscard]] JoinResult {
 namespace detail {
 
 /// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
-[[nodiscard]] task::Schedule& scheduler_of_this_thread();
+[[nodiscard]] task::Spawner& scheduler_of_this_thread();
 
 /// Where JoinSet::spawn spawns.
 struct CurrentRuntime {
-  task::Schedule& scheduler = scheduler_of_this_thread();
+  task::Spawner& scheduler = scheduler_of_this_thread();
 
   template <class T>
   JoinHandle<T> spawn(Task<T> task) const noexcept {

@@ -7,7 +7,7 @@ namespace taskbench::rt::task {
 
 /// One per thread. `scheduler` is where rt::spawn goes; null outside of every runtime.
 struct ThreadContext {
-  Schedule* scheduler;
+  Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
   /// The worker's LIFO slot (P8): the task to run next. While a task is here no other thread can
   /// reach it, unless handles or wakers of it exist.
@@ -22,7 +22,7 @@ struct ThreadContext {
 /// Sets the context for a scope.
 class EnterContext {
  public:
-  EnterContext(Schedule* scheduler, void* worker) noexcept : previous_(thread_context()) {
+  EnterContext(Spawner* scheduler, void* worker) noexcept : previous_(thread_context()) {
     thread_context() = {scheduler, worker, nullptr};
   }
   ~EnterContext() { thread_context() = previous_; }

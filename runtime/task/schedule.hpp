@@ -7,27 +7,36 @@ namespace taskbench::rt::task {
 
 struct Header;
 
+/// Where a task is queued when it is woken. The root of a block_on has one of its own, which does
+/// no more than that: the thread in block_on owns the root.
 class Schedule {
  public:
   /// Queues a task that was made runnable. The caller hands over the poll right. Any thread.
   virtual void schedule(Header* task) noexcept = 0;
 
+  /// Called by the holder of the poll right before an idle task is let go, unless it is owned
+  /// already: a scheduler links it into its list of owned tasks.
+  virtual void adopt(Header*) noexcept {}
+
+  /// Called once a task that was adopted has completed: the scheduler unlinks it.
+  virtual void disown(Header*) noexcept {}
+
+ protected:
+  ~Schedule() = default;
+};
+
+/// Where rt::spawn goes: a scheduler as tasks and Handles see it.
+class Spawner : public Schedule {
+ public:
   /// Takes a task just created, with its poll right. After shutdown the task is cancelled, at once
   /// or with all that is left. Any thread.
   virtual void spawn(Header* task) noexcept = 0;
 
-  /// Called by the holder of the poll right before an idle task is let go for the first time: the
-  /// scheduler links it into its list of owned tasks.
-  virtual void adopt(Header* task) noexcept = 0;
-
-  /// Called once a task that was adopted has completed: the scheduler unlinks it.
-  virtual void disown(Header* task) noexcept = 0;
-
-  /// Joint ownership, for Handles. Empty for a schedule that lives on a stack.
-  [[nodiscard]] virtual std::shared_ptr<Schedule> shared() noexcept { return nullptr; }
+  /// Joint ownership, for Handles.
+  [[nodiscard]] virtual std::shared_ptr<Spawner> shared() noexcept = 0;
 
  protected:
-  ~Schedule() = default;
+  ~Spawner() = default;
 };
 
 }  // namespace taskbench::rt::task

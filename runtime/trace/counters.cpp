@@ -20,6 +20,12 @@ WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) noexcept
   return *this;
 }
 
+WorkerCounters RuntimeStats::total() const noexcept {
+  WorkerCounters sum = outside;
+  for (const WorkerCounters& worker : workers) sum += worker;
+  return sum;
+}
+
 namespace trace {
 
 WorkerCounters CounterBlock::snapshot() const noexcept {

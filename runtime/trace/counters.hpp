@@ -1,4 +1,4 @@
-// What a worker counts while it runs (S6).
+// What a worker counts while it runs.
 //
 // Each worker writes its own block, on cache lines of its own; any thread may read it at any time.
 // A count is a plain load and store of an atomic word (no locked instruction), since there is one
@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -30,6 +31,15 @@ struct WorkerCounters {
   std::uint64_t tasks_completed = 0;
 
   WorkerCounters& operator+=(const WorkerCounters& other) noexcept;
+};
+
+/// Counters of a whole runtime, read while it runs: each is exact, together they are not a
+/// snapshot of one instant.
+struct RuntimeStats {
+  std::vector<WorkerCounters> workers;
+  WorkerCounters outside;  ///< what threads did that are no workers
+
+  [[nodiscard]] WorkerCounters total() const noexcept;
 };
 
 namespace trace {

@@ -39,6 +39,17 @@ if(KIND STREQUAL "find_package")
   if(NOT EXISTS "${work}/prefix/include/taskbench/runtime/runtime.hpp")
     message(FATAL_ERROR "the headers were not installed below include/taskbench/")
   endif()
+  # No header that is installed includes one that is not, and the schedulers' own stay at home.
+  file(GLOB_RECURSE headers RELATIVE "${work}/prefix/include/taskbench"
+    "${work}/prefix/include/taskbench/*.hpp")
+  if(headers MATCHES "work_stealing")
+    message(FATAL_ERROR "headers were installed that no user includes: ${headers}")
+  endif()
+  list(TRANSFORM headers REPLACE ".+" "#include \"\\0\"\n")
+  list(JOIN headers "" text)
+  file(WRITE "${work}/every_header.cpp" "${text}")
+  run("${COMPILER}" -std=c++20 -fsyntax-only "-I${work}/prefix/include/taskbench"
+    "${work}/every_header.cpp")
   run("${work}/prefix/bin/taskbench" --version)
   foreach(path IN ITEMS
       man/man1/taskbench.1

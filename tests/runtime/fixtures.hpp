@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,20 +29,20 @@ inline constexpr bool kCounted = true;
 
 /// A runtime to run a test on.
 struct Kind {
-  SchedulerKind scheduler;
+  std::string_view scheduler;
   unsigned workers;
   const char* name;
 
-  [[nodiscard]] bool is_pool() const { return scheduler == SchedulerKind::work_stealing; }
+  [[nodiscard]] bool is_pool() const { return scheduler == "work_stealing"; }
 };
 
 inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
-inline constexpr Kind kCurrentThread{SchedulerKind::current_thread, 1, "current_thread"};
-inline constexpr Kind kOneWorker{SchedulerKind::work_stealing, 1, "work_stealing_1"};
-inline constexpr Kind kTwoWorkers{SchedulerKind::work_stealing, 2, "work_stealing_2"};
-inline constexpr Kind kFourWorkers{SchedulerKind::work_stealing, 4, "work_stealing_4"};
-inline constexpr Kind kInTurn{SchedulerKind::in_turn, 3, "in_turn_3"};
+inline constexpr Kind kCurrentThread{"current_thread", 1, "current_thread"};
+inline constexpr Kind kOneWorker{"work_stealing", 1, "work_stealing_1"};
+inline constexpr Kind kTwoWorkers{"work_stealing", 2, "work_stealing_2"};
+inline constexpr Kind kFourWorkers{"work_stealing", 4, "work_stealing_4"};
+inline constexpr Kind kInTurn{"in_turn", 3, "in_turn_3"};
 
 inline Runtime::Builder builder(const Kind& kind) {
   return Runtime::Builder{}.scheduler(kind.scheduler).workers(kind.workers);

@@ -64,9 +64,6 @@ class HandPolled final : private task::Schedule {
     runnable_.store(true);
     if (on_wake_) on_wake_();
   }
-  void spawn(task::Header*) noexcept override {}
-  void adopt(task::Header*) noexcept override {}
-  void disown(task::Header*) noexcept override {}
 
   std::atomic<bool> runnable_{true};  // the poll right is here
   bool finished_ = false;

@@ -76,9 +76,6 @@ Task<Half> half() { co_return Half{}; }
 class OnThisThread final : public task::Schedule {
  public:
   void schedule(task::Header*) noexcept override {}
-  void spawn(task::Header*) noexcept override {}
-  void adopt(task::Header*) noexcept override {}
-  void disown(task::Header*) noexcept override {}
 };
 
 template <class T>

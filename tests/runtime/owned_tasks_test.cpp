@@ -16,7 +16,6 @@ namespace {
 class Recorder final : public Schedule {
  public:
   void schedule(Header* task) noexcept override { scheduled.push_back(task); }
-  void spawn(Header*) noexcept override {}
   void adopt(Header* task) noexcept override { owned.insert(task, next_shard++ % 2); }
   void disown(Header* task) noexcept override { owned.remove(task); }
 

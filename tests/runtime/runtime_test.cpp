@@ -25,8 +25,7 @@ using namespace testing;
 TEST(RuntimeBuilder, refuses_settings_that_make_no_sense) {
   EXPECT_THROW(static_cast<void>(Runtime::Builder{}.global_queue_interval(0).build()),
                std::invalid_argument);
-  EXPECT_THROW(static_cast<void>(
-                   Runtime::Builder{}.scheduler(SchedulerKind::current_thread).workers(2).build()),
+  EXPECT_THROW(static_cast<void>(Runtime::Builder{}.scheduler("current_thread").workers(2).build()),
                std::invalid_argument);
 }
 

@@ -77,7 +77,7 @@ TEST(JoinSet, members_that_the_end_of_their_runtime_cancelled_are_joined_as_canc
   JoinSet<int> set;
   std::optional<Handle> handle;
   {
-    Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+    Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
     handle.emplace(runtime.handle());
     set.spawn_on(runtime, wait_forever(Counted()));
   }
@@ -97,7 +97,7 @@ TEST(JoinSet, members_that_the_end_of_their_runtime_cancelled_are_joined_as_canc
 
 TEST(JoinSet, a_wait_that_is_given_up_loses_no_member) {
   const NothingLeaks check;
-  Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+  Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
   JoinSet<int> set;
   set.spawn_on(runtime, number_later(3));
   HandPolled first(set.join_next());
@@ -116,7 +116,7 @@ TEST(JoinSet, a_wait_that_is_given_up_loses_no_member) {
 }
 
 TEST(JoinSet, members_are_joined_in_the_order_in_which_they_finish) {
-  Runtime runtime = Runtime::Builder{}.scheduler(SchedulerKind::current_thread).build();
+  Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
   JoinSet<int> set;
   for (const int value : {3, 0, 2, 1}) set.spawn_on(runtime, number_later(value));
   runtime.block_on(testing::let_others_wait());

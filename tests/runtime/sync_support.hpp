@@ -16,7 +16,7 @@
 
 namespace taskbench::rt::testing {
 
-inline constexpr Kind kEightWorkers{SchedulerKind::work_stealing, 8, "work_stealing_8"};
+inline constexpr Kind kEightWorkers{"work_stealing", 8, "work_stealing_8"};
 
 #define TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Suite)                                                 \
   INSTANTIATE_TEST_SUITE_P(                                                                      \

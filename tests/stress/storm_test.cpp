@@ -16,6 +16,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -127,15 +128,15 @@ void disturb(WakerPool& pool, Random& random) {
   }
 }
 
-SchedulerKind any_kind(Random& random) {
-  return one_in(random, 4) ? SchedulerKind::current_thread : SchedulerKind::work_stealing;
+std::string_view any_scheduler(Random& random) {
+  return one_in(random, 4) ? "current_thread" : "work_stealing";
 }
 
-Runtime any_runtime(Random& random, SchedulerKind kind) {
+Runtime any_runtime(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
-  builder.scheduler(kind).seed(random()).lifo_slot(!one_in(random, 4));
+  builder.scheduler(scheduler).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (kind == SchedulerKind::work_stealing) {
+  if (scheduler == "work_stealing") {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
   return builder.build();
@@ -179,7 +180,7 @@ TEST(Storm, of_spawns_that_are_all_joined) {
   storm([](Random& random) {
     Account account;
     {
-      Runtime runtime = any_runtime(random, any_kind(random));
+      Runtime runtime = any_runtime(random, any_scheduler(random));
       const long nodes = runtime.block_on(tree(&account, random(), 7, Entry(account)));
       EXPECT_EQ(nodes, account.created.load());
     }
@@ -207,7 +208,7 @@ TEST(Storm, of_wakes_from_everywhere) {
     WakerPool pool;
     std::atomic<bool> stop{false};
     {
-      Runtime runtime = any_runtime(random, any_kind(random));
+      Runtime runtime = any_runtime(random, any_scheduler(random));
       std::vector<JoinHandle<void>> handles;
       const std::uint64_t tasks = 1 + below(random, 200);
       for (std::uint64_t i = 0; i < tasks; ++i) {
@@ -287,12 +288,12 @@ Task<> live(Account* account, WakerPool* pool, std::uint64_t choices, Entry entr
 
 /// Tasks, and threads outside that disturb them, until `runtime` is ended by `end`.
 template <class End>
-void shutdown_in_full_swing(Random& random, SchedulerKind kind, End end) {
+void shutdown_in_full_swing(Random& random, std::string_view scheduler, End end) {
   Account account;
   WakerPool pool;
   std::atomic<bool> stop{false};
   std::vector<AbortHandle> aborts;
-  std::optional<Runtime> runtime = any_runtime(random, kind);
+  std::optional<Runtime> runtime = any_runtime(random, scheduler);
   const std::uint64_t tasks = 1 + below(random, 50);
   for (std::uint64_t i = 0; i < tasks; ++i) {
     JoinHandle<void> handle = runtime->spawn(live(&account, &pool, random(), Entry(account)));
@@ -326,7 +327,7 @@ void shutdown_in_full_swing(Random& random, SchedulerKind kind, End end) {
 
 TEST(Storm, of_everything_that_ends_in_a_shutdown) {
   storm([](Random& random) {
-    shutdown_in_full_swing(random, any_kind(random),
+    shutdown_in_full_swing(random, any_scheduler(random),
                            [](std::optional<Runtime>& runtime) { runtime.reset(); });
   });
 }
@@ -334,11 +335,10 @@ TEST(Storm, of_everything_that_ends_in_a_shutdown) {
 TEST(Storm, of_everything_that_ends_in_a_shutdown_with_a_limit) {
   storm([](Random& random) {
     const auto limit = std::chrono::microseconds(below(random, 500));
-    shutdown_in_full_swing(random, SchedulerKind::work_stealing,
-                           [limit](std::optional<Runtime>& runtime) {
-                             while (!runtime->shutdown_timeout(limit)) std::this_thread::yield();
-                             runtime.reset();
-                           });
+    shutdown_in_full_swing(random, "work_stealing", [limit](std::optional<Runtime>& runtime) {
+      while (!runtime->shutdown_timeout(limit)) std::this_thread::yield();
+      runtime.reset();
+    });
   });
 }
 
@@ -349,7 +349,7 @@ TEST(Storm, of_aborts_against_completion) {
     std::atomic<long> cancelled{0};
     const std::uint64_t tasks = 1 + below(random, 300);
     {
-      Runtime runtime = any_runtime(random, any_kind(random));
+      Runtime runtime = any_runtime(random, any_scheduler(random));
       std::vector<JoinHandle<int>> handles;
       std::vector<AbortHandle> aborts;
       for (std::uint64_t i = 0; i < tasks; ++i) {
@@ -404,7 +404,7 @@ TEST(Storm, of_steals_and_overflows) {
   storm([](Random& random) {
     Account account;
     {
-      Runtime runtime = any_runtime(random, SchedulerKind::work_stealing);
+      Runtime runtime = any_runtime(random, "work_stealing");
       std::vector<JoinHandle<void>> handles;
       for (int i = 0; i < 3; ++i) {
         handles.push_back(runtime.spawn(spawn_and_dawdle(&account, random(), 2, Entry(account))));
@@ -430,10 +430,9 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
   storm([](Random& random) {
     Account account;
     {
-      Runtime hearer = any_runtime(random, any_kind(random));
+      Runtime hearer = any_runtime(random, any_scheduler(random));
       std::vector<Runtime> runtimes;
-      for (int i = 0; i < 3; ++i)
-        runtimes.push_back(any_runtime(random, SchedulerKind::work_stealing));
+      for (int i = 0; i < 3; ++i) runtimes.push_back(any_runtime(random, "work_stealing"));
       const std::uint64_t chains = 1 + below(random, 30);
       for (std::uint64_t chain = 0; chain < chains; ++chain) {
         auto first = oneshot::channel<int>();
@@ -452,8 +451,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
         first.first.send(0);
         if (one_in(random, 10)) {
           // One of them ends with all that it runs: the chain may break.
-          runtimes[below(random, runtimes.size())] =
-              any_runtime(random, SchedulerKind::work_stealing);
+          runtimes[below(random, runtimes.size())] = any_runtime(random, "work_stealing");
           breaks = true;
         }
         const std::optional<int> heard =
@@ -474,7 +472,7 @@ TEST(Storm, of_runtimes_that_are_built_and_ended) {
     Account account;
     std::vector<JoinHandle<void>> handles;
     {
-      Runtime runtime = any_runtime(random, any_kind(random));
+      Runtime runtime = any_runtime(random, any_scheduler(random));
       const std::uint64_t tasks = below(random, 20);
       for (std::uint64_t i = 0; i < tasks; ++i) {
         handles.push_back(runtime.spawn([](Entry entry) -> Task<> {

@@ -17,8 +17,13 @@ RUNTIME_FLOORS = {
     "scheduler": {"base", "trace", "queue", "task", "sync", "time", "io", "park"},
 }
 
-# What users of the runtime may include.
-RUNTIME_PUBLIC = ("runtime/runtime.hpp", "runtime/base/cache_line.hpp", "runtime/sync/")
+# What users of the runtime may include; the delays are for taskbench's own command alone.
+RUNTIME_PUBLIC = (
+    "runtime/runtime.hpp",
+    "runtime/base/cache_line.hpp",
+    "runtime/sync/",
+    "runtime/trace/planted_delay.hpp",
+)
 
 # The permutation tester stands in for these, which works only if nobody goes around it.
 PRIMITIVES = "runtime/base/sync_primitives.hpp"

@@ -21,8 +21,7 @@ rt::Task<> listen(SignalReceiver last, bool* heard) {
 }
 
 bool is_heard(SignalReceiver last) {
-  rt::Runtime runtime =
-      rt::Runtime::Builder{}.scheduler(rt::SchedulerKind::current_thread).workers(1).build();
+  rt::Runtime runtime = rt::Runtime::Builder{}.scheduler("current_thread").workers(1).build();
   bool heard = false;
   runtime.block_on(listen(std::move(last), &heard));
   return heard;

@@ -432,16 +432,6 @@ TEST_F(measure_test, names_follow_google_benchmark) {
   EXPECT_EQ(two.name(), "yield_many/current_thread/workers:1/tasks:3/yields:10");
 }
 
-TEST_F(measure_test, v6_current_thread_stands_beside_work_stealing) {
-  ASSERT_EQ(schedulers().size(), 3U);
-  EXPECT_EQ(schedulers()[0].name, "work_stealing");
-  EXPECT_FALSE(schedulers()[0].single_worker);
-  EXPECT_EQ(schedulers()[1].name, "current_thread");
-  EXPECT_TRUE(schedulers()[1].single_worker);
-  EXPECT_EQ(find_scheduler("current_thread"), &schedulers()[1]);
-  EXPECT_EQ(find_scheduler("nonesuch"), nullptr);
-}
-
 TEST_F(measure_test, h1_every_workload_is_measured_on_every_scheduler) {
   std::vector<Case> cases;
   for (const Workload& workload : all()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -14,17 +15,17 @@ namespace taskbench::workloads {
 namespace {
 
 struct Pool {
-  rt::SchedulerKind kind;
+  std::string_view scheduler;
   unsigned workers;
   const char* name;
 };
 
 constexpr Pool kPools[] = {
-    {rt::SchedulerKind::work_stealing, 1, "work_stealing_1"},
-    {rt::SchedulerKind::work_stealing, 2, "work_stealing_2"},
-    {rt::SchedulerKind::work_stealing, 8, "work_stealing_8"},
-    {rt::SchedulerKind::current_thread, 1, "current_thread"},
-    {rt::SchedulerKind::in_turn, 3, "in_turn_3"},
+    {"work_stealing", 1, "work_stealing_1"},
+    {"work_stealing", 2, "work_stealing_2"},
+    {"work_stealing", 8, "work_stealing_8"},
+    {"current_thread", 1, "current_thread"},
+    {"in_turn", 3, "in_turn_3"},
 };
 
 class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool>> {
@@ -33,7 +34,7 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
 
   static rt::Runtime build_runtime() {
     const Pool& pool = std::get<1>(GetParam());
-    return rt::Runtime::Builder{}.scheduler(pool.kind).workers(pool.workers).build();
+    return rt::Runtime::Builder{}.scheduler(pool.scheduler).workers(pool.workers).build();
   }
 
   void run_and_verify(const ParameterValues& values, int iterations) {

@@ -21,21 +21,10 @@
 
 namespace taskbench::workloads::measure {
 
-/// A scheduler that can be measured.
-struct Scheduler {
-  std::string_view name;
-  std::string_view summary;
-  bool single_worker;   ///< takes no other worker count than 1
-  bool runs_on_caller;  ///< tasks run on the thread that calls block_on
-  bool repeatable;      ///< the same program and seed give the same instructions
-  rt::SchedulerKind kind;
-};
-
-/// Every scheduler, in the order in which they are listed.
-[[nodiscard]] std::span<const Scheduler> schedulers();
-
-/// The scheduler of that name, or nullptr.
-[[nodiscard]] const Scheduler* find_scheduler(std::string_view name);
+/// A scheduler that can be measured, and where to find one: all that the runtime has.
+using Scheduler = rt::SchedulerInfo;
+using rt::find_scheduler;
+using rt::schedulers;
 
 /// One workload on one scheduler with one worker count.
 struct Case {

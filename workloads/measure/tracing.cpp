@@ -124,7 +124,7 @@ class TracedCase {
   TracedCase(const Case& spec, const TraceSettings& settings)
       : settings_(settings),
         runtime_(rt::Runtime::Builder{}
-                     .scheduler(spec.scheduler->kind)
+                     .scheduler(spec.scheduler->name)
                      .workers(spec.workers)
                      .seed(settings.seed)
                      .trace(settings.events)

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "runtime/scheduler/traced_poll.hpp"
-#include "runtime/scheduler/work_stealing/pool.hpp"
+#include "runtime/scheduler/work_stealing/worker_set.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::work_stealing {
@@ -48,12 +48,13 @@ constexpr std::size_t kInjectorBatch = 128;
 
 }  // namespace
 
-Worker::Worker(Pool& pool, std::uint32_t index)
-    : recorder(pool.recording().worker(index)),
-      pool_(pool),
+Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
+    : recorder(set.recording().worker(index)),
+      set_(set),
       index_(index),
-      lifo_enabled_(pool.options().lifo_slot),
-      random_(pool.options().seed + index) {}
+      lifo_enabled_(set.options().lifo_slot),
+      pace_(pace),
+      random_(set.options().seed + index) {}
 
 void Worker::run() {
   context_ = &task::thread_context();
@@ -62,12 +63,12 @@ void Worker::run() {
 }
 
 void Worker::loop() {
-  while (!pool_.closed()) {
+  while (!set_.closed()) {
     if (task::Header* task = next_task()) {
       run_task(task);
     } else if (task::Header* found = search()) {
       run_task(found);
-    } else if (!pool_.closed()) {
+    } else if (!set_.closed()) {
       fall_asleep();
       parker.park();
       wake_up();
@@ -92,7 +93,7 @@ bool Worker::take_turn() {
 }
 
 task::Header* Worker::next_task() {
-  if (++tick_ >= pool_.options().injector_interval) {
+  if (++tick_ >= set_.options().injector_interval) {
     tick_ = 0;
     balance();
     if (task::Header* task = take_from_injector()) return task;
@@ -110,21 +111,20 @@ task::Header* Worker::next_task() {
 }
 
 task::Header* Worker::take_from_injector() {
-  if (pool_.injector.looks_empty()) return nullptr;
+  if (set_.injector.looks_empty()) return nullptr;
   const std::size_t room = std::size_t{queue.free_slots()} + 1;
   std::array<task::Header*, kInjectorBatch> batch;
   const std::size_t wanted = std::min(room, kInjectorBatch);
-  const std::size_t taken = pool_.injector.pop_batch({batch.data(), wanted});
+  const std::size_t taken = set_.injector.pop_batch({batch.data(), wanted});
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);
-  // In turn no clock is asked, so that each run is the same, and nobody holds back.
-  if (searching_ && !pool_.runs_in_turn()) note_find(taken, Clock::now());
+  if (searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
     // On their way from there to here a worker that was falling asleep may have missed them. A
     // searcher looks again when it stops searching.
-    if (!searching_) pool_.notify_from(*this);
+    if (!searching_) set_.notify_from(*this);
   }
   return batch[0];
 }
@@ -132,7 +132,7 @@ task::Header* Worker::take_from_injector() {
 void Worker::run_task(task::Header* task) {
   if (searching_) stop_searching();
   for (std::uint32_t in_a_row = 1; poll(task); ++in_a_row) {
-    if (++tick_ < pool_.options().injector_interval && in_a_row < kTurnsInARow) continue;
+    if (++tick_ < set_.options().injector_interval && in_a_row < kTurnsInARow) continue;
     push(task);
     return;
   }
@@ -142,7 +142,7 @@ void Worker::run_task(task::Header* task) {
       const bool others_wait = !queue.looks_empty();
       push(task);
       // Alone in the queue it needs no notification: this worker is on its way there.
-      if (others_wait) pool_.notify_from(*this);
+      if (others_wait) set_.notify_from(*this);
       return;
     }
     counters.lifo_hits.add();
@@ -182,7 +182,7 @@ bool Worker::poll(task::Header* task) {
   // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
   // then whoever filled it told a sleeper, or a worker that falls asleep sees it so; or it was
   // empty, and then runs_again() has kept the task. See docs/design/scheduler.md.
-  if (context_->next != nullptr) pool_.notify_from(*this);
+  if (context_->next != nullptr) set_.notify_from(*this);
   return false;
 }
 
@@ -204,7 +204,7 @@ std::int32_t Worker::turns_behind(const task::Header* task) const {
 
 void Worker::push(task::Header* task) {
   const auto overflow = [this](std::span<task::Header* const> batch) {
-    pool_.injector.push_batch(batch);
+    set_.injector.push_batch(batch);
     counters.overflows.add();
     recorder.overflow(batch.size());
     counters.remote_schedules.add(batch.size());
@@ -220,12 +220,12 @@ void Worker::schedule_local(task::Header* task) {
     if (task == nullptr) return;
   }
   push(task);
-  pool_.notify_from(*this);
+  set_.notify_from(*this);
 }
 
 bool Worker::start_searching() {
   if (searching_) return true;
-  if (!pool_.idle.try_start_searching()) return false;
+  if (!set_.idle.try_start_searching()) return false;
   searching_ = true;
   counters.searches.add();
   recorder.search_start();
@@ -252,7 +252,7 @@ task::Header* Worker::search() {
     if (now >= first_steal) {
       if (task::Header* task = steal()) return task;
     }
-    if (pool_.closed()) return nullptr;
+    if (set_.closed()) return nullptr;
     for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
     now = Clock::now();
   } while (now < begin + kSearchTime);
@@ -268,15 +268,15 @@ void Worker::note_find(std::size_t count, Clock::time_point now) {
 }
 
 task::Header* Worker::steal() {
-  const std::uint32_t count = pool_.worker_count();
+  const std::uint32_t count = set_.worker_count();
   const std::uint32_t start = random_.below(count);  // P9
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
-    if (task::Header* task = steal_from(pool_.worker(victim), kHalf)) {
+    if (task::Header* task = steal_from(set_.worker(victim), kHalf)) {
       // What was stolen has had as many rounds as the victim.
       // relaxed: a count to compare, as in balance()
-      publish_round(pool_.worker(victim).published_round.load(base::relaxed));
+      publish_round(set_.worker(victim).published_round.load(base::relaxed));
       return task;
     }
   }
@@ -294,8 +294,8 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
 }
 
 void Worker::balance() {
-  if (pool_.worker_count() == 1) return;
-  Worker& other = pool_.worker(random_other());
+  if (set_.worker_count() == 1) return;
+  Worker& other = set_.worker(random_other());
   // relaxed: a count to compare; nothing is read on the strength of it
   const std::uint32_t others_round = other.published_round.load(base::relaxed);
   const auto lead = static_cast<std::int32_t>(round_ - others_round);
@@ -316,7 +316,7 @@ void Worker::balance() {
   if (task::Header* task = steal_from(other, wanted)) {
     push(task);
     // As in take_from_injector.
-    pool_.notify_from(*this);
+    set_.notify_from(*this);
   }
 }
 
@@ -333,21 +333,21 @@ void Worker::publish_round(std::uint32_t round) {
 }
 
 std::uint32_t Worker::random_other() {
-  const std::uint32_t other = random_.below(pool_.worker_count() - 1);
+  const std::uint32_t other = random_.below(set_.worker_count() - 1);
   return other < index_ ? other : other + 1;
 }
 
 void Worker::stop_searching() {
   searching_ = false;
   recorder.search_end();
-  if (pool_.idle.stop_searching()) pool_.notify_if_work_is_visible(*this);
+  if (set_.idle.stop_searching()) set_.notify_if_work_is_visible(*this);
 }
 
 void Worker::fall_asleep() {
   asleep_ = true;
   const bool was_searching = std::exchange(searching_, false);
   if (was_searching) recorder.search_end();
-  if (pool_.idle.park(index_, was_searching)) pool_.notify_if_work_is_visible(*this);
+  if (set_.idle.park(index_, was_searching)) set_.notify_if_work_is_visible(*this);
   counters.parks.add();
   recorder.park();
 }

@@ -36,13 +36,16 @@
 
 namespace taskbench::rt::work_stealing {
 
-class Pool;
+class WorkerSet;
 
 class Worker {
   using Clock = std::chrono::steady_clock;
 
  public:
-  Worker(Pool& pool, std::uint32_t index);
+  /// Whether it may ask the clock when to look where: else it does the same each time.
+  enum class Pace : std::uint8_t { clock, none };
+
+  Worker(WorkerSet& set, std::uint32_t index, Pace pace);
 
   /// Runs tasks until the pool shuts down, on the thread whose context names this worker.
   void run();
@@ -99,9 +102,10 @@ class Worker {
   void fall_asleep();
   void wake_up();
 
-  Pool& pool_;
+  WorkerSet& set_;
   const std::uint32_t index_;
   const bool lifo_enabled_;
+  const Pace pace_;
   bool searching_ = false;
   bool asleep_ = false;                    // between fall_asleep() and wake_up()
   std::uint32_t tick_ = 0;                 // polls since the last look at the injector

@@ -1,7 +1,6 @@
-#include "runtime/scheduler/block_on.hpp"
+#include "runtime/scheduler/root.hpp"
 
 #include <chrono>
-#include <stdexcept>
 
 #include "runtime/task/context.hpp"
 
@@ -14,8 +13,8 @@ constexpr std::chrono::nanoseconds kSpinTime{50'000};
 
 }  // namespace
 
-void PoolRoot::run(task::Header* root, task::Schedule& pool) noexcept {
-  const task::EnterContext enter(&pool, nullptr);
+void Root::run(task::Header* root, Engine& engine) noexcept {
+  const task::EnterContext enter(&engine, nullptr);
   for (;;) {
     switch (task::poll(root)) {
       case task::Polled::finished:
@@ -28,13 +27,6 @@ void PoolRoot::run(task::Header* root, task::Schedule& pool) noexcept {
         break;
     }
   }
-}
-
-void refuse_nested_runtime() {
-  if (task::thread_context().scheduler == nullptr) return;
-  throw std::logic_error(
-      "block_on was called on a thread that already runs tasks of a runtime: it would block every "
-      "task of that thread. Use co_await instead, or call block_on on a thread of its own.");
 }
 
 }  // namespace taskbench::rt::scheduler

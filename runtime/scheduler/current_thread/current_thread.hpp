@@ -1,4 +1,4 @@
-// The single-threaded scheduler (V6): one queue, and the processor that drains it.
+// The single-threaded scheduler: one queue, and the processor that drains it.
 //
 // Tasks run only inside block_on, on the thread that called it: the driver. When several threads
 // are in block_on one of them drives; the others poll only their own root, and one of them takes
@@ -8,7 +8,7 @@
 // gives the same schedule. Fairness (S4): the inbox and the root get their turn every
 // `injector_interval` polls.
 //
-// Threads: schedule, spawn and shut_down by any; the rest by the driver.
+// Threads: schedule, spawn and close by any; the rest by the driver.
 //
 // Invariants
 //   C1  The queue, polling_task_, counters_ and recorder_ belong to the driver.
@@ -19,48 +19,47 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/injector.hpp"
-#include "runtime/scheduler/options.hpp"
+#include "runtime/scheduler/engine.hpp"
 #include "runtime/task/owned_tasks.hpp"
-#include "runtime/task/schedule.hpp"
 #include "runtime/trace/counters.hpp"
 #include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::scheduler {
 
-class CurrentThread final : public task::Schedule,
-                            public std::enable_shared_from_this<CurrentThread> {
+class CurrentThread final : public Engine {
  public:
-  explicit CurrentThread(RuntimeOptions options);
+  [[nodiscard]] static std::shared_ptr<CurrentThread> make(RuntimeOptions options) {
+    return std::shared_ptr<CurrentThread>(new CurrentThread(std::move(options)));
+  }
 
   void schedule(task::Header* task) noexcept override;
   void spawn(task::Header* task) noexcept override;
   void adopt(task::Header* task) noexcept override;
   void disown(task::Header* task) noexcept override;
-  std::shared_ptr<task::Schedule> shared() noexcept override { return shared_from_this(); }
 
-  /// Refuses later spawns and cancels every task. While a thread is in block_on that thread does
-  /// the cancelling, and this returns at once.
-  void shut_down() noexcept;
+  task::Header* run_root(const ReleaseRoot& release) override;
 
-  [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
-  [[nodiscard]] WorkerCounters outside_counters() const noexcept { return outside_.snapshot(); }
-  [[nodiscard]] trace::Recording& recording() noexcept { return recording_; }
-  /// True: no task can run any more, and what the drivers have written can be read.
-  [[nodiscard]] bool has_ended() noexcept;
+  /// Cancels every task before it returns, unless a thread is in block_on: then that thread does.
+  void close() noexcept override;
+  /// There is nothing to wait for: no thread but those in block_on runs tasks.
+  [[nodiscard]] bool join(Clock::time_point) noexcept override { return true; }
+  [[nodiscard]] bool has_ended() noexcept override;
 
+  [[nodiscard]] RuntimeStats stats() const override;
+  [[nodiscard]] trace::Recording& recording() noexcept override { return recording_; }
+
+ private:
   /// One thread's call of block_on: the schedule of its root task.
   class Root final : public task::Schedule {
    public:
     explicit Root(CurrentThread& scheduler) noexcept : scheduler_(scheduler) {}
 
     void schedule(task::Header* root) noexcept override;
-    void spawn(task::Header*) noexcept override {}
-    void adopt(task::Header*) noexcept override {}
-    void disown(task::Header*) noexcept override {}
 
     /// Polls `root`, which was released for this schedule, to its end.
     void run(task::Header* root) noexcept;
@@ -77,7 +76,8 @@ class CurrentThread final : public task::Schedule,
     bool woken_outside_ = false;  // the same, given by another thread; guarded by the inbox's mutex
   };
 
- private:
+  explicit CurrentThread(RuntimeOptions options);
+
   [[nodiscard]] bool on_driver() const noexcept;
   void push(task::Header* task) noexcept;
   task::Header* pop() noexcept;

@@ -1,4 +1,4 @@
-#include "runtime/scheduler/current_thread.hpp"
+#include "runtime/scheduler/current_thread/current_thread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ void CurrentThread::schedule(task::Header* task) noexcept {
     return;
   }
   // Until the task is queued it keeps the scheduler alive; from then on this does.
-  const std::shared_ptr<CurrentThread> keep = shared_from_this();
+  const std::shared_ptr<Engine> keep = shared_from_this();
   inbox_.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
     outside_recorder_.wake(task);
@@ -135,8 +135,8 @@ void CurrentThread::Root::schedule(task::Header*) noexcept {
     return;
   }
   // The root, whose poll right is in these hands, keeps the scheduler alive until it is woken.
-  const std::shared_ptr<CurrentThread> keep = scheduler_.shared_from_this();
-  keep->wake_outside(*this);
+  const std::shared_ptr<Engine> keep = scheduler_.shared_from_this();
+  scheduler_.wake_outside(*this);
 }
 
 void CurrentThread::wake_outside(Root& root) noexcept {
@@ -230,7 +230,7 @@ void CurrentThread::leave(Root& root, bool was_driver) noexcept {
   }
 }
 
-void CurrentThread::shut_down() noexcept {
+void CurrentThread::close() noexcept {
   inbox_.close();
   bool driven = false;
   Root closer(*this);
@@ -251,6 +251,17 @@ void CurrentThread::shut_down() noexcept {
   } else if (on_driver() && !polling_task_) {
     cancel_all();
   }
+}
+
+task::Header* CurrentThread::run_root(const ReleaseRoot& release) {
+  Root root(*this);
+  task::Header* const header = release(&root);
+  root.run(header);
+  return header;
+}
+
+RuntimeStats CurrentThread::stats() const {
+  return {.workers = {counters_.snapshot()}, .outside = outside_.snapshot()};
 }
 
 bool CurrentThread::has_ended() noexcept {

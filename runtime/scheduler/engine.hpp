@@ -1,0 +1,61 @@
+// A scheduler as the façade sees it. Each has a folder beside this file and a row in table.cpp;
+// nothing above knows which one it has.
+//
+// Owned jointly by the Runtime, its Handles and its threads, if it has any. A waker does not own
+// it: a thread that wakes a task from outside holds on to the engine only while it queues the task;
+// until then the task, which cannot complete, keeps the shutdown waiting.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "runtime/scheduler/options.hpp"
+#include "runtime/task/header.hpp"
+#include "runtime/task/schedule.hpp"
+#include "runtime/trace/counters.hpp"
+#include "runtime/trace/recording.hpp"
+
+namespace taskbench::rt::scheduler {
+
+/// Makes the root's task, released for the schedule of the thread that calls block_on.
+using ReleaseRoot = std::function<task::Header*(task::Schedule*)>;
+
+class Engine : public task::Spawner, public std::enable_shared_from_this<Engine> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  [[nodiscard]] std::shared_ptr<task::Spawner> shared() noexcept final {
+    return shared_from_this();
+  }
+
+  /// Runs a root on the calling thread, which is in no runtime, until it has finished; returns it.
+  /// Several threads may be in here at once.
+  virtual task::Header* run_root(const ReleaseRoot& release) = 0;
+
+  /// Begins the shutdown: refuses later spawns, wakes whoever sleeps; every task that is not being
+  /// polled is cancelled, by whoever does so in this scheduler. Any thread, any number of times.
+  virtual void close() noexcept = 0;
+
+  /// After close(): waits until no task is left. False, and may be called again: in a task of this
+  /// engine, which cannot wait for itself, and when `deadline` has passed.
+  [[nodiscard]] virtual bool join(Clock::time_point deadline) noexcept = 0;
+
+  /// Instead of another join(): leaves the threads, if there are any, to end by themselves.
+  virtual void detach() noexcept {}
+
+  /// True: no task can run any more, and what the workers have written can be read.
+  [[nodiscard]] virtual bool has_ended() noexcept = 0;
+
+  [[nodiscard]] virtual RuntimeStats stats() const = 0;
+  [[nodiscard]] virtual trace::Recording& recording() noexcept = 0;
+
+ protected:
+  Engine() = default;
+};
+
+}  // namespace taskbench::rt::scheduler

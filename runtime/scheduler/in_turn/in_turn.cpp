@@ -1,0 +1,124 @@
+#include "runtime/scheduler/in_turn/in_turn.hpp"
+
+#include <chrono>
+
+#include "runtime/task/harness.hpp"
+
+namespace taskbench::rt::work_stealing {
+namespace {
+
+/// How long a thread sleeps between two looks for what other threads have queued, or for the
+/// driver's place. A worker that is woken has no thread that would be, and this one sleeps on its
+/// root alone.
+constexpr std::chrono::microseconds kNap{100};
+
+}  // namespace
+
+/// One call of block_on: what its root is scheduled on.
+class InTurn::Root final : public task::Schedule {
+ public:
+  explicit Root(InTurn& engine) noexcept : engine_(engine) {}
+
+  void schedule(task::Header*) noexcept override { parker_.unpark(); }
+
+  /// Polls `root`, which was released for this schedule, to its end; in between the workers.
+  void run(task::Header* root) noexcept;
+
+ private:
+  InTurn& engine_;
+  park::Parker parker_;
+};
+
+void InTurn::Root::run(task::Header* root) noexcept {
+  const task::EnterContext enter(&engine_, nullptr);
+  bool drives = engine_.try_drive();
+  for (bool woken = true;;) {
+    if (woken || parker_.try_park()) {
+      const task::Polled polled = task::poll(root);
+      if (polled == task::Polled::finished) break;
+      woken = polled != task::Polled::idle;
+    }
+    // A root that yields lets a worker pass each time.
+    const bool ran = drives && engine_.take_turn();
+    if (!ran && !woken) {
+      woken = parker_.park_until(Clock::now() + kNap);
+      if (!drives) drives = engine_.try_drive();
+    }
+  }
+  if (drives) engine_.leave();
+}
+
+task::Header* InTurn::run_root(const scheduler::ReleaseRoot& release) {
+  Root root(*this);
+  task::Header* const header = release(&root);
+  root.run(header);
+  return header;
+}
+
+bool InTurn::try_drive() noexcept {
+  const base::LockGuard lock(driver_mutex_);
+  if (driver_ != nullptr) return false;
+  driver_ = &task::thread_context();
+  return true;
+}
+
+bool InTurn::take_turn() noexcept {
+  if (closed()) {
+    {
+      const base::LockGuard lock(driver_mutex_);
+      if (drained_) return false;
+    }
+    drain();
+    const base::LockGuard lock(driver_mutex_);
+    drained_ = true;
+    driver_changed_.notify_all();
+    return false;
+  }
+  const std::uint32_t first = random_.below(worker_count());
+  for (std::uint32_t i = 0; i < worker_count(); ++i) {
+    Worker& next = worker((first + i) % worker_count());
+    const task::EnterContext enter(this, &next);
+    if (next.take_turn()) return true;
+  }
+  return false;
+}
+
+void InTurn::leave() noexcept {
+  // A task may have closed the engine and the root ended since. Who closes it later drains it.
+  if (closed()) static_cast<void>(take_turn());
+  const base::LockGuard lock(driver_mutex_);
+  driver_ = nullptr;
+  driver_changed_.notify_all();
+}
+
+bool InTurn::join(Clock::time_point deadline) noexcept {
+  if (local_worker() != nullptr) return false;
+  const task::ThreadContext* const self = &task::thread_context();
+  base::UniqueLock lock(driver_mutex_);
+  for (;;) {
+    if (drained_) return true;
+    // The driver itself is in the poll of its root here, and so in that of no task.
+    if (driver_ == nullptr || driver_ == self) break;
+    const auto changed = [this] { return drained_ || driver_ == nullptr; };
+    if (deadline == Clock::time_point::max()) {
+      driver_changed_.wait(lock, changed);
+    } else if (!driver_changed_.wait_until(lock, deadline, changed)) {
+      return false;
+    }
+  }
+  const task::ThreadContext* const before = std::exchange(driver_, self);
+  lock.unlock();
+  drain();
+  lock.lock();
+  driver_ = before;
+  drained_ = true;
+  driver_changed_.notify_all();
+  return true;
+}
+
+bool InTurn::has_ended() noexcept {
+  const base::LockGuard lock(driver_mutex_);
+  return drained_;
+}
+
+}  // namespace taskbench::rt::work_stealing

@@ -1,0 +1,54 @@
+// work_stealing without its threads: the thread that calls block_on, the driver, polls its root and
+// runs the workers in turn, drawn from the seed. Of several threads in block_on one drives, and
+// another takes over when it leaves.
+//
+// What runs when depends on the program and the seed alone, as long as no other thread takes part:
+// no clock is asked and no thread waits for another. So a run can be repeated exactly: for counting
+// instructions, and for looking at a schedule again. What other threads spawn or wake may wait for
+// a tenth of a millisecond.
+//
+// Shutdown: the driver drains once the engine is closed; where there is no driver, join() does.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "runtime/base/random.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/scheduler/work_stealing/worker_set.hpp"
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+class InTurn final : public WorkerSet {
+ public:
+  [[nodiscard]] static std::shared_ptr<InTurn> make(RuntimeOptions options) {
+    return std::shared_ptr<InTurn>(new InTurn(std::move(options)));
+  }
+
+  task::Header* run_root(const scheduler::ReleaseRoot& release) override;
+  [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
+  [[nodiscard]] bool has_ended() noexcept override;
+
+ private:
+  class Root;
+
+  explicit InTurn(RuntimeOptions options)
+      : WorkerSet(std::move(options), Worker::Pace::none), random_(this->options().seed) {}
+
+  /// Makes the calling thread the driver. False: there is one.
+  [[nodiscard]] bool try_drive() noexcept;
+  /// One worker, drawn from the seed, runs a task. False: there was none anywhere. Drains when the
+  /// engine is closed. Driver only, and not in the poll of a task.
+  [[nodiscard, gnu::cold]] bool take_turn() noexcept;
+  void leave() noexcept;
+
+  base::Mutex driver_mutex_;
+  base::CondVar driver_changed_;
+  const task::ThreadContext* driver_ = nullptr;  // guarded by driver_mutex_
+  bool drained_ = false;                         // the same
+  base::FastRandom random_;                      // the driver's
+};
+
+}  // namespace taskbench::rt::work_stealing

@@ -1,0 +1,47 @@
+#include "runtime/scheduler/table.hpp"
+
+#include <algorithm>
+
+#include "runtime/scheduler/current_thread/current_thread.hpp"
+#include "runtime/scheduler/in_turn/in_turn.hpp"
+#include "runtime/scheduler/work_stealing/pool.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+template <class Engine>
+std::shared_ptr<scheduler::Engine> make(RuntimeOptions options) {
+  return Engine::make(std::move(options));
+}
+
+constexpr SchedulerInfo kSchedulers[] = {
+    {.name = "work_stealing",
+     .summary = "a queue for each worker; idle workers steal half of another's",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<work_stealing::Pool>},
+    {.name = "current_thread",
+     .summary = "one queue, run by the thread that waits in block_on",
+     .single_worker = true,
+     .runs_on_caller = true,
+     .repeatable = true,
+     .make = make<scheduler::CurrentThread>},
+    {.name = "in_turn",
+     .summary = "work_stealing on one thread, its workers in turn: the same each time",
+     .single_worker = false,
+     .runs_on_caller = true,
+     .repeatable = true,
+     .make = make<work_stealing::InTurn>},
+};
+
+}  // namespace
+
+std::span<const SchedulerInfo> schedulers() noexcept { return kSchedulers; }
+
+const SchedulerInfo* find_scheduler(std::string_view name) noexcept {
+  const auto* const row = std::ranges::find(kSchedulers, name, &SchedulerInfo::name);
+  return row == std::ranges::end(kSchedulers) ? nullptr : row;
+}
+
+}  // namespace taskbench::rt

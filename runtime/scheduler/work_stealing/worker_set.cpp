@@ -1,0 +1,142 @@
+#include "runtime/scheduler/work_stealing/worker_set.hpp"
+
+#include <array>
+#include <utility>
+
+#include "runtime/task/context.hpp"
+#include "runtime/trace/planted_delay.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+WorkerSet::WorkerSet(RuntimeOptions options, Worker::Pace pace)
+    : idle(options.workers),
+      options_(std::move(options)),
+      recording_(options_.workers, options_.trace_events),
+      owned_(options_.workers),
+      outside_recorder_(recording_.outside()) {
+  static_cast<void>(base::prepare_asymmetric_fences());
+  workers_.reserve(options_.workers);
+  for (std::uint32_t i = 0; i < options_.workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i, pace));
+  }
+}
+
+Worker* WorkerSet::local_worker() const noexcept {
+  const task::ThreadContext& context = task::thread_context();
+  return context.scheduler == this ? static_cast<Worker*>(context.worker) : nullptr;
+}
+
+void WorkerSet::schedule(task::Header* task) noexcept {
+  if (Worker* worker = local_worker()) {
+    worker->recorder.wake(task);
+    worker->schedule_local(task);
+    return;
+  }
+  // Until the task is queued it keeps the engine alive; from then on this does.
+  const std::shared_ptr<Engine> keep = shared_from_this();
+  injector.push(task, queue::Admit::always, [this, task] {
+    outside_.remote_schedules.add();
+    outside_recorder_.wake(task);
+  });
+  notify_from_outside();
+}
+
+void WorkerSet::spawn(task::Header* task) noexcept {
+  trace::planted_delay(DelaySite::spawn);
+  if (Worker* worker = local_worker()) {
+    worker->counters.tasks_spawned.add();
+    worker->recorder.spawn(task);
+    worker->schedule_local(task);
+    return;
+  }
+  const bool admitted = injector.push(task, queue::Admit::if_open, [this, task] {
+    outside_.tasks_spawned.add();
+    outside_.remote_schedules.add();
+    outside_recorder_.spawn(task);
+  });
+  if (admitted) {
+    notify_from_outside();
+  } else {
+    task::cancel(task);
+  }
+}
+
+void WorkerSet::adopt(task::Header* task) noexcept {
+  const Worker* worker = local_worker();
+  owned_.insert(task, worker != nullptr ? worker->index() : 0);
+}
+
+void WorkerSet::disown(task::Header* task) noexcept { owned_.remove(task); }
+
+void WorkerSet::unpark(std::uint32_t index, Worker& from) noexcept {
+  from.recorder.notify(index);
+  workers_[index]->parker.unpark();
+  from.counters.unparks.add();
+}
+
+void WorkerSet::notify_from(Worker& worker) noexcept {
+  const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);
+  if (index != Idle::kNobody) unpark(index, worker);
+}
+
+void WorkerSet::notify_from_outside() noexcept {
+  const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);
+  if (index == Idle::kNobody) return;
+  workers_[index]->parker.unpark();
+  injector.locked([this, index] {
+    outside_.unparks.add();
+    outside_recorder_.notify(index);
+  });
+}
+
+bool WorkerSet::work_is_visible() const noexcept {
+  if (!injector.looks_empty()) return true;
+  for (const auto& worker : workers_) {
+    if (!worker->queue.looks_empty()) return true;
+  }
+  return false;
+}
+
+void WorkerSet::notify_if_work_is_visible(Worker& worker) noexcept {
+  if (!work_is_visible()) return;
+  const std::uint32_t index = idle.worker_to_notify_again();
+  if (index != Idle::kNobody) unpark(index, worker);
+}
+
+void WorkerSet::close() noexcept {
+  injector.close();
+  // release: pairs with the acquire in closed(): whoever sees it sees all that was admitted before
+  closed_.store(true, base::release);
+  for (const auto& worker : workers_) worker->parker.unpark();
+}
+
+void WorkerSet::drain() noexcept {
+  // Destructors of tasks may spawn (refused) and wake (queued in the injector) on this thread.
+  const task::EnterContext enter(this, nullptr);
+  const auto cancel = [](task::Header* task) { task::cancel(task); };
+  for (;;) {
+    for (task::Header* task = owned_.claim_all(); task != nullptr;) {
+      task::Header* const next = task->queue_next;
+      cancel(task);
+      task = next;
+    }
+    for (const auto& worker : workers_) worker->drain(cancel);
+    std::array<task::Header*, 64> batch;
+    std::size_t taken = 0;
+    while ((taken = injector.pop_batch(batch)) != 0) {
+      for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);
+    }
+    // What is still owned is on its way to the injector, in the hands of a thread that woke it.
+    if (owned_.empty() && injector.looks_empty()) return;
+    base::yield_thread();
+  }
+}
+
+RuntimeStats WorkerSet::stats() const {
+  RuntimeStats stats;
+  for (const auto& worker : workers_) stats.workers.push_back(worker->counters.snapshot());
+  stats.outside = outside_.snapshot();
+  return stats;
+}
+
+}  // namespace taskbench::rt::work_stealing
