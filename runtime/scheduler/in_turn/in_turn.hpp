@@ -41,7 +41,7 @@ class InTurn final : public WorkerSet {
   [[nodiscard]] bool try_drive() noexcept;
   /// One worker, drawn from the seed, runs a task. False: there was none anywhere. Drains when the
   /// engine is closed. Driver only, and not in the poll of a task.
-  [[nodiscard, gnu::cold]] bool take_turn() noexcept;
+  [[nodiscard]] bool take_turn() noexcept;
   void leave() noexcept;
 
   base::Mutex driver_mutex_;
