@@ -355,9 +355,9 @@ Task<> detach_members(sync::Notify& go, sync::Semaphore& done) {
 }
 
 TEST_P(JoinSetOn, detached_members_go_on) {
-  Runtime runtime = build_runtime();
-  sync::Notify go;
+  sync::Notify go;  // before the runtime: a member still touches it when the root has heard of all
   sync::Semaphore done(0);
+  Runtime runtime = build_runtime();
   runtime.block_on(detach_members(go, done));
 }
 

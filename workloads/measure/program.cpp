@@ -71,7 +71,8 @@ std::set<std::filesystem::path> libraries_of(const std::filesystem::path& execut
                                               .timeout_s = kVersionTimeout_s},
                                              never);
   std::set<std::filesystem::path> result;
-  for (const std::string_view word : words_of(outcome.ok() ? outcome.output : std::string())) {
+  if (!outcome.ok()) return result;
+  for (const std::string_view word : words_of(outcome.output)) {
     if (word.starts_with('/')) result.emplace(word);
   }
   return result;
