@@ -7,15 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "workloads/measure/process.hpp"
 #include "workloads/measure/system_file.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kLddTimeout_s = 10;
 
 std::vector<std::string> arguments_of(const Program& program) {
   return {program.command().begin() + 1, program.command().end()};
@@ -31,14 +28,9 @@ fs::path folder_of(const Program& program) {
 /// is named from there, with a digest of its bytes. Empty when ldd fails, as it does for a static
 /// binary.
 std::string libraries_of(const Program& program, const std::atomic<bool>& stop) {
-  const ProcessOutcome outcome = run_process({.command = {"ldd", program.executable().string()},
-                                              .environment = {"LC_ALL=C"},
-                                              .timeout_s = kLddTimeout_s},
-                                             stop);
-  if (!outcome.ok()) return {};
   const std::string folder = folder_of(program).string() + '/';
   std::string result;
-  for (const std::string_view word : words_of(outcome.output)) {
+  for (const std::string_view word : words_of_ldd(program.executable(), stop)) {
     if (word.starts_with('(')) continue;
     if (word.starts_with(folder)) {
       const auto content = content_of(fs::path(word), kWholeFile);

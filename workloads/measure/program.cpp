@@ -66,13 +66,8 @@ std::vector<std::string> with(std::vector<std::string> words,
 /// What the loader loads with it, where ldd can say so.
 std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
   const std::atomic<bool> never{false};
-  const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
-                                              .environment = {"LC_ALL=C"},
-                                              .timeout_s = kVersionTimeout_s},
-                                             never);
   std::set<std::filesystem::path> result;
-  if (!outcome.ok()) return result;
-  for (const std::string_view word : words_of(outcome.output)) {
+  for (const std::string& word : words_of_ldd(executable, never)) {
     if (word.starts_with('/')) result.emplace(word);
   }
   return result;
@@ -197,6 +192,17 @@ std::string digest_of(std::string_view bytes) {
     hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3;
   }
   return fmt::format("{:016x}", hash);
+}
+
+std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
+                                      const std::atomic<bool>& stop) {
+  const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
+                                              .environment = {"LC_ALL=C"},
+                                              .timeout_s = kVersionTimeout_s},
+                                             stop);
+  if (!outcome.ok()) return {};
+  const auto words = words_of(outcome.output);
+  return {words.begin(), words.end()};
 }
 
 std::string digest_of_program(const std::vector<std::string>& command) {

@@ -48,6 +48,11 @@ class NotMeasurable : public ProgramError {
 /// The file that `command` executes, links followed. Empty when it cannot be found.
 [[nodiscard]] std::filesystem::path executable_of(const std::vector<std::string>& command);
 
+/// What ldd says of an executable, word by word: names and paths of the libraries that are loaded
+/// with it, and addresses in parentheses. Empty when ldd fails, as it does for a static binary.
+[[nodiscard]] std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
+                                                    const std::atomic<bool>& stop);
+
 /// A digest of its bytes and of those of the shared objects that it loads or that lie beside it, to
 /// notice that one was built anew; empty when its own cannot be read.
 [[nodiscard]] std::string digest_of_program(const std::vector<std::string>& command);

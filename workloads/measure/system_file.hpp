@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +34,12 @@ inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max(
 
 /// What stands between blanks.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
+/// They would refer to a text that is gone.
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> lines_of(Text&&) = delete;
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> words_of(Text&&) = delete;
 
 /// A number that is all of `text`.
 template <class Number>
