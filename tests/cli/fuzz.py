@@ -358,10 +358,10 @@ def describe_commands():
 
 
 def make_samples(folder):
-    def call(*words, status=0):
+    def call(*words, statuses=(0,)):
         result = subprocess.run([BINARY, *words], cwd=folder, capture_output=True, check=False,
                                 env=environment(TMPDIR=str(folder)), encoding="utf-8")
-        if result.returncode != status:
+        if result.returncode not in statuses:
             sys.exit(f"taskbench {shlex.join(words)} exited with {result.returncode}:\n"
                      f"{result.stdout}{result.stderr}")
 
@@ -373,7 +373,7 @@ def make_samples(folder):
         call("run", *small, "--repetitions", "3", "--json", name, "--quiet")
     store = ("--store", "store")
     call("ab", "--base", "./p1", "--head", "./p2", "--max-blocks", "2", "--journal", "ab.journal",
-         "--json", "ab.json", status=3)
+         "--json", "ab.json", statuses=(3,))
     call("calibrate", "./p1", "./p2", "--trust-me", "--trials", "6", "--blocks", "2",
          "--journal", "cal", *store)
     call("baseline", "save", "b", "--program", "./p1", "--processes", "7", *store)
@@ -388,8 +388,9 @@ def make_samples(folder):
             time.sleep(0.01)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
+    # What it finds is not of interest; beside other tests, the machine is not as at the saving.
     call("baseline", "compare", "b", *store, "--processes", "1", "--journal", "cmp.journal",
-         "--inconclusive", "pass")
+         statuses=(0, 3, 4))
 
 
 def main():

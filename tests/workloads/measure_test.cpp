@@ -146,6 +146,7 @@ TEST_F(measure_test, every_case_gets_every_repetition_in_the_order_asked_for) {
 TEST_F(measure_test, repetitions_of_a_case_share_one_iteration_count) {
   Settings settings = quick_settings();
   settings.repetitions = 6;
+  settings.min_time_s = 0.05;  // some iterations even where others take the CPU for a while
   const std::vector<Case> cases{fake_case(1)};
   const Result result = measure_quietly(cases, settings);
   ASSERT_EQ(result.cases[0].repetitions.size(), 6U);
@@ -173,7 +174,8 @@ TEST_F(measure_test, context_switches_of_an_iteration_are_counted) {
   for (const auto& repetition : result.cases[0].repetitions) {
     ASSERT_TRUE(repetition.voluntary_switches.has_value());
     ASSERT_TRUE(repetition.involuntary_switches.has_value());
-    EXPECT_GE(*repetition.voluntary_switches, 0.9);  // an iteration sleeps once
+    // An iteration sleeps once, unless others had the CPU until its time was over.
+    EXPECT_GE(*repetition.voluntary_switches, 0.5);
     EXPECT_GE(*repetition.involuntary_switches, 0);
   }
 }
@@ -348,11 +350,12 @@ TEST_F(measure_test, progress_goes_from_nothing_to_everything) {
 TEST_F(measure_test, given_iterations_are_kept_and_the_other_cases_go_by_time) {
   Settings settings = quick_settings();
   const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  settings.iterations = {{cases[1].name(), 7}};
+  settings.iterations = {{cases[1].name(), 2}};
+  settings.min_time_s = 0.1;
   const Result result = measure_quietly(cases, settings);
-  for (const auto& repetition : result.cases[0].repetitions) EXPECT_GT(repetition.iterations, 7);
+  for (const auto& repetition : result.cases[0].repetitions) EXPECT_GT(repetition.iterations, 2);
   ASSERT_EQ(result.cases[1].repetitions.size(), 3U);
-  for (const auto& repetition : result.cases[1].repetitions) EXPECT_EQ(repetition.iterations, 7);
+  for (const auto& repetition : result.cases[1].repetitions) EXPECT_EQ(repetition.iterations, 2);
 }
 
 TEST_F(measure_test, min_time_is_reached) {
