@@ -6,7 +6,6 @@
 
 #include "reports/json/drift.hpp"
 #include "reports/json/nulls.hpp"
-#include "reports/stats/floor.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/doctor.hpp"
 

@@ -13,7 +13,6 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/stats/floor.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {

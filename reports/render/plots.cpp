@@ -12,7 +12,7 @@
 #include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/plot_scale.hpp"
-#include "reports/stats/median_interval.hpp"
+#include "reports/stats/interval.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
+
+#include "reports/stats/require.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -161,6 +164,34 @@ std::optional<CaseSummary> summarize(const model::Case& measured) {
       summary.counters[name] = *value;
     }
   }
+  return summary;
+}
+
+double quantile(std::span<const double> values, double p) {
+  require_finite(values, "quantile");
+  require(p >= 0 && p <= 1, "quantile: p must lie between 0 and 1");
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+std::optional<FloorSummary> summarize(const model::FloorFigure& figure) {
+  constexpr std::size_t kLeastForP99 = 100;
+  if (figure.ns.empty() ||
+      !std::ranges::all_of(figure.ns, [](double ns) { return std::isfinite(ns); })) {
+    return std::nullopt;
+  }
+  FloorSummary summary;
+  summary.median = quantile(figure.ns, 0.5);
+  summary.min = quantile(figure.ns, 0);
+  if (figure.ns.size() > 1) {
+    summary.lower_quartile = quantile(figure.ns, 0.25);
+    summary.upper_quartile = quantile(figure.ns, 0.75);
+  }
+  if (figure.ns.size() >= kLeastForP99) summary.p99 = quantile(figure.ns, 0.99);
   return summary;
 }
 

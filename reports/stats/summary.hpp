@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "reports/model/doctor.hpp"
 #include "reports/model/run.hpp"
 
 namespace taskbench::reports::stats {
@@ -64,5 +65,25 @@ struct CaseSummary {
 
 /// Empty when the case failed or has no complete repetition.
 [[nodiscard]] std::optional<CaseSummary> summarize(const model::Case& measured);
+
+/// The p-quantile by linear interpolation between the sorted values: definition 7 of Hyndman and
+/// Fan (Sample quantiles in statistical packages, 1996), the default of NumPy and R. p from 0, the
+/// least value, to 1, the greatest. Throws std::invalid_argument for another p, for no values, and
+/// for values that are not finite.
+[[nodiscard]] double quantile(std::span<const double> values, double p);
+
+// Summaries of the floor: how long the least takes. Pure functions.
+
+/// In ns. One sample has no spread.
+struct FloorSummary {
+  double median = 0;
+  double min = 0;
+  std::optional<double> lower_quartile;
+  std::optional<double> upper_quartile;
+  std::optional<double> p99;  ///< of a hundred samples and more
+};
+
+/// Empty when there are no samples, or one that is no finite number.
+[[nodiscard]] std::optional<FloorSummary> summarize(const model::FloorFigure& figure);
 
 }  // namespace taskbench::reports::stats

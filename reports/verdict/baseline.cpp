@@ -10,7 +10,6 @@
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/prediction.hpp"
-#include "reports/stats/quantile.hpp"
 #include "reports/stats/require.hpp"
 #include "reports/stats/summary.hpp"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "reports/stats/quantile.hpp"
 #include "reports/stats/require.hpp"
 #include "reports/stats/summary.hpp"
 

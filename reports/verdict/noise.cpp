@@ -6,7 +6,6 @@
 
 #include "reports/stats/levels.hpp"
 #include "reports/stats/power.hpp"
-#include "reports/stats/quantile.hpp"
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/stats/walsh.hpp"

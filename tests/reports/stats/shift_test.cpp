@@ -9,8 +9,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "reports/stats/mann_whitney.hpp"
-
 namespace taskbench::reports::stats {
 namespace {
 
@@ -33,13 +31,31 @@ TEST(shift, exact_p_of_a_published_example) {
   EXPECT_NEAR(shift(early, at_term), 0.305, 1e-12);
 }
 
-TEST(shift, p_is_half_of_the_exact_two_sided_one) {
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 100; ++i) {
-    const Sample a = draw(random, 3 + random() % 6, 0);
-    const Sample b = draw(random, 3 + random() % 6, 0.5);
-    const double least_p = std::min(shift_p(a, b, 0), shift_p(b, a, 0));
-    EXPECT_NEAR(mann_whitney_p(a, b, MannWhitneyMethod::exact), std::min(1.0, 2 * least_p), 1e-12);
+// All C(6, 3) orders of the values are equally likely, as those of six in three and three.
+TEST(shift, p_is_that_of_all_orders) {
+  for (const double least : {-10.0, 0.5, 1.5, 10.0}) {
+    const std::vector<double> all{1, 2, 4, 5.5, 7, 11};
+    std::vector<bool> is_above{false, false, false, true, true, true};
+    const Sample below{1, 4, 5.5};
+    const Sample above{2, 7, 11};
+    const auto pairs = [&](const Sample& one, const Sample& other, double limit) {
+      int count = 0;
+      for (const double a : one) {
+        for (const double b : other) count += b - a > limit ? 1 : 0;
+      }
+      return count;
+    };
+    const int observed = pairs(below, above, least);
+    int reached = 0;
+    int orders = 0;
+    do {
+      Sample one;
+      Sample other;
+      for (std::size_t i = 0; i < all.size(); ++i) (is_above[i] ? other : one).push_back(all[i]);
+      reached += pairs(one, other, 0) >= observed ? 1 : 0;
+      ++orders;
+    } while (std::next_permutation(is_above.begin(), is_above.end()));
+    EXPECT_NEAR(shift_p(below, above, least), static_cast<double>(reached) / orders, 1e-12);
   }
 }
 

@@ -233,5 +233,61 @@ TEST(Summarize, quiet_machine_of_the_sample_run_has_a_spread_of_0_8_percent) {
   }
 }
 
+using Values = std::vector<double>;
+
+// >>> np.quantile([7, 1, 3.5, 12, 4, 4, 9.25], [0, .1, .25, .5, .75, .9, .99, 1])   # NumPy 1.24.2
+TEST(Quantile, equals_numpys) {
+  const Values values = {7, 1, 3.5, 12, 4, 4, 9.25};
+  const Values p = {0, .1, .25, .5, .75, .9, .99, 1};
+  const Values expected = {1, 2.5, 3.75, 4, 8.125, 10.35, 11.835, 12};
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    EXPECT_NEAR(quantile(values, p[i]), expected[i], 1e-13) << p[i];
+  }
+}
+
+TEST(Quantile, half_is_the_median) {
+  EXPECT_EQ(quantile(Values{40, 1, 2, 3}, 0.5), median(Values{40, 1, 2, 3}));
+  EXPECT_EQ(quantile(Values{3.25}, 0.99), 3.25);
+}
+
+TEST(Quantile, rejects_what_it_cannot_use) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW((void)quantile(Values{}, 0.5), std::invalid_argument);
+  EXPECT_THROW((void)quantile(Values{1, nan}, 0.5), std::invalid_argument);
+  EXPECT_THROW((void)quantile(Values{1}, -0.1), std::invalid_argument);
+  EXPECT_THROW((void)quantile(Values{1}, 99), std::invalid_argument);
+  EXPECT_THROW((void)quantile(Values{1}, nan), std::invalid_argument);
+}
+
+TEST(floor_summary, of_many_samples) {
+  model::FloorFigure figure{"x", "x", {}};
+  for (int i = 100; i >= 0; --i) figure.ns.push_back(i);
+  const auto summary = summarize(figure);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->median, 50);
+  EXPECT_EQ(summary->min, 0);
+  EXPECT_EQ(summary->lower_quartile, 25);
+  EXPECT_EQ(summary->upper_quartile, 75);
+  EXPECT_EQ(summary->p99, 99);
+}
+
+TEST(floor_summary, few_samples_have_no_99th_percentile_and_one_no_spread) {
+  const auto few = summarize(model::FloorFigure{"x", "x", {1, 2, 3}});
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->upper_quartile, 2.5);
+  EXPECT_EQ(few->p99, std::nullopt);
+  const auto one = summarize(model::FloorFigure{"x", "x", {7}});
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->median, 7);
+  EXPECT_EQ(one->lower_quartile, std::nullopt);
+}
+
+TEST(floor_summary, of_nothing_or_nonsense_is_none) {
+  EXPECT_FALSE(summarize(model::FloorFigure{"x", "x", {}, "interrupted"}));
+  EXPECT_FALSE(
+      summarize(model::FloorFigure{"x", "x", {1, std::numeric_limits<double>::infinity()}}));
+}
+
 }  // namespace
+
 }  // namespace taskbench::reports::stats

@@ -1,4 +1,4 @@
-#include "reports/stats/median_interval.hpp"
+#include "reports/stats/interval.hpp"
 
 #include <gtest/gtest.h>
 
