@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "cli/benchmark_flags.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/completion.hpp"
 #include "cli/help_format.hpp"
 #include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
@@ -79,6 +81,10 @@ class CommandLine {
   }
 
   [[nodiscard]] ExitCode run() {
+    if (words_.size() > 1 && words_[1] == kCompleteWord) {
+      const std::string text = candidates(root_, values_, std::span(words_).subspan(2));
+      return print_result(text) ? ExitCode::pass : ExitCode::usage;
+    }
     try {
       parse();
     } catch (const CLI::CallForHelp&) {
@@ -97,7 +103,7 @@ class CommandLine {
     }
     if (has_commands(active())) return refuse_without_command();
     for (const auto& [app, command] : commands_) {
-      if (app->parsed()) return command->execute({words_, root_, values_});
+      if (app->parsed()) return command->execute({words_, root_});
     }
     return ExitCode::usage;  // not reached: a command was parsed, or active() is the root
   }

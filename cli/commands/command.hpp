@@ -16,8 +16,7 @@ namespace taskbench::cli {
 /// What a command may want to know of the whole command line.
 struct Invocation {
   std::vector<std::string> command_line;  ///< argv
-  const CLI::App& root;                   ///< every command and option, for the completions
-  const OptionValueTable& values;
+  const CLI::App& root;                   ///< every command and option
 };
 
 /// Lives from the declaration of its options until it has been executed.

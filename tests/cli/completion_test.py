@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""`taskbench completion`: scripts that offer what the program really takes."""
+"""`taskbench completion`: the shells offer what the program really takes."""
 
+import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, main
+from terminal_session import TerminalSession
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -14,38 +17,37 @@ class Completion(CommandTest):
     def script(self, shell):
         return self.taskbench("completion", shell).stdout
 
+    def script_file(self, shell):
+        path = self.folder / f"completion.{shell}"
+        path.write_text(self.script(shell))
+        return path
+
+    def offered(self, *words):
+        """What the program itself answers to the shells."""
+        lines = self.taskbench("__complete", *words).stdout.splitlines()
+        return [line.split("\t")[0] for line in lines]
+
     def run_options(self):
         text = self.taskbench("run", "--help").stdout
         return [n for names in re.findall(r"(?m)^  (-\S+)", text) for n in names.split(",")]
-
-    def everything(self):
-        """Every word that a script must know."""
-        yield from ("run", "list", "completion", *SHELLS)
-        yield from self.workload_names()
-        yield from (row["name"] for row in self.listed("schedulers"))
-        yield from (f"{row['workload']}.{row['name']}" for row in self.listed("parameters"))
-        yield from ("table", "libtest", "csv", "markdown", "json")
 
 
 class Bash(Completion):
     def complete(self, *words):
         """What the completion function offers for the last word."""
-        script = self.folder / "completion.bash"
-        script.write_text(self.script("bash"))
         program = (
-            'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _taskbench;'
+            'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _taskbench "$1";'
             ' printf "%s\\n" "${COMPREPLY[@]}"'
         )
         result = subprocess.run(
-            ["bash", "--norc", "-c", program, "bash", str(script), "taskbench", *words],
+            ["bash", "--norc", "-c", program, "bash", self.script_file("bash"), BINARY, *words],
             cwd=self.folder, capture_output=True, encoding="utf-8", check=True,
         )
         self.assertEqual(result.stderr, "")
         return [line for line in result.stdout.split("\n") if line]
 
     def test_is_registered_for_taskbench(self):
-        script = self.folder / "completion.bash"
-        script.write_text(self.script("bash"))
+        script = self.script_file("bash")
         registered = subprocess.run(
             ["bash", "--norc", "-c", f"source {script}; complete -p taskbench"],
             capture_output=True, encoding="utf-8", check=True,
@@ -65,6 +67,7 @@ class Bash(Completion):
         self.assertEqual(set(self.complete("run", "-")), set(self.run_options()))
         self.assertEqual(self.complete("run", "ping_pong", "--repe"), ["--repetitions"])
         self.assertEqual(set(self.complete("list", "-")), {"-h", "--help", "--format"})
+        self.assertIn("--all-keys", self.complete("baseline", "rm", "--store", "save", "--"))
 
     def test_workloads_topics_and_shells(self):
         self.assertEqual(self.complete("run", ""), self.workload_names())
@@ -106,65 +109,98 @@ class Bash(Completion):
         self.assertEqual(self.complete("run", "--quiet", ""), self.workload_names())
 
 
+class Program(Completion):
+    def test_every_option_of_every_command_is_offered(self):
+        of_baseline = [f"baseline {each}" for each in self.offered("baseline", "")]
+        for command in self.offered("") + of_baseline:
+            words = command.split()
+            text = self.taskbench(*words, "--help").stdout
+            listed = re.findall(r"(?m)^  (-\S+)", text)
+            with self.subTest(command):
+                self.assertEqual(
+                    set(self.offered(*words, "-")), {n for each in listed for n in each.split(",")}
+                )
+
+    def test_an_option_and_a_command_come_with_what_they_do(self):
+        self.assertEqual(
+            self.taskbench("__complete", "he").stdout, "help\tExplain a command\n"
+        )
+        self.assertEqual(
+            self.taskbench("__complete", "run", "--pi").stdout,
+            "--pin\tBind every worker to a CPU of its own\n",
+        )
+
+    def test_a_value_after_an_equals_sign_is_one_word_or_three(self):
+        self.assertEqual(self.offered("run", "--format=li"), ["--format=libtest"])
+        self.assertEqual(self.offered("run", "--format", "=", "li"), ["libtest"])
+        self.assertEqual(self.offered("run", "--json="), [":files"])
+
+    def test_odd_words_are_no_error(self):
+        for words in (
+            (), ("-",), ("--",), ("=",), ("run", "--nope=", "="), ("nope", ""), ("run", "--json")
+        ):
+            with self.subTest(words):
+                self.taskbench("__complete", *words)
+
+    def test_it_is_hidden(self):
+        self.assertNotIn("__complete", self.taskbench("--help").stdout)
+
+
 class EveryShell(Completion):
-    def test_knows_every_name(self):
-        for shell in SHELLS:
-            script = self.script(shell)
-            for word in self.everything():
-                with self.subTest(shell=shell, word=word):
-                    self.assertRegex(script, rf"(?<![\w.]){re.escape(word)}(?!\w)")
-
-    def test_knows_every_option_of_run(self):
-        for shell in SHELLS:
-            script = self.script(shell)
-            for option in self.run_options():
-                name = option.lstrip("-")
-                form = rf"-[ls] {name} " if shell == "fish" else rf"(?<![\w-]){option}(?![\w-])"
-                with self.subTest(shell=shell, option=option):
-                    self.assertRegex(script, form)
-
     def test_is_good_syntax(self):
-        """By the shell itself where it is installed, else by its brackets and quotes."""
-        for shell in SHELLS:
-            script = self.script(shell)
+        for shell in filter(shutil.which, SHELLS):
+            checked = subprocess.run(
+                [shell, "-n", self.script_file(shell)],
+                capture_output=True, encoding="utf-8", check=False,
+            )
             with self.subTest(shell):
-                self.assertTrue(script.endswith("\n"))
-                self.assertEqual(script.replace("\\'", "").count("'") % 2, 0)
-                self.assertEqual(script.count("{"), script.count("}"))
-                if shutil.which(shell):
-                    path = self.folder / f"completion.{shell}"
-                    path.write_text(script)
-                    checked = subprocess.run(
-                        [shell, "-n", str(path)], capture_output=True, encoding="utf-8", check=False
-                    )
-                    self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+                self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
     def test_first_lines_say_what_it_is(self):
         self.assertTrue(self.script("zsh").startswith("#compdef taskbench\n"))
         for shell in SHELLS:
-            head = "\n".join(self.script(shell).splitlines()[:3])
-            self.assertIn(f"`taskbench completion {shell}`", head)
+            script = self.script(shell)
+            self.assertIn(f"`taskbench completion {shell}`", "\n".join(script.splitlines()[:3]))
+            self.assertTrue(script.endswith("\n"))
 
 
-class Fish(Completion):
-    def test_offers_names_where_fish_is_installed_and_has_conditions_everywhere(self):
-        script = self.script("fish")
-        seen = r"__fish_\w+( \w+)*"
-        for line in script.splitlines():
-            if line.startswith("complete ") and line != "complete -c taskbench -f":
-                self.assertRegex(line, rf"^complete -c taskbench -n '{seen}(; and (not )?{seen})*'")
-        if shutil.which("fish"):
-            path = self.folder / "completion.fish"
-            path.write_text(script)
-            offered = subprocess.run(
-                ["fish", "-c", f"source {path}; complete -C 'taskbench run --scheduler '"],
-                capture_output=True, encoding="utf-8", check=True,
-                env={"HOME": str(self.folder), "PATH": "/usr/bin:/bin"},
-            ).stdout
-            names = [line.split("\t")[0] for line in offered.splitlines()]
-            self.assertEqual(
-                sorted(names), sorted(row["name"] for row in self.listed("schedulers"))
+class Interactive(Completion):
+    """Keys pressed at the prompt of each shell that is installed."""
+
+    BEGIN = {
+        "bash": (("--norc", "--noprofile", "-i"), "source {script}"),
+        "zsh": (("-f", "-i"), "autoload -U compinit; compinit -D; source {script}"),
+        "fish": (("--no-config", "-i"), "source {script}"),
+    }
+    TYPED = (
+        ("trac", "trace"),
+        ("run --repe", "run --repetitions"),
+        ("run --scheduler work_stealing,cur", "run --scheduler work_stealing,current_thread"),
+        ("run --format=li", "run --format=libtest"),
+        ("run chai", "run chained_spawn"),
+        ("baseline promo", "baseline promote"),
+        ("run --param spawn_many.t", "run --param spawn_many.tasks="),
+        ("run --json olde", "run --json older.json"),
+        ("run --json=olde", "run --json=older.json"),
+    )
+
+    def test_the_tabulator_completes(self):
+        (self.folder / "older.json").touch()
+        for shell in filter(shutil.which, SHELLS):
+            arguments, begin = self.BEGIN[shell]
+            env = {"PATH": f"{Path(BINARY).resolve().parent}:{os.environ['PATH']}", "PS1": "> ",
+                   "HOME": str(self.folder)}
+            session = TerminalSession(
+                arguments, columns=200, env=env, cwd=self.folder, program=shutil.which(shell)
             )
+            self.addCleanup(session.close)
+            session.press(f"{begin.format(script=self.script_file(shell))}\n".encode())
+            for typed, completed in self.TYPED:
+                with self.subTest(shell=shell, typed=typed):
+                    session.press(f"taskbench {typed}\t\x01printf '[%s]' \n".encode())
+                    words = "".join(f"[{word}]" for word in ("taskbench", *completed.split()))
+                    session.read_until(lambda text, words=words: words in text)
+            session.press(b"exit\n")
 
 
 if __name__ == "__main__":

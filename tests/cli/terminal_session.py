@@ -17,11 +17,14 @@ PATIENCE_S = 60
 class TerminalSession:
     """Both output streams, or only one of them, are a terminal; the other goes to a pipe."""
 
-    def __init__(self, arguments, *, columns=100, stdout=True, stderr=True, env=None, cwd=None):
+    def __init__(
+        self, arguments, *, columns=100, stdout=True, stderr=True, env=None, cwd=None,
+        program=BINARY,
+    ):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen(
-            [BINARY, *arguments],
+            [program, *arguments],
             stdin=slave,
             stdout=slave if stdout else subprocess.DEVNULL,
             stderr=slave if stderr else subprocess.DEVNULL,
