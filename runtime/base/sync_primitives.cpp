@@ -48,12 +48,12 @@ void heavy_fence() noexcept {
 
 static_assert(sizeof(Atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
-}
-
-bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                      std::chrono::steady_clock::time_point deadline) noexcept {
+bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                Clock::time_point deadline) noexcept {
+  if (deadline == Clock::time_point::max()) {
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+    return true;
+  }
   // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, which is what steady_clock counts.
   const auto since_epoch =
       std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();

@@ -1,4 +1,4 @@
-// The only file of the runtime that includes <atomic>, <mutex>, <condition_variable> and <thread>.
+// The only file of the runtime that includes <atomic>, <mutex> and <thread>.
 //
 // Production code names these types, never the std ones, so that a build with TASKBENCH_MODEL can
 // put the permutation tester's types in their place (in another inline namespace, so that the two
@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
@@ -42,10 +41,9 @@ template <class T>
 using Atomic = std::atomic<T>;
 
 using Mutex = std::mutex;
-using CondVar = std::condition_variable;
-using Thread = std::thread;
 using LockGuard = std::lock_guard<std::mutex>;
-using UniqueLock = std::unique_lock<std::mutex>;
+using Thread = std::thread;
+using Clock = std::chrono::steady_clock;
 
 inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
 inline constexpr std::memory_order acquire = std::memory_order_acquire;
@@ -106,12 +104,10 @@ inline void spin_hint() noexcept {
 /// Lets another thread of this core run.
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 
-/// Sleeps while `word` holds `expected`; may wake spuriously.
-void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
-
-/// The same, at most until `deadline`. Returns false when the deadline passed.
-bool futex_wait_until(const Atomic<std::uint32_t>& word, std::uint32_t expected,
-                      std::chrono::steady_clock::time_point deadline) noexcept;
+/// Sleeps while `word` holds `expected`, at most until `deadline`, and returns false when that has
+/// passed; may wake spuriously.
+bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                Clock::time_point deadline) noexcept;
 
 /// Wakes one thread that sleeps on the address. Only the address is used: the word itself may be
 /// gone already (some other waiter then wakes spuriously).

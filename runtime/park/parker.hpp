@@ -1,11 +1,17 @@
 // Lets one thread sleep until another hands it a token.
 //
-// Threads: park and park_until by the owning thread only; unpark by any. A token given before the
-// owner sleeps makes the next park return at once; tokens do not add up. What the giver wrote
-// before unpark is visible to the owner after park.
+// Threads: park, park_until and try_park by the owning thread only; unpark by any. A token given
+// before the owner sleeps makes the next park return at once; tokens do not add up. What the giver
+// wrote before unpark is visible to the owner after park.
 //
-// The giver touches the parker's memory for the last time when it sets the token; the system call
-// after it uses only the address. So the owner may destroy the parker once it has the token.
+// Where the thread sleeps is a Sleeper's matter, so that what waits for timers and sockets can take
+// the place of the system's futex (docs/adr/0017). The token is the parker's own: giving it and
+// taking it is a word in memory, and the Sleeper is called only when a thread really goes to sleep
+// or really sleeps.
+//
+// The giver touches the parker's memory for the last time when it sets the token; what it calls
+// after that gets only the address. So the owner may destroy the parker once it has the token. The
+// Sleeper must outlive whoever gives tokens.
 #pragma once
 
 #include <chrono>
@@ -15,22 +21,53 @@
 
 namespace taskbench::rt::park {
 
+using Token = base::Atomic<std::uint32_t>;
+
+/// Where threads sleep. One may serve several parkers.
+class Sleeper {
+ public:
+  /// Sleeps while `token` holds `expected`, at most until `deadline`; may wake for no reason.
+  /// False: the deadline has passed, or the thread has something else to look at than its token.
+  [[nodiscard]] virtual bool sleep(const Token& token, std::uint32_t expected,
+                                   base::Clock::time_point deadline) noexcept = 0;
+
+  /// The thread that sleeps, or is about to, while `token` holds what it held is to return from
+  /// sleep(): `token` has changed. Only the address may be used. Any thread.
+  virtual void wake(const Token* token) noexcept = 0;
+
+ protected:
+  ~Sleeper() = default;
+};
+
+/// The system's: a futex for each token.
+class Futex final : public Sleeper {
+ public:
+  [[nodiscard]] bool sleep(const Token& token, std::uint32_t expected,
+                           base::Clock::time_point deadline) noexcept override;
+  void wake(const Token* token) noexcept override;
+};
+inline constinit Futex futex;
+
 class Parker {
  public:
+  explicit Parker(Sleeper& sleeper = futex) noexcept : sleeper_(sleeper) {}
+
   /// Sleeps until there is a token, and takes it. Looks for it for up to `spin` before it sleeps.
   void park(std::chrono::nanoseconds spin = {}) noexcept;
 
-  /// The same, but gives up at `deadline`: then returns false.
-  [[nodiscard]] bool park_until(std::chrono::steady_clock::time_point deadline) noexcept;
+  /// Sleeps until there is a token, and takes it; returns false without one when the Sleeper says
+  /// that there is something else, at `deadline` for instance.
+  [[nodiscard]] bool park_until(base::Clock::time_point deadline) noexcept;
 
   /// Takes the token if there is one; never sleeps.
   [[nodiscard]] bool try_park() noexcept { return take_token(); }
 
-  /// Gives the token. True when that took a system call, because the owner slept.
+  /// Gives the token. True when the owner slept and had to be woken.
   bool unpark() noexcept {
+    Sleeper& sleeper = sleeper_;  // read now: afterwards the parker may be gone
     // acq_rel: pairs with the acquire in take_token; what was written before is handed over
     if (token_.exchange(kGiven, base::acq_rel) != kSleeping) return false;
-    base::futex_wake_one(&token_);
+    sleeper.wake(&token_);
     return true;
   }
 
@@ -48,11 +85,12 @@ class Parker {
   }
   bool announce_sleep() noexcept {
     std::uint32_t expected = kNone;
-    // relaxed: announces only that a system call is needed; the token synchronises
+    // relaxed: announces only that somebody must be woken; the token synchronises
     return token_.compare_exchange_strong(expected, kSleeping, base::relaxed, base::relaxed);
   }
 
-  base::Atomic<std::uint32_t> token_{kNone};
+  Sleeper& sleeper_;
+  Token token_{kNone};
 };
 
 }  // namespace taskbench::rt::park

@@ -23,7 +23,7 @@ using ReleaseRoot = std::function<task::Header*(task::Schedule*)>;
 
 class Engine : public task::Spawner, public std::enable_shared_from_this<Engine> {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = base::Clock;
 
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -42,7 +42,7 @@ class Engine : public task::Spawner, public std::enable_shared_from_this<Engine>
   virtual void close() noexcept = 0;
 
   /// After close(): waits until no task is left. False, and may be called again: in a task of this
-  /// engine, which cannot wait for itself, and when `deadline` has passed.
+  /// engine, which cannot wait for itself, and when `deadline` has passed. One thread at a time.
   [[nodiscard]] virtual bool join(Clock::time_point deadline) noexcept = 0;
 
   /// Instead of another join(): leaves the threads, if there are any, to end by themselves.

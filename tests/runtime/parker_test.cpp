@@ -1,8 +1,10 @@
-// The parker's token: before, during and after sleeping, with a spin and with a limit.
+// The parker's token: before, during and after sleeping, with a spin and with a limit; and what it
+// asks of a Sleeper.
 #include "runtime/park/parker.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -113,6 +115,72 @@ TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
     parker->unpark();
     owner.join();
   }
+}
+
+/// Sleeps as the system does, and keeps account of it.
+class Accountant final : public Sleeper {
+ public:
+  bool sleep(const Token& token, std::uint32_t expected,
+             base::Clock::time_point deadline) noexcept override {
+    sleeps.fetch_add(1);
+    return futex.sleep(token, expected, std::min(deadline, earliest));
+  }
+  void wake(const Token* token) noexcept override {
+    wakes.fetch_add(1);
+    futex.wake(token);
+  }
+
+  std::atomic<int> sleeps{0};
+  std::atomic<int> wakes{0};
+  Clock::time_point earliest = Clock::time_point::max();  ///< what else it waits for
+};
+
+TEST(Sleeper, is_not_called_for_a_token_that_is_there) {
+  Accountant sleeper;
+  Parker parker(sleeper);
+  parker.unpark();
+  parker.park();
+  parker.unpark();
+  EXPECT_TRUE(parker.park_until(Clock::time_point::max()));
+  parker.unpark();
+  EXPECT_TRUE(parker.try_park());
+  EXPECT_FALSE(parker.try_park());
+  EXPECT_EQ(sleeper.sleeps.load(), 0);
+  EXPECT_EQ(sleeper.wakes.load(), 0);
+}
+
+TEST(Sleeper, is_asked_to_sleep_and_to_wake) {
+  Accountant sleeper;
+  Parker parker(sleeper);
+  std::thread owner([&] { parker.park(); });
+  while (sleeper.sleeps.load() == 0) std::this_thread::yield();
+  EXPECT_TRUE(parker.unpark());
+  owner.join();
+  EXPECT_EQ(sleeper.wakes.load(), 1);
+}
+
+TEST(Sleeper, ends_park_until_but_not_park_for_something_else) {
+  Accountant sleeper;
+  sleeper.earliest = Clock::now();
+  Parker parker(sleeper);
+  EXPECT_FALSE(parker.park_until(Clock::time_point::max()));
+  EXPECT_EQ(sleeper.sleeps.load(), 1);
+  std::thread owner([&] { parker.park(); });
+  while (sleeper.sleeps.load() < 10) std::this_thread::yield();
+  parker.unpark();
+  owner.join();
+}
+
+TEST(Sleeper, serves_several_parkers) {
+  Accountant sleeper;
+  Parker first(sleeper);
+  Parker second(sleeper);
+  std::thread owner([&] { first.park(); });
+  std::thread other([&] { second.park(); });
+  second.unpark();
+  other.join();
+  first.unpark();
+  owner.join();
 }
 
 }  // namespace

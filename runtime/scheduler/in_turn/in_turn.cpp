@@ -71,7 +71,7 @@ bool InTurn::take_turn() noexcept {
     drain();
     const base::LockGuard lock(driver_mutex_);
     drained_ = true;
-    driver_changed_.notify_all();
+    joiner_.unpark();
     return false;
   }
   const std::uint32_t first = random_.below(worker_count());
@@ -88,31 +88,27 @@ void InTurn::leave() noexcept {
   if (closed()) static_cast<void>(take_turn());
   const base::LockGuard lock(driver_mutex_);
   driver_ = nullptr;
-  driver_changed_.notify_all();
+  joiner_.unpark();
 }
 
 bool InTurn::join(Clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;
   const task::ThreadContext* const self = &task::thread_context();
-  base::UniqueLock lock(driver_mutex_);
-  for (;;) {
+  const task::ThreadContext* before = nullptr;
+  for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
+    const base::LockGuard lock(driver_mutex_);
     if (drained_) return true;
     // The driver itself is in the poll of its root here, and so in that of no task.
-    if (driver_ == nullptr || driver_ == self) break;
-    const auto changed = [this] { return drained_ || driver_ == nullptr; };
-    if (deadline == Clock::time_point::max()) {
-      driver_changed_.wait(lock, changed);
-    } else if (!driver_changed_.wait_until(lock, deadline, changed)) {
-      return false;
+    if (driver_ == nullptr || driver_ == self) {
+      before = std::exchange(driver_, self);
+      break;
     }
+    if (!in_time) return false;
   }
-  const task::ThreadContext* const before = std::exchange(driver_, self);
-  lock.unlock();
   drain();
-  lock.lock();
+  const base::LockGuard lock(driver_mutex_);
   driver_ = before;
   drained_ = true;
-  driver_changed_.notify_all();
   return true;
 }
 

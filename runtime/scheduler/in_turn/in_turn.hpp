@@ -45,9 +45,9 @@ class InTurn final : public WorkerSet {
   void leave() noexcept;
 
   base::Mutex driver_mutex_;
-  base::CondVar driver_changed_;
   const task::ThreadContext* driver_ = nullptr;  // guarded by driver_mutex_
   bool drained_ = false;                         // the same
+  park::Parker joiner_;                          // of the thread in join(), told of both
   base::FastRandom random_;                      // the driver's
 };
 

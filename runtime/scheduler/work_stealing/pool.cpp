@@ -64,12 +64,13 @@ void Pool::thread_main(std::uint32_t index) noexcept {
     last = running_ == 1;
     if (!last) --running_;
   }
-  if (last) {
-    drain();
+  if (!last) return;
+  drain();
+  {
     base::LockGuard lock(exit_mutex_);
     running_ = 0;
   }
-  exit_changed_.notify_all();
+  joiner_.unpark();
 }
 
 task::Header* Pool::run_root(const scheduler::ReleaseRoot& release) {
@@ -81,14 +82,8 @@ task::Header* Pool::run_root(const scheduler::ReleaseRoot& release) {
 
 bool Pool::join(Clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;
-  {
-    base::UniqueLock lock(exit_mutex_);
-    const auto gone = [this] { return running_ == 0; };
-    if (deadline == Clock::time_point::max()) {
-      exit_changed_.wait(lock, gone);
-    } else if (!exit_changed_.wait_until(lock, deadline, gone)) {
-      return false;
-    }
+  while (!has_ended()) {
+    if (!joiner_.park_until(deadline) && !has_ended()) return false;
   }
   for (base::Thread& thread : threads_) thread.join();
   threads_.clear();

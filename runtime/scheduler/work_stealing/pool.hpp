@@ -32,8 +32,8 @@ class Pool final : public WorkerSet {
 
   std::vector<base::Thread> threads_;
   base::Mutex exit_mutex_;
-  base::CondVar exit_changed_;
   std::uint32_t running_ = 0;  // workers that have not left; guarded by exit_mutex_
+  park::Parker joiner_;        // of the thread in join()
 };
 
 }  // namespace taskbench::rt::work_stealing
