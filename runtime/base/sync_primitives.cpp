@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,8 @@ void heavy_fence() noexcept {
 }
 
 #endif
+
+void name_this_thread(const char* name) noexcept { pthread_setname_np(pthread_self(), name); }
 
 static_assert(sizeof(Atomic<std::uint32_t>) == sizeof(std::uint32_t));
 

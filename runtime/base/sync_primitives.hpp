@@ -1,4 +1,5 @@
-// The only file of the runtime that includes <atomic>, <mutex> and <thread>.
+// The only file of the runtime that includes <atomic>, <mutex> and <thread>, reads a clock, or has
+// variables of a thread.
 //
 // Production code names these types, never the std ones, so that a build with TASKBENCH_MODEL can
 // put the permutation tester's types in their place (in another inline namespace, so that the two
@@ -14,7 +15,7 @@
 #include <thread>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <x86intrin.h>
 #endif
 
 #if defined(__SANITIZE_THREAD__)
@@ -31,6 +32,11 @@
 #if __has_feature(address_sanitizer)
 #define TASKBENCH_ASAN 1
 #endif
+#endif
+
+// What is watched must not be kept for reuse: every block comes from the system.
+#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
+#define TASKBENCH_SYSTEM_BLOCKS 1
 #endif
 
 namespace taskbench::rt::base {
@@ -50,6 +56,30 @@ inline constexpr std::memory_order acquire = std::memory_order_acquire;
 inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
+
+/// The calling thread's own `T`, zero until it is written; destroyed when the thread ends. Not for
+/// functions that are inlined into coroutines: they may go on on another thread, and a compiler may
+/// keep the address across the suspension. `Tag` tells apart variables of one type; of the two, one
+/// is from an anonymous namespace, or each access costs what a symbol of other files costs.
+template <class T, class Tag = T>
+[[nodiscard]] inline T& of_this_thread() noexcept {
+  constinit thread_local T value{};
+  return value;
+}
+
+/// The processor's time stamp counter. Read in the order of cause and effect, also between threads:
+/// nothing that comes before in the program is still under way when it is read, so an effect that
+/// was seen before is older; and a store that comes after cannot have been seen yet.
+#if defined(__x86_64__)
+inline constexpr bool kHasTimeStampCounter = true;
+inline std::uint64_t time_stamp_counter() noexcept {
+  _mm_lfence();
+  return __rdtsc();
+}
+#else
+inline constexpr bool kHasTimeStampCounter = false;
+inline std::uint64_t time_stamp_counter() noexcept { return 0; }
+#endif
 
 /// The sequentially consistent fence: orders this thread's earlier stores before its later loads.
 /// On x86 a locked instruction on the stack, which costs an eighth of the mfence that clang emits.
@@ -100,6 +130,9 @@ inline void spin_hint() noexcept {
   asm volatile("isb" ::: "memory");
 #endif
 }
+
+/// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
+void name_this_thread(const char* name) noexcept;
 
 /// Lets another thread of this core run.
 inline void yield_thread() noexcept { std::this_thread::yield(); }

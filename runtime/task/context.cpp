@@ -1,11 +1,15 @@
 #include "runtime/task/context.hpp"
 
+#include "runtime/base/sync_primitives.hpp"
+
 namespace taskbench::rt::task {
 
 namespace {
-constinit thread_local ThreadContext context{};
+struct ContextTag;
 }  // namespace
 
-[[gnu::noinline]] ThreadContext& thread_context() noexcept { return context; }
+[[gnu::noinline]] ThreadContext& thread_context() noexcept {
+  return base::of_this_thread<ThreadContext, ContextTag>();
+}
 
 }  // namespace taskbench::rt::task

@@ -5,10 +5,6 @@
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
 
-#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
-#define TASKBENCH_SYSTEM_BLOCKS 1
-#endif
-
 namespace taskbench::rt::task {
 namespace {
 
@@ -104,12 +100,12 @@ struct ThreadCache {
   bool closed;  // the thread is ending: no caching any more
 };
 
-constinit thread_local ThreadCache thread_cache{};
+ThreadCache& thread_cache() noexcept { return base::of_this_thread<ThreadCache>(); }
 
 /// Gives a thread's blocks back when it ends.
 struct Flusher {
   ~Flusher() {
-    ThreadCache& cache = thread_cache;
+    ThreadCache& cache = thread_cache();
     cache.closed = true;
     cache.registered = false;  // the slow paths find `closed`
     for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
@@ -123,8 +119,7 @@ struct Flusher {
 };
 
 void register_thread(ThreadCache& cache) {
-  thread_local Flusher flusher;
-  static_cast<void>(flusher);
+  static_cast<void>(base::of_this_thread<Flusher>());
   cache.registered = true;
 }
 
@@ -186,7 +181,7 @@ std::size_t reserved_block_bytes() noexcept { return 0; }
 
 void* allocate_block(std::uint32_t units) {
   if (units > kMaxCachedUnits) return allocate_from_system(bytes_of(units));
-  ThreadCache& cache = thread_cache;
+  ThreadCache& cache = thread_cache();
   Bin& bin = cache.bins[units];
   void* block = bin.head;
   if (block == nullptr) return refill(cache, bin, units);
@@ -202,7 +197,7 @@ void deallocate_block(void* block, std::uint32_t units) noexcept {
     free_to_system(block);
     return;
   }
-  ThreadCache& cache = thread_cache;
+  ThreadCache& cache = thread_cache();
   Bin& bin = cache.bins[units];
   if (bin.count >= kMagazineBlocks || !cache.registered) {
     spill(cache, bin, block, units);

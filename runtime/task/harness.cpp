@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/leaf.hpp"
@@ -13,7 +14,8 @@ namespace taskbench::rt::task {
 namespace {
 
 /// The spawned task whose coroutine this thread is destroying.
-constinit thread_local Header* being_destroyed = nullptr;
+struct BeingDestroyedTag;
+Header*& being_destroyed() noexcept { return base::of_this_thread<Header*, BeingDestroyedTag>(); }
 
 /// The first failure stays.
 void store_failure(Header* task, const std::exception_ptr& failure) noexcept {
@@ -74,8 +76,8 @@ void* allocate_frame(std::size_t frame_bytes, const VTable* vtable) {
 }
 
 void destroy_coroutine(Header* header) noexcept {
-  Header* const outer = being_destroyed;
-  if ((header->flags & Header::kSpawned) != 0) being_destroyed = header;
+  Header* const outer = being_destroyed();
+  if ((header->flags & Header::kSpawned) != 0) being_destroyed() = header;
   header->flags |= Header::kFrameGone;
   const auto coroutine = std::coroutine_handle<>::from_address(frame_of(header));
   try {
@@ -86,11 +88,11 @@ void destroy_coroutine(Header* header) noexcept {
   } catch (...) {
     store_failure(header, std::current_exception());
   }
-  being_destroyed = outer;
+  being_destroyed() = outer;
 }
 
 void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept {
-  if (being_destroyed != nullptr) store_failure(being_destroyed, failure);
+  if (being_destroyed() != nullptr) store_failure(being_destroyed(), failure);
 }
 
 void free_task(Header* task) noexcept {

@@ -11,13 +11,10 @@ namespace {
 /// Whether the kernel's own clock is the time stamp counter. It watches the counter, and changes to
 /// another source when the CPUs do not agree.
 bool kernel_keeps_time_by_counter() {
-#if defined(__x86_64__)
+  if constexpr (!base::kHasTimeStampCounter) return false;
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
   return (file >> source) && source == "tsc";
-#else
-  return false;
-#endif
 }
 
 }  // namespace

@@ -11,9 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "runtime/base/sync_primitives.hpp"
 
 namespace taskbench::rt::trace {
 
@@ -31,16 +29,9 @@ class Clock {
   /// Takes the first reading of both clocks. `counter_allowed`: false for CLOCK_MONOTONIC.
   explicit Clock(bool counter_allowed = true);
 
-  /// In the order of cause and effect, also between threads: nothing that comes before in the
-  /// program is still under way when it is read, so an effect that was seen before is older; and a
-  /// store that comes after cannot have been seen yet.
+  /// In the order of cause and effect, also between threads.
   [[nodiscard]] std::uint64_t ticks() const noexcept {
-#if defined(__x86_64__)
-    if (uses_counter_) {
-      _mm_lfence();
-      return __rdtsc();
-    }
-#endif
+    if (uses_counter_) return base::time_stamp_counter();
     return static_cast<std::uint64_t>(steady_ns());
   }
 
@@ -58,7 +49,7 @@ class Clock {
   };
 
   [[nodiscard]] static std::int64_t steady_ns() noexcept {
-    const auto since_epoch = std::chrono::steady_clock::now().time_since_epoch();
+    const auto since_epoch = base::Clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
   }
   [[nodiscard]] Reading read_both() const noexcept;

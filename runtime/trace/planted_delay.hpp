@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/base/sync_primitives.hpp"
+
 namespace taskbench::rt {
 
 enum class DelaySite : std::uint8_t {
@@ -52,11 +54,13 @@ inline void spend_rounds(std::uint64_t rounds) noexcept {
 /// core does at the same time, or cost a mispredicted branch, which is more than it: so delays are
 /// gathered until they are long against both.
 inline constexpr std::uint64_t kLeastRounds = 600;
-inline thread_local std::array<std::uint64_t, kDelaySites.size()> owed_rounds{};
+struct OwedRounds {
+  std::array<std::uint64_t, kDelaySites.size()> at;
+};
 
 // Not inlined: a coroutine may go on on another thread, see task/context.hpp.
 [[gnu::noinline]] inline void planted_delay(DelaySite site) noexcept {
-  std::uint64_t& owed = owed_rounds[static_cast<std::size_t>(site)];
+  std::uint64_t& owed = base::of_this_thread<OwedRounds>().at[static_cast<std::size_t>(site)];
   owed += planted_rounds[static_cast<std::size_t>(site)];
   if (owed < kLeastRounds) return;
   spend_rounds(owed);

@@ -148,7 +148,7 @@ Trace Recording::collect() const {
 }  // namespace trace
 
 double trace_event_cost_ns() {
-  using Time = std::chrono::steady_clock;
+  using Time = base::Clock;
   constexpr std::uint64_t kEvents = 4'096;
   constexpr int kLooks = 20;
   trace::Ring ring(kEvents, trace::Clock());

@@ -16,7 +16,7 @@
 namespace taskbench::rt::task {
 namespace {
 
-#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
+#if defined(TASKBENCH_SYSTEM_BLOCKS)
 constexpr bool kCached = false;
 #else
 constexpr bool kCached = true;

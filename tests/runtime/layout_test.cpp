@@ -50,7 +50,7 @@ using namespace testing;
 
 /// Allocations from the system that a task costs once the caches are warm: under the sanitizers
 /// every block is one, otherwise there is none.
-#if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
+#if defined(TASKBENCH_SYSTEM_BLOCKS)
 constexpr std::size_t kPerBlock = 1;
 #else
 constexpr std::size_t kPerBlock = 0;

@@ -1,6 +1,7 @@
 """Who may include whom: the floors of the house."""
 
 import posixpath
+import re
 
 from source import Finding
 
@@ -40,11 +41,17 @@ PRIMITIVE_HEADERS = {
     "thread",
 }
 
+# The same for what needs no header: clocks, and variables of a thread.
+AROUND_BASE = re.compile(
+    r"\bthread_local\b|\b(?:steady|system|high_resolution)_clock\b|\b_*rdtscp?\b"
+    r"|\b(?:clock_gettime|gettimeofday|sleep_for|sleep_until|usleep|nanosleep|sched_yield)\b"
+)
+
 PARTS = {"runtime", "reports", "workloads", "cli"}
 
 
 def check(source):
-    """Yields a Finding for each #include that goes upward."""
+    """Yields a Finding for each #include that goes upward, and each name that goes around base."""
     part = source.path.split("/")[0]
     if not source.is_cxx or part not in PARTS:
         return
@@ -63,6 +70,10 @@ def check(source):
             reason = why_not(source.path, target)
         if reason:
             yield Finding(source.path, line, f"may not include {target}: {reason}")
+    if part == "runtime" and not source.path.startswith(PRIMITIVES.removesuffix("hpp")):
+        for match in AROUND_BASE.finditer(source.code):
+            message = f"{match.group()} is for {PRIMITIVES} alone; name what rt::base has"
+            yield Finding(source.path, source.line_at(match.start()), message)
 
 
 def why_not(path, target):

@@ -92,6 +92,22 @@ class Floors(unittest.TestCase):
         self.allowed("runtime/queue/injector.hpp", "<cstdint>")
         self.allowed("workloads/measure/measure.cpp", "<atomic>")
 
+    def test_only_base_reads_clocks_and_has_variables_of_a_thread(self):
+        def found(path, text):
+            return len(messages(floors.check, path, text))
+
+        for text in (
+            "thread_local int depth;",
+            "const auto now = std::chrono::steady_clock::now();",
+            "const auto ticks = __rdtsc();",
+        ):
+            self.assertEqual(found("runtime/task/task.cpp", text), 1, text)
+            self.assertEqual(found("runtime/base/sync_primitives.hpp", text), 0)
+            self.assertEqual(found("runtime/base/sync_primitives.cpp", text), 0)
+            self.assertEqual(found("workloads/measure/process.cpp", text), 0)
+        self.assertEqual(found("runtime/task/task.cpp", "// of std::chrono::steady_clock"), 0)
+        self.assertEqual(found("runtime/task/task.cpp", "const auto now = base::Clock::now();"), 0)
+
     def test_includes_are_written_from_the_root(self):
         self.refused("runtime/queue/injector.cpp", '"injector.hpp"')
         self.refused("runtime/queue/injector.cpp", '"../queue/injector.hpp"')

@@ -1,7 +1,5 @@
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -45,7 +43,7 @@ void Pool::thread_main(std::uint32_t index) noexcept {
   std::string name = options().thread_name;
   const std::string suffix = "-" + std::to_string(index);
   name.resize(std::min(name.size(), 15 - std::min<std::size_t>(suffix.size(), 15)));
-  pthread_setname_np(pthread_self(), (name + suffix).c_str());
+  base::name_this_thread((name + suffix).c_str());
 
   Worker& own = worker(index);
   {

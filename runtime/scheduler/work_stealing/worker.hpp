@@ -39,7 +39,7 @@ namespace taskbench::rt::work_stealing {
 class WorkerSet;
 
 class Worker {
-  using Clock = std::chrono::steady_clock;
+  using Clock = base::Clock;
 
  public:
   /// Whether it may ask the clock when to look where: else it does the same each time.
