@@ -244,7 +244,7 @@ class Measurement {
         .allow_busy = check_.allow_busy,
         .noise_floors = noise_floors(check_.store, setup.key, setup.benchmarks, setup.date)};
     auto journal = json::LineFile::create(check_.output.journal, json::journal_line(setup));
-    run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
+    measure(program, scratch, journal);
   }
 
   void go_on() {
@@ -257,7 +257,16 @@ class Measurement {
       comparison_.now.confirming = true;
       journal.append(json::confirming_line());
     }
-    run_series(program, scratch.path(), stop_, check_.output.quiet, journal, comparison_.now);
+    measure(program, scratch, journal);
+  }
+
+  /// Where the CPUs were when the baseline was saved.
+  void measure(const SeriesProgram& program, const ScratchFolder& scratch,
+               json::LineFile& journal) {
+    const SeriesRun run{.quiet = check_.output.quiet,
+                        .keeps_all = comparison_.now.setup.compared_with->allow_busy,
+                        .place_ns = reports::verdict::place_of(comparison_.rolling)};
+    run_series(program, scratch.path(), stop_, run, journal, comparison_.now);
   }
 
   /// A failure must be seen twice, some time apart: what disturbs mostly passes. False when it was

@@ -14,6 +14,7 @@
 #include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/stats/summary.hpp"
+#include "reports/verdict/baseline.hpp"
 #include "workloads/measure/canary.hpp"
 #include "workloads/measure/drift.hpp"
 #include "workloads/measure/environment.hpp"
@@ -56,6 +57,10 @@ std::string commit_of(const model::ResultFile& result, const std::atomic<bool>& 
   const auto answer = workloads::measure::run_process(
       {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
   return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
+}
+
+std::string set_aside(int count) {
+  return count == 0 ? std::string() : fmt::format(", {} set aside", count);
 }
 
 SampleRequest request_of(const model::SeriesSetup& setup, double timeout_s) {
@@ -146,10 +151,10 @@ void refuse_changed(const std::filesystem::path& journal, const model::SeriesSet
 }
 
 void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::atomic<bool>& stop, bool quiet, reports::json::LineFile& journal,
-                model::Series& series) {
+                const std::atomic<bool>& stop, const SeriesRun& run,
+                reports::json::LineFile& journal, model::Series& series) {
   const std::vector<std::string>& benchmarks = series.setup.benchmarks;
-  ProgressLine line(progress_style(quiet));
+  ProgressLine line(progress_style(run.quiet));
   const Clock::time_point start = Clock::now();
   SampleRequest request = request_of(series.setup, program.timeout_s);
   request.benchmarks = benchmarks;
@@ -160,13 +165,17 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
     }
   }
   std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
+  std::optional<double> place = run.place_ns ? run.place_ns : reports::verdict::place_of(series);
+  const int most_aside = run.keeps_all ? 0 : series.setup.processes;
+  int begun = static_cast<int>(series.processes.size());
+  int aside = 0;
   // relaxed: nothing is ordered by the flag; it only has to be seen soon.
   while (!series.complete() && !stop.load(std::memory_order_relaxed)) {
     const std::size_t number = series.processes.size();
-    line.show(fmt::format("process {} of {}", number + 1, series.wanted()),
+    line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(), set_aside(aside)),
               std::chrono::duration<double>(Clock::now() - start).count());
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
-    const auto drawn = workloads::measure::block_plan(series.setup.seed, static_cast<int>(number));
+    const auto drawn = workloads::measure::block_plan(series.setup.seed, begun++);
     request.seed = drawn.order_seed;
     request.padding_bytes = drawn.padding_bytes;
     model::SeriesProcess process;
@@ -185,8 +194,17 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
     process.real_ns = medians(result, benchmarks, program.program);
     canary = workloads::measure::time_canary();
     process.after = *canary;
+    if (aside < most_aside && !reports::verdict::was_at(place, process)) {
+      ++aside;
+      continue;
+    }
     journal.append(reports::json::journal_line(process, number));
     series.processes.push_back(std::move(process));
+    if (!place) place = reports::verdict::place_of(series);
+  }
+  if (aside > 0 && !run.quiet) {
+    print_note(fmt::format("{} set aside: the host had moved the CPUs",
+                           aside == 1 ? "a process was" : fmt::format("{} processes were", aside)));
   }
 }
 

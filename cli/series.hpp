@@ -34,11 +34,20 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
 void refuse_changed(const std::filesystem::path& journal, const reports::model::SeriesSetup& setup,
                     const SeriesProgram& program);
 
+/// How a series is measured, besides what its setup says.
+struct SeriesRun {
+  bool quiet = false;
+  bool keeps_all = false;               ///< also processes during which the host moved the CPUs
+  std::optional<double> place_ns = {};  ///< where the CPUs have to be; empty: where they were first
+};
+
 /// Goes on with the series until it is complete or `stop` is set: each process is in the journal
-/// before the next is begun. Shows progress unless `quiet`. Throws ProgramError, ReadError and
-/// JournalError; the series then holds what was complete.
+/// before the next is begun. One for which the host had the CPUs elsewhere is set aside, and
+/// another is run, but no more than the series has: then all count, and their verdict says that the
+/// CPUs were moved. Throws ProgramError, ReadError and JournalError; the series then holds what was
+/// complete.
 void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::atomic<bool>& stop, bool quiet, reports::json::LineFile& journal,
-                reports::model::Series& series);
+                const std::atomic<bool>& stop, const SeriesRun& run,
+                reports::json::LineFile& journal, reports::model::Series& series);
 
 }  // namespace taskbench::cli

@@ -169,7 +169,8 @@ model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& sto
   json::LineFile journal =
       plan.resume ? json::LineFile::resume(plan.journal)
                   : json::LineFile::create(plan.journal, json::journal_line(series.setup));
-  run_series(program, scratch.path(), stop, plan.quiet, journal, series);
+  run_series(program, scratch.path(), stop, {.quiet = plan.quiet, .keeps_all = plan.allow_busy},
+             journal, series);
   return series;
 }
 

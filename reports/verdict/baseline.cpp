@@ -63,16 +63,10 @@ std::vector<CanaryTimes> passes(const Series& series) {
   return result;
 }
 
-/// By how much y may lie above the mean of the stored values where nothing has changed. The bound
-/// of a single value: a series of another time differs by more than its own processes do.
-double reach(const std::vector<double>& stored, double alpha) {
-  return stats::prediction_bound(stored, alpha) - stats::mean(stored);
-}
-
 /// By how much more the fresh values scatter than the stored ones; 1 where it is no more than can
 /// be chance. Values that fall into two groups are far apart, so that the middle half counts.
-double widening(std::span<const double> fresh, const std::vector<double>& stored) {
-  const double then = stats::standard_deviation(stored);
+double widening(std::span<const double> fresh, const stats::Level& stored) {
+  const double then = stored.deviation;
   if (fresh.size() < kLeastForSpread || then <= 0) return 1;
   const std::vector<double> values(fresh.begin(), fresh.end());
   const double now =
@@ -89,22 +83,25 @@ struct Rule {
   bool twice = false;    ///< a failure must be seen two times
 };
 
-StoredComparison compare(std::span<const double> fresh, const std::vector<double>& stored,
+StoredComparison compare(std::span<const double> fresh, const stats::Level& stored,
                          const Rule& rule) {
   StoredComparison result;
-  result.stored = stored.size();
+  result.stored = static_cast<std::size_t>(stored.count);
   result.fresh = fresh.size();
-  const double effect = stats::median(fresh) - stats::mean(stored);
-  const auto k = static_cast<double>(stored.size());
+  const double effect = stats::median(fresh) - stored.mean;
   const auto m = static_cast<double>(fresh.size());
   // Of one or two values the median is the mean.
   const double loss = fresh.size() > 2 ? kMedianVariance : 1;
   const double wider = widening(fresh, stored);
-  const double error = wider * stats::standard_deviation(stored) * std::sqrt(1 / k + loss / m);
-  const auto bound = [&](double level) { return stats::student_t_quantile(level, k - 1) * error; };
+  const double error = wider * stored.deviation * std::sqrt(1 / stored.count + loss / m);
+  const auto bound = [&](double level) {
+    return stats::student_t_quantile(level, stored.freedom) * error;
+  };
+  // That of a single value: a series of another time differs by more than its own processes do.
+  const auto reach = [&](double alpha) { return wider * stats::prediction_reach(stored, alpha); };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
   const double matters = std::log1p(rule.delta);
-  const double limit = std::max(wider * reach(stored, rule.alpha), matters + rule.explained);
+  const double limit = std::max(reach(rule.alpha), matters + rule.explained);
   result.change = std::expm1(effect);
   result.low = std::expm1(effect - both_sides);
   result.high = std::expm1(effect + both_sides);
@@ -114,14 +111,14 @@ StoredComparison compare(std::span<const double> fresh, const std::vector<double
   result.improved = effect < -limit;
   if (effect > limit) {
     result.verdict = Verdict::fail;
-  } else if (result.improved || effect + wider * reach(stored, rule.pass_error) < matters) {
+  } else if (result.improved || effect + reach(rule.pass_error) < matters) {
     result.verdict = Verdict::pass;
   }
   return result;
 }
 
 /// Over all of them, and of each of the two series that a confirmed comparison has.
-StoredComparison compare_twice(const std::vector<double>& fresh, const std::vector<double>& stored,
+StoredComparison compare_twice(const std::vector<double>& fresh, const stats::Level& stored,
                                const Rule& rule, bool& unconfirmed) {
   StoredComparison all = compare(fresh, stored, rule);
   const std::span<const double> both(fresh);
@@ -140,11 +137,13 @@ StoredComparison compare_twice(const std::vector<double>& fresh, const std::vect
 
 using CanaryPart = std::optional<double> (*)(const CanaryTimes&);
 
+std::optional<double> handover(const CanaryTimes& times) { return times.handover_ns; }
+
 constexpr std::array<std::pair<const char*, CanaryPart>, 4> kCanaryParts{{
     {"cpu", [](const CanaryTimes& times) { return std::optional(times.cpu_ns); }},
     {"memory", [](const CanaryTimes& times) { return std::optional(times.memory_ns); }},
     {"futex", [](const CanaryTimes& times) { return std::optional(times.futex_ns); }},
-    {"handover", [](const CanaryTimes& times) { return times.handover_ns; }},
+    {"handover", handover},
 }};
 
 /// Of each pass; empty on a machine that has no such part.
@@ -163,8 +162,10 @@ std::vector<CanaryChange> canary_changes(const Series& now, const Series& stored
     const std::vector<double> then = canary_logs(stored, part);
     const std::vector<double> fresh = canary_logs(now, part);
     if (then.size() < 2 || fresh.empty()) continue;  // a machine with one CPU
-    const double effect = stats::median(fresh) - stats::mean(then);
-    const double limit = std::max(reach(then, policy.alpha / 2), std::log1p(policy.delta));
+    const stats::Level level = stats::level_of(then);
+    const double effect = stats::median(fresh) - level.mean;
+    const double limit =
+        std::max(stats::prediction_reach(level, policy.alpha / 2), std::log1p(policy.delta));
     result.push_back({name, std::expm1(effect), std::expm1(limit), std::abs(effect) > limit});
   }
   return result;
@@ -230,6 +231,21 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
 }
 
 }  // namespace
+
+std::optional<double> place_of(const Series& series) {
+  const std::vector<double> logs = canary_logs(series, handover);
+  return logs.empty() ? std::nullopt : std::optional(std::exp(stats::mean(logs)));
+}
+
+bool was_at(std::optional<double> place_ns, const SeriesProcess& process) {
+  const auto [before, after] = std::pair(process.before.handover_ns, process.after.handover_ns);
+  if (!before || !after) return true;
+  const double place = place_ns.value_or(std::sqrt(*before * *after));
+  // Two that are so near to a third are near enough to each other for moved_cpus().
+  const double nearest = std::log1p(kHandoverSpread) / 2;
+  return std::abs(std::log(*before / place)) <= nearest &&
+         std::abs(std::log(*after / place)) <= nearest;
+}
 
 std::optional<MovedCpus> moved_cpus(const Series& series) {
   std::vector<double> handovers;
@@ -319,7 +335,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
           .pass_error = policy.pass_error,
           .explained = policy.allow_busy ? 0 : -std::log1p(-std::clamp(more, 0.0, kMostTaken)),
           .twice = report.confirmed};
-      const std::vector<double> stored = corrected(series, row.name);
+      const stats::Level stored = stats::level_of(corrected(series, row.name));
       return report.confirmed ? compare_twice(fresh, stored, rule, row.unconfirmed)
                               : compare(fresh, stored, rule);
     };

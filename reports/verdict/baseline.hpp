@@ -3,8 +3,8 @@
 // docs/design/baselines.md.
 //
 // x of a process is ln(time per iteration) less the mean of ln(cpu part of the canary) of the
-// passes before and after it. y is the median of x over the fresh processes, m and s are mean and
-// standard deviation of x over the k stored ones.
+// passes before and after it. y is the median of x over the fresh processes, m and s are trimmed
+// mean and deviation of x over the k stored ones.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,15 @@ inline constexpr double kOthersCpus = 0.1;
 /// pass, relative. When it varies more, the host has moved the CPUs: near to each other, or far
 /// apart.
 inline constexpr double kHandoverSpread = 2;
+
+/// Where the host has the CPUs, as the canary shows it: the geometric mean of its handover. Empty
+/// without a process, and where there is one CPU only.
+[[nodiscard]] std::optional<double> place_of(const model::Series& series);
+
+/// Whether the CPUs were there before the process and after it; of an empty place, whether they
+/// stayed where they were. What differs so is a property of the machine, not of the program, so
+/// that leaving such a process out favours no result.
+[[nodiscard]] bool was_at(std::optional<double> place_ns, const model::SeriesProcess& process);
 
 /// The handover of a machine whose CPUs were moved.
 struct MovedCpus {

@@ -322,6 +322,21 @@ class Verdicts(BaselineTest):
         self.assertNotIn("FAIL,", answer.stdout)
         self.assertNotIn("slower by 9", answer.stdout)
 
+    def test_processes_that_find_the_cpus_elsewhere_are_set_aside_and_in_the_end_counted(self):
+        def elsewhere(document):
+            for process in document["processes"]:
+                for canary in ("canary_before", "canary_after"):
+                    process[canary]["handover_ns"] = 100 * (process[canary]["handover_ns"] or 1e5)
+
+        self.edit(elsewhere)
+        if os.cpu_count() == 1:
+            self.assertNotIn("set aside", self.compare(*LARGE).stderr)
+            return
+        answer = self.compare("--delta", "900%", "--json", "r.json", status=4)
+        self.assertIn("7 processes were set aside: the host had moved the CPUs", answer.stderr)
+        self.assertTrue(self.load("r.json")["canary"]["handover"]["moved"])
+        self.assertNotIn("set aside", self.compare(*LARGE, status=4).stderr)
+
     def test_a_drift_since_the_anchor_fails_and_says_so(self):
         def faster(document):
             document["date"] = "2020-02-03T04:05:06+00:00"

@@ -95,6 +95,40 @@ TEST(baseline, cpus_that_the_host_moves_within_a_series_give_no_verdict_unless_t
   EXPECT_FALSE(report_of(now, stored, {.allow_busy = true}).moved_cpus.has_value());
 }
 
+TEST(baseline, a_process_counts_where_the_cpus_were_when_it_was_measured_first) {
+  const auto process = [](double before, double after) {
+    SeriesProcess result;
+    result.before.handover_ns = before;
+    result.after.handover_ns = after;
+    return result;
+  };
+  EXPECT_TRUE(was_at(std::nullopt, process(3e5, 4e5)));
+  EXPECT_FALSE(was_at(std::nullopt, process(3e5, 24e5))) << "moved meanwhile";
+  EXPECT_TRUE(was_at(3.5e5, process(3e5, 4e5)));
+  EXPECT_FALSE(was_at(3.5e5, process(23e5, 24e5))) << "moved before";
+  EXPECT_FALSE(was_at(3.5e5, process(3e5, 24e5)));
+  EXPECT_TRUE(was_at(3.5e5, SeriesProcess{})) << "one CPU has one place";
+  EXPECT_FALSE(place_of(Series{}).has_value());
+  Series series;
+  series.processes = {process(2e5, 8e5)};
+  EXPECT_NEAR(place_of(series).value(), 4e5, 1e-3);
+  // All that are counted are near enough to each other for a verdict.
+  const double nearest = std::sqrt(1 + kHandoverSpread) * (1 - 1e-9);
+  series.processes = {process(4e5 / nearest, 4e5 * nearest)};
+  EXPECT_TRUE(was_at(4e5, series.processes.front()));
+  EXPECT_FALSE(moved_cpus(series).has_value());
+}
+
+TEST(baseline, a_disturbed_process_of_the_stored_ones_hides_no_slowdown) {
+  Noise noise(39);
+  for (const int processes : {9, 15}) {
+    Series stored = simulate(noise, processes, 1, {.spread = 0.01, .canary_spread = 0.002});
+    stored.processes[4].real_ns["b0"] *= 1.9;
+    const World slower{.spread = 0.01, .canary_spread = 0.002, .slower = 1.1};
+    EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored, {}).overall, Verdict::fail);
+  }
+}
+
 TEST(baseline, one_process_without_a_change_fails_as_often_as_alpha_says) {
   // The bound is exact for normal noise, one fresh value and one benchmark; the canary is quiet.
   constexpr int kTrials = 8000;
