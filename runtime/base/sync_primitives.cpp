@@ -11,7 +11,6 @@
 #include <ctime>
 
 namespace taskbench::rt::base {
-inline namespace production {
 
 bool detail::light_fence_is_free = false;
 
@@ -73,5 +72,4 @@ void futex_wake_one(const Atomic<std::uint32_t>* word) noexcept {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-}  // namespace production
 }  // namespace taskbench::rt::base

@@ -1,12 +1,25 @@
 // The only file of the runtime that includes <atomic>, <mutex> and <thread>, reads a clock, or has
 // variables of a thread.
 //
-// Production code names these types, never the std ones, so that a build with TASKBENCH_MODEL can
-// put the permutation tester's types in their place (in another inline namespace, so that the two
-// kinds can never be linked into one program). Here they are the std types: same size, same code.
+// Production code names these types, never the std ones, so that the permutation tester can put its
+// own in their place. Here they are the std types: same size, same code.
+//
+// The tester compiles the runtime's sources once more, with a header of its own before each (the
+// compiler's -include), which defines TASKBENCH_MODEL, brings what stands below, and renames the
+// namespace `taskbench` by a macro. So every name of those sources is another for the linker, also
+// where no primitive shows in it: the two kinds cannot be taken for each other in one program.
+// tests/model/names_test.py. Rejected: an inline namespace. Around the primitives alone it leaves
+// the names of what uses them alike; around everything, each file would have to spell it, as clang
+// 16 does not take up an inline namespace that is reopened without it (CWG 2061).
 //
 // Memory orders are always written, with the short names below; operator forms are not used.
 #pragma once
+
+#if defined(TASKBENCH_MODEL)
+#if !defined(taskbench)
+#error "a build against other primitives renames the namespace"
+#endif
+#else
 
 #include <atomic>
 #include <chrono>
@@ -40,8 +53,6 @@
 #endif
 
 namespace taskbench::rt::base {
-
-inline namespace production {
 
 template <class T>
 using Atomic = std::atomic<T>;
@@ -177,6 +188,6 @@ class SpinLock {
 
 using SpinGuard = std::lock_guard<SpinLock>;
 
-}  // namespace production
-
 }  // namespace taskbench::rt::base
+
+#endif  // !TASKBENCH_MODEL
