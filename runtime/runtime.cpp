@@ -59,15 +59,19 @@ Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Runtime::~Runtime() = default;
 
-task::Header* Runtime::run_root(const std::function<task::Header*(task::Schedule*)>& release) {
+void Runtime::refuse_nested_runtime() {
   if (task::thread_context().scheduler != nullptr) {
     throw std::logic_error(
         "block_on was called on a thread that already runs tasks of a runtime: it would block "
         "every task of that thread. Use co_await instead, or call block_on on a thread of its "
         "own.");
   }
+}
+
+task::Header* Runtime::run_root(task::Header* root) noexcept {
   const std::shared_ptr<scheduler::Engine> keep = core_->engine;  // the task may destroy this
-  return keep->run_root(release);
+  keep->run_root(root);
+  return root;
 }
 
 Handle Runtime::handle() const { return Handle(core_->engine); }

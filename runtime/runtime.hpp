@@ -68,9 +68,10 @@ class Runtime {
   /// thread runs tasks already.
   template <class T>
   T block_on(Task<T> task) {
-    // The root is finished when run_root returns, so that taking its output waits for nobody.
-    JoinHandle<T> root(run_root(
-        [&task](task::Schedule* schedule) { return std::move(task).release_for_spawn(schedule); }));
+    refuse_nested_runtime();
+    // The engine gives it a schedule.
+    JoinHandle<T> root(run_root(std::move(task).release_for_spawn(nullptr)));
+    // It has finished, so that taking its output waits for nobody.
     return std::move(root).operator co_await().await_resume();
   }
 
@@ -106,7 +107,8 @@ class Runtime {
   friend class Builder;
   struct Core;
   explicit Runtime(std::unique_ptr<Core> core) noexcept;
-  task::Header* run_root(const std::function<task::Header*(task::Schedule*)>& release);
+  static void refuse_nested_runtime();
+  task::Header* run_root(task::Header* root) noexcept;
 
   std::unique_ptr<Core> core_;
 };

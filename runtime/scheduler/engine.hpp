@@ -6,10 +6,9 @@
 // until then the task, which cannot complete, keeps the shutdown waiting.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
 
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/task/header.hpp"
 #include "runtime/task/schedule.hpp"
@@ -17,9 +16,6 @@
 #include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::scheduler {
-
-/// Makes the root's task, released for the schedule of the thread that calls block_on.
-using ReleaseRoot = std::function<task::Header*(task::Schedule*)>;
 
 class Engine : public task::Spawner, public std::enable_shared_from_this<Engine> {
  public:
@@ -33,9 +29,10 @@ class Engine : public task::Spawner, public std::enable_shared_from_this<Engine>
     return shared_from_this();
   }
 
-  /// Runs a root on the calling thread, which is in no runtime, until it has finished; returns it.
-  /// Several threads may be in here at once.
-  virtual task::Header* run_root(const ReleaseRoot& release) = 0;
+  /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
+  /// has finished. It has never been polled and has no schedule, which it gets here. Several
+  /// threads may be in here at once.
+  virtual void run_root(task::Header* root) noexcept = 0;
 
   /// Begins the shutdown: refuses later spawns, wakes whoever sleeps; every task that is not being
   /// polled is cancelled, by whoever does so in this scheduler. Any thread, any number of times.

@@ -13,8 +13,9 @@ constexpr std::chrono::nanoseconds kSpinTime{50'000};
 
 }  // namespace
 
-void Root::run(task::Header* root, Engine& engine) noexcept {
-  const task::EnterContext enter(&engine, nullptr);
+void Root::run(task::Header* root) noexcept {
+  root->scheduler = this;
+  const task::EnterContext enter(&engine_, nullptr);
   for (;;) {
     switch (task::poll(root)) {
       case task::Polled::finished:

@@ -12,13 +12,16 @@ namespace taskbench::rt::scheduler {
 /// by the parker's token, the last thing that a waker touches here.
 class Root final : public task::Schedule {
  public:
+  /// `engine` is where rt::spawn goes in the root.
+  explicit Root(Engine& engine) noexcept : engine_(engine) {}
+
   void schedule(task::Header*) noexcept override { parker_.unpark(); }
 
-  /// Polls `root`, which was released for this schedule, to its end. `engine` is where rt::spawn
-  /// goes meanwhile.
-  void run(task::Header* root, Engine& engine) noexcept;
+  /// Polls `root` to its end.
+  void run(task::Header* root) noexcept;
 
  private:
+  Engine& engine_;
   park::Parker parker_;
 };
 

@@ -9,8 +9,9 @@ namespace taskbench::rt::task {
 struct ThreadContext {
   Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
-  /// The worker's LIFO slot (P8): the task to run next. While a task is here no other thread can
-  /// reach it, unless handles or wakers of it exist.
+  /// Of work_stealing alone, null elsewhere: the LIFO slot of the worker (P8), the task to run
+  /// next. While a task is here no other thread can reach it, unless handles or wakers of it exist,
+  /// so that join_drop() need not change its count.
   Header* next;
 };
 
@@ -22,15 +23,17 @@ struct ThreadContext {
 /// Sets the context for a scope.
 class EnterContext {
  public:
-  EnterContext(Spawner* scheduler, void* worker) noexcept : previous_(thread_context()) {
-    thread_context() = {scheduler, worker, nullptr};
+  EnterContext(Spawner* scheduler, void* worker) noexcept
+      : context_(thread_context()), previous_(context_) {
+    context_ = {scheduler, worker, nullptr};
   }
-  ~EnterContext() { thread_context() = previous_; }
+  ~EnterContext() { context_ = previous_; }
   EnterContext(const EnterContext&) = delete;
   EnterContext& operator=(const EnterContext&) = delete;
 
  private:
-  ThreadContext previous_;
+  ThreadContext& context_;
+  const ThreadContext previous_;
 };
 
 }  // namespace taskbench::rt::task

@@ -16,7 +16,8 @@
 //   state        everybody, through its transitions
 //   queue_next   whoever has the poll right (the queue that the task is in)
 //   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
-//   scheduler, vtable, block_units: constant once the task is spawned
+//   scheduler, vtable, block_units: constant once the task is spawned, or the root of a block_on
+//     is polled for the first time
 //   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp
 //   Trailer::failure, output: written by the holder of the poll right before COMPLETE
 #pragma once
@@ -58,7 +59,7 @@ struct Header {
   const VTable* vtable = nullptr;
   Schedule* scheduler = nullptr;
   std::uint16_t block_units = 0;  ///< size of the block, in cache lines; kBigBlock: see there
-  std::uint16_t turn = 0;         ///< the worker's round that this task has reached, by yielding
+  std::uint16_t turn = 0;         ///< of work_stealing alone: the round reached by yielding
   Outcome outcome = Outcome::none;
   Disposition disposition = Disposition::pending;
   std::uint8_t flags = 0;
@@ -68,7 +69,7 @@ struct Header {
   static constexpr std::uint8_t kOwned = 2;      ///< linked in an OwnedTasks
   static constexpr std::uint8_t kFrameGone = 4;  ///< the coroutine is being or was destroyed
   static constexpr std::uint8_t kAtFinal = 8;    ///< it reached its end while being destroyed
-  static constexpr std::uint8_t kYielded = 16;   ///< it was queued by yielding: `turn` counts on
+  static constexpr std::uint8_t kYielded = 16;   ///< of work_stealing alone: `turn` counts on
   static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");

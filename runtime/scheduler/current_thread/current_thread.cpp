@@ -168,6 +168,7 @@ bool CurrentThread::Root::poll(task::Header* root) noexcept {
 }
 
 void CurrentThread::Root::run(task::Header* root) noexcept {
+  root->scheduler = this;
   bool driving = scheduler_.try_drive(*this);
   for (;;) {
     // rt::spawn works in the root of either thread; only the driver may touch the queue.
@@ -253,13 +254,6 @@ void CurrentThread::close() noexcept {
   }
 }
 
-task::Header* CurrentThread::run_root(const ReleaseRoot& release) {
-  Root root(*this);
-  task::Header* const header = release(&root);
-  root.run(header);
-  return header;
-}
-
 RuntimeStats CurrentThread::stats() const {
   return {.workers = {counters_.snapshot()}, .outside = outside_.snapshot()};
 }
@@ -273,11 +267,7 @@ bool CurrentThread::has_ended() noexcept {
 bool CurrentThread::cancel_some() noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued in the inbox) on this thread.
   const task::EnterContext enter(this, nullptr);
-  for (task::Header* task = owned_.claim_all(); task != nullptr;) {
-    task::Header* const next = task->queue_next;
-    task::cancel(task);
-    task = next;
-  }
+  owned_.cancel_idle();
   take_inbox();
   while (task::Header* task = pop()) task::cancel(task);
   return owned_.empty() && inbox_.looks_empty();

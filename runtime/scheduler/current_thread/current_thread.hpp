@@ -42,7 +42,7 @@ class CurrentThread final : public Engine {
   void adopt(task::Header* task) noexcept override;
   void disown(task::Header* task) noexcept override;
 
-  task::Header* run_root(const ReleaseRoot& release) override;
+  void run_root(task::Header* root) noexcept override { Root(*this).run(root); }
 
   /// Cancels every task before it returns, unless a thread is in block_on: then that thread does.
   void close() noexcept override;
@@ -61,7 +61,7 @@ class CurrentThread final : public Engine {
 
     void schedule(task::Header* root) noexcept override;
 
-    /// Polls `root`, which was released for this schedule, to its end.
+    /// Polls `root` to its end.
     void run(task::Header* root) noexcept;
 
    private:

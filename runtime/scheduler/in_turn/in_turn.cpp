@@ -21,7 +21,7 @@ class InTurn::Root final : public task::Schedule {
 
   void schedule(task::Header*) noexcept override { parker_.unpark(); }
 
-  /// Polls `root`, which was released for this schedule, to its end; in between the workers.
+  /// Polls `root` to its end; in between the workers.
   void run(task::Header* root) noexcept;
 
  private:
@@ -30,6 +30,7 @@ class InTurn::Root final : public task::Schedule {
 };
 
 void InTurn::Root::run(task::Header* root) noexcept {
+  root->scheduler = this;
   const task::EnterContext enter(&engine_, nullptr);
   bool drives = engine_.try_drive();
   for (bool woken = true;;) {
@@ -48,12 +49,7 @@ void InTurn::Root::run(task::Header* root) noexcept {
   if (drives) engine_.leave();
 }
 
-task::Header* InTurn::run_root(const scheduler::ReleaseRoot& release) {
-  Root root(*this);
-  task::Header* const header = release(&root);
-  root.run(header);
-  return header;
-}
+void InTurn::run_root(task::Header* root) noexcept { Root(*this).run(root); }
 
 bool InTurn::try_drive() noexcept {
   const base::LockGuard lock(driver_mutex_);

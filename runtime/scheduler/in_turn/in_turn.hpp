@@ -27,7 +27,7 @@ class InTurn final : public WorkerSet {
     return std::shared_ptr<InTurn>(new InTurn(std::move(options)));
   }
 
-  task::Header* run_root(const scheduler::ReleaseRoot& release) override;
+  void run_root(task::Header* root) noexcept override;
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
   [[nodiscard]] bool has_ended() noexcept override;
 

@@ -71,12 +71,7 @@ void Pool::thread_main(std::uint32_t index) noexcept {
   joiner_.unpark();
 }
 
-task::Header* Pool::run_root(const scheduler::ReleaseRoot& release) {
-  scheduler::Root root;
-  task::Header* const header = release(&root);
-  root.run(header, *this);
-  return header;
-}
+void Pool::run_root(task::Header* root) noexcept { scheduler::Root(*this).run(root); }
 
 bool Pool::join(Clock::time_point deadline) noexcept {
   if (local_worker() != nullptr) return false;

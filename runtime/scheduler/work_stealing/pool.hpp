@@ -20,7 +20,7 @@ class Pool final : public WorkerSet {
   /// that were started have then been stopped.
   [[nodiscard]] static std::shared_ptr<Pool> make(RuntimeOptions options);
 
-  task::Header* run_root(const scheduler::ReleaseRoot& release) override;
+  void run_root(task::Header* root) noexcept override;
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
   void detach() noexcept override;
   [[nodiscard]] bool has_ended() noexcept override;

@@ -115,11 +115,7 @@ void WorkerSet::drain() noexcept {
   const task::EnterContext enter(this, nullptr);
   const auto cancel = [](task::Header* task) { task::cancel(task); };
   for (;;) {
-    for (task::Header* task = owned_.claim_all(); task != nullptr;) {
-      task::Header* const next = task->queue_next;
-      cancel(task);
-      task = next;
-    }
+    owned_.cancel_idle();
     for (const auto& worker : workers_) worker->drain(cancel);
     std::array<task::Header*, 64> batch;
     std::size_t taken = 0;
