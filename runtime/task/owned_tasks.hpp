@@ -7,8 +7,8 @@
 // A task enters the list when it first becomes idle. Before that it is in a queue or being polled,
 // so shutdown finds it there; a task that finishes in its first poll never costs a list operation.
 //
-// Threads: insert and remove from any thread; claim_all and cancel_idle while no new task can become
-// idle.
+// Threads: insert and remove from any thread; claim_all and cancel_idle while no new task can
+// become idle.
 //
 // Invariants
 //   K1  A task is in exactly one shard from its first idling until it completes.
