@@ -22,7 +22,7 @@
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "reports/json/paired_writer.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/undecided.hpp"

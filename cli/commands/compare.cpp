@@ -22,6 +22,7 @@
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
+#include "reports/json/comparison.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"
 #include "reports/render/files.hpp"
@@ -58,7 +59,8 @@ constexpr std::array<Format, 4> kCompareFormats{{
     {"table", render::table, render::table},
     {"markdown", without_style<Files, render::markdown>, without_style<Columns, render::markdown>},
     {"csv", without_style<Files, render::csv>, without_style<Columns, render::csv>},
-    {"json", without_style<Files, render::json>, without_style<Columns, render::json>},
+    {"json", without_style<Files, reports::json::to_json>,
+     without_style<Columns, reports::json::to_json>},
 }};
 
 /// Says from time to time how far it is.

@@ -14,7 +14,7 @@
 #include "cli/unstoppable_work.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
-#include "reports/json/paired_reader.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/report.hpp"
 

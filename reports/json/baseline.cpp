@@ -12,7 +12,6 @@
 
 #include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
-#include "reports/json/nulls.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 

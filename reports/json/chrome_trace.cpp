@@ -12,10 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "reports/json/field.hpp"
+
 namespace taskbench::reports::json {
+
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<model::TracePollEnd>{"finished", "idle",
+                                                                             "yielded", "woken"};
+
 namespace {
 
-using Json = nlohmann::ordered_json;
 using model::TraceInstant;
 using model::TraceInstantKind;
 
@@ -106,20 +112,6 @@ std::vector<Entry> entries_of(const model::Trace& trace) {
 /// The format's unit, without losing a ns.
 std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-std::string_view name_of(model::TracePollEnd end) {
-  switch (end) {
-    case model::TracePollEnd::finished:
-      return "finished";
-    case model::TracePollEnd::idle:
-      return "idle";
-    case model::TracePollEnd::yielded:
-      return "yielded";
-    case model::TracePollEnd::woken:
-      return "woken";
-  }
-  return "";
-}
-
 std::string instant_text(const TraceInstant& each) {
   constexpr std::string_view kForm = R"("name":"{}","cat":"{}","s":"t","args":{{{}}})";
   const auto task = fmt::format(R"("task":{})", each.task);
@@ -149,7 +141,7 @@ std::string slice_text(std::string_view name, std::string_view category,
 }
 
 std::string poll_text(const model::TracePoll& poll) {
-  const std::string end = fmt::format(R"("end":"{}")", name_of(poll.end));
+  const std::string end = fmt::format(R"("end":"{}")", word_of(poll.end));
   if (poll.task == 0) return slice_text("task ?", "poll", poll.span, end);
   return slice_text(fmt::format("task {}", poll.task), "poll", poll.span,
                     fmt::format(R"("task":{},{})", poll.task, end));
@@ -181,7 +173,7 @@ std::pair<char, std::string> text_of(const model::Trace& trace, const Entry& ent
 std::string metadata(std::string_view name, std::size_t thread, const Json& arguments) {
   const Json line{
       {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"name", name}, {"args", arguments}};
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return line_text(line);
 }
 
 std::string names_of_rows(const model::Trace& trace) {
@@ -220,7 +212,7 @@ Json facts(const model::Trace& trace) {
 
 std::string to_chrome_trace(const model::Trace& trace) {
   std::string text = R"({"displayTimeUnit":"ns","otherData":)";
-  text += facts(trace).dump(-1, ' ', false, Json::error_handler_t::replace);
+  text += line_text(facts(trace));
   text += ",\"traceEvents\":[\n" + names_of_rows(trace);
   for (const Entry& entry : entries_of(trace)) {
     const auto [phase, rest] = text_of(trace, entry);

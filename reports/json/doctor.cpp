@@ -5,35 +5,22 @@
 #include <utility>
 
 #include "reports/json/drift.hpp"
-#include "reports/json/nulls.hpp"
+#include "reports/json/field.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/doctor.hpp"
 
 namespace taskbench::reports::json {
+
+template <>
+inline constexpr std::array<std::string_view, 5> kWords<model::Severity>{"serious", "moderate",
+                                                                         "minor", "unknown", "ok"};
+
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-const char* name_of(model::Severity severity) {
-  switch (severity) {
-    case model::Severity::serious:
-      return "serious";
-    case model::Severity::moderate:
-      return "moderate";
-    case model::Severity::minor:
-      return "minor";
-    case model::Severity::ok:
-      return "ok";
-    case model::Severity::unknown:
-      break;
-  }
-  return "unknown";
-}
 
 Json finding_object(const model::Finding& finding) {
   const bool known = finding.severity != model::Severity::unknown;
   return {{"check", finding.check},
-          {"severity", name_of(finding.severity)},
+          {"severity", word_of(finding.severity)},
           {"found", known ? text_or_null(finding.found) : Json()},
           {"reason", known ? Json() : text_or_null(finding.found)},
           {"matters", finding.matters},
@@ -101,7 +88,7 @@ std::string to_json(const model::DoctorReport& report) {
                       {"workloads", std::move(workloads)},
                       {"at_rest", drift_object(report.at_rest)},
                       {"at_work", drift_object(report.at_work)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return file_text(document);
 }
 
 }  // namespace taskbench::reports::json

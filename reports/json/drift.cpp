@@ -1,60 +1,48 @@
 #include "reports/json/drift.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <utility>
 
+#include "reports/json/field.hpp"
 #include "reports/verdict/drift.hpp"
 
 namespace taskbench::reports::json {
 namespace {
 
-using Json = nlohmann::ordered_json;
+/// Each quantity with its name.
+template <class Drift, class Visitor>
+void for_each_fact(Drift& drift, const Visitor& visit) {
+  visit("stolen_share", drift.stolen_share);
+  visit("others_share", drift.others_share);
+  visit("mhz_before", drift.mhz_before);
+  visit("mhz_after", drift.mhz_after);
+  visit("thermal_throttles", drift.thermal_throttles);
+  visit("quota_throttles", drift.quota_throttles);
+  visit("swapped_pages", drift.swapped_pages);
+}
 
-bool is_number(double value) { return std::isfinite(value); }
-bool is_number(std::int64_t) { return true; }
-
-/// Whether the text holds a value of that type; others would be cut to something else.
-bool holds(const Json& value, const double&) { return value.is_number(); }
-bool holds(const Json& value, const std::int64_t&) {
+/// Whether the value is of that type; others would be cut to something else.
+bool holds(const Json& value, double) { return value.is_number(); }
+bool holds(const Json& value, std::int64_t) {
   return value.is_number_integer() &&
-         !(value.is_number_unsigned() &&
-           std::cmp_greater(value.get<std::uint64_t>(), std::numeric_limits<std::int64_t>::max()));
-}
-
-template <class T>
-void add(Json& object, Json& reasons, const std::string& name, const model::Fact<T>& fact) {
-  if (fact && is_number(*fact)) {
-    object[name] = *fact;
-    return;
-  }
-  object[name] = nullptr;
-  reasons[name] = fact ? "it is no finite number" : fact.reason;
-}
-
-template <class T>
-void read(const Json& object, const std::string& name, model::Fact<T>& fact) {
-  const auto found = object.find(name);
-  if (found != object.end() && holds(*found, T{})) {
-    fact = model::Fact<T>::known(found->template get<T>());
-  }
+         (!value.is_number_unsigned() || std::in_range<std::int64_t>(value.get<std::uint64_t>()));
 }
 
 }  // namespace
 
 Json drift_object(const model::Drift& drift) {
-  Json object;
+  Json object{{"seconds", std::isfinite(drift.seconds) ? drift.seconds : 0}};
   Json reasons = Json::object();
-  object["seconds"] = std::isfinite(drift.seconds) ? drift.seconds : 0;
-  add(object, reasons, "stolen_share", drift.stolen_share);
-  add(object, reasons, "others_share", drift.others_share);
-  add(object, reasons, "mhz_before", drift.mhz_before);
-  add(object, reasons, "mhz_after", drift.mhz_after);
-  add(object, reasons, "thermal_throttles", drift.thermal_throttles);
-  add(object, reasons, "quota_throttles", drift.quota_throttles);
-  add(object, reasons, "swapped_pages", drift.swapped_pages);
+  for_each_fact(drift, [&](const char* name, const auto& fact) {
+    if (fact && std::isfinite(static_cast<double>(*fact))) {
+      object[name] = *fact;
+      return;
+    }
+    object[name] = nullptr;
+    reasons[name] = fact ? "it is no finite number" : fact.reason;
+  });
   object["reasons"] = std::move(reasons);
   object["moved"] = Json::array();
   for (const verdict::Movement& each : verdict::movements(drift)) {
@@ -66,16 +54,13 @@ Json drift_object(const model::Drift& drift) {
 model::Drift drift_from(const Json& object) {
   model::Drift drift;
   if (!object.is_object()) return drift;
-  if (const auto found = object.find("seconds"); found != object.end() && found->is_number()) {
-    drift.seconds = found->get<double>();
-  }
-  read(object, "stolen_share", drift.stolen_share);
-  read(object, "others_share", drift.others_share);
-  read(object, "mhz_before", drift.mhz_before);
-  read(object, "mhz_after", drift.mhz_after);
-  read(object, "thermal_throttles", drift.thermal_throttles);
-  read(object, "quota_throttles", drift.quota_throttles);
-  read(object, "swapped_pages", drift.swapped_pages);
+  drift.seconds = number_in(object, "seconds").value_or(0);
+  for_each_fact(drift, [&]<class T>(const char* name, model::Fact<T>& fact) {
+    const auto found = object.find(name);
+    if (found != object.end() && holds(*found, T{})) {
+      fact = model::Fact<T>::known(found->template get<T>());
+    }
+  });
   return drift;
 }
 

@@ -1,16 +1,16 @@
 #include "reports/json/event_counts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
-#include "reports/json/nulls.hpp"
+#include "reports/json/field.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::json {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json event_object(const model::EventCount& event, std::uint64_t operations) {
   const auto spread = stats::spread_of(event.per_iteration);
@@ -56,26 +56,42 @@ Json counter_pass_object(const model::CounterPass& pass) {
 
 std::vector<model::EventCount> read_events(const Json& array) {
   std::vector<model::EventCount> events;
-  if (!array.is_array()) return events;
   for (const Json& each : array) {
     if (!each.is_object() || text_or_empty(each, "event").empty()) continue;
-    model::EventCount event;
+    model::EventCount& event = events.emplace_back();
     event.event = text_or_empty(each, "event");
     event.unit = text_or_empty(each, "unit");
     event.unavailable = text_or_empty(each, "reason");
-    if (const auto values = each.find("values"); values != each.end() && values->is_array()) {
-      for (const Json& value : *values) {
-        if (value.is_number()) event.per_iteration.push_back(value.get<double>());
-      }
+    for (const Json& value : array_in(each, "values")) {
+      if (value.is_number()) event.per_iteration.push_back(value.get<double>());
     }
-    if (const auto share = each.find("counted_share"); share != each.end() && share->is_number()) {
-      event.counted_share = share->get<double>();
-    }
-    const auto user_only = each.find("user_only");
-    event.user_only = user_only != each.end() && user_only->is_boolean() && user_only->get<bool>();
-    events.push_back(std::move(event));
+    event.counted_share = number_in(each, "counted_share");
+    event.user_only = is_true(each, "user_only");
   }
   return events;
+}
+
+bool is_key_of_rows(std::string_view key) {
+  constexpr std::array<std::string_view, 19> kKeys{"name",
+                                                   "family_index",
+                                                   "per_family_instance_index",
+                                                   "run_name",
+                                                   "run_type",
+                                                   "repetitions",
+                                                   "repetition_index",
+                                                   "threads",
+                                                   "aggregate_name",
+                                                   "aggregate_unit",
+                                                   "iterations",
+                                                   "real_time",
+                                                   "cpu_time",
+                                                   "time_unit",
+                                                   "label",
+                                                   "error_occurred",
+                                                   "error_message",
+                                                   "skipped",
+                                                   "skip_message"};
+  return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 std::string row_key(const model::EventCount& event) {

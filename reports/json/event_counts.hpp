@@ -25,6 +25,9 @@ namespace taskbench::reports::json {
 /// only user mode was counted.
 [[nodiscard]] std::string row_key(const model::EventCount& event);
 
+/// Whether Google Benchmark writes this key into a row itself; every other number is a counter.
+[[nodiscard]] bool is_key_of_rows(std::string_view key);
+
 /// Stands before the name of a counter that would have a key that is taken.
 inline constexpr std::string_view kOfCounter = "counter_";
 

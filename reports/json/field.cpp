@@ -1,6 +1,11 @@
 #include "reports/json/field.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace taskbench::reports::json {
 
@@ -79,6 +84,68 @@ double Field::positive() const {
 void Field::get_to(bool& value) const {
   if (!value_->is_boolean()) fail("is neither true nor false");
   value = value_->get<bool>();
+}
+
+std::size_t Field::place_among(const std::string_view* words, std::size_t count) const {
+  const std::string word = text();
+  const std::span all(words, count);
+  const auto found = std::ranges::find(all, word);
+  if (found == all.end()) {
+    fail(fmt::format("is '{}', and can only be {}", word, fmt::join(all, ", ")));
+  }
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+void is_chance(const Field& field) {
+  if (field.positive() >= 1) field.fail("is not a chance between 0 and 1");
+}
+
+std::string file_text(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string line_text(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
+
+Json number_or_null(std::optional<double> number) {
+  return number && std::isfinite(*number) ? Json(*number) : Json();
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<double> number_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::optional<std::uint64_t> count_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned()) return std::nullopt;
+  return found->get<std::uint64_t>();
+}
+
+bool is_true(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+const Json& array_in(const Json& object, const char* key) {
+  static const Json empty = Json::array();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() ? *found : empty;
+}
+
+const Json& object_in(const Json& object, const char* key) {
+  static const Json empty = Json::object();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : empty;
 }
 
 }  // namespace taskbench::reports::json

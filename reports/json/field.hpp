@@ -1,22 +1,35 @@
-// A value of a JSON document with its place in it, for readers that believe nothing.
+// How a struct is written as an object of JSON, and read by readers that believe nothing.
+//
+// One function describes a struct's fields for both directions:
+//
+//   template <class Io, Like<model::NoiseFloor> Floor>
+//   void describe(Io& io, Floor& floor) {
+//     io("epsilon", floor.epsilon, is_not_negative);
+//     io("source", floor.source);
+//   }
 //
 // nlohmann's own conversions take a true for a 1, and cut a number that does not fit; here each
 // value is of the type that it is meant to be, or the message names the field.
 #pragma once
 
-#include <cmath>
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace taskbench::reports::json {
+
+using Json = nlohmann::ordered_json;
 
 /// What is wrong with which field.
 class FieldError : public std::runtime_error {
@@ -24,11 +37,23 @@ class FieldError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Refers to the document, which must outlive it.
+/// A struct, const where it is written.
+template <class T, class Struct>
+concept Like = std::same_as<std::remove_const_t<T>, Struct>;
+
+/// What files call the values of an enumeration, from the first on. One without such words is
+/// neither written nor read.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> kWords{};
+
+template <class Enum>
+[[nodiscard]] std::string_view word_of(Enum value) {
+  return kWords<Enum>[static_cast<std::size_t>(value)];
+}
+
+/// A value of a JSON document with its place in it. Refers to the document, which must outlive it.
 class Field {
  public:
-  using Json = nlohmann::ordered_json;
-
   /// `where`: "settings.seed", "processes[3].real_ns"; empty for the document itself.
   Field(const Json& value, std::string where) : value_(&value), where_(std::move(where)) {}
 
@@ -84,9 +109,192 @@ class Field {
     for (const auto& [key, member] : members()) value[key] = member.template get<T>();
   }
 
+  /// Null is none.
+  template <class T>
+  void get_to(std::optional<T>& value) const {
+    value = is_null() ? std::nullopt : std::optional(get<T>());
+  }
+
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void get_to(Enum& value) const {
+    value = static_cast<Enum>(place_among(kWords<Enum>.data(), kWords<Enum>.size()));
+  }
+
+  /// What describe() describes.
+  template <class Struct>
+  requires std::is_class_v<Struct>
+  void get_to(Struct& value) const;
+
  private:
+  [[nodiscard]] std::size_t place_among(const std::string_view* words, std::size_t count) const;
+
   const Json* value_;
   std::string where_;
 };
+
+// What may be asked of a field before it is read.
+inline void is_positive(const Field& field) { static_cast<void>(field.positive()); }
+inline void is_not_negative(const Field& field) { static_cast<void>(field.not_negative()); }
+void is_chance(const Field& field);  ///< between 0 and 1
+template <std::int64_t least, std::int64_t most>
+void is_whole(const Field& field) {
+  static_cast<void>(field.whole(least, most));
+}
+
+/// Reads an object by its description. Throws FieldError.
+class Reader {
+ public:
+  explicit Reader(const Field& object) : object_(object) {}
+
+  template <class T, class... Checks>
+  void operator()(const std::string& key, T& value, const Checks&... checks) {
+    const Field field = object_.at(key);
+    (checks(field), ...);
+    field.get_to(value);
+  }
+
+  /// Not in files of older versions: then the value stays as it is.
+  template <class T, class... Checks>
+  void since(const std::string& key, T& value, const Checks&... checks) {
+    if (object_.contains(key)) (*this)(key, value, checks...);
+  }
+
+  /// In the file only where it is not what a default would be.
+  template <class T, class... Checks>
+  void unless_default(const std::string& key, T& value, const Checks&... checks) {
+    since(key, value, checks...);
+  }
+
+  /// An empty text is null.
+  void text_or_null(const std::string& key, std::string& value) {
+    value = object_.at(key).text_or_empty();
+  }
+
+  /// The members of a struct that may be missing, all null then. `key` is one of them.
+  template <class Struct>
+  void members(const std::string& key, std::optional<Struct>& value) {
+    if (!object_.at(key).is_null()) describe(*this, value.emplace());
+  }
+
+ private:
+  Field object_;
+};
+
+/// Anything that can be read back, as JSON. An empty optional is null.
+template <class T>
+[[nodiscard]] Json json_of(const T& value);
+
+/// Writes an object by its description.
+class Writer {
+ public:
+  template <class T, class... Checks>
+  void operator()(const std::string& key, const T& value, const Checks&... /*of readers*/) {
+    object[key] = is_null_ ? Json() : json_of(value);
+  }
+
+  template <class T, class... Checks>
+  void since(const std::string& key, const T& value, const Checks&... /*of readers*/) {
+    (*this)(key, value);
+  }
+
+  template <class T, class... Checks>
+  void unless_default(const std::string& key, const T& value, const Checks&... /*of readers*/) {
+    if (value != T{}) (*this)(key, value);
+  }
+
+  void text_or_null(const std::string& key, const std::string& value) {
+    (*this)(key, value.empty() ? std::nullopt : std::optional(value));
+  }
+
+  template <class Struct>
+  void members(const std::string& /*of them*/, const std::optional<Struct>& value) {
+    is_null_ = !value;
+    const Struct none{};
+    describe(*this, value ? *value : none);
+    is_null_ = false;
+  }
+
+  Json object = Json::object();
+
+ private:
+  bool is_null_ = false;
+};
+
+template <class Struct>
+requires std::is_class_v<Struct>
+void Field::get_to(Struct& value) const {
+  Reader reader(*this);
+  describe(reader, value);
+}
+
+namespace detail {
+
+inline Json as_json(const std::string& text) { return text; }
+
+template <class T>
+requires std::is_arithmetic_v<T> Json as_json(T number) { return number; }
+
+template <class Enum>
+requires std::is_enum_v<Enum> Json as_json(Enum value) { return word_of(value); }
+
+template <class T>
+Json as_json(const std::optional<T>& value) {
+  return value ? json_of(*value) : Json();
+}
+
+template <class T>
+Json as_json(const std::vector<T>& values) {
+  Json result = Json::array();
+  for (const T& value : values) result.push_back(json_of(value));
+  return result;
+}
+
+template <class T>
+Json as_json(const std::map<std::string, T>& values) {
+  Json result = Json::object();
+  for (const auto& [key, value] : values) result[key] = json_of(value);
+  return result;
+}
+
+template <class Struct>
+requires std::is_class_v<Struct> Json as_json(const Struct& value) {
+  Writer writer;
+  describe(writer, value);
+  return std::move(writer.object);
+}
+
+}  // namespace detail
+
+template <class T>
+Json json_of(const T& value) {
+  return detail::as_json(value);
+}
+
+// Host names, paths and messages come from outside and need not be UTF-8: such bytes become U+FFFD
+// rather than an exception that would cost the whole file.
+
+/// A file's text: indented, with a newline at its end.
+[[nodiscard]] std::string file_text(const Json& document);
+
+/// On one line, without a newline.
+[[nodiscard]] std::string line_text(const Json& document);
+
+// What is not known is written as null, never as a value that means "unknown".
+
+[[nodiscard]] Json text_or_null(std::string_view text);
+
+/// A number that is not finite is not known either.
+[[nodiscard]] Json number_or_null(std::optional<double> number);
+
+// For readers that leave out what they do not understand: of a key that may be missing, null, or
+// something else.
+
+[[nodiscard]] std::string text_or_empty(const Json& object, const char* key);
+[[nodiscard]] std::optional<double> number_in(const Json& object, const char* key);
+[[nodiscard]] std::optional<std::uint64_t> count_in(const Json& object, const char* key);
+[[nodiscard]] bool is_true(const Json& object, const char* key);
+[[nodiscard]] const Json& array_in(const Json& object, const char* key);   ///< or an empty one
+[[nodiscard]] const Json& object_in(const Json& object, const char* key);  ///< or an empty one
 
 }  // namespace taskbench::reports::json

@@ -33,9 +33,6 @@ namespace taskbench::reports::json {
 /// it was written, or does not follow those before.
 void add_line(model::PairedTrial& trial, const Field& line, bool is_first);
 
-/// One of the two programs, as a journal and a report hold it. Throws FieldError.
-[[nodiscard]] model::PairedProgram program_from(const Field& object);
-
 /// Appends to a journal. Not thread-safe; one writer a file: the file is locked.
 class JournalWriter {
  public:

@@ -2,54 +2,56 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
-#include "reports/json/nulls.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
+
+/// But for their date, which has a place of its own.
+template <class Io, class Origin>
+void describe_trials(Io& io, Origin& origin) {
+  io("copies", origin.copies);
+  io("blocks", origin.blocks);
+  io("block_s", origin.block_s, is_not_negative);
+  io.since("copies_checked", origin.checked);
+}
+
+template <class Io, Like<model::NoiseOrigin> Origin>
+void describe(Io& io, Origin& origin) {
+  io("date", origin.date);
+  describe_trials(io, origin);
+}
+
+template <class Io, Like<model::BenchmarkNoise> Noise>
+void describe(Io& io, Noise& noise) {
+  io("epsilon", noise.epsilon, is_not_negative);
+  io("deviation", noise.deviation, is_not_negative);
+  io("effects", noise.effects);
+  io("levels", noise.levels);
+  io.unless_default("earlier", noise.earlier);
+}
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kVersionKey = "taskbench_noise";
-
-void read_origin(const Field& object, model::NoiseOrigin& origin) {
-  object.at("date").get_to(origin.date);
-  object.at("copies").get_to(origin.copies);
-  object.at("blocks").get_to(origin.blocks);
-  origin.block_s = object.at("block_s").not_negative();
-  origin.checked = object.value("copies_checked", false);  // of before it was asked: not known
-}
-
-Json to_json(const model::NoiseOrigin& origin) {
-  return {{"date", origin.date},
-          {"copies", origin.copies},
-          {"blocks", origin.blocks},
-          {"block_s", origin.block_s},
-          {"copies_checked", origin.checked}};
-}
+constexpr const char* kVersionKey = "taskbench_noise";
 
 model::NoiseCalibration noise_from(const Field& document) {
-  if (document.at(std::string(kVersionKey)).get<int>() != model::kNoiseVersion) {
+  if (document.at(kVersionKey).get<int>() != model::kNoiseVersion) {
     throw std::runtime_error("it is of another version");
   }
   model::NoiseCalibration noise;
-  read_origin(document, noise);
+  document.at("date").get_to(noise.date);
   for (const auto& [name, value] : document.at("machine").members()) {
     noise.machine.push_back({name, value.text_or_empty()});
   }
+  Reader reader(document);
+  describe_trials(reader, noise);
   for (const Field& row : document.at("benchmarks").elements()) {
-    model::BenchmarkNoise& each = noise.benchmarks[row.at("name").get<std::string>()];
-    each.epsilon = row.at("epsilon").not_negative();
-    each.deviation = row.at("deviation").not_negative();
-    row.at("effects").get_to(each.effects);
-    row.at("levels").get_to(each.levels);
-    if (row.contains("earlier")) read_origin(row.at("earlier"), each.earlier.emplace());
+    row.get_to(noise.benchmarks[row.at("name").text()]);
   }
   return noise;
 }
@@ -57,28 +59,21 @@ model::NoiseCalibration noise_from(const Field& document) {
 }  // namespace
 
 std::string to_json(const model::NoiseCalibration& noise) {
-  Json machine = Json::object();
+  Json document{{kVersionKey, model::kNoiseVersion}, {"date", noise.date}};
+  document["machine"] = Json::object();
   for (const auto& field : noise.machine) {
-    machine[field.name] = text_or_null(field.value);
+    document["machine"][field.name] = text_or_null(field.value);
   }
-  Json benchmarks = Json::array();
+  Writer writer;
+  describe_trials(writer, noise);
+  document.update(writer.object);
+  document["benchmarks"] = Json::array();
   for (const auto& [name, each] : noise.benchmarks) {
-    benchmarks.push_back({{"name", name},
-                          {"epsilon", each.epsilon},
-                          {"deviation", each.deviation},
-                          {"effects", each.effects},
-                          {"levels", each.levels}});
-    if (each.earlier) benchmarks.back()["earlier"] = to_json(*each.earlier);
+    Json row{{"name", name}};
+    row.update(json_of(each));
+    document["benchmarks"].push_back(std::move(row));
   }
-  const Json document{{kVersionKey, model::kNoiseVersion},
-                      {"date", noise.date},
-                      {"machine", std::move(machine)},
-                      {"copies", noise.copies},
-                      {"blocks", noise.blocks},
-                      {"block_s", noise.block_s},
-                      {"copies_checked", noise.checked},
-                      {"benchmarks", std::move(benchmarks)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return file_text(document);
 }
 
 model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCalibration& before) {

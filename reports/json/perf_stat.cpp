@@ -35,7 +35,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> finite_number(std::string_view text) {
   text = trimmed(text);
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -66,7 +66,7 @@ void set_event(PerfCount& count, std::string_view printed) {
 
 void set_value(PerfCount& count, std::string_view text) {
   text = trimmed(text);
-  count.value = number_in(text);
+  count.value = finite_number(text);
   if (!count.value) {
     const bool told = text.size() > 2 && text.front() == '<' && text.back() == '>';
     count.unavailable = told ? std::string(text.substr(1, text.size() - 2))
@@ -100,7 +100,7 @@ std::optional<PerfCount> from_json(std::string_view line, bool& damaged) {
   damaged = word_of(object, "event").empty() || !object.contains("counter-value");
   if (damaged) return std::nullopt;
   set_event(count, word_of(object, "event"));
-  count.counted_share = number_in(word_of(object, "pcnt-running")).value_or(100) / 100;
+  count.counted_share = finite_number(word_of(object, "pcnt-running")).value_or(100) / 100;
   set_value(count, word_of(object, "counter-value"));
   return count;
 }
@@ -116,7 +116,7 @@ std::optional<PerfCount> from_fields(std::string_view line, bool& damaged) {
   PerfCount count;
   set_event(count, event);
   count.unit = trimmed(fields[1]);
-  const auto share = number_in(fields[4]);
+  const auto share = finite_number(fields[4]);
   damaged = !share;
   if (damaged) return std::nullopt;
   count.counted_share = *share / 100;

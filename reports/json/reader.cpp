@@ -13,41 +13,18 @@
 
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
+#include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
-#include "reports/json/nulls.hpp"
 #include "reports/json/parse.hpp"
 
 namespace taskbench::reports::json {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What no measurement gives, in ns: a sum or a ratio of such times could not be told from a damage.
 constexpr double kShortestTime = 1e-15;
 constexpr double kLongestTime = 1e30;
 constexpr double kMostIterations = 1e18;
 constexpr double kMostCpus = 1e9;
-
-// What Google Benchmark writes into a row itself; every other number is a counter.
-constexpr std::array<std::string_view, 19> kOwnKeys{"name",
-                                                    "family_index",
-                                                    "per_family_instance_index",
-                                                    "run_name",
-                                                    "run_type",
-                                                    "repetitions",
-                                                    "repetition_index",
-                                                    "threads",
-                                                    "aggregate_name",
-                                                    "aggregate_unit",
-                                                    "iterations",
-                                                    "real_time",
-                                                    "cpu_time",
-                                                    "time_unit",
-                                                    "label",
-                                                    "error_occurred",
-                                                    "error_message",
-                                                    "skipped",
-                                                    "skip_message"};
 
 // What else taskbench writes as JSON, by the key that tells its version.
 constexpr std::array<std::pair<const char*, const char*>, 8> kOurOtherFiles{{
@@ -74,11 +51,6 @@ double unit_in_ns(const std::filesystem::path& path, const Json& row, std::strin
   if (unit == "ms") return 1e6;
   if (unit == "s") return 1e9;
   fail(path, fmt::format("'{}' has the unknown time unit '{}'", name, unit));
-}
-
-bool is_true(const Json& row, const char* key) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_boolean() && found->get<bool>();
 }
 
 /// Why the program gave no result for it: the key changed with version 1.8.
@@ -129,14 +101,9 @@ class Parser {
         !document["benchmarks"].is_array()) {
       fail(path_, fmt::format("is no result of Google Benchmark: {}", what_it_is(document)));
     }
-    if (const auto context = document.find("context");
-        context != document.end() && context->is_object()) {
-      read_context(*context);
-    }
+    read_context(object_in(document, "context"));
     for (const Json& row : document["benchmarks"]) read_row(row);
-    if (const auto own = document.find("taskbench"); own != document.end() && own->is_object()) {
-      read_own(*own);
-    }
+    read_own(object_in(document, "taskbench"));
     return std::move(file_);
   }
 
@@ -171,18 +138,12 @@ class Parser {
     file_.date = text_or_empty(context, "date");
     file_.library_version = text_or_empty(context, "library_version");
     file_.library_build_type = text_or_empty(context, "library_build_type");
-    const auto number = [&](const char* key) {
-      const auto found = context.find(key);
-      return found != context.end() && found->is_number() ? found->get<double>() : 0;
-    };
-    const double cpus = number("num_cpus");
+    const double cpus = number_in(context, "num_cpus").value_or(0);
     file_.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<std::int64_t>(cpus) : 0;
-    file_.cpu_mhz = number("mhz_per_cpu");
+    file_.cpu_mhz = number_in(context, "mhz_per_cpu").value_or(0);
     file_.cpu_scaling_enabled = is_true(context, "cpu_scaling_enabled");
-    if (const auto load = context.find("load_avg"); load != context.end() && load->is_array()) {
-      for (const Json& each : *load) {
-        if (each.is_number()) file_.load_avg.push_back(each.get<double>());
-      }
+    for (const Json& each : array_in(context, "load_avg")) {
+      if (each.is_number()) file_.load_avg.push_back(each.get<double>());
     }
   }
 
@@ -224,7 +185,7 @@ class Parser {
     repetition.cpu_ns = time_of(path_, row, name, "cpu_time", true);
     repetition.iterations = iterations_of(path_, row, name);
     for (const auto& [key, value] : row.items()) {
-      if (value.is_number() && std::ranges::find(kOwnKeys, key) == kOwnKeys.end()) {
+      if (value.is_number() && !is_key_of_rows(key)) {
         repetition.counters[key] = value.get<double>();
       }
     }
@@ -255,58 +216,37 @@ class Parser {
 
   void read_own(const Json& own) {
     file_.partial = is_true(own, "partial");
-    if (const auto found = own.find("environment"); found != own.end() && found->is_object()) {
-      for (const auto& [key, value] : found->items()) {
-        if (value.is_string()) file_.environment[key] = value.get<std::string>();
-      }
+    for (const auto& [key, value] : object_in(own, "environment").items()) {
+      if (value.is_string()) file_.environment[key] = value.get<std::string>();
     }
     file_.taskbench_version = text_or_empty(own, "version");
-    if (const auto found = own.find("drift"); found != own.end()) file_.drift = drift_from(*found);
-    if (const auto settings = own.find("settings");
-        settings != own.end() && settings->is_object()) {
-      read_settings(*settings);
+    file_.drift = drift_from(object_in(own, "drift"));
+    const Json& settings = object_in(own, "settings");
+    file_.seed = count_in(settings, "seed");
+    for (const Json& word : array_in(settings, "command_line")) {
+      if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
     }
-    const auto cases = own.find("cases");
-    if (cases == own.end() || !cases->is_array()) return;
-    for (const Json& each : *cases) {
+    for (const Json& each : array_in(own, "cases")) {
       if (!each.is_object()) continue;
       const std::string name = text_or_empty(each, "name");
       if (name.empty()) continue;
       if (index_.contains(name)) read_case(each, file_.benchmarks[place_of(name)]);
       if (!is_true(each, "failed")) continue;
-      const auto errors = each.find("errors");
-      const bool told = errors != each.end() && errors->is_array() && !errors->empty() &&
-                        errors->front().is_string();
-      file_.benchmarks[place_of(name)].error = told ? errors->front().get<std::string>() : "failed";
-    }
-  }
-
-  void read_settings(const Json& settings) {
-    if (const auto seed = settings.find("seed");
-        seed != settings.end() && seed->is_number_unsigned()) {
-      file_.seed = seed->get<std::uint64_t>();
-    }
-    const auto words = settings.find("command_line");
-    if (words == settings.end()) return;
-    for (const Json& word : *words) {
-      if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
+      const Json& errors = array_in(each, "errors");
+      const bool told = !errors.empty() && errors.front().is_string();
+      file_.benchmarks[place_of(name)].error = told ? errors.front().get<std::string>() : "failed";
     }
   }
 
   void read_case(const Json& each, model::Benchmark& benchmark) {
-    const auto count_of = [&](const char* key) {
-      const auto found = each.find(key);
-      return found != each.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-    };
-    if (const auto events = each.find("events_per_iteration"); events != each.end()) {
-      benchmark.events = read_events(*events);
-      check_instructions(benchmark);
-      remove_events_from_rows(benchmark);
-    }
+    benchmark.events = read_events(array_in(each, "events_per_iteration"));
+    check_instructions(benchmark);
+    remove_events_from_rows(benchmark);
     benchmark.workload = text_or_empty(each, "workload");
     benchmark.scheduler = text_or_empty(each, "scheduler");
-    benchmark.workers = static_cast<int>(std::min<std::uint64_t>(count_of("workers"), 1 << 20));
-    benchmark.operations = count_of("operations_per_iteration");
+    const std::uint64_t workers = count_in(each, "workers").value_or(0);
+    benchmark.workers = static_cast<int>(std::min<std::uint64_t>(workers, 1 << 20));
+    benchmark.operations = count_in(each, "operations_per_iteration").value_or(0);
     benchmark.operation = text_or_empty(each, "operation");
   }
 

@@ -20,41 +20,21 @@
 namespace taskbench::reports::json {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Quantities = std::map<std::string, double>;
 
-// Every key that Google Benchmark itself writes into a row (src/json_reporter.cc, versions 1.5 to
-// 1.9), and the counters that its State::SetBytesProcessed and SetItemsProcessed make. A counter of
-// ours must not be taken for one of them.
-constexpr auto kGoogleBenchmarkKeys = std::to_array<std::string_view>({"name",
-                                                                       "family_index",
-                                                                       "per_family_instance_index",
-                                                                       "run_name",
-                                                                       "run_type",
-                                                                       "repetitions",
-                                                                       "repetition_index",
-                                                                       "threads",
-                                                                       "aggregate_name",
-                                                                       "aggregate_unit",
-                                                                       "error_occurred",
-                                                                       "error_message",
-                                                                       "skipped",
-                                                                       "skip_message",
-                                                                       "iterations",
-                                                                       "real_time",
-                                                                       "cpu_time",
-                                                                       "time_unit",
-                                                                       "big_o",
-                                                                       "rms",
-                                                                       "cpu_coefficient",
-                                                                       "real_coefficient",
-                                                                       "label",
-                                                                       "allocs_per_iter",
-                                                                       "max_bytes_used",
-                                                                       "total_allocated_bytes",
-                                                                       "net_heap_growth",
-                                                                       "bytes_per_second",
-                                                                       "items_per_second"});
+// What else Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to 1.9), and
+// the counters that its State::SetBytesProcessed and SetItemsProcessed make. A counter of ours must
+// not be taken for one of them.
+constexpr std::array<std::string_view, 10> kOtherKeys{"big_o",
+                                                      "rms",
+                                                      "cpu_coefficient",
+                                                      "real_coefficient",
+                                                      "allocs_per_iter",
+                                                      "max_bytes_used",
+                                                      "total_allocated_bytes",
+                                                      "net_heap_growth",
+                                                      "bytes_per_second",
+                                                      "items_per_second"};
 
 /// What the rows of one case have in common.
 struct Family {
@@ -87,8 +67,7 @@ constexpr std::array<Aggregate, 4> kAggregates = {{
 constexpr const Aggregate& kMedian = kAggregates[1];
 
 bool is_taken(const Json& row, std::string_view key) {
-  return std::find(kGoogleBenchmarkKeys.begin(), kGoogleBenchmarkKeys.end(), key) !=
-             kGoogleBenchmarkKeys.end() ||
+  return is_key_of_rows(key) || std::ranges::find(kOtherKeys, key) != kOtherKeys.end() ||
          row.contains(key);
 }
 

@@ -8,14 +8,12 @@
 
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
-#include "reports/json/nulls.hpp"
+#include "reports/json/field.hpp"
 #include "reports/json/rows.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::json {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json flag_or_null(std::optional<bool> flag) { return flag ? Json(*flag) : Json(); }
 
@@ -217,7 +215,7 @@ std::string to_text(const model::Run& run, Json rows) {
   file["taskbench"] = taskbench_object(run);
   // Host names, paths and messages come from outside and need not be UTF-8: such bytes become
   // U+FFFD rather than an exception that would cost the whole run.
-  return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return file_text(file);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct NoiseOrigin {
   int blocks = 0;                   ///< in each trial
   double block_s = 0;               ///< that one took, mean
   bool checked = false;             ///< that the copies were linked from the same objects
+
+  friend bool operator==(const NoiseOrigin&, const NoiseOrigin&) = default;
 };
 
 struct BenchmarkNoise {

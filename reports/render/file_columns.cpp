@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,7 +17,6 @@ namespace {
 using verdict::ColumnCell;
 using verdict::ColumnsReport;
 using verdict::ColumnsRow;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kMeanTitle = "geometric mean";
 constexpr std::size_t kColumnGap = 2;
@@ -185,35 +183,6 @@ std::string csv(const ColumnsReport& report) {
     }
   }
   return text;
-}
-
-std::string json(const ColumnsReport& report) {
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
-  Json rows = Json::array();
-  for (const ColumnsRow& row : report.rows) {
-    Json cells = Json::array();
-    for (const ColumnCell& cell : row.cells) {
-      cells.push_back({{"files", cell.files},
-                       {"median_ns", cell.files > 0 ? Json(cell.ns) : Json(nullptr)},
-                       {"spread", or_null(cell.spread)},
-                       {"change", or_null(cell.change)},
-                       {"p_adjusted", or_null(cell.p_adjusted)},
-                       {"changed", cell.p_adjusted ? Json(cell.is_changed) : Json(nullptr)}});
-    }
-    rows.push_back({{"name", row.name}, {"columns", std::move(cells)}});
-  }
-  const Json document{{"taskbench_compare_columns", 1},
-                      {"columns", report.columns},
-                      {"alpha", report.alpha},
-                      {"files_needed", report.files_needed},
-                      {"machine_differs", report.machine_differs},
-                      {"benchmarks", std::move(rows)},
-                      {"geometric_mean_ns", report.mean_ns},
-                      {"in_all_columns", report.in_all_columns},
-                      {"failed", report.failed}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace taskbench::reports::render

@@ -14,6 +14,5 @@ namespace taskbench::reports::render {
 /// A row for each benchmark in each column, with a header line; as RFC 4180 says, lines end with
 /// LF.
 [[nodiscard]] std::string csv(const verdict::ColumnsReport& report);
-[[nodiscard]] std::string json(const verdict::ColumnsReport& report);
 
 }  // namespace taskbench::reports::render

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,6 @@ namespace {
 using verdict::FilesReport;
 using verdict::FilesRow;
 using verdict::Verdict;
-using Json = nlohmann::ordered_json;
 
 const Cells kFileTitles{"benchmark",     "base", "head",    "change",
                         "95 % interval", "p",    "verdict", "files"};
@@ -138,44 +136,6 @@ std::string csv(const FilesReport& report) {
     }
   }
   return text;
-}
-
-std::string json(const FilesReport& report) {
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
-  Json rows = Json::array();
-  for (const FilesRow& row : report.rows) {
-    Json moved = Json::array();
-    for (const auto& each : row.counters) {
-      moved.push_back(
-          {{"name", each.name}, {"base", each.base}, {"head", each.head}, {"score", each.score}});
-    }
-    rows.push_back({{"name", row.name},
-                    {"verdict", word(row.verdict)},
-                    {"improved", row.improved},
-                    {"reason", row.reason.empty() ? Json(nullptr) : Json(row.reason)},
-                    {"base_files", row.base_files},
-                    {"head_files", row.head_files},
-                    {"base_ns", row.base_ns},
-                    {"head_ns", row.head_ns},
-                    {"change", row.change},
-                    {"interval_level", verdict::kIntervalLevel},
-                    {"interval_low", or_null(row.low)},
-                    {"interval_high", or_null(row.high)},
-                    {"p", row.p},
-                    {"p_adjusted", row.p_adjusted},
-                    {"counters_moved", std::move(moved)},
-                    {"instructions", instructions_object(row.instructions)}});
-  }
-  const Json document{{"taskbench_compare", 1},
-                      {"verdict", word(report.overall)},
-                      {"machine_differs", report.machine_differs},
-                      {"benchmarks", std::move(rows)},
-                      {"failed", report.failed},
-                      {"only_base", report.only_base},
-                      {"only_head", report.only_head}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace taskbench::reports::render

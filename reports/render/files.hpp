@@ -12,6 +12,5 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string markdown(const verdict::FilesReport& report);
 /// A row a benchmark, with a header line; quoted as RFC 4180 says, lines end with LF.
 [[nodiscard]] std::string csv(const verdict::FilesReport& report);
-[[nodiscard]] std::string json(const verdict::FilesReport& report);
 
 }  // namespace taskbench::reports::render

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 
@@ -34,21 +32,6 @@ std::string not_known_remark(const SharedReason& shared) {
              ? fmt::format("{}: its instructions are not known {}.", shared.name, shared.reason)
              : fmt::format("{} benchmarks: their instructions are not known {}.", shared.count,
                            shared.reason);
-}
-
-nlohmann::ordered_json instructions_object(
-    const std::optional<verdict::InstructionsVerdict>& instructions) {
-  using Json = nlohmann::ordered_json;
-  if (!instructions) return nullptr;
-  const auto& exact = instructions->exact;
-  const auto of_exact = [&](auto member) { return exact ? Json((*exact).*member) : Json(nullptr); };
-  return {{"verdict", word(instructions->verdict)},
-          {"reason", instructions->reason.empty() ? Json(nullptr) : Json(instructions->reason)},
-          {"base", of_exact(&verdict::ExactChange::base)},
-          {"head", of_exact(&verdict::ExactChange::head)},
-          {"change", of_exact(&verdict::ExactChange::change)},
-          {"threshold", of_exact(&verdict::ExactChange::threshold)},
-          {"repeats", of_exact(&verdict::ExactChange::repeats)}};
 }
 
 }  // namespace taskbench::reports::render

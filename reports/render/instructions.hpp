@@ -1,8 +1,6 @@
 // Counts of instructions against each other, as the forms of `compare`, `ab` and `gate` show them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,10 +37,5 @@ void add_not_known(const std::vector<Row>& rows, std::vector<std::string>& lines
   }
   for (const SharedReason& each : shared_reasons(reasons)) lines.push_back(not_known_remark(each));
 }
-
-/// With `verdict`, `reason`, `base`, `head`, `change`, `threshold` and `repeats`, null where there
-/// is none; null for no verdict at all.
-[[nodiscard]] nlohmann::ordered_json instructions_object(
-    const std::optional<verdict::InstructionsVerdict>& instructions);
 
 }  // namespace taskbench::reports::render

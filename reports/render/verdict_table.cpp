@@ -76,18 +76,6 @@ std::string folded_figures(const VerdictText& text) {
          fmt::format("\n{}\n\n</details>\n", markdown_escaped(text.basis));
 }
 
-std::string_view word(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "PASS";
-    case Verdict::fail:
-      return "FAIL";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
-}
-
 std::string percent_change(double change) { return fmt::format("{:+.1f} %", rounded(change)); }
 
 std::vector<bool> columns_to_the_left(const Cells& titles) {

@@ -43,9 +43,6 @@ struct VerdictText {
 /// In a comment: the table and the basis, folded away.
 [[nodiscard]] std::string folded_figures(const VerdictText& text);
 
-/// "PASS", "FAIL", "INCONCLUSIVE"
-[[nodiscard]] std::string_view word(verdict::Verdict verdict);
-
 /// A relative change as per cent with its sign: "+10.2 %".
 [[nodiscard]] std::string percent_change(double change);
 

@@ -1,9 +1,18 @@
-// From the statistics of one workload to its verdict. VERDICTS part A, point 7.
+// From the statistics of one workload to its verdict.
 #pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
 
 namespace taskbench::reports::verdict {
 
 enum class Verdict { pass, fail, inconclusive };
+inline constexpr std::array<std::string_view, 3> kVerdictWords{"PASS", "FAIL", "INCONCLUSIVE"};
+
+[[nodiscard]] constexpr std::string_view word(Verdict verdict) {
+  return kVerdictWords[static_cast<std::size_t>(verdict)];
+}
 
 /// Of the intervals that are shown beside a verdict, which rests on a test of its own.
 inline constexpr double kIntervalLevel = 0.95;

@@ -75,6 +75,7 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     row.epsilon = series[i].epsilon;
     row.delta = std::max(series[i].delta, row.epsilon);
     row.alpha = look.alpha;
+    row.interval_level = interval_level_of(promise.pass_error);
     const double effect = stats::hodges_lehmann(d[i]);
     row.change = relative(effect);
     store_levels(series[i], effect, row);

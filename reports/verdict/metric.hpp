@@ -22,7 +22,8 @@ struct MetricVerdict {
   double base_ns = 0;
   double head_ns = 0;
   double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
-  /// Two-sided interval of `change` at interval_level_of(); empty when so few blocks can give none.
+  double interval_level = kIntervalLevel;
+  /// Two-sided interval of `change` at that level; empty when so few blocks can give none.
   /// The upper end of a PASS lies below delta, for it is no higher than the bound of the look.
   std::optional<double> low;
   std::optional<double> high;

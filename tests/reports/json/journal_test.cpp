@@ -285,7 +285,7 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
   says(journal_line(wrong), "it has no time of 'a'");
   wrong.real_ns["a"] = -1;
   says(journal_line(wrong), "it has no time of 'a'");
-  says(R"({"end":"tired"})", "no known end");
+  says(R"({"end":"tired"})", "field 'end' is 'tired', and can only be decided, budget, blocks");
   EXPECT_NE(failure([&] {
               (void)parse_journal("j", sound + journal_line(model::TrialEnd::decided) + "\n" +
                                            journal_line(sample(3)) + "\n");

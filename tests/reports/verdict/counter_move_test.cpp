@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/json/comparison.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/files.hpp"
 #include "reports/verdict/files.hpp"
@@ -90,7 +91,7 @@ TEST(counter_move_test, comparison_of_files_names_what_moved) {
                 .find("ping_pong: counters per iteration that moved most: parks 1.02 → 2.02, "
                       "instructions 5,001 → 9,001."),
             std::string::npos);
-  EXPECT_NE(render::json(report).find("\"counters_moved\""), std::string::npos);
+  EXPECT_NE(json::to_json(report).find("\"counters_moved\""), std::string::npos);
 }
 
 TEST(counter_move_test, comparison_of_our_own_files_knows_what_an_iteration_resolves) {

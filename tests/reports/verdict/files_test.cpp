@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 
+#include "reports/json/comparison.hpp"
 #include "reports/render/files.hpp"
 
 namespace taskbench::reports::verdict {
@@ -99,7 +100,7 @@ TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_sid
     EXPECT_NE(text.find("+0.30 %"), std::string::npos) << text;
   }
   EXPECT_NE(render::csv(more).find(",1000,1003,"), std::string::npos);
-  EXPECT_NE(render::json(more).find("\"threshold\": 0.002"), std::string::npos);
+  EXPECT_NE(json::to_json(more).find("\"threshold\": 0.002"), std::string::npos);
 }
 
 TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdict) {
@@ -183,7 +184,7 @@ TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_
         << text;
   }
   EXPECT_NE(render::csv(report).find(",,,,INCONCLUSIVE\n"), std::string::npos);
-  EXPECT_NE(render::json(report).find("valgrind is not installed"), std::string::npos);
+  EXPECT_NE(json::to_json(report).find("valgrind is not installed"), std::string::npos);
 }
 
 TEST(files_test, a_row_that_fails_by_its_instructions_alone_has_its_counters_told) {
@@ -325,7 +326,7 @@ TEST(files_test, every_format_tells_the_same) {
   EXPECT_NE(render::table(report, {}).find("FAIL"), std::string::npos);
   EXPECT_NE(render::markdown(report).find("| x\\|\"y\",z |"), std::string::npos);
   EXPECT_NE(render::csv(report).find("\n\"x|\"\"y\"\",z\",FAIL,false,8,8,"), std::string::npos);
-  EXPECT_NE(render::json(report).find("\"verdict\": \"FAIL\""), std::string::npos);
+  EXPECT_NE(json::to_json(report).find("\"verdict\": \"FAIL\""), std::string::npos);
 }
 
 double cpu_s_of_comparing(std::size_t benchmarks) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "reports/json/paired_writer.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/undecided.hpp"
 #include "reports/stats/power.hpp"

@@ -1,11 +1,11 @@
-#include "reports/json/paired_reader.hpp"
+#include "reports/json/paired.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "reports/json/paired_writer.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -114,8 +114,12 @@ TEST(PairedReader, refuses_what_was_damaged) {
   };
   EXPECT_NE(with("\"taskbench_paired\": 1", "\"taskbench_paired\": 2").find("version is 2"),
             std::string::npos);
-  EXPECT_NE(with("\"judged\"", "\"guessed\"").find("'guessed' is no outcome"), std::string::npos);
-  EXPECT_NE(with("\"FAIL\"", "\"PERHAPS\"").find("'PERHAPS' is no verdict"), std::string::npos);
+  EXPECT_NE(with("\"judged\"", "\"guessed\"")
+                .find("field 'outcome' is 'guessed', and can only be judged, identical, failed"),
+            std::string::npos);
+  EXPECT_NE(with("\"FAIL\"", "\"PERHAPS\"")
+                .find("is 'PERHAPS', and can only be PASS, FAIL, INCONCLUSIVE"),
+            std::string::npos);
   EXPECT_NE(with("\"blocks\": 8", "\"blocks\": 9").find("samples are missing"), std::string::npos);
   EXPECT_EQ(
       with("\"max_blocks\": 8", "\"max_blocks\": true"),

@@ -1,0 +1,74 @@
+// The fields of verdicts, in whichever file they stand.
+#pragma once
+
+#include "reports/json/field.hpp"
+#include "reports/verdict/counter_move.hpp"
+#include "reports/verdict/decision.hpp"
+#include "reports/verdict/exact.hpp"
+#include "reports/verdict/metric.hpp"
+#include "reports/verdict/paired.hpp"
+
+namespace taskbench::reports::json {
+
+template <>
+inline constexpr auto kWords<verdict::Verdict> = verdict::kVerdictWords;
+
+template <class Io, Like<verdict::CounterMove> Move>
+void describe(Io& io, Move& move) {
+  io("name", move.name);
+  io("base", move.base);
+  io("head", move.head);
+  io("score", move.score);
+}
+
+template <class Io, Like<verdict::ExactChange> Change>
+void describe(Io& io, Change& exact) {
+  io("base", exact.base);
+  io("head", exact.head);
+  io("change", exact.change);
+  io("threshold", exact.threshold);
+  io("repeats", exact.repeats);
+}
+
+template <class Io, Like<verdict::InstructionsVerdict> Instructions>
+void describe(Io& io, Instructions& instructions) {
+  io("verdict", instructions.verdict);
+  io.text_or_null("reason", instructions.reason);
+  io.members("base", instructions.exact);
+}
+
+template <class Io, class Metric>
+void describe_metric(Io& io, Metric& row) {
+  io("verdict", row.verdict);
+  io("improved", row.improved);
+  io("blocks", row.blocks);
+  io("base_ns", row.base_ns, is_not_negative);
+  io("head_ns", row.head_ns, is_not_negative);
+  io("change", row.change);
+  io("interval_level", row.interval_level);
+  io("interval_low", row.low);
+  io("interval_high", row.high);
+  io("p", row.p);
+  io("p_adjusted", row.p_adjusted);
+  io.since("alpha", row.alpha);
+  io("epsilon", row.epsilon);
+  io("delta", row.delta);
+  io("detectable", row.detectable);
+  io("blocks_needed", row.blocks_needed);
+}
+
+template <class Io, Like<verdict::MetricVerdict> Metric>
+void describe(Io& io, Metric& row) {
+  describe_metric(io, row);
+}
+
+template <class Io, Like<verdict::BenchmarkVerdict> Row>
+void describe(Io& io, Row& row) {
+  io("name", row.name);
+  describe_metric(io, row);
+  io.since("cpu_time", row.cpu);
+  io("counters", row.counters);
+  io.since("instructions", row.instructions);
+}
+
+}  // namespace taskbench::reports::json
