@@ -1,17 +1,12 @@
 #!/usr/bin/env python3
-"""`taskbench profile`: with the real perf where there is one, and with broken ones."""
+"""`taskbench profile`: with fake and broken perfs."""
 
 import os
-import re
 import shutil
-import subprocess
 import sys
-import unittest
 import xml.etree.ElementTree as xml
 
-from taskbench_command import BINARY, CommandTest, become_nobody, environment, main
-
-REAL_PERF = shutil.which("perf")
+from taskbench_command import BINARY, CommandTest, become_nobody, main
 
 # A perf that records nothing and prints `script` when asked for the stacks.
 FAKE = r"""#!{python} -IS
@@ -48,25 +43,6 @@ SCRIPT = (
 )
 NO_PMU = 'if event == "cycles":\n    sys.exit("Error:\\nThe cycles event is not supported.")\n'
 
-
-# The real perf, or what it has started, is killed as soon as that is a taskbench. As perf does, it
-# passes on how that has ended.
-KILLING = r"""#!{python} -IS
-import os, subprocess, sys, time
-if "--control" not in sys.argv:
-    os.execv({perf!r}, ["perf", *sys.argv[1:]])
-perf = subprocess.Popen([{perf!r}, *sys.argv[1:]])
-while perf.poll() is None:
-    children = open(f"/proc/{{perf.pid}}/task/{{perf.pid}}/children").read().split()
-    if children and open(f"/proc/{{children[0]}}/comm").read().startswith("taskbench"):
-        os.kill({{"perf": perf.pid, "workload": int(children[0])}}[{victim!r}], 9)
-        break
-    time.sleep(0.001)
-status = perf.wait()
-if status < 0:
-    os.kill(os.getpid(), -status)
-sys.exit(status)
-"""
 
 # What a fake perf leaves: a file with the size of its data, which is 0 until perf ends by itself.
 DATA = (
@@ -162,42 +138,6 @@ class Profile(ProfileTest):
         self.assertNotIn("user only",
                          (self.folder / "taskbench-profile/profile.svg").read_text())
 
-    def skip_without_sampling(self):
-        denied = subprocess.run(
-            ["perf", "record", "-q", "-e", "cpu-clock", "-o", self.folder / "data", "--", "true"],
-            env=environment(LC_ALL="C"), capture_output=True, encoding="utf-8", check=False)
-        if denied.returncode != 0:
-            self.skipTest(f"perf cannot sample here: {' '.join(denied.stderr.split())[:200]}")
-
-    @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
-    def test_real_perf_that_is_killed_and_a_workload_that_is_are_told_apart(self):
-        self.skip_without_sampling()
-        bin_folder = self.folder / "bin"
-        bin_folder.mkdir()
-        for victim, status, says in (
-            ("perf", 4, ": perf record was killed by signal 9"),
-            ("workload", 5, ": the workload failed: under perf it was killed by signal 9"),
-        ):
-            with self.subTest(victim):
-                (bin_folder / "perf").write_text(
-                    KILLING.format(python=sys.executable, perf=REAL_PERF, victim=victim))
-                (bin_folder / "perf").chmod(0o755)
-                env = self.env(PATH=f"{bin_folder}:{os.environ['PATH']}")
-                result = self.profile(env=env, duration="20s", status=status)
-                self.assertIn(says, result.stderr)
-
-    @unittest.skipUnless(REAL_PERF, "no perf here: scripts/install-deps test installs linux-perf")
-    def test_real_perf_finds_the_scheduler(self):
-        self.skip_without_sampling()
-        result = self.taskbench("profile", "ping_pong", "--duration", "300ms", "--out", "p",
-                                env=self.env())
-        self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock)( \(user only\))?, ")
-        folded = (self.folder / "p/profile.folded").read_text(encoding="utf-8")
-        for line in folded.splitlines():
-            self.assertRegex(line, r"^[^;]+(;[^;]+)+ \d+$")
-        self.assertTrue(re.search(r"(?m)^worker;.*taskbench::", folded), folded[:1000])
-        self.assert_picture(self.folder / "p/profile.svg")
-
 
 class Faults(ProfileTest):
     def failed(self, says, env):
@@ -256,18 +196,6 @@ if "--control" in options:
     sys.exit(child.wait())
 """))
 
-    def test_sampling_that_would_fill_the_disk_is_refused(self):
-        free = shutil.disk_usage(self.folder).free
-        if free > 150 << 30:
-            self.skipTest(f"the disk has {free >> 30} GiB free: too much to be filled")
-        result = self.refused(
-            "profile", "ping_pong", "--workers", "1", "--duration", "600s", "--frequency", "20000",
-            env=self.fake_perf(), says="10m of sampling at 20000 Hz on ")
-        for word in ("GiB left", "--duration", "--frequency", "TMPDIR", str(self.folder / "tmp")):
-            self.assertIn(word, result.stderr)
-        self.assertFalse((self.folder / "perf.log").exists())
-        self.assertEqual(os.listdir(self.folder / "tmp"), [])
-
     def test_folder_without_permission_to_write(self):
         env = self.fake_perf()
         binary = shutil.copy(BINARY, self.folder / "taskbench")
@@ -303,6 +231,4 @@ if "--control" in options:
 
 
 if __name__ == "__main__":
-    if not REAL_PERF:
-        print("the test with the real perf is skipped: it is not installed", file=sys.stderr)
     main()

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""What can only be tested where the machine has it: a perf that counts and samples, valgrind, a
+disk that can be filled. ctest calls this file skipped where a part of it was, with the reasons."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from counters_test import CASE, CountersTest
+from profile_test import ProfileTest
+from taskbench_command import become_nobody, environment, main
+
+# Whether it works is asked of itself: a taskbench that spoils it must not skip its own tests.
+PERF = shutil.which("perf")
+PERF_COUNTS = PERF and subprocess.run(
+    [PERF, "stat", "-e", "task-clock", "true"], capture_output=True, check=False
+).returncode == 0
+
+# The real perf, or what it has started, is killed as soon as that is a taskbench. As perf does, it
+# passes on how that has ended.
+KILLING = r"""#!{python} -IS
+import os, subprocess, sys, time
+if "--control" not in sys.argv:
+    os.execv({perf!r}, ["perf", *sys.argv[1:]])
+perf = subprocess.Popen([{perf!r}, *sys.argv[1:]])
+while perf.poll() is None:
+    children = open(f"/proc/{{perf.pid}}/task/{{perf.pid}}/children").read().split()
+    if children and open(f"/proc/{{children[0]}}/comm").read().startswith("taskbench"):
+        os.kill({{"perf": perf.pid, "workload": int(children[0])}}[{victim!r}], 9)
+        break
+    time.sleep(0.001)
+status = perf.wait()
+if status < 0:
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+
+class RealValgrind(CountersTest):
+    @unittest.skipUnless(shutil.which("valgrind"),
+                         "no valgrind here: scripts/install-deps test installs it")
+    def test_h2_real_counts_fail_a_change_just_above_two_per_mille_that_the_times_do_not_see(self):
+        self.taskbench("run", "chained_spawn", "--repetitions", "1", "--min-time", "1ms",
+                       "--json", "r.json", "--quiet")
+        flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
+        if "-fsanitize" in flags:
+            self.skipTest("a program that a sanitizer watches does not run under valgrind")
+        for length in (4000, 4008, 4009):  # by 0.196 % and 0.220 % more instructions
+            self.taskbench(
+                "run", "chained_spawn", "--workers", "2", "--repetitions", "1", "--min-time",
+                "1ms", "--param", f"length={length}", "--counters", "instructions-exact",
+                "--json", f"{length}.json", "--quiet", env=self.env(),
+            )
+            (case,) = self.load(f"{length}.json")["taskbench"]["cases"]
+            (event,) = case["events_per_iteration"]
+            self.assertEqual(event["samples"], 5)
+            self.assertEqual(event["min"], event["max"])
+            # As if the program had changed, and not the parameter.
+            file = self.folder / f"{length}.json"
+            text = file.read_text(encoding="utf-8")
+            file.write_text(text.replace(f"/length:{length}", ""), encoding="utf-8")
+        for length, verdict, status, least, most in (
+            (4008, "PASS", 3, 0.0018, 0.002), (4009, "FAIL", 1, 0.002, 0.0023),
+        ):
+            answer = self.taskbench("compare", "4000.json", f"{length}.json", "--format", "json",
+                                    status=status, env=self.env())
+            (row,) = json.loads(answer.stdout)["benchmarks"]
+            self.assertEqual(row["verdict"], "INCONCLUSIVE")
+            self.assertEqual(row["instructions"]["verdict"], verdict)
+            self.assertGreater(row["instructions"]["change"], least)
+            self.assertLess(row["instructions"]["change"], most)
+
+
+@unittest.skipUnless(PERF_COUNTS, "no perf that counts here: scripts/install-deps test installs it")
+class RealPerf(CountersTest):
+    def test_software_events_are_numbers_and_hardware_events_numbers_or_reasons(self):
+        _, events, result = self.counted("basic,software")
+        self.assertGreater(events["task-clock"]["median"], 0)
+        self.assertEqual(events["task-clock"]["unit"], "ns")
+        self.assertEqual(events["task-clock"]["samples"], 5)
+        self.assertIsNotNone(events["page-faults"]["median"])
+        for name in ("cycles", "instructions", "branches", "branch-misses"):
+            self.assertEqual(events[name]["median"] is None, events[name]["reason"] is not None)
+        self.assertIn("task-clock, ns", result.stdout)
+
+    def test_only_the_timed_part_is_counted(self):
+        arguments = self.small("chained_spawn", min_time="100ms")
+        self.taskbench("run", *arguments, "--workers", "1", "--iterations", f"{CASE}=20",
+                       "--counters", "task-clock", "--json", "r.json", "--quiet", env=self.env())
+        own = self.load("r.json")["taskbench"]
+        # Twenty iterations of ten spawns take microseconds; the warm-up takes 100 ms at least.
+        event = own["cases"][0]["events_per_iteration"][0]
+        self.assertLess(event["min"] * 20, 50e6)
+
+    def test_event_that_perf_does_not_know_has_its_own_words(self):
+        _, events, _ = self.counted("nosuch_event,page-faults", "--quiet")
+        self.assertEqual(events["page-faults"]["samples"], 5)
+        self.assert_null(events["nosuch_event"], "event syntax error: 'nosuch_event'")
+
+    def test_folder_whose_name_perf_cannot_be_told_is_named(self):
+        """perf separates its two pipes by a comma."""
+        (self.folder / "a,b").mkdir()
+        own, events, _ = self.counted("page-faults", "--quiet",
+                                      env={"TMPDIR": str(self.folder / "a,b")})
+        self.assert_null(events["page-faults"], "has a comma in its name")
+        self.assertIn("TMPDIR", own["counter_pass"]["reason"])
+
+    def test_without_permission_counts_are_user_only_or_null(self):
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="utf-8") as file:
+            if int(file.read()) < 2:
+                self.skipTest("perf_event_paranoid is below 2 here")
+        self.folder.chmod(0o777)
+        (self.folder / "tmp").chmod(0o777)
+        own, events, _ = self.counted("context-switches,page-faults", "--quiet",
+                                      preexec_fn=become_nobody)
+        # Where paranoia is what denies it, every reason says so: there is nothing to skip.
+        denied = own["counter_pass"]["reason"] or ""
+        if denied and "perf_event_paranoid" not in denied:
+            self.skipTest(denied)
+        self.assertTrue(events["page-faults"]["user_only"] or events["page-faults"]["reason"])
+        self.assertIn("perf_event_paranoid=1", events["context-switches"]["reason"])
+
+
+@unittest.skipUnless(PERF, "no perf here: scripts/install-deps test installs linux-perf")
+class RealSampling(ProfileTest):
+    def skip_without_sampling(self):
+        denied = subprocess.run(
+            ["perf", "record", "-q", "-e", "cpu-clock", "-o", self.folder / "data", "--", "true"],
+            env=environment(LC_ALL="C"), capture_output=True, encoding="utf-8", check=False)
+        if denied.returncode != 0:
+            self.skipTest(f"perf cannot sample here: {' '.join(denied.stderr.split())[:200]}")
+
+    def test_real_perf_that_is_killed_and_a_workload_that_is_are_told_apart(self):
+        self.skip_without_sampling()
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        for victim, status, says in (
+            ("perf", 4, ": perf record was killed by signal 9"),
+            ("workload", 5, ": the workload failed: under perf it was killed by signal 9"),
+        ):
+            with self.subTest(victim):
+                (bin_folder / "perf").write_text(
+                    KILLING.format(python=sys.executable, perf=PERF, victim=victim))
+                (bin_folder / "perf").chmod(0o755)
+                env = self.env(PATH=f"{bin_folder}:{os.environ['PATH']}")
+                result = self.profile(env=env, duration="20s", status=status)
+                self.assertIn(says, result.stderr)
+
+    def test_real_perf_finds_the_scheduler(self):
+        self.skip_without_sampling()
+        result = self.taskbench("profile", "ping_pong", "--duration", "300ms", "--out", "p",
+                                env=self.env())
+        self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock)( \(user only\))?, ")
+        folded = (self.folder / "p/profile.folded").read_text(encoding="utf-8")
+        for line in folded.splitlines():
+            self.assertRegex(line, r"^[^;]+(;[^;]+)+ \d+$")
+        self.assertTrue(re.search(r"(?m)^worker;.*taskbench::", folded), folded[:1000])
+        self.assert_picture(self.folder / "p/profile.svg")
+
+
+class FullDisk(ProfileTest):
+    def test_sampling_that_would_fill_the_disk_is_refused(self):
+        free = shutil.disk_usage(self.folder).free
+        if free > 150 << 30:
+            self.skipTest(f"the disk has {free >> 30} GiB free: too much to be filled")
+        result = self.refused(
+            "profile", "ping_pong", "--workers", "1", "--duration", "600s", "--frequency", "20000",
+            env=self.fake_perf(), says="10m of sampling at 20000 Hz on ")
+        for word in ("GiB left", "--duration", "--frequency", "TMPDIR", str(self.folder / "tmp")):
+            self.assertIn(word, result.stderr)
+        self.assertFalse((self.folder / "perf.log").exists())
+        self.assertEqual(os.listdir(self.folder / "tmp"), [])
+
+
+if __name__ == "__main__":
+    main()
