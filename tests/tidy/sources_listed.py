@@ -6,8 +6,8 @@ import re
 from source import CXX_SUFFIXES, Finding
 
 PARTS = ("runtime", "reports", "workloads", "cli", "tests")
-# Projects of their own, with lists of their own.
-ELSEWHERE = ("tests/package/", "workloads/peers/")
+# Projects of their own, with lists of their own, and what is for a copy of this one.
+ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/", "workloads/peers/")
 
 
 def check(files, read_text):

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Adds a scheduler to a copy of the project as ARCHITECTURE.md says, and nothing else, builds the
+command, and runs every workload on it.
+
+usage: add_scheduler_test.py SOURCE_DIR WORK_DIR [CMAKE_ARGUMENT...]
+
+WORK_DIR keeps the copy and its build for the next time. The CMAKE_ARGUMENTs name the compiler.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SOURCE, WORK = (Path(argument).resolve() for argument in sys.argv[1:3])
+CMAKE_ARGUMENTS = sys.argv[3:]
+COPY = WORK / "copy"
+BUILD = WORK / "build"
+COMMAND = BUILD / "cli" / "taskbench"
+
+FOLDER = "runtime/scheduler/global_queue"
+FILES = ("global_queue.cpp", "global_queue.hpp")
+# Path: (a line that is there, the line that comes after it).
+LINES = {
+    "runtime/CMakeLists.txt": [
+        ("  scheduler/current_thread/current_thread.cpp",
+         "  scheduler/global_queue/global_queue.cpp"),
+        ("    scheduler/engine.hpp", "    scheduler/global_queue/global_queue.hpp"),
+    ],
+    "runtime/scheduler/table.cpp": [
+        ('#include "runtime/scheduler/current_thread/current_thread.hpp"',
+         '#include "runtime/scheduler/global_queue/global_queue.hpp"'),
+        ("     .make = make<work_stealing::InTurn>},",
+         '    {.name = "global_queue",\n'
+         '     .summary = "one queue that all workers share",\n'
+         "     .single_worker = false,\n"
+         "     .runs_on_caller = false,\n"
+         "     .repeatable = false,\n"
+         "     .make = make<scheduler::GlobalQueue>},"),
+    ],
+}
+
+
+def run(*command, **options):
+    """What it prints; it has to succeed."""
+    answer = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, check=False, **options,
+    )
+    if answer.returncode != 0:
+        raise AssertionError(f"{command}: status {answer.returncode}\n{answer.stdout}")
+    return answer.stdout
+
+
+def copy_project():
+    sys.path.insert(0, str(SOURCE / "tests" / "tidy"))
+    from source import project_files  # pylint: disable=import-outside-toplevel
+
+    shutil.rmtree(COPY, ignore_errors=True)
+    for path in project_files(SOURCE):
+        (COPY / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(SOURCE / path, COPY / path)  # with its time, so that a second build is short
+
+
+def add_scheduler():
+    (COPY / FOLDER).mkdir()
+    for name in FILES:
+        shutil.copy2(HERE / name, COPY / FOLDER)
+    for path, insertions in LINES.items():
+        text = (COPY / path).read_text(encoding="utf-8")
+        for before, added in insertions:
+            assert text.count(before + "\n") == 1, f"{path} has no single line {before}"
+            text = text.replace(before + "\n", f"{before}\n{added}\n")
+        (COPY / path).write_text(text, encoding="utf-8")
+
+
+class AddedScheduler(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        copy_project()
+        add_scheduler()
+        run("cmake", "-S", COPY, "-B", BUILD, *CMAKE_ARGUMENTS, "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON",
+            "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", "-DTASKBENCH_BUILD_TESTS=OFF",
+            "-DTASKBENCH_INSTALL=OFF")
+        run("cmake", "--build", BUILD, "--parallel", len(os.sched_getaffinity(0)),
+            "--target", "taskbench")
+
+    def test_the_manual_for_newcomers_says_what_was_done(self):
+        text = (SOURCE / "ARCHITECTURE.md").read_text(encoding="utf-8")
+        row = next(line for line in text.splitlines() if line.startswith("| add a scheduler |"))
+        for said in ("one new folder in `runtime/scheduler/`", "`Engine`", *map(
+                lambda path: f"`{path}`", LINES)):
+            self.assertIn(said, row)
+
+    def test_the_rules_of_the_house_are_kept(self):
+        run(sys.executable, COPY / "tests/tidy/tidy.py", "floors", "memory_order", "style",
+            "sources_listed")
+
+    def test_it_is_listed(self):
+        answer = json.loads(run(COMMAND, "list", "schedulers", "--format", "json"))
+        self.assertIn("global_queue", [row["name"] for row in answer["schedulers"]])
+
+    def test_every_workload_runs_on_it(self):
+        for workers in (1, 2, 4):
+            answer = run(COMMAND, "run", "--scheduler", "global_queue", "--workers", workers,
+                         "--repetitions", 3, "--min-time", "5ms", "--format", "csv", timeout=120)
+            for workload in ("chained_spawn", "ping_pong", "spawn_many", "spawn_local",
+                             "yield_many"):
+                self.assertIn(f"{workload}/global_queue/workers:{workers}", answer)
+
+    def test_a_run_on_it_can_be_traced(self):
+        run(COMMAND, "trace", "yield_many", "--scheduler", "global_queue", "--workers", 2,
+            "--out", WORK / "trace.json", timeout=120)
+        self.assertTrue((WORK / "trace.json").stat().st_size > 1000)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
