@@ -25,7 +25,6 @@
 #include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/render/paired.hpp"
-#include "reports/render/undecided.hpp"
 #include "reports/verdict/paired.hpp"
 #include "workloads/measure/environment.hpp"
 #include "workloads/measure/identity.hpp"

@@ -8,7 +8,7 @@
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
-#include "reports/render/document_markdown.hpp"
+#include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
 
 namespace taskbench::cli {

@@ -7,7 +7,6 @@
 
 #include "reports/model/paired.hpp"
 #include "reports/verdict/paired.hpp"
-#include "reports/verdict/paired_file.hpp"
 
 namespace taskbench::reports::json {
 

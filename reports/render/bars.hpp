@@ -2,6 +2,7 @@
 // estimate on it, and the threshold.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,5 +21,10 @@ struct Bar {
 
 /// All with the same range, and a line that explains the signs.
 [[nodiscard]] std::string bars(std::span<const Bar> rows, double interval_level);
+
+/// A histogram in one line of `cells` characters, from the least value to the greatest: how many of
+/// the values lie in each stretch, as a bar of an eighth to eight eighths of the line's height, a
+/// space where there is none. UTF-8. All equal values stand in the middle. Empty for no values.
+[[nodiscard]] std::string sparkline(std::span<const double> values, std::size_t cells);
 
 }  // namespace taskbench::reports::render

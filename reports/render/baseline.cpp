@@ -26,26 +26,19 @@ using Json = nlohmann::ordered_json;
 const Cells kBaselineTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
                             "detectable", "since anchor", "verdict", "processes"};
 
-std::string verdict_cell(const BaselineRow& row) {
-  if (row.drifted) return fmt::format("{}, drifted", word(row.verdict));
-  return row.improved ? fmt::format("{}, faster", word(row.verdict))
-                      : std::string(word(row.verdict));
+std::string verdict_of(const BaselineRow& row) {
+  return row.drifted ? fmt::format("{}, drifted", word(row.verdict))
+                     : verdict_cell(row.verdict, row.improved);
 }
 
 Cells cells(const BaselineRow& row) {
-  const TimeUnit unit = time_unit(std::min(row.baseline_ns, row.now_ns));
-  const auto time = [&](double ns) {
-    return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-  };
-  return {row.name,
-          time(row.baseline_ns),
-          time(row.now_ns),
-          percent_change(row.rolling.change),
-          fmt::format("{} … {}", percent_change(row.rolling.low), percent_change(row.rolling.high)),
-          percent(row.rolling.detectable),
-          row.anchor ? percent_change(row.anchor->change) : std::string(kNone),
-          verdict_cell(row),
-          fmt::format("{}+{}", row.rolling.stored, row.rolling.fresh)};
+  Cells all = compared_cells(row.name, row.baseline_ns, row.now_ns, row.rolling.change,
+                             row.rolling.low, row.rolling.high);
+  all.push_back(percent(row.rolling.detectable));
+  all.push_back(row.anchor ? percent_change(row.anchor->change) : std::string(kNone));
+  all.push_back(verdict_of(row));
+  all.push_back(fmt::format("{}+{}", row.rolling.stored, row.rolling.fresh));
+  return all;
 }
 
 /// "cpu +8.1 %, memory +2.0 %, futex -0.3 %"
@@ -184,23 +177,16 @@ std::string headline(const BaselineReport& report) {
     return "ENVIRONMENT: other processes did not use the CPUs as they did then; no verdict";
   }
   if (report.environment_moved) return "ENVIRONMENT: the machine is not as it was; no verdict";
-  const auto count = [&](auto test) { return std::ranges::count_if(report.rows, test); };
-  const auto failed = count([](const auto& row) { return row.verdict == Verdict::fail; });
-  const auto drifted = count([](const auto& row) { return row.drifted; });
-  const auto open = count([](const auto& row) { return row.verdict == Verdict::inconclusive; });
-  const auto faster = count([](const auto& row) { return row.improved; });
-  std::string text = fmt::format("{}: ", word(report.overall));
-  if (failed > 0) {
-    text += fmt::format("{} of {} slower", failed, counted(report.rows.size(), "benchmark"));
-    if (drifted > 0) text += fmt::format(", {} of them only since the anchor", drifted);
-  } else if (open > 0) {
-    text += fmt::format("{} of {} undecided, none found slower", open,
-                        counted(report.rows.size(), "benchmark"));
-  } else {
-    text += fmt::format("none of {} slower", counted(report.rows.size(), "benchmark"));
-  }
-  if (faster > 0) text += fmt::format(", {} faster", faster);
-  return text;
+  const auto count = [&](auto test) {
+    return static_cast<std::size_t>(std::ranges::count_if(report.rows, test));
+  };
+  const auto of = [&](Verdict verdict) {
+    return count([&](const auto& row) { return row.verdict == verdict; });
+  };
+  const std::size_t drifted = count(&BaselineRow::drifted);
+  return headline_of(report.overall, of(Verdict::fail), of(Verdict::inconclusive),
+                     report.rows.size(), count(&BaselineRow::improved),
+                     drifted > 0 ? fmt::format(", {} of them only since the anchor", drifted) : "");
 }
 
 VerdictText verdict_text(const BaselineComparison& comparison) {
@@ -261,9 +247,8 @@ std::string others_text(const verdict::Others& others) {
 
 std::string moved_cpus_text(const verdict::MovedCpus& moved) {
   const TimeUnit unit = time_unit(moved.least_ns);
-  return fmt::format("the canary's handover took from {} to {} {}",
-                     with_separators(moved.least_ns / unit.ns, unit.decimals),
-                     with_separators(moved.greatest_ns / unit.ns, unit.decimals), unit.name);
+  return fmt::format("the canary's handover took from {} to {}", time_in(unit, moved.least_ns),
+                     time_text(moved.greatest_ns, unit));
 }
 
 std::string table(const BaselineComparison& comparison, const TableStyle& style) {
@@ -274,7 +259,7 @@ std::string markdown(const BaselineComparison& comparison, const CommentStyle& s
   std::vector<Bar> rows;
   for (const BaselineRow& row : comparison.report.rows) {
     rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
-                    row.rolling.limit, verdict_cell(row)});
+                    row.rolling.limit, verdict_of(row)});
   }
   const VerdictText text = verdict_text(comparison);
   return comment_heading(style, text.headline) +

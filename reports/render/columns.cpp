@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -306,22 +307,6 @@ std::string paragraphs(std::span<const std::string> sentences, std::size_t width
   return text;
 }
 
-std::vector<std::string> aligned(std::span<const Cells> rows,
-                                 const std::vector<bool>& to_the_left) {
-  const std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
-  std::vector<std::string> lines;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string cell = one_line(row[i]);
-      if (i > 0) line += std::string(kAlignedGap, ' ');
-      line += to_the_left[i] ? pad_right(cell, widths[i]) : pad_left(cell, widths[i]);
-    }
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
                                 std::size_t width) {
   std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
@@ -333,6 +318,37 @@ std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<b
                          : stacked(row, widths, to_the_left, width));
   }
   return texts;
+}
+
+std::string in_rows(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
+                    std::size_t width) {
+  std::string text;
+  for (const std::string& row : fitted(rows, to_the_left, width)) text += row + '\n';
+  return text;
+}
+
+std::vector<bool> names_to_the_left(const Cells& titles) {
+  std::vector<bool> left(titles.size(), false);
+  left.front() = true;
+  return left;
+}
+
+std::vector<std::size_t> column_widths(std::span<const Cells> rows) {
+  return widths_of(rows, rows.front().size(), display_width);
+}
+
+std::string markdown_table(const Cells& titles, const std::vector<bool>& to_the_left,
+                           std::span<const Cells> rows) {
+  const auto line = [](const Cells& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += fmt::format(" {} |", markdown_escaped(cell));
+    return text + '\n';
+  };
+  std::string text = line(titles) + '|';
+  for (const bool left : to_the_left) text += left ? ":--|" : "--:|";
+  text += '\n';
+  for (const Cells& row : rows) text += line(row);
+  return text;
 }
 
 std::string markdown_escaped(std::string_view text) {
@@ -381,14 +397,23 @@ std::string fenced(std::string_view language, std::string_view content) {
   return fmt::format("{}{}\n{}{}\n", fence, language, text, fence);
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char each : text) {
-    if (each == '"') result += '"';
-    result += each;
+std::string csv_line(std::span<const std::string> fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    if (&field != fields.data()) line += ',';
+    if (field.find_first_of("\",\r\n") == std::string::npos) {
+      line += field;
+      continue;
+    }
+    line += '"';
+    for (const char each : field) line += each == '"' ? "\"\"" : std::string(1, each);
+    line += '"';
   }
-  return result + '"';
+  return line + '\n';
+}
+
+std::string csv_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
 }
 
 std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,19 +51,29 @@ inline constexpr std::string_view kNone = "–";
 /// printable.
 [[nodiscard]] std::string paragraphs(std::span<const std::string> sentences, std::size_t width);
 
-/// The lines of a table: every column as wide as its widest cell, two spaces between columns. Cells
-/// are made printable. `to_the_left[i]` says on which side column i is aligned; all rows have as
-/// many cells.
-[[nodiscard]] std::vector<std::string> aligned(std::span<const Cells> rows,
-                                               const std::vector<bool>& to_the_left);
+/// The lines of a table for `width` columns, a text for each row, without blanks at line ends:
+/// every column as wide as its widest cell, two spaces between columns, one line where the table
+/// fits. Else cells that stand on the left are wrapped at words, where that makes it fit; else the
+/// first cell of each row gets a line of its own, and the others stand below it, in as many lines
+/// as they take. Cells are made printable. `to_the_left[i]` says on which side column i is aligned;
+/// all rows have as many cells.
+[[nodiscard]] std::vector<std::string> fitted(
+    std::span<const Cells> rows, const std::vector<bool>& to_the_left,
+    std::size_t width = std::numeric_limits<std::size_t>::max());
 
-/// The same for a terminal of `width` columns, a text for each row, without blanks at line ends:
-/// one line where the table fits. Else cells that stand on the left are wrapped at words, where
-/// that makes it fit; else the first cell of each row gets a line of its own, and the others stand
-/// below it, in as many lines as they take.
-[[nodiscard]] std::vector<std::string> fitted(std::span<const Cells> rows,
-                                              const std::vector<bool>& to_the_left,
-                                              std::size_t width);
+/// All of them, each with its line break.
+[[nodiscard]] std::string in_rows(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
+                                  std::size_t width = std::numeric_limits<std::size_t>::max());
+
+/// For a table whose first column names the rows, and whose others are figures.
+[[nodiscard]] std::vector<bool> names_to_the_left(const Cells& titles);
+
+/// Of each column: the widest cell.
+[[nodiscard]] std::vector<std::size_t> column_widths(std::span<const Cells> rows);
+
+/// The same table in Markdown.
+[[nodiscard]] std::string markdown_table(const Cells& titles, const std::vector<bool>& to_the_left,
+                                         std::span<const Cells> rows);
 
 /// Text for a cell or a line of Markdown: what would end it, start a tag or change its meaning is
 /// made harmless, control characters among it. Underscores within words mean nothing in GitHub's
@@ -71,9 +83,13 @@ inline constexpr std::string_view kNone = "–";
 /// Text in a block of Markdown of its own, whatever backticks it has, with a line break at its end.
 [[nodiscard]] std::string fenced(std::string_view language, std::string_view content);
 
-/// A field of CSV as RFC 4180, section 2, says: one with a quote, a comma or a line break stands in
-/// quotes, and quotes in it are doubled.
-[[nodiscard]] std::string csv_field(std::string_view text);
+/// A line of CSV as RFC 4180, section 2, says: a field with a quote, a comma or a line break stands
+/// in quotes, and quotes in it are doubled. Ends with LF.
+[[nodiscard]] std::string csv_line(std::span<const std::string> fields);
+
+/// The shortest text that reads back as the same number; empty for none, and for one that is not
+/// finite.
+[[nodiscard]] std::string csv_number(std::optional<double> value);
 
 /// Distributes columns over blocks of lines, in order: each block has room for `width` columns of
 /// text, of which `label_width` are for the label that starts every line of every block; `gap`

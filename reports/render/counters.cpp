@@ -37,8 +37,8 @@ std::string rate_of_operation(double value) {
   return value < 0.005 ? three_digits(value) : rate(value);
 }
 
-std::vector<std::string> cells(std::string name, const std::vector<double>& values,
-                               std::uint64_t operations, std::string remark) {
+Cells cells(std::string name, const std::vector<double>& values, std::uint64_t operations,
+            std::string remark) {
   const auto spread = stats::spread_of(values);
   if (!spread) {
     return {std::move(name),  std::string(kNotCounted), std::string(kNone), std::string(kNone), "0",

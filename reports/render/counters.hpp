@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reports/model/run.hpp"
+#include "reports/render/columns.hpp"
 #include "reports/verdict/counter_move.hpp"
 
 namespace taskbench::reports::render {
@@ -19,7 +20,7 @@ inline constexpr std::array<std::string_view, 6> kCounterTitles{
 /// The counters of one case, a row each, with as many cells as there are titles.
 struct CounterGroup {
   std::string title;  ///< the case's name
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Cells> rows;
 };
 
 struct CounterTable {

@@ -13,6 +13,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/page.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -21,69 +22,27 @@ namespace {
 using model::DoctorReport;
 using model::Finding;
 using model::Severity;
-using Rows = std::vector<std::vector<std::string>>;
-
 constexpr std::size_t kLabelWidth = 10;
-constexpr std::string_view kBold = "1";
-constexpr std::string_view kDim = "2";
 
-std::string without_blanks_at_end(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
+/// The label once, then the text beside it in as many lines as it takes.
+void print_labelled(Page& page, std::string_view label, std::string_view label_code,
+                    std::string_view text, std::string_view code = kPlain) {
+  const std::size_t room = page.width() - std::min(page.width() - 1, kLabelWidth);
+  std::string margin = page.inked(label_code, pad_right(label, kLabelWidth));
+  for (std::string& each : wrap(printable(text), room)) {
+    page.line(margin + page.inked(code, std::move(each)));
+    margin = std::string(kLabelWidth, ' ');
+  }
 }
 
-/// Text, and what it takes to write it: the width, and whether there are colours.
-class DoctorPage {
- public:
-  explicit DoctorPage(const TableStyle& style) : colour_(style.colour), width_(style.columns()) {}
-
-  [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
-    if (!colour_ || code.empty() || text.empty()) return text;
-    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-  }
-
-  void line(std::string text = {}) { text_ += text + '\n'; }
-
-  void paragraph(std::string_view text, std::string_view code = {}) {
-    for (std::string& each : wrap(printable(text), width_)) line(inked(code, std::move(each)));
-  }
-
-  /// The label once, then the text beside it in as many lines as it takes.
-  void labelled(std::string_view label, std::string_view label_code, std::string_view text,
-                std::string_view code = {}) {
-    const std::size_t room = width_ - std::min(width_ - 1, kLabelWidth);
-    std::string margin = inked(label_code, pad_right(label, kLabelWidth));
-    for (std::string& each : wrap(printable(text), room)) {
-      line(margin + inked(code, std::move(each)));
-      margin = std::string(kLabelWidth, ' ');
-    }
-  }
-
-  /// A command stays on one line, however long: it is there to be copied.
-  void command(std::string_view text) {
-    line(std::string(kLabelWidth, ' ') + inked(kBold, "→ " + printable(text)));
-  }
-
-  /// The first row holds titles, the second units.
-  void table(const Rows& rows) {
-    std::vector<bool> left(rows.front().size(), false);
-    left.front() = true;
-    const std::vector<std::string> lines = aligned(rows, left);
-    std::string rule;
-    for (std::size_t i = 0; i < display_width(lines.front()); ++i) rule += "─";
-    line(inked(kBold, without_blanks_at_end(lines[0])));
-    line(inked(kDim, without_blanks_at_end(lines[1])));
-    line(inked(kDim, rule));
-    for (std::size_t i = 2; i < lines.size(); ++i) line(without_blanks_at_end(lines[i]));
-  }
-
-  [[nodiscard]] std::string text() && { return std::move(text_); }
-
- private:
-  bool colour_;
-  std::size_t width_;
-  std::string text_;
-};
+/// The first row holds titles, the second units.
+void print_table(Page& page, const std::vector<Cells>& rows) {
+  const std::vector<std::string> lines = fitted(rows, names_to_the_left(rows.front()));
+  page.line(page.inked(kBold, lines[0]));
+  page.line(page.inked(kDim, lines[1]));
+  page.rule(display_width(lines.front()));
+  for (std::size_t i = 2; i < lines.size(); ++i) page.line(lines[i]);
+}
 
 std::string_view label_of(Severity severity) {
   switch (severity) {
@@ -117,18 +76,20 @@ std::string_view ink_of(Severity severity) {
   return "32";
 }
 
-void print_findings(DoctorPage& page, const std::vector<Finding>& findings) {
+void print_findings(Page& page, const std::vector<Finding>& findings) {
   const Finding* before = nullptr;
   for (const Finding& each : findings) {
     // What is in order or not known takes a line, so that it can stand close.
     const bool is_short = each.severity == Severity::ok || each.severity == Severity::unknown;
     if (before != nullptr && !(is_short && before->severity == each.severity)) page.line();
     before = &each;
-    page.labelled(label_of(each.severity), ink_of(each.severity),
-                  fmt::format("{}: {}", each.check, each.found));
+    print_labelled(page, label_of(each.severity), ink_of(each.severity),
+                   fmt::format("{}: {}", each.check, each.found));
     if (is_short) continue;
-    page.labelled("", "", each.matters, kDim);
-    if (!each.mend.empty()) page.command(each.mend);
+    print_labelled(page, "", "", each.matters, kDim);
+    if (each.mend.empty()) continue;
+    // A command stays on one line, however long: it is there to be copied.
+    page.line(std::string(kLabelWidth, ' ') + page.inked(kBold, "→ " + printable(each.mend)));
   }
 }
 
@@ -141,20 +102,15 @@ std::string count_text(const std::vector<Finding>& findings) {
                      count(Severity::unknown), count(Severity::ok));
 }
 
-/// Four significant digits at most, and no more than two after the point.
-std::string ns_cell(std::optional<double> ns) {
-  if (!ns) return std::string(kNone);
-  return with_separators(*ns, *ns < 100 ? 2 : *ns < 1000 ? 1 : 0);
-}
-
 std::string name_cell(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
 }
 
-void print_floor(DoctorPage& page, const DoctorReport& report) {
-  Rows rows{{"the floor here", "median", "lower ¼", "upper ¼", "least", "p99", "samples"},
-            {"", "ns", "ns", "ns", "ns", "ns", ""}};
+void print_floor(Page& page, const DoctorReport& report) {
+  std::vector<Cells> rows{
+      {"the floor here", "median", "lower ¼", "upper ¼", "least", "p99", "samples"},
+      {"", "ns", "ns", "ns", "ns", "ns", ""}};
   std::vector<std::string> explained;
   for (const model::FloorFigure& figure : report.floor) {
     const auto summary = stats::summarize(figure);
@@ -171,7 +127,7 @@ void print_floor(DoctorPage& page, const DoctorReport& report) {
                     ns_cell(summary->upper_quartile), ns_cell(summary->min), ns_cell(summary->p99),
                     with_separators(std::uint64_t{figure.ns.size()})});
   }
-  page.table(rows);
+  print_table(page, rows);
   page.line();
   page.paragraph(fmt::format("{}. lower and upper ¼: half of the samples lie between them.",
                              fmt::join(explained, "; ")),
@@ -198,12 +154,13 @@ std::string where_text(const model::Case& measured) {
                      measured.workers == 1 ? "" : "s");
 }
 
-void print_workloads(DoctorPage& page, const DoctorReport& report) {
+void print_workloads(Page& page, const DoctorReport& report) {
   const auto clock = median_of(report, "clock_cost");
   const auto locked = median_of(report, "locked_instruction");
   const auto wake_up = median_of(report, "wake_up");
-  Rows rows{{"a workload's operation", "median", "± MAD", "clock costs", "locked", "wake-ups"},
-            {"", "ns", "%", "×", "×", "×"}};
+  std::vector<Cells> rows{
+      {"a workload's operation", "median", "± MAD", "clock costs", "locked", "wake-ups"},
+      {"", "ns", "%", "×", "×", "×"}};
   std::vector<std::string> failed;
   std::size_t repetitions = 0;
   for (const model::Case& measured : report.workloads) {
@@ -223,9 +180,9 @@ void print_workloads(DoctorPage& page, const DoctorReport& report) {
                     times_cell(ns, clock), times_cell(ns, locked), times_cell(ns, wake_up)});
   }
   page.line();
-  page.table(rows);
+  print_table(page, rows);
   page.line();
-  for (const std::string& each : failed) page.paragraph(each, "31");
+  for (const std::string& each : failed) page.paragraph(each, kRed);
   page.paragraph(
       fmt::format(
           "A first look{}, {} short repetitions each: `taskbench run` measures. ×: how many of "
@@ -237,7 +194,7 @@ void print_workloads(DoctorPage& page, const DoctorReport& report) {
 }  // namespace
 
 std::string table(const DoctorReport& report, const TableStyle& style) {
-  DoctorPage page(style);
+  Page page(style);
   page.paragraph("taskbench doctor: what disturbs a measurement here", kBold);
   if (const std::string machine = provenance(report.environment); !machine.empty()) {
     page.paragraph(machine + ".", kDim);

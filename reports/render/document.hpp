@@ -2,6 +2,7 @@
 // looks. All text is as it came from the inputs: who renders it escapes it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,5 +89,15 @@ struct DrawnPlot {
   std::string svg;     ///< the whole file; empty: it was not drawn
   std::string reason;  ///< why not: a sentence
 };
+
+// A report as Markdown, with links to its plots.
+
+/// Where the plots lie, seen from the report.
+inline constexpr const char* kPlotFolder = "plots";
+
+/// The same as html(document, plots), in GitHub's dialect. Plots are linked as files below
+/// kPlotFolder.
+[[nodiscard]] std::string markdown(const Document& document,
+                                   const std::map<std::string, DrawnPlot>& plots);
 
 }  // namespace taskbench::reports::render

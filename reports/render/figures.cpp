@@ -27,10 +27,6 @@ constexpr std::array<CounterColumn, 4> kCounterColumns = {
      {"wakeups", "wakes", "wakes", "workers woken"},
      {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"}}};
 
-std::string time_cell(double ns, const TimeUnit& unit) {
-  return with_separators(ns / unit.ns, unit.decimals);
-}
-
 std::string rate_cell(std::optional<double> per_iteration) {
   return per_iteration ? rate(*per_iteration) : std::string(kNone);
 }
@@ -38,14 +34,6 @@ std::string rate_cell(std::optional<double> per_iteration) {
 std::optional<double> counter_of(const stats::CaseSummary& summary, std::string_view counter) {
   const auto found = summary.counters.find(std::string(counter));
   return found == summary.counters.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string per_operation_cell(const stats::CaseSummary& summary) {
-  if (!summary.ns_per_operation) {
-    return std::string(kNone);
-  }
-  const double ns = *summary.ns_per_operation;
-  return with_separators(ns, ns < 100 ? 2 : ns < 1000 ? 1 : 0);
 }
 
 void sort_into(Figures& result, const model::Case& measured) {
@@ -142,10 +130,10 @@ void add_times(Figures& result) {
   for_each_row(result, [&](Row& row) {
     // One repetition has no spread; 0 would look like a perfect measurement.
     const bool has_spread = row.summary.samples > 1;
-    row.cells = {time_cell(row.summary.real_ns_median, unit),
-                 has_spread ? time_cell(row.summary.real_ns_mad, unit) : std::string(kNone),
+    row.cells = {time_in(unit, row.summary.real_ns_median),
+                 has_spread ? time_in(unit, row.summary.real_ns_mad) : std::string(kNone),
                  has_spread ? with_separators(row.spread_percent, 1) : std::string(kNone),
-                 per_operation_cell(row.summary), time_cell(row.summary.cpu_ns_median, unit)};
+                 ns_cell(row.summary.ns_per_operation), time_in(unit, row.summary.cpu_ns_median)};
   });
 }
 
@@ -231,6 +219,27 @@ TimeUnit time_unit(double shortest_ns) {
   const double shortest = shortest_ns / unit.ns;
   unit.decimals = shortest < 10 ? 3 : shortest < 100 ? 2 : shortest < 1000 ? 1 : 0;
   return unit;
+}
+
+std::string time_in(const TimeUnit& unit, double ns) {
+  return with_separators(ns / unit.ns, unit.decimals);
+}
+
+std::string time_text(double ns, const TimeUnit& unit) {
+  return fmt::format("{} {}", time_in(unit, ns), unit.name);
+}
+
+std::string time_text(double ns) {
+  constexpr double kLeastShown = 0.0005;  // what is less would be 0.000 ns
+  return ns > 0 && ns < kLeastShown ? fmt::format("{:.3g} ns", ns) : time_text(ns, time_unit(ns));
+}
+
+std::string time_range(double least_ns, double most_ns, const TimeUnit& unit) {
+  return fmt::format("{} … {}", time_in(unit, least_ns), time_text(most_ns, unit));
+}
+
+std::string ns_cell(std::optional<double> ns) {
+  return ns ? with_separators(*ns, *ns < 100 ? 2 : *ns < 1000 ? 1 : 0) : std::string(kNone);
 }
 
 Figures figures(const model::Run& run) {

@@ -40,6 +40,19 @@ struct TimeUnit {
 /// The largest unit in which the shortest of the times is at least 1.
 [[nodiscard]] TimeUnit time_unit(double shortest_ns);
 
+/// "32.63" in that unit.
+[[nodiscard]] std::string time_in(const TimeUnit& unit, double ns);
+
+/// "32.63 µs", in that unit, or in the one that suits it.
+[[nodiscard]] std::string time_text(double ns, const TimeUnit& unit);
+[[nodiscard]] std::string time_text(double ns);
+
+/// "32.63 … 33.01 µs"
+[[nodiscard]] std::string time_range(double least_ns, double most_ns, const TimeUnit& unit);
+
+/// In ns: four significant digits at most, and no more than two after the point; a dash for none.
+[[nodiscard]] std::string ns_cell(std::optional<double> ns);
+
 struct Column {
   std::string_view title;        ///< "context switches"
   std::string_view short_title;  ///< the same where room is short

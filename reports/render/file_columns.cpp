@@ -21,13 +21,9 @@ using verdict::ColumnsRow;
 constexpr const char* kMeanTitle = "geometric mean";
 constexpr std::size_t kColumnGap = 2;
 
-std::string time_in(const TimeUnit& unit, double ns) {
-  return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-}
-
-std::string time_text(const ColumnCell& cell, const TimeUnit& unit) {
+std::string time_cell(const ColumnCell& cell, const TimeUnit& unit) {
   if (cell.files == 0) return std::string(kNone);
-  std::string text = time_in(unit, cell.ns);
+  std::string text = time_text(cell.ns, unit);
   if (cell.spread) text += fmt::format(" ± {:.1f} %", 100 * *cell.spread);
   return text;
 }
@@ -61,7 +57,7 @@ std::vector<Cells> file_cells(const ColumnsReport& report) {
     const TimeUnit unit = unit_of(row);
     Cells cells{row.name};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      cells.push_back(time_text(row.cells[i], unit));
+      cells.push_back(time_cell(row.cells[i], unit));
       if (i > 0) cells.push_back(change_text(row.cells[i]));
     }
     rows.push_back(std::move(cells));
@@ -70,7 +66,7 @@ std::vector<Cells> file_cells(const ColumnsReport& report) {
   const TimeUnit unit = time_unit(*std::ranges::min_element(report.mean_ns));
   Cells means{kMeanTitle};
   for (std::size_t i = 0; i < report.mean_ns.size(); ++i) {
-    means.push_back(time_in(unit, report.mean_ns[i]));
+    means.push_back(time_text(report.mean_ns[i], unit));
     if (i > 0) means.push_back(percent_change(report.mean_ns[i] / report.mean_ns[0] - 1));
   }
   rows.push_back(std::move(means));
@@ -117,35 +113,20 @@ std::vector<std::string> legend(const ColumnsReport& report) {
   return lines;
 }
 
-/// How wide each column but the first is.
-std::vector<std::size_t> widths_of(const std::vector<Cells>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Cells& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(printable(row[i])));
-    }
-  }
-  return widths;
-}
-
 std::string block(const std::vector<Cells>& rows, std::size_t first, std::size_t count) {
   std::vector<Cells> part;
   for (const Cells& row : rows) {
     Cells& cells = part.emplace_back(Cells{row.front()});
     for (std::size_t i = 0; i < count; ++i) cells.push_back(row[first + i]);
   }
-  std::string text;
-  for (const std::string& line : aligned(part, columns_to_the_left(part.front()))) {
-    text += line + '\n';
-  }
-  return text;
+  return in_rows(part, columns_to_the_left(part.front()));
 }
 
 }  // namespace
 
 std::string table(const ColumnsReport& report, const TableStyle& style) {
   const std::vector<Cells> rows = file_cells(report);
-  const std::vector<std::size_t> widths = widths_of(rows);
+  const std::vector<std::size_t> widths = column_widths(rows);
   std::vector<std::size_t> groups{1};  // a time and its change belong together
   groups.resize(report.columns.size(), 2);
   std::string text;
@@ -161,25 +142,21 @@ std::string table(const ColumnsReport& report, const TableStyle& style) {
 
 std::string markdown(const ColumnsReport& report) {
   const std::vector<Cells> rows = file_cells(report);
-  VerdictText text;
-  for (const std::string& title : rows.front()) text.titles.push_back(markdown_escaped(title));
-  for (std::size_t i = 1; i < rows.size(); ++i) text.rows.push_back({rows[i]});
-  return markdown_table(text) + '\n' + bullets(legend(report));
+  return markdown_table(rows.front(), columns_to_the_left(rows.front()),
+                        std::span(rows).subspan(1)) +
+         '\n' + bullets(legend(report));
 }
 
 std::string csv(const ColumnsReport& report) {
   std::string text = "name,column,files,median_ns,spread,change,p_adjusted,changed\n";
-  const auto number = [](const std::optional<double>& value) {
-    return value ? fmt::format("{}", *value) : std::string();
-  };
   for (const ColumnsRow& row : report.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ColumnCell& cell = row.cells[i];
-      text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_field(row.name),
-                          csv_field(report.columns[i]), cell.files,
-                          cell.files > 0 ? fmt::format("{}", cell.ns) : "", number(cell.spread),
-                          number(cell.change), number(cell.p_adjusted),
-                          cell.p_adjusted ? fmt::format("{}", cell.is_changed) : "");
+      text += csv_line(Cells{row.name, report.columns[i], std::to_string(cell.files),
+                             cell.files > 0 ? csv_number(cell.ns) : std::string(),
+                             csv_number(cell.spread), csv_number(cell.change),
+                             csv_number(cell.p_adjusted),
+                             cell.p_adjusted ? fmt::format("{}", cell.is_changed) : std::string()});
     }
   }
   return text;

@@ -9,7 +9,6 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/instructions.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -24,23 +23,14 @@ const Cells kFileTitles{"benchmark",     "base", "head",    "change",
 
 Cells cells(const FilesRow& row) {
   const bool measured = row.base_files > 0 && row.head_files > 0;
-  const TimeUnit unit = time_unit(measured ? std::min(row.base_ns, row.head_ns) : 1);
-  const auto time = [&](double ns) {
-    return measured ? fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name)
-                    : std::string(kNone);
-  };
-  const std::string interval =
-      row.low && row.high
-          ? fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high))
-          : std::string(kNone);
-  return {row.name,
-          time(row.base_ns),
-          time(row.head_ns),
-          measured ? percent_change(row.change) : std::string(kNone),
-          interval,
-          measured ? fmt::format("{:.3f}", row.p_adjusted) : std::string(kNone),
-          fmt::format("{}{}", word(row.verdict), row.improved ? ", faster" : ""),
-          fmt::format("{}+{}", row.base_files, row.head_files)};
+  const std::string none(kNone);
+  Cells all =
+      measured ? compared_cells(row.name, row.base_ns, row.head_ns, row.change, row.low, row.high)
+               : Cells{row.name, none, none, none, none};
+  all.push_back(measured ? fmt::format("{:.3f}", row.p_adjusted) : none);
+  all.push_back(verdict_cell(row.verdict, row.improved));
+  all.push_back(fmt::format("{}+{}", row.base_files, row.head_files));
+  return all;
 }
 
 /// The row below that of the times.
@@ -101,10 +91,6 @@ VerdictText verdict_text(const FilesReport& report) {
   return {std::string(word(report.overall)), kFileTitles, table_rows(report), remarks(report), {}};
 }
 
-std::string number_or_empty(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : std::string{};
-}
-
 }  // namespace
 
 std::string table(const FilesReport& report, const TableStyle& style) {
@@ -123,17 +109,29 @@ std::string csv(const FilesReport& report) {
       "interval_high,p,p_adjusted,reason,instructions_base,instructions_head,instructions_change,"
       "instructions_verdict\n";
   for (const FilesRow& row : report.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.name),
-                        word(row.verdict), row.improved, row.base_files, row.head_files,
-                        row.base_ns, row.head_ns, row.change, number_or_empty(row.low),
-                        number_or_empty(row.high), row.p, row.p_adjusted, csv_field(row.reason));
+    Cells fields{row.name,
+                 std::string(word(row.verdict)),
+                 fmt::format("{}", row.improved),
+                 std::to_string(row.base_files),
+                 std::to_string(row.head_files),
+                 csv_number(row.base_ns),
+                 csv_number(row.head_ns),
+                 csv_number(row.change),
+                 csv_number(row.low),
+                 csv_number(row.high),
+                 csv_number(row.p),
+                 csv_number(row.p_adjusted),
+                 row.reason};
+    fields.resize(17);  // as many as there are names above
     if (const auto& counted = row.instructions) {
-      const auto& exact = counted->exact;
-      text += exact ? fmt::format(",{},{},{}", exact->base, exact->head, exact->change) : ",,,";
-      text += fmt::format(",{}\n", word(counted->verdict));
-    } else {
-      text += ",,,,\n";
+      if (const auto& exact = counted->exact) {
+        fields[13] = csv_number(exact->base);
+        fields[14] = csv_number(exact->head);
+        fields[15] = csv_number(exact->change);
+      }
+      fields[16] = word(counted->verdict);
     }
+    text += csv_line(fields);
   }
   return text;
 }

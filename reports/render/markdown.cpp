@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
@@ -17,41 +17,38 @@ std::string title(const Column& column) {
                            : fmt::format("{}, {}", column.title, column.unit);
 }
 
-std::string header(const Figures& figures) {
-  std::string titles = "| workload | scheduler | workers |";
-  std::string alignment = "|:--|:--|--:|";
-  for (const Column& column : figures.columns) {
-    titles += fmt::format(" {} |", title(column));
-    alignment += "--:|";
+std::string figures_table(const Figures& figures) {
+  Cells titles{"workload", "scheduler", "workers"};
+  std::vector<bool> left{true, true, false};
+  for (const Column& column : figures.columns) titles.push_back(title(column));
+  left.resize(titles.size(), false);
+  std::vector<Cells> rows;
+  for (const Group& group : figures.groups) {
+    for (const Row& row : group.rows) {
+      const model::Case& measured = *row.measured;
+      const std::string parameters = changed_parameters(measured);
+      Cells& cells = rows.emplace_back(
+          Cells{parameters.empty() ? measured.workload : measured.workload + ' ' + parameters,
+                measured.scheduler, std::to_string(measured.workers)});
+      cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+    }
   }
-  return titles + '\n' + alignment + '\n';
-}
-
-std::string line(const Row& row) {
-  const model::Case& measured = *row.measured;
-  const std::string parameters = changed_parameters(measured);
-  std::string text = fmt::format("| {}{}{} | {} | {} |", markdown_escaped(measured.workload),
-                                 parameters.empty() ? "" : " ", markdown_escaped(parameters),
-                                 markdown_escaped(measured.scheduler), measured.workers);
-  for (const std::string& cell : row.cells) {
-    text += fmt::format(" {} |", markdown_escaped(cell));
-  }
-  return text + '\n';
+  return markdown_table(titles, left, rows);
 }
 
 std::string counters_text(const CounterTable& counters) {
-  std::string text;
-  if (!counters.groups.empty()) {
-    text += "\n| case |";
-    for (const std::string_view each : kCounterTitles) text += fmt::format(" {} |", each);
-    text += "\n|:--|:--|--:|--:|--:|--:|:--|\n";
-  }
+  std::vector<Cells> rows;
   for (const CounterGroup& group : counters.groups) {
-    for (const auto& row : group.rows) {
-      text += fmt::format("| {} |", markdown_escaped(group.title));
-      for (const std::string& cell : row) text += fmt::format(" {} |", markdown_escaped(cell));
-      text += '\n';
+    for (const Cells& row : group.rows) {
+      Cells& cells = rows.emplace_back(Cells{group.title});
+      cells.insert(cells.end(), row.begin(), row.end());
     }
+  }
+  std::string text;
+  if (!rows.empty()) {
+    Cells titles{"case"};
+    titles.insert(titles.end(), kCounterTitles.begin(), kCounterTitles.end());
+    text = '\n' + markdown_table(titles, {true, true, false, false, false, false, true}, rows);
   }
   for (const auto* sentences : {&counters.missing, &counters.basis}) {
     for (const std::string& each : *sentences) text += "\n" + markdown_escaped(each) + '\n';
@@ -65,12 +62,7 @@ std::string markdown(const model::Run& run) {
   const Figures shown = figures(run);
   std::string text;
   if (!shown.empty()) {
-    text += header(shown);
-    for (const Group& group : shown.groups) {
-      for (const Row& row : group.rows) {
-        text += line(row);
-      }
-    }
+    text += figures_table(shown);
   } else if (shown.failed.empty() && shown.unmeasured.empty()) {
     text += "Nothing was measured.\n";
   }

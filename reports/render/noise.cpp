@@ -22,13 +22,13 @@ constexpr double kMostBlocks = model::kDefaultMaxBlocks;
 
 std::string table(const model::NoiseCalibration& noise, const TableStyle& style) {
   const model::PairedSetup defaults;
-  std::vector<std::vector<std::string>> rows(1);
+  std::vector<Cells> rows(1);
   rows[0] = {"benchmark", "noise floor", "of a block"};
   for (const double budget_s : kBudgets_s) {
     rows[0].push_back(fmt::format("seen in {:g} min", budget_s / 60));
   }
   for (const auto& [name, each] : noise.benchmarks) {
-    std::vector<std::string> row{name, percent(each.epsilon), percent(std::expm1(each.deviation))};
+    Cells row{name, percent(each.epsilon), percent(std::expm1(each.deviation))};
     for (const double budget_s : kBudgets_s) {
       const auto blocks = static_cast<std::size_t>(std::min(kMostBlocks, budget_s / noise.block_s));
       const auto seen = verdict::detectable(each, noise.benchmarks.size(), blocks, defaults.alpha,
@@ -37,10 +37,7 @@ std::string table(const model::NoiseCalibration& noise, const TableStyle& style)
     }
     rows.push_back(std::move(row));
   }
-  std::vector<bool> left(rows[0].size(), false);
-  left.front() = true;
-  std::string text;
-  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
+  const std::string text = in_rows(rows, names_to_the_left(rows.front()), style.table_columns());
   const std::size_t trials =
       noise.benchmarks.empty() ? 0 : noise.benchmarks.begin()->second.effects.size();
   const std::string basis = fmt::format(

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -16,8 +16,6 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/instructions.hpp"
-#include "reports/render/undecided.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -29,34 +27,18 @@ using verdict::BenchmarkVerdict;
 using verdict::PairedReport;
 using verdict::Verdict;
 
-std::string interval(const verdict::MetricVerdict& row) {
-  if (!row.low || !row.high) return std::string(kNone);
-  return fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high));
-}
-
 std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-std::string verdict_cell(const verdict::MetricVerdict& row, std::string_view better) {
-  return row.improved ? fmt::format("{}, {}", word(row.verdict), better)
-                      : std::string(word(row.verdict));
-}
-
 Cells cells(std::string title, const verdict::MetricVerdict& row, std::string_view better) {
-  const TimeUnit unit = time_unit(std::min(row.base_ns, row.head_ns));
-  const auto time = [&](double ns) {
-    return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-  };
-  return {std::move(title),
-          time(row.base_ns),
-          time(row.head_ns),
-          percent_change(row.change),
-          interval(row),
-          probability(row.p_adjusted),
-          row.detectable ? percent(*row.detectable) : std::string(kNone),
-          verdict_cell(row, better),
-          std::to_string(row.blocks)};
+  Cells all =
+      compared_cells(std::move(title), row.base_ns, row.head_ns, row.change, row.low, row.high);
+  all.push_back(probability(row.p_adjusted));
+  all.push_back(row.detectable ? percent(*row.detectable) : std::string(kNone));
+  all.push_back(verdict_cell(row.verdict, row.improved, better));
+  all.push_back(std::to_string(row.blocks));
+  return all;
 }
 
 /// The row below that of the times.
@@ -259,7 +241,8 @@ std::string bars(const PairedReport& report) {
   std::vector<Bar> rows;
   const auto add = [&](const std::string& name, const verdict::MetricVerdict& row,
                        std::string_view better) {
-    rows.push_back({name, row.change, row.low, row.high, row.delta, verdict_cell(row, better)});
+    rows.push_back({name, row.change, row.low, row.high, row.delta,
+                    verdict_cell(row.verdict, row.improved, better)});
   };
   for (const BenchmarkVerdict& row : report.benchmarks) {
     add(row.name, row, "faster");
@@ -269,37 +252,27 @@ std::string bars(const PairedReport& report) {
 }
 
 std::string headline(const PairedReport& report) {
-  std::array<int, 3> counts{};
-  int faster = 0;
-  int with_more = 0;
-  int uncounted = 0;
-  int with_more_cpu = 0;
-  int uncertain_cpu = 0;
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    ++counts[static_cast<std::size_t>(row.verdict)];
-    if (row.improved) ++faster;
-    if (row.cpu && row.cpu->verdict == Verdict::fail) ++with_more_cpu;
-    if (row.cpu && holds_back(*row.cpu)) ++uncertain_cpu;
-    if (!row.instructions) continue;
-    if (row.instructions->verdict == Verdict::fail) ++with_more;
-    if (row.instructions->verdict == Verdict::inconclusive) ++uncounted;
-  }
-  const auto count = [&](Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
-  std::string text = fmt::format("{}: ", word(report.overall));
-  if (count(Verdict::fail) > 0) {
-    text += fmt::format("{} of {} slower", count(Verdict::fail),
-                        counted(report.benchmarks.size(), "benchmark"));
-  } else if (count(Verdict::inconclusive) > 0) {
-    text += fmt::format("{} of {} undecided, none found slower", count(Verdict::inconclusive),
-                        counted(report.benchmarks.size(), "benchmark"));
-  } else {
-    text += fmt::format("none of {} slower", counted(report.benchmarks.size(), "benchmark"));
-  }
-  if (faster > 0) text += fmt::format(", {} faster", faster);
-  if (with_more_cpu > 0) text += fmt::format(", {} with more CPU time", with_more_cpu);
-  if (uncertain_cpu > 0) text += fmt::format(", the CPU time of {} undecided", uncertain_cpu);
-  if (with_more > 0) text += fmt::format(", {} with more instructions", with_more);
-  if (uncounted > 0) text += fmt::format(", the instructions of {} not known", uncounted);
+  const auto count = [&](const auto& is_meant) {
+    return static_cast<std::size_t>(std::ranges::count_if(report.benchmarks, is_meant));
+  };
+  const auto of = [&](Verdict verdict) {
+    return count([&](const auto& row) { return row.verdict == verdict; });
+  };
+  const auto of_instructions = [&](Verdict verdict) {
+    return count(
+        [&](const auto& row) { return row.instructions && row.instructions->verdict == verdict; });
+  };
+  std::string text = headline_of(report.overall, of(Verdict::fail), of(Verdict::inconclusive),
+                                 report.benchmarks.size(), count(&BenchmarkVerdict::improved));
+  const auto add = [&](std::size_t some, std::string_view before, std::string_view after) {
+    if (some > 0) text += fmt::format(", {}{}{}", before, some, after);
+  };
+  add(count([](const auto& row) { return row.cpu && row.cpu->verdict == Verdict::fail; }), "",
+      " with more CPU time");
+  add(count([](const auto& row) { return row.cpu && holds_back(*row.cpu); }), "the CPU time of ",
+      " undecided");
+  add(of_instructions(Verdict::fail), "", " with more instructions");
+  add(of_instructions(Verdict::inconclusive), "the instructions of ", " not known");
   return text;
 }
 
@@ -311,6 +284,28 @@ std::string programs(const model::PairedSetup& setup) {
 std::string to_reproduce(const model::PairedSetup& setup) {
   if (setup.reproduce.empty()) return {};
   return "\nTo reproduce:\n\n" + fenced("sh", setup.reproduce + '\n');
+}
+
+/// With a fifth on top, for blocks do not all take the same time: "45s", "12m".
+std::string budget_for(double seconds) {
+  const double ample = 1.2 * seconds;
+  if (ample <= 120) return fmt::format("{:g}s", std::max(5.0, 5 * std::ceil(ample / 5)));
+  return fmt::format("{:g}m", std::ceil(ample / 60));
+}
+
+/// The options that give a trial so many blocks.
+std::string options_for(std::size_t blocks, const verdict::Reach& reach,
+                        const model::PairedSetup& setup) {
+  std::string text;
+  if (blocks > static_cast<std::size_t>(setup.max_blocks)) {
+    text = fmt::format("--max-blocks {}", blocks);
+  }
+  if (reach.blocks < setup.max_blocks) {
+    const double budget_s = reach.block_s * static_cast<double>(blocks);
+    text += fmt::format("{}--budget {}", text.empty() ? "" : " ", budget_for(budget_s));
+    if (setup.benchmarks.size() > 1) text += ", or fewer benchmarks with --workload";
+  }
+  return text;
 }
 
 }  // namespace
@@ -397,6 +392,48 @@ std::string failure_markdown(const model::PairedSetup& setup, const model::Paire
     text += "\nThe last lines of the build's log:\n\n" + fenced("text", log);
   }
   return text + to_reproduce(setup);
+}
+
+std::string why_undecided(const verdict::MetricVerdict& row) {
+  if (row.blocks < 2) return "one block does not show how noisy it is";
+  const std::string matters = fmt::format("the {} that {}", percent(row.delta),
+                                          row.delta > row.epsilon ? "matter" : "are noise here");
+  if (!row.blocks_needed) return fmt::format("the change lies too near to {}", matters);
+  if (*row.blocks_needed > static_cast<std::size_t>(row.blocks)) {
+    return fmt::format("if the change is what it seems, about {} blocks tell it from {}",
+                       with_separators(std::uint64_t{*row.blocks_needed}), matters);
+  }
+  // So many blocks decide it in four of five cases; this is the fifth.
+  if (row.change >= row.delta) {
+    return fmt::format(
+        "it missed a FAIL narrowly, with p = {:.4f} where less than {:.4f} is asked for; a few "
+        "blocks more are likely to decide it",
+        row.p_adjusted, row.alpha);
+  }
+  return fmt::format(
+      "it missed a PASS narrowly, for its upper bound is not below {}; a few blocks more are "
+      "likely to decide it",
+      matters);
+}
+
+std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup) {
+  const std::string blocks = counted(static_cast<std::size_t>(reach.blocks), "block");
+  if (!reach.least) {
+    return fmt::format(
+        "no number of blocks can fail anything at --alpha {:g}%: it is less than the test's sign "
+        "flips can tell; give 0.1% or more",
+        100 * setup.alpha);
+  }
+  if (!reach.can_fail()) {
+    return fmt::format("{} can fail nothing, however much slower head is; a FAIL takes {} ({})",
+                       blocks, *reach.least, options_for(*reach.least, reach, setup));
+  }
+  if (!reach.steady || reach.is_steady()) return {};
+  return fmt::format(
+      "of {} and {} benchmarks, only a slowdown that shows in every block can FAIL; {} blocks "
+      "allow "
+      "for an exception ({})",
+      blocks, setup.benchmarks.size(), *reach.steady, options_for(*reach.steady, reach, setup));
 }
 
 }  // namespace taskbench::reports::render

@@ -6,7 +6,7 @@
 
 #include "reports/model/result_file.hpp"
 #include "reports/render/document.hpp"
-#include "reports/verdict/paired_file.hpp"
+#include "reports/verdict/paired.hpp"
 
 namespace taskbench::reports::render {
 

@@ -22,8 +22,6 @@
 namespace taskbench::reports::render {
 namespace {
 
-constexpr double kLeastShownNs = 0.0005;  // what is less would be 0.000 ns
-
 /// Takes `digits` digits off the front; empty when there are not as many.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return std::nullopt;
@@ -321,25 +319,15 @@ std::string time_of_day(const std::string& date) {
   return instant_of(date) ? date.substr(11, 8) : std::string();
 }
 
-std::string time_text(double ns) {
-  if (ns > 0 && ns < kLeastShownNs) return fmt::format("{:.3g} ns", ns);
-  const TimeUnit unit = time_unit(ns);
-  return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-}
-
 Cell time_cell_of(double ns) { return {time_text(ns), Tone::plain, ns}; }
 
 Cell interval_cell(const Sampled& sample) {
   if (!sample.interval) return {std::string(kNone), Tone::plain};
-  if (sample.interval->low < kLeastShownNs) {
-    return {
-        fmt::format("{} … {}", time_text(sample.interval->low), time_text(sample.interval->high)),
-        Tone::plain, sample.interval->low};
-  }
-  const TimeUnit unit = time_unit(sample.median);
-  return {fmt::format("{} … {} {}", with_separators(sample.interval->low / unit.ns, unit.decimals),
-                      with_separators(sample.interval->high / unit.ns, unit.decimals), unit.name),
-          Tone::plain, sample.interval->low};
+  const auto [low, high] = *sample.interval;
+  const bool is_tiny = low < 0.0005;  // it would be 0.000 ns
+  return {is_tiny ? fmt::format("{} … {}", time_text(low), time_text(high))
+                  : time_range(low, high, time_unit(sample.median)),
+          Tone::plain, low};
 }
 
 std::string interval_phrase(std::size_t with_interval, std::size_t all) {

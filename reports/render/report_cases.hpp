@@ -114,10 +114,7 @@ struct IndexRange {
 /// "08:15:00" of a date that has a time.
 [[nodiscard]] std::string time_of_day(const std::string& date);
 
-/// "32.63 µs": in the unit that suits it.
-[[nodiscard]] std::string time_text(double ns);
-
-/// That, and the time to sort it by.
+/// A time in the unit that suits it, and what to sort it by.
 [[nodiscard]] Cell time_cell_of(double ns);
 
 /// "32.63 … 33.01 µs", sorted by where it begins.

@@ -74,12 +74,9 @@ std::vector<std::pair<std::string, Spread>> spreads(const Series& series) {
 
 Cells cells(const std::string& name, const Spread& spread) {
   const TimeUnit unit = time_unit(spread.min_ns);
-  const auto time = [&](double ns) {
-    return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-  };
-  return {name, time(spread.median_ns),
-          fmt::format("{:.1f} %", 100 * spread.mad_ns / spread.median_ns), time(spread.min_ns),
-          time(spread.max_ns)};
+  return {name, time_text(spread.median_ns, unit),
+          fmt::format("{:.1f} %", 100 * spread.mad_ns / spread.median_ns),
+          time_text(spread.min_ns, unit), time_text(spread.max_ns, unit)};
 }
 
 std::string fields_text(const std::vector<model::KeyField>& fields) {
@@ -102,11 +99,12 @@ std::string series_text(model::BaselineRole role, const Series& series, const Ta
   std::vector<Cells> rows{{"benchmark", "median", "MAD", "least", "most"}};
   for (const auto& [name, spread] : spreads(series)) rows.push_back(cells(name, spread));
   const std::size_t width = style.table_columns() - kIndent;
-  for (const std::string& row : fitted(rows, {true, false, false, false, false}, width)) {
-    text += std::string(kIndent, ' ');
-    for (const char each : row)
-      text += each == '\n' ? "\n" + std::string(kIndent, ' ') : std::string(1, each);
-    text += '\n';
+  const std::string table = in_rows(rows, names_to_the_left(rows.front()), width);
+  bool begins = true;
+  for (const char each : table) {
+    if (begins) text += std::string(kIndent, ' ');
+    text += each;
+    begins = each == '\n';
   }
   const auto others = verdict::others_of(series);
   return text + fmt::format("  {} while it was measured\n",
@@ -146,10 +144,7 @@ std::string table(const std::vector<StoredBaseline>& list, const TableStyle& sty
                     std::to_string(setup.benchmarks.size()),
                     each.anchor ? day_of(each.anchor->setup.date) : std::string(kNone)});
   }
-  std::string text;
-  const std::vector<bool> left{true, true, true, true, true, false, false, true};
-  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
-  return text;
+  return in_rows(rows, {true, true, true, true, true, false, false, true}, style.table_columns());
 }
 
 std::string json(const std::vector<StoredBaseline>& list) {

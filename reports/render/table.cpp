@@ -7,54 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/page.hpp"
 #include "reports/render/render.hpp"
-#include "reports/render/sparkline.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 constexpr std::size_t kGap = 2;
-
-enum class Ink { plain, bold, dim, yellow, red };
-
-/// Wraps text in ANSI colours, or leaves it alone. After padding: the escapes have no width.
-class Pen {
- public:
-  explicit Pen(bool colour) : colour_(colour) {}
-
-  [[nodiscard]] std::string operator()(Ink ink, std::string text) const {
-    if (!colour_ || ink == Ink::plain || text.empty()) {
-      return text;
-    }
-    return fmt::format("\x1b[{}m{}\x1b[0m", code(ink), text);
-  }
-
- private:
-  static std::string_view code(Ink ink) {
-    switch (ink) {
-      case Ink::bold:
-        return "1";
-      case Ink::dim:
-        return "2";
-      case Ink::yellow:
-        return "33";
-      case Ink::red:
-        return "31";
-      case Ink::plain:
-        break;
-    }
-    return "0";
-  }
-
-  bool colour_;
-};
+constexpr std::string_view kIndent = "  ";
 
 /// A spread from which a median deserves suspicion, and one that says nothing.
-Ink spread_ink(double percent) {
-  return percent > 10 ? Ink::red : percent > 5 ? Ink::yellow : Ink::plain;
+std::string_view spread_ink(double percent) {
+  return percent > 10 ? kRed : percent > 5 ? kYellow : kPlain;
 }
 
 struct Line {
@@ -105,91 +73,72 @@ class Layout {
       label_width_ = std::max(label_width_, display_width(line.label));
     }
     for (const bool short_titles : {false, true}) {
-      short_titles_ = short_titles;
-      arrange(width);
-      if (blocks_.size() == 1) {
-        return;
-      }
+      arrange(short_titles, width);
+      if (blocks_.size() == 1) return;
     }
-    // Two blocks it is; then there is room for the full titles.
-    short_titles_ = false;
-    arrange(width);
+    arrange(false, width);  // two blocks it is; then there is room for the full titles
   }
 
   [[nodiscard]] bool short_titles() const { return short_titles_; }
   [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
 
-  [[nodiscard]] std::string print(const Pen& pen) const {
-    std::string text;
+  void print(Page& page) const {
     std::size_t first = 0;
     for (const std::size_t count : blocks_) {
-      if (first > 0) {
-        text += '\n';
-      }
-      print_block(text, pen, first, count);
+      if (first > 0) page.line();
+      const auto heading = [&](const Cells& cells, std::string_view ink) {
+        std::string text(label_width_, ' ');
+        for (std::size_t i = first; i < first + count; ++i) text += pad_left(cells[i], widths_[i]);
+        page.line(page.inked(ink, text));
+        return display_width(text);
+      };
+      heading(titles_, kBold);
+      page.rule(heading(units_, kDim));
+      for (const Line& line : lines_) print_line(page, line, first, count);
       first += count;
     }
-    return text;
   }
 
  private:
-  [[nodiscard]] std::string title(const Column& column) const {
-    return std::string(short_titles_ ? column.short_title : column.title);
-  }
-
-  void arrange(std::size_t width) {
-    widths_.clear();
+  void arrange(bool short_titles, std::size_t width) {
+    short_titles_ = short_titles;
+    titles_.clear();
+    units_.clear();
     std::size_t times = 0;
     for (const Column& column : figures_.columns) {
-      widths_.push_back(std::max(display_width(title(column)), display_width(column.unit)));
+      titles_.emplace_back(short_titles ? column.short_title : column.title);
+      units_.push_back(column.unit);
       times += column.is_counter ? 0 : 1;
     }
+    std::vector<Cells> rows{titles_, units_};
     for (const Line& line : lines_) {
-      for (std::size_t i = 0; line.row != nullptr && i < widths_.size(); ++i) {
-        widths_[i] = std::max(widths_[i], display_width(line.row->cells[i]));
-      }
+      if (line.row != nullptr) rows.push_back(line.row->cells);
     }
+    widths_ = column_widths(rows);
     const std::array<std::size_t, 2> groups = {times, widths_.size() - times};
     blocks_ = distribute(widths_, groups, label_width_, kGap, width);
+    for (std::size_t& each : widths_) each += kGap;
   }
 
-  void print_block(std::string& text, const Pen& pen, std::size_t first, std::size_t count) const {
-    std::string titles(label_width_, ' ');
-    std::string units(label_width_, ' ');
-    for (std::size_t i = first; i < first + count; ++i) {
-      titles += pad_left(title(figures_.columns[i]), widths_[i] + kGap);
-      units += pad_left(figures_.columns[i].unit, widths_[i] + kGap);
-    }
-    const std::size_t width = display_width(units);
-    text += pen(Ink::bold, titles) + '\n' + pen(Ink::dim, units) + '\n';
-    std::string rule;
-    for (std::size_t i = 0; i < width; ++i) {
-      rule += "─";
-    }
-    text += pen(Ink::dim, rule) + '\n';
-    for (const Line& line : lines_) {
-      print_line(text, pen, line, first, count);
-    }
-  }
-
-  void print_line(std::string& text, const Pen& pen, const Line& line, std::size_t first,
-                  std::size_t count) const {
+  void print_line(Page& page, const Line& line, std::size_t first, std::size_t count) const {
     if (line.row == nullptr) {
-      text += pen(Ink::bold, line.label) + '\n';
+      page.line(page.inked(kBold, line.label));
       return;
     }
-    text += pad_right(line.label, label_width_);
+    std::string text = pad_right(line.label, label_width_);
     for (std::size_t i = first; i < first + count; ++i) {
-      const bool is_spread = figures_.columns[i].unit == "%";
-      const Ink ink = is_spread ? spread_ink(line.row->spread_percent) : Ink::plain;
-      text += pen(ink, pad_left(line.row->cells[i], widths_[i] + kGap));
+      const bool is_spread = units_[i] == "%";
+      text += page.inked(is_spread ? spread_ink(line.row->spread_percent) : kPlain,
+                         pad_left(line.row->cells[i], widths_[i]));
     }
-    text += '\n';
+    page.line(text);
   }
 
   const Figures& figures_;
   std::vector<Line> lines_;
-  std::vector<std::size_t> widths_;
+  Cells titles_;
+  Cells units_;
+  std::vector<std::size_t> widths_;  ///< with the gap before each
   std::vector<std::size_t> blocks_;  ///< columns in each
   std::size_t label_width_ = 0;
   bool short_titles_ = false;
@@ -230,41 +179,31 @@ std::string heading(const model::Run& run, const Figures& figures, bool uniform)
   return text;
 }
 
-void print_paragraph(std::string& text, const Pen& pen, Ink ink, std::string_view paragraph,
-                     std::size_t width, std::string_view indent = "") {
-  for (std::string& line : wrap(printable(paragraph), width, indent)) {
-    text += pen(ink, std::move(line)) + '\n';
-  }
-}
-
-void print_missing(std::string& text, const Pen& pen, const model::Run& run, const Figures& figures,
-                   std::size_t width) {
-  if (run.cases.empty()) {
-    text += "Nothing was measured.\n";
-  }
+/// Whether there was anything to say.
+bool print_missing(Page& page, const model::Run& run, const Figures& figures) {
+  bool any = false;
+  const auto say = [&](const std::string& text, std::string_view ink) {
+    page.paragraph(text, ink, kIndent);
+    any = true;
+  };
+  if (run.cases.empty()) say("Nothing was measured.", kPlain);
   for (const model::Case* failed : figures.failed) {
-    print_paragraph(text, pen, Ink::red, fmt::format("FAILED {}: {}", failed->name, failed->error),
-                    width, "  ");
+    say(fmt::format("FAILED {}: {}", failed->name, failed->error), kRed);
   }
   for (const model::Case* unmeasured : figures.unmeasured) {
-    print_paragraph(text, pen, Ink::yellow,
-                    fmt::format("NOT MEASURED {}: no repetition was completed", unmeasured->name),
-                    width, "  ");
+    say(fmt::format("NOT MEASURED {}: no repetition was completed", unmeasured->name), kYellow);
   }
   if (run.partial) {
-    print_paragraph(text, pen, Ink::yellow,
-                    "PARTIAL: interrupted, some repetitions that were asked for are missing.",
-                    width, "  ");
+    say("PARTIAL: interrupted, some repetitions that were asked for are missing.", kYellow);
   }
   if (run.environment.build_type == "Debug") {
-    print_paragraph(text, pen, Ink::yellow,
-                    "This is a Debug build: its times say nothing about an optimised one.", width,
-                    "  ");
+    say("This is a Debug build: its times say nothing about an optimised one.", kYellow);
   }
+  return any;
 }
 
 /// A row of the counters as a sentence, for terminals that the columns do not fit.
-std::string counter_sentence(const std::vector<std::string>& cells) {
+std::string counter_sentence(const Cells& cells) {
   std::string text = cells.front() + ":";
   for (std::size_t i = 1; i < cells.size(); ++i) {
     if (cells[i].empty()) continue;
@@ -276,78 +215,68 @@ std::string counter_sentence(const std::vector<std::string>& cells) {
 }
 
 /// The counters under the times: a heading for each case and aligned rows below it.
-void print_counters(std::string& text, const Pen& pen, const CounterTable& counters,
-                    std::size_t width) {
-  constexpr std::string_view kIndent = "  ";
-  std::vector<std::vector<std::string>> rows{{kCounterTitles.begin(), kCounterTitles.end()}};
+void print_counters(Page& page, const CounterTable& counters) {
+  std::vector<Cells> rows{{kCounterTitles.begin(), kCounterTitles.end()}};
   for (const CounterGroup& group : counters.groups) {
     rows.insert(rows.end(), group.rows.begin(), group.rows.end());
   }
-  std::vector<std::string> lines = aligned(rows, {true, false, false, false, false, true});
-  bool fits = true;
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
+  std::vector<std::string> lines = fitted(rows, {true, false, false, false, false, true});
+  const bool fit = std::ranges::all_of(lines, [&](std::string& line) {
     line.insert(0, kIndent);
-    fits = fits && display_width(line) <= width;
-  }
-  if (fits && !counters.groups.empty()) text += pen(Ink::bold, lines.front()) + '\n';
+    return display_width(line) <= page.width();
+  });
+  if (fit && !counters.groups.empty()) page.line(page.inked(kBold, lines.front()));
   std::size_t next = 1;
   for (const CounterGroup& group : counters.groups) {
-    print_paragraph(text, pen, Ink::bold, group.title, width, kIndent);
+    page.paragraph(group.title, kBold, kIndent);
     for (std::size_t i = 0; i < group.rows.size(); ++i, ++next) {
-      if (fits) {
-        text += lines[next] + '\n';
+      if (fit) {
+        page.line(lines[next]);
       } else {
-        print_paragraph(text, pen, Ink::plain, counter_sentence(rows[next]), width, kIndent);
+        page.paragraph(counter_sentence(rows[next]), kPlain, kIndent);
       }
     }
   }
-  if (!counters.groups.empty()) text += '\n';
+  if (!counters.groups.empty()) page.line();
   for (const std::string& sentence : counters.missing) {
-    print_paragraph(text, pen, Ink::yellow, sentence, width, kIndent);
+    page.paragraph(sentence, kYellow, kIndent);
   }
-  if (!counters.missing.empty()) text += '\n';
+  if (!counters.missing.empty()) page.line();
 }
 
 }  // namespace
 
 std::string table(const model::Run& run, const TableStyle& style) {
-  const std::size_t width = style.columns();
-  const Pen pen(style.colour);
+  Page page(style);
   Figures shown = figures(run);
   const bool uniform = shown.empty() || is_uniform(shown);
   if (style.distribution && !shown.empty()) {
     Figures wider = with_distribution(shown);
-    const std::size_t blocks = Layout(shown, lines_of(shown, uniform), width).blocks();
-    if (Layout(wider, lines_of(wider, uniform), width).blocks() == blocks) shown = std::move(wider);
+    const std::size_t blocks = Layout(shown, lines_of(shown, uniform), page.width()).blocks();
+    if (Layout(wider, lines_of(wider, uniform), page.width()).blocks() == blocks) {
+      shown = std::move(wider);
+    }
   }
-
-  std::string text;
-  print_paragraph(text, pen, Ink::bold, heading(run, shown, uniform), width);
-  text += '\n';
+  page.paragraph(heading(run, shown, uniform), kBold);
+  page.line();
   if (shown.empty()) {
-    print_missing(text, pen, run, shown, width);
-    return text;
+    print_missing(page, run, shown);
+    return std::move(page).text();
   }
-  const Layout layout(shown, lines_of(shown, uniform), width);
-  text += layout.print(pen) + '\n';
-  const std::size_t before = text.size();
-  print_missing(text, pen, run, shown, width);
-  if (text.size() > before) {
-    text += '\n';
-  }
-  const auto counters = counter_table(run);
-  if (counters) print_counters(text, pen, *counters, width);
-  for (const std::string& paragraph : explanation(shown, layout.short_titles())) {
-    print_paragraph(text, pen, Ink::dim, paragraph, width);
-  }
-  for (const std::string& sentence : counters ? counters->basis : std::vector<std::string>{}) {
-    print_paragraph(text, pen, Ink::dim, sentence, width);
+  const Layout layout(shown, lines_of(shown, uniform), page.width());
+  layout.print(page);
+  page.line();
+  if (print_missing(page, run, shown)) page.line();
+  std::vector<std::string> sentences = explanation(shown, layout.short_titles());
+  if (const auto counters = counter_table(run)) {
+    print_counters(page, *counters);
+    sentences.insert(sentences.end(), counters->basis.begin(), counters->basis.end());
   }
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
-    print_paragraph(text, pen, Ink::dim, fmt::format("On {}.", machine), width);
+    sentences.push_back(fmt::format("On {}.", machine));
   }
-  return text;
+  for (const std::string& each : sentences) page.paragraph(each, kDim);
+  return std::move(page).text();
 }
 
 }  // namespace taskbench::reports::render

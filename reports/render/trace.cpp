@@ -22,11 +22,6 @@ std::uint64_t count_of(const TraceRow& row, TraceInstantKind kind) {
 
 std::int64_t length_of(const TraceSpan& span) { return span.end_ns - span.begin_ns; }
 
-std::string duration_text(double ns) {
-  const TimeUnit unit = time_unit(ns);
-  return fmt::format("{} {}", with_separators(ns / unit.ns, unit.decimals), unit.name);
-}
-
 struct Times {
   std::int64_t polling_ns = 0;
   std::int64_t searching_ns = 0;
@@ -67,7 +62,7 @@ Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns
           share(times.polling_ns),
           share(times.searching_ns),
           share(times.parked_ns),
-          row.polls.empty() ? std::string(kNone) : duration_text(longest),
+          row.polls.empty() ? std::string(kNone) : time_text(longest),
           with_separators(row.event_count),
           with_separators(row.lost_count)};
 }
@@ -97,20 +92,14 @@ std::string table(const model::Trace& trace, const TableStyle& style) {
     rows.push_back(cells(fmt::format("worker {}", i), trace.workers[i], trace.length_ns, true));
   }
   rows.push_back(cells("outside", trace.outside, trace.length_ns, false));
-  std::vector<bool> left(rows[0].size(), false);
-  left.front() = true;
-
   const std::size_t iterations = trace.iterations.size();
   std::string text =
       fmt::format("{} · {} iteration{} in {}\n\n", printable(trace.case_name), iterations,
-                  iterations == 1 ? "" : "s", duration_text(static_cast<double>(trace.length_ns)));
-  for (const std::string& row : fitted(rows, left, style.table_columns())) text += row + '\n';
-  text += '\n';
-  const std::size_t width = style.columns();
-  for (const std::string& line : wrap(basis(trace), width)) text += line + '\n';
-  const std::string where = provenance(trace.environment);
-  if (!where.empty()) {
-    for (const std::string& line : wrap(where, width)) text += line + '\n';
+                  iterations == 1 ? "" : "s", time_text(static_cast<double>(trace.length_ns)));
+  text += in_rows(rows, names_to_the_left(rows.front()), style.table_columns()) + '\n';
+  for (const std::string& each : {basis(trace), provenance(trace.environment)}) {
+    if (each.empty()) continue;
+    for (const std::string& line : wrap(each, style.columns())) text += line + '\n';
   }
   return text;
 }

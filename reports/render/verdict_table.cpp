@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/figures.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -57,18 +61,36 @@ std::string bullets(const std::vector<std::string>& remarks) {
 }
 
 std::string markdown_table(const VerdictText& text) {
-  std::string result;
-  for (const std::string& title : text.titles) result += fmt::format("| {} ", title);
-  result += "|\n";
-  for (const std::string& title : text.titles) result += is_to_the_left(title) ? "|:--" : "|--:";
-  result += "|\n";
-  for (const VerdictText::Row& row : text.rows) {
-    for (const std::string& cell : row.cells) {
-      result += fmt::format("| {} ", markdown_escaped(cell));
-    }
-    result += "|\n";
+  std::vector<Cells> rows;
+  for (const VerdictText::Row& row : text.rows) rows.push_back(row.cells);
+  return markdown_table(text.titles, columns_to_the_left(text.titles), rows);
+}
+
+Cells compared_cells(std::string name, double base_ns, double head_ns, double change,
+                     std::optional<double> low, std::optional<double> high) {
+  const TimeUnit unit = time_unit(std::min(base_ns, head_ns));
+  return {std::move(name), time_text(base_ns, unit), time_text(head_ns, unit),
+          percent_change(change),
+          low && high ? fmt::format("{} … {}", percent_change(*low), percent_change(*high))
+                      : std::string(kNone)};
+}
+
+std::string verdict_cell(Verdict verdict, bool improved, std::string_view better) {
+  return improved ? fmt::format("{}, {}", word(verdict), better) : std::string(word(verdict));
+}
+
+std::string headline_of(Verdict overall, std::size_t failed, std::size_t undecided, std::size_t all,
+                        std::size_t faster, std::string_view failing) {
+  std::string text = fmt::format("{}: ", word(overall));
+  const std::string of_all = counted(all, "benchmark");
+  if (failed > 0) {
+    text += fmt::format("{} of {} slower{}", failed, of_all, failing);
+  } else if (undecided > 0) {
+    text += fmt::format("{} of {} undecided, none found slower", undecided, of_all);
+  } else {
+    text += fmt::format("none of {} slower", of_all);
   }
-  return result;
+  return faster > 0 ? fmt::format("{}, {} faster", text, faster) : text;
 }
 
 std::string folded_figures(const VerdictText& text) {
@@ -135,6 +157,33 @@ std::vector<std::string> large_floors(const std::map<std::string, model::NoiseFl
         percent(floor.epsilon), floor.source, percent(delta)));
   }
   return lines;
+}
+
+InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions) {
+  const std::string none(kNone);
+  InstructionCells cells{
+      "  its instructions", none, none, none, none, std::string(word(instructions.verdict))};
+  if (!instructions.exact) return cells;
+  const verdict::ExactChange& exact = *instructions.exact;
+  cells.base = with_separators(exact.base, 0);
+  cells.head = with_separators(exact.head, 0);
+  cells.change = fmt::format("{:+.2f} %", 100 * exact.change);
+  cells.spread = exact.repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact.threshold);
+  if (instructions.improved()) cells.verdict += ", fewer";
+  return cells;
+}
+
+std::string instructions_remark() {
+  return fmt::format(
+      "Instructions are counted, not timed: more than {:g} % more fail, whatever the times say.",
+      100 * verdict::kExactDelta);
+}
+
+std::string not_known_remark(const SharedReason& shared) {
+  return shared.count == 1
+             ? fmt::format("{}: its instructions are not known {}.", shared.name, shared.reason)
+             : fmt::format("{} benchmarks: their instructions are not known {}.", shared.count,
+                           shared.reason);
 }
 
 }  // namespace taskbench::reports::render

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/decision.hpp"
+#include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::render {
 
@@ -36,6 +38,19 @@ struct VerdictText {
 
 /// The table in Markdown, aligned in the same way.
 [[nodiscard]] std::string markdown_table(const VerdictText& text);
+
+/// How each row begins: its name, both times, the change, and the interval of the change.
+[[nodiscard]] Cells compared_cells(std::string name, double base_ns, double head_ns, double change,
+                                   std::optional<double> low, std::optional<double> high);
+
+/// "PASS, faster"
+[[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
+                                       std::string_view better = "faster");
+
+/// "FAIL: 1 of 5 benchmarks slower"; `failing` may say more of those: ", 1 of them only …".
+[[nodiscard]] std::string headline_of(verdict::Verdict overall, std::size_t failed,
+                                      std::size_t undecided, std::size_t all, std::size_t faster,
+                                      std::string_view failing = "");
 
 /// In a comment: the remarks as a list.
 [[nodiscard]] std::string bullets(const std::vector<std::string>& remarks);
@@ -91,5 +106,34 @@ inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
 /// How a comment begins: the hidden line that CI finds it by, and the title.
 [[nodiscard]] std::string comment_heading(const CommentStyle& style, std::string_view text);
+
+// Counts of instructions against each other, as the forms of `compare`, `ab` and `gate` show them.
+
+/// The cells of a row below that of the benchmark's times. Those without a count are a dash.
+struct InstructionCells {
+  std::string title;  ///< "  its instructions"
+  std::string base;   ///< per iteration
+  std::string head;
+  std::string change;   ///< "+0.31 %"
+  std::string spread;   ///< "exact", or how far counts of one program are apart: "± 0.40 %"
+  std::string verdict;  ///< "PASS, fewer"
+};
+[[nodiscard]] InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions);
+
+/// What the row means, a sentence.
+[[nodiscard]] std::string instructions_remark();
+
+/// Why they are not known, of the benchmark or of so many with the same reason.
+[[nodiscard]] std::string not_known_remark(const SharedReason& shared);
+
+/// Those of the rows where they are not known; equal reasons are told once.
+template <class Row>
+void add_not_known(const std::vector<Row>& rows, std::vector<std::string>& lines) {
+  std::vector<std::pair<std::string_view, std::string_view>> reasons;
+  for (const Row& row : rows) {
+    if (row.instructions) reasons.emplace_back(row.name, row.instructions->reason);
+  }
+  for (const SharedReason& each : shared_reasons(reasons)) lines.push_back(not_known_remark(each));
+}
 
 }  // namespace taskbench::reports::render

@@ -81,4 +81,18 @@ struct Reach {
 /// end. The first look that decides a benchmark is the one that counts.
 [[nodiscard]] PairedReport judge(const model::PairedTrial& trial);
 
+// What `taskbench ab --json` and `taskbench gate --json` have written, as it was read.
+
+struct PairedFile {
+  enum class Outcome {
+    judged,
+    identical,  ///< both programs are the same; nothing was run
+    failed,     ///< there is nothing to judge
+  };
+  Outcome outcome = Outcome::judged;
+  model::PairedTrial trial;      ///< but for a judged one: only the programs and `reproduce`
+  PairedReport report;           ///< of a judged one
+  model::PairedFailure failure;  ///< of a failed one
+};
+
 }  // namespace taskbench::reports::verdict

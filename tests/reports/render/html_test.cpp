@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "reports/render/document_markdown.hpp"
+#include "reports/render/document.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "reports/render/document_markdown.hpp"
+#include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
 #include "reports/render/report.hpp"
 #include "tests/reports/text.hpp"

@@ -11,7 +11,7 @@
 
 #include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
-#include "reports/render/document_markdown.hpp"
+#include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
 #include "reports/render/report_cases.hpp"
 #include "tests/reports/sample_runs.hpp"

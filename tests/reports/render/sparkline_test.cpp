@@ -1,4 +1,4 @@
-#include "reports/render/sparkline.hpp"
+#include "reports/render/bars.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 
 #include "reports/json/paired.hpp"
 #include "reports/render/paired.hpp"
-#include "reports/render/undecided.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/sequential.hpp"
 

@@ -1,4 +1,4 @@
-#include "reports/render/document_markdown.hpp"
+#include "reports/render/document.hpp"
 
 #include <fmt/format.h>
 
@@ -71,19 +71,18 @@ class Writer {
     const std::string caption = escaped(content.caption);
     text_ += content.folded ? fmt::format("<details><summary>{}</summary>\n\n", caption)
                             : fmt::format("{}\n\n", caption);
-    std::string alignment = "|";
-    text_ += '|';
+    Cells titles;
+    std::vector<bool> left;
     for (const TableColumn& column : content.columns) {
-      text_ += fmt::format(" {} |", escaped(column.title));
-      alignment += column.is_number ? "--:|" : ":--|";
+      titles.push_back(column.title);
+      left.push_back(!column.is_number);
     }
-    text_ += fmt::format("\n{}\n", alignment);
     const std::size_t shown = std::min(content.rows.size(), kMostRows);
+    std::vector<Cells> rows(shown);
     for (std::size_t i = 0; i < shown; ++i) {
-      text_ += '|';
-      for (const Cell& cell : content.rows[i]) text_ += fmt::format(" {} |", escaped(cell.text));
-      text_ += '\n';
+      for (const Cell& cell : content.rows[i]) rows[i].push_back(cell.text);
     }
+    text_ += markdown_table(titles, left, rows);
     if (shown < content.rows.size()) {
       text_ += fmt::format("\nThese are the first {} of {} rows; the page has all.\n", shown,
                            content.rows.size());

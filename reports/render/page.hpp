@@ -1,0 +1,60 @@
+// Text for a terminal, piece by piece: lines no longer than it is wide, and colours where they are
+// wanted.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reports/render/columns.hpp"
+#include "reports/render/render.hpp"
+
+namespace taskbench::reports::render {
+
+// ANSI's codes.
+inline constexpr std::string_view kPlain;
+inline constexpr std::string_view kBold = "1";
+inline constexpr std::string_view kDim = "2";
+inline constexpr std::string_view kRed = "31";
+inline constexpr std::string_view kYellow = "33";
+
+class Page {
+ public:
+  explicit Page(const TableStyle& style) : colour_(style.colour), width_(style.columns()) {}
+
+  [[nodiscard]] std::size_t width() const { return width_; }
+
+  /// After padding: the codes have no width.
+  [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
+    if (!colour_ || code.empty() || text.empty()) return text;
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+
+  void line(std::string_view text = {}) { text_.append(text) += '\n'; }
+
+  /// What it goes on in is indented.
+  void paragraph(std::string_view text, std::string_view code = kPlain,
+                 std::string_view indent = "") {
+    for (std::string& each : wrap(printable(text), width_, indent)) {
+      line(inked(code, std::move(each)));
+    }
+  }
+
+  /// Under titles and units, as wide as they are.
+  void rule(std::size_t width) {
+    std::string dashes;
+    for (std::size_t i = 0; i < width; ++i) dashes += "─";
+    line(inked(kDim, std::move(dashes)));
+  }
+
+  [[nodiscard]] std::string text() && { return std::move(text_); }
+
+ private:
+  bool colour_;
+  std::size_t width_;
+  std::string text_;
+};
+
+}  // namespace taskbench::reports::render
