@@ -54,9 +54,7 @@ class HeldSignals {
     sigpending(&pending);
     for (const int number : {SIGXFSZ, SIGPIPE}) {
       // One that was pending before is somebody else's and must stay pending.
-      if (sigismember(&pending, number) == 0) {
-        sigaddset(&held_, number);
-      }
+      if (sigismember(&pending, number) == 0) sigaddset(&held_, number);
     }
     pthread_sigmask(SIG_BLOCK, &held_, &before_);
   }
@@ -150,12 +148,8 @@ WriteOutcome refused(const fs::path& path, std::string_view reason) {
 /// 1 for "/dev/stdout", 3 for "/dev/fd/3". Opening these anew would write to the start of a file
 /// that the shell redirected us to, over what was printed before; the descriptor itself does not.
 std::optional<int> own_descriptor(const std::string& path) {
-  if (path == "/dev/stdout") {
-    return STDOUT_FILENO;
-  }
-  if (path == "/dev/stderr") {
-    return STDERR_FILENO;
-  }
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view prefix : {"/dev/fd/", "/proc/self/fd/"}) {
     if (path.starts_with(prefix)) {
       int fd = -1;
@@ -173,29 +167,21 @@ int resolve(const fs::path& path, Target& target) {
   target.file = path;
   for (int links = 0; links <= kMostLinks; ++links) {
     target.folder = target.file.parent_path();
-    if (target.folder.empty()) {
-      target.folder = ".";
-    }
+    if (target.folder.empty()) target.folder = ".";
     target.descriptor = own_descriptor(target.file.native());
-    if (target.descriptor) {
-      return 0;
-    }
+    if (target.descriptor) return 0;
     if (!target.file.has_filename()) {
       return EISDIR;  // "results/"
     }
     struct stat state {};
-    if (::lstat(target.file.c_str(), &state) != 0) {
-      return errno == ENOENT ? 0 : errno;
-    }
+    if (::lstat(target.file.c_str(), &state) != 0) return errno == ENOENT ? 0 : errno;
     if (!S_ISLNK(state.st_mode)) {
       target.state = state;
       return S_ISDIR(state.st_mode) ? EISDIR : 0;
     }
     std::error_code error;
     const fs::path link = fs::read_symlink(target.file, error);
-    if (error) {
-      return error.value();
-    }
+    if (error) return error.value();
     target.file = target.folder / link;  // an absolute link replaces the folder
   }
   return ELOOP;
@@ -203,9 +189,7 @@ int resolve(const fs::path& path, Target& target) {
 
 /// Why an existing regular file must not be replaced although its folder would permit it.
 std::optional<std::string> protection(const Target& target) {
-  if (!target.state) {
-    return std::nullopt;
-  }
+  if (!target.state) return std::nullopt;
   if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
     return errno == EROFS ? advice({"write", EROFS}, target, 0)
                           : "permission denied: the file is write-protected; change its "
@@ -230,27 +214,21 @@ class TemporaryFile {
       clock_gettime(CLOCK_MONOTONIC, &now);
       path_ = folder / fmt::format(".taskbench-{}-{:09}.tmp", ::getpid(), now.tv_nsec);
       file_.emplace(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-      if (file_->is_open() || errno != EEXIST) {
-        break;
-      }
+      if (file_->is_open() || errno != EEXIST) break;
     }
     error_ = file_->is_open() ? 0 : errno;
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (error_ == 0 && !renamed_) {
-      ::unlink(path_.c_str());
-    }
+    if (error_ == 0 && !renamed_) ::unlink(path_.c_str());
   }
 
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] Descriptor& file() { return *file_; }
 
   int rename_to(const fs::path& target) {
-    if (::rename(path_.c_str(), target.c_str()) != 0) {
-      return errno;
-    }
+    if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
     renamed_ = true;
     return 0;
   }
@@ -265,9 +243,7 @@ class TemporaryFile {
 int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno != EINTR) {
-      return errno;
-    }
+    if (written < 0 && errno != EINTR) return errno;
     content.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
   }
   return 0;
@@ -275,9 +251,7 @@ int write_all(int fd, std::string_view content) {
 
 int sync_to_disk(int fd) {
   while (::fsync(fd) != 0) {
-    if (errno != EINTR) {
-      return errno;
-    }
+    if (errno != EINTR) return errno;
   }
   return 0;
 }
@@ -285,9 +259,7 @@ int sync_to_disk(int fd) {
 /// The new file gets the old one's permissions, and its owner where we may give that away. In this
 /// order: whoever has given a file away may no longer change it.
 int keep_mode_and_owner(int fd, const struct stat& old) {
-  if (::fchmod(fd, old.st_mode & 0777) != 0) {
-    return errno;
-  }
+  if (::fchmod(fd, old.st_mode & 0777) != 0) return errno;
   struct stat fresh {};
   if (::fstat(fd, &fresh) == 0 && (fresh.st_uid != old.st_uid || fresh.st_gid != old.st_gid)) {
     static_cast<void>(::fchown(fd, old.st_uid, old.st_gid) == 0 ||
@@ -299,28 +271,18 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
 /// Everything up to and including the rename; what failed, or nothing.
 std::optional<Failure> replace(const Target& target, std::string_view content) {
   TemporaryFile temporary(target.folder);
-  if (temporary.error() != 0) {
-    return Failure{"create a file", temporary.error()};
-  }
+  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
   const int fd = temporary.file().get();
-  if (const int error = write_all(fd, content)) {
-    return Failure{"write a file", error};
-  }
+  if (const int error = write_all(fd, content)) return Failure{"write a file", error};
   if (target.state) {
     if (const int error = keep_mode_and_owner(fd, *target.state)) {
       return Failure{"set a file's permissions", error};
     }
   }
-  if (const int error = sync_to_disk(fd)) {
-    return Failure{"bring a file to the disk", error};
-  }
+  if (const int error = sync_to_disk(fd)) return Failure{"bring a file to the disk", error};
   // Network file systems report a full disk only now.
-  if (const int error = temporary.file().close()) {
-    return Failure{"write a file", error};
-  }
-  if (const int error = temporary.rename_to(target.file)) {
-    return Failure{"replace the file", error};
-  }
+  if (const int error = temporary.file().close()) return Failure{"write a file", error};
+  if (const int error = temporary.rename_to(target.file)) return Failure{"replace the file", error};
   return std::nullopt;
 }
 
@@ -329,9 +291,7 @@ std::optional<Failure> replace(const Target& target, std::string_view content) {
 /// syncs folders, and a folder that one may not read cannot be opened.
 void sync_folder(const fs::path& folder) {
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.is_open()) {
-    static_cast<void>(sync_to_disk(opened.get()));
-  }
+  if (opened.is_open()) static_cast<void>(sync_to_disk(opened.get()));
 }
 
 std::optional<Failure> write_directly(const Target& target, std::string_view content) {
@@ -340,12 +300,8 @@ std::optional<Failure> write_directly(const Target& target, std::string_view con
     return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
   }
   Descriptor device(::open(target.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!device.is_open()) {
-    return Failure{"open it", errno};
-  }
-  if (const int error = write_all(device.get(), content)) {
-    return Failure{"write", error};
-  }
+  if (!device.is_open()) return Failure{"open it", errno};
+  if (const int error = write_all(device.get(), content)) return Failure{"write", error};
   const int error = device.close();
   return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
 }
@@ -354,9 +310,7 @@ std::optional<Failure> write_directly(const Target& target, std::string_view con
 std::optional<Failure> check_directly(const Target& target) {
   if (target.descriptor) {
     const int flags = ::fcntl(*target.descriptor, F_GETFL);
-    if (flags < 0) {
-      return Failure{"write", errno};
-    }
+    if (flags < 0) return Failure{"write", errno};
     return (flags & O_ACCMODE) == O_RDONLY ? std::optional(Failure{"write", EBADF}) : std::nullopt;
   }
   if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
@@ -367,18 +321,14 @@ std::optional<Failure> check_directly(const Target& target) {
 
 std::optional<Failure> check_new_file(const Target& target, std::size_t expected_bytes) {
   TemporaryFile temporary(target.folder);
-  if (temporary.error() != 0) {
-    return Failure{"create a file", temporary.error()};
-  }
+  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
   const auto bytes = static_cast<off_t>(std::max<std::size_t>(expected_bytes, 1));
   int error = EINTR;
   while (error == EINTR) {
     error = ::posix_fallocate(temporary.file().get(), 0, bytes);
   }
   // A file system that cannot reserve space says so; then only writing would tell.
-  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
-    return Failure{"write a file", error};
-  }
+  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Failure{"write a file", error};
   return std::nullopt;
 }
 
@@ -386,9 +336,7 @@ std::optional<Failure> check_new_file(const Target& target, std::size_t expected
 template <class Directly, class Replacing>
 WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly directly,
                          Replacing replacing) {
-  if (path.empty()) {
-    return refused(path, "the name is empty; name a file");
-  }
+  if (path.empty()) return refused(path, "the name is empty; name a file");
   const HeldSignals held;
   Target target;
   std::optional<Failure> failure;
@@ -411,9 +359,7 @@ WriteOutcome write_file_atomically(const fs::path& path, std::string_view conten
       path, content.size(), [&](const Target& target) { return write_directly(target, content); },
       [&](const Target& target) {
         const std::optional<Failure> failure = replace(target, content);
-        if (!failure) {
-          sync_folder(target.folder);
-        }
+        if (!failure) sync_folder(target.folder);
         return failure;
       });
 }

@@ -185,9 +185,7 @@ class Parser {
     repetition.cpu_ns = time_of(path_, row, name, "cpu_time", true);
     repetition.iterations = iterations_of(path_, row, name);
     for (const auto& [key, value] : row.items()) {
-      if (value.is_number() && !is_key_of_rows(key)) {
-        repetition.counters[key] = value.get<double>();
-      }
+      if (value.is_number() && !is_key_of_rows(key)) repetition.counters[key] = value.get<double>();
     }
     return repetition;
   }

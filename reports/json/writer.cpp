@@ -33,9 +33,7 @@ Json positive_or_null(Integer count) {
 Json finite_numbers(const std::vector<double>& numbers) {
   Json list = Json::array();
   for (const double number : numbers) {
-    if (std::isfinite(number)) {
-      list.push_back(number);
-    }
+    if (std::isfinite(number)) list.push_back(number);
   }
   return list;
 }
@@ -47,18 +45,14 @@ Json context(const model::Environment& environment) {
   result["date"] = environment.date;
   result["host_name"] = environment.host_name;
   result["executable"] = environment.executable;
-  if (environment.cpu_count > 0) {
-    result["num_cpus"] = environment.cpu_count;
-  }
+  if (environment.cpu_count > 0) result["num_cpus"] = environment.cpu_count;
   if (std::isfinite(environment.cpu_mhz) && environment.cpu_mhz > 0) {
     result["mhz_per_cpu"] = std::llround(environment.cpu_mhz);
   }
   if (environment.cpu_scaling_enabled) {
     result["cpu_scaling_enabled"] = *environment.cpu_scaling_enabled;
   }
-  if (environment.aslr_enabled) {
-    result["aslr_enabled"] = *environment.aslr_enabled;
-  }
+  if (environment.aslr_enabled) result["aslr_enabled"] = *environment.aslr_enabled;
   result["caches"] = Json::array();
   for (const model::Cache& cache : environment.caches) {
     result["caches"].push_back({{"type", cache.type},
@@ -163,9 +157,7 @@ Json case_errors(const model::Case& measured) {
           repetition.index, repetition.iterations, repetition.real_ns, repetition.cpu_ns));
     }
   }
-  if (measured.repetitions.empty()) {
-    errors.push_back("no repetition was completed");
-  }
+  if (measured.repetitions.empty()) errors.push_back("no repetition was completed");
   return errors;
 }
 
@@ -177,9 +169,7 @@ Json case_object(const model::Case& measured, bool counted) {
   result["scheduler"] = measured.scheduler;
   result["workers"] = measured.workers;
   result["parameters"] = Json::object();
-  for (const auto& [name, value] : measured.parameters) {
-    result["parameters"][name] = value;
-  }
+  for (const auto& [name, value] : measured.parameters) result["parameters"][name] = value;
   result["operation"] = text_or_null(measured.operation);
   result["operations_per_iteration"] = positive_or_null(measured.operations);
   result["summary"] = summary ? summary_object(*summary) : Json();
@@ -190,9 +180,7 @@ Json case_object(const model::Case& measured, bool counted) {
     }
   }
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
-  if (counted) {
-    result["events_per_iteration"] = events_array(measured.events, measured.operations);
-  }
+  if (counted) result["events_per_iteration"] = events_array(measured.events, measured.operations);
   result["failed"] = !measured.error.empty();
   result["errors"] = case_errors(measured);
   return result;
@@ -206,9 +194,7 @@ Json taskbench_object(const model::Run& run) {
   result["environment"] = environment_object(run.environment);
   result["drift"] = drift_object(run.drift);
   result["settings"] = settings_object(run.settings);
-  if (run.counter_pass) {
-    result["counter_pass"] = counter_pass_object(*run.counter_pass);
-  }
+  if (run.counter_pass) result["counter_pass"] = counter_pass_object(*run.counter_pass);
   result["cases"] = Json::array();
   for (const model::Case& measured : run.cases) {
     result["cases"].push_back(case_object(measured, run.counter_pass.has_value()));
@@ -278,9 +264,7 @@ bool is_taken(const Json& row, std::string_view key) {
 /// A counter whose name is a key already stands there as "counter_" + name.
 void add_counters(Json& row, const Quantities& counters) {
   for (const auto& [name, value] : counters) {
-    if (!std::isfinite(value)) {
-      continue;
-    }
+    if (!std::isfinite(value)) continue;
     std::string key = name;
     while (key.empty() || is_taken(row, key)) {
       key.insert(0, kOfCounter);
@@ -367,15 +351,11 @@ Figures aggregate(const model::Case& measured, const std::vector<model::Repetiti
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
     for (const auto& [name, value] : counters_of(repetition)) {
-      if (std::isfinite(value)) {
-        counters[name].push_back(value);
-      }
+      if (std::isfinite(value)) counters[name].push_back(value);
     }
   }
   Figures figures{statistic.compute(real_ns), statistic.compute(cpu_ns), {}};
-  for (const auto& [name, values] : counters) {
-    figures.counters[name] = statistic.compute(values);
-  }
+  for (const auto& [name, values] : counters) figures.counters[name] = statistic.compute(values);
   add_events(measured, statistic, figures.counters);
   return figures;
 }
@@ -423,9 +403,7 @@ Json repetition_rows(const model::Run& run) {
     for (const model::Repetition& repetition : repetitions) {
       rows.push_back(iteration_row(family, repetition));
     }
-    if (repetitions.size() < 2) {
-      continue;
-    }
+    if (repetitions.size() < 2) continue;
     for (const Aggregate& statistic : kAggregates) {
       rows.push_back(aggregate_row(family, repetitions, statistic));
     }
@@ -438,13 +416,9 @@ Json median_rows(const model::Run& run) {
   Json rows = Json::array();
   for (Family& family : families(run)) {
     const std::vector<model::Repetition> repetitions = complete_repetitions(*family.measured);
-    if (repetitions.empty()) {
-      continue;
-    }
+    if (repetitions.empty()) continue;
     std::int64_t iterations = 0;
-    for (const model::Repetition& repetition : repetitions) {
-      iterations += repetition.iterations;
-    }
+    for (const model::Repetition& repetition : repetitions) iterations += repetition.iterations;
     // An "iteration" row, though it is a median: readers that know of aggregates leave those out.
     family.repetitions = 1;
     Json row = row_head(family, "", "iteration");

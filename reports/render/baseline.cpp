@@ -239,9 +239,7 @@ Json origin(const model::Series& series) {
 std::string others_text(const verdict::Others& others) {
   std::string text =
       fmt::format("other processes used {:.2f} of {:.2g} CPUs", others.used, others.cpus);
-  if (others.stolen > 0.005) {
-    text += fmt::format(", and the hypervisor took {:.2f}", others.stolen);
-  }
+  if (others.stolen > 0.005) text += fmt::format(", and the hypervisor took {:.2f}", others.stolen);
   return text;
 }
 

@@ -64,17 +64,11 @@ Decoded decode(std::string_view text) {
                              : lead < 0xF0 ? 3
                              : lead < 0xF5 ? 4
                                            : 0;
-  if (length == 1) {
-    return {lead, 1};
-  }
-  if (length == 0 || text.size() < length) {
-    return {kReplacement, 1};
-  }
+  if (length == 1) return {lead, 1};
+  if (length == 0 || text.size() < length) return {kReplacement, 1};
   std::uint32_t code_point = lead & (0x7FU >> length);
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) {
-      return {kReplacement, 1};
-    }
+    if ((byte(i) & 0xC0U) != 0x80U) return {kReplacement, 1};
     code_point = (code_point << 6U) | (byte(i) & 0x3FU);
   }
   constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
@@ -97,17 +91,13 @@ void wrap_line(std::string_view text, std::size_t width, std::string_view indent
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (word.empty()) {
-      continue;
-    }
+    if (word.empty()) continue;
     if (has_word && display_width(line) + 1 + display_width(word) > width) {
       lines.push_back(std::move(line));
       line = indent;
       has_word = false;
     }
-    if (has_word) {
-      line += ' ';
-    }
+    if (has_word) line += ' ';
     line += word;
     has_word = true;
   }
@@ -292,9 +282,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   while (true) {
     const std::size_t end = text.find('\n');
     wrap_line(text.substr(0, end), width, indent, lines);
-    if (end == std::string_view::npos) {
-      return lines;
-    }
+    if (end == std::string_view::npos) return lines;
     text.remove_prefix(end + 1);
   }
 }
@@ -435,13 +423,9 @@ std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,
   for (const std::size_t size : groups) {
     const std::span<const std::size_t> group = column_widths.subspan(first, size);
     first += size;
-    if (used + needed(group) > room) {
-      start_block();
-    }
+    if (used + needed(group) > room) start_block();
     for (const std::size_t column : group) {
-      if (used + gap + column > room) {
-        start_block();
-      }
+      if (used + gap + column > room) start_block();
       ++blocks.back();
       used += gap + column;
     }

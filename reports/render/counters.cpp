@@ -98,9 +98,7 @@ std::vector<std::string> grouped(const model::Run& run,
       if (reason == reasons.end()) continue;
       auto group =
           std::ranges::find(by_reason, reason->second, &decltype(by_reason)::value_type::first);
-      if (group == by_reason.end()) {
-        group = by_reason.insert(group, {reason->second, {}});
-      }
+      if (group == by_reason.end()) group = by_reason.insert(group, {reason->second, {}});
       if (std::ranges::find(group->second, event.event) == group->second.end()) {
         group->second.push_back(event.event);
       }
@@ -136,9 +134,7 @@ std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks&
       "many iterations as a repetition. The scheduler's counters are of the timing itself, over n "
       "repetitions.",
       pass.tool.empty() ? "" : " by " + pass.tool));
-  if (remarks.exact) {
-    sentences.push_back(fmt::format("callgrind: {}.", exact_basis()));
-  }
+  if (remarks.exact) sentences.push_back(fmt::format("callgrind: {}.", exact_basis()));
   if (remarks.user_only) {
     sentences.emplace_back(
         "user only: what the kernel did for the program is not in it; where that was not asked "

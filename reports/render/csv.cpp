@@ -17,9 +17,7 @@ std::set<std::string> counter_names(const model::Run& run) {
   std::set<std::string> names;
   for (const model::Case& measured : run.cases) {
     for (const model::Repetition& repetition : measured.repetitions) {
-      for (const auto& [name, value] : repetition.counters) {
-        names.insert(name);
-      }
+      for (const auto& [name, value] : repetition.counters) names.insert(name);
     }
   }
   return names;

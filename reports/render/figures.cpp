@@ -56,18 +56,14 @@ void sort_into(Figures& result, const model::Case& measured) {
 template <class Function>
 void for_each_row(Figures& figures, Function function) {
   for (Group& group : figures.groups) {
-    for (Row& row : group.rows) {
-      function(row);
-    }
+    for (Row& row : group.rows) function(row);
   }
 }
 
 template <class Function>
 void for_each_row(const Figures& figures, Function function) {
   for (const Group& group : figures.groups) {
-    for (const Row& row : group.rows) {
-      function(row);
-    }
+    for (const Row& row : group.rows) function(row);
   }
 }
 
@@ -77,14 +73,10 @@ std::string operations_meaning(const Figures& figures) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_operation;
   for (const Group& group : figures.groups) {
     const std::string& operation = group.rows.front().measured->operation;
-    if (operation.empty()) {
-      continue;
-    }
+    if (operation.empty()) continue;
     auto found = std::find_if(by_operation.begin(), by_operation.end(),
                               [&](const auto& known) { return known.first == operation; });
-    if (found == by_operation.end()) {
-      found = by_operation.insert(found, {operation, {}});
-    }
+    if (found == by_operation.end()) found = by_operation.insert(found, {operation, {}});
     found->second.push_back(group.workload);
   }
   std::vector<std::string> parts;
@@ -102,9 +94,7 @@ std::string basis(const Figures& figures) {
     fewest = std::min(fewest, row.summary.samples);
     most = std::max(most, row.summary.samples);
   });
-  if (most == 1) {
-    return "Each figure rests on a single repetition: nothing is known of its spread.";
-  }
+  if (most == 1) return "Each figure rests on a single repetition: nothing is known of its spread.";
   return fmt::format(
       "Each figure is the median of {}{} repetitions; half of them lie within ± MAD (median "
       "absolute deviation) of it.",
@@ -114,9 +104,7 @@ std::string basis(const Figures& figures) {
 void add_times(Figures& result) {
   double shortest = std::numeric_limits<double>::infinity();
   for_each_row(std::as_const(result), [&](const Row& row) {
-    if (row.summary.real_ns_median > 0) {
-      shortest = std::min(shortest, row.summary.real_ns_median);
-    }
+    if (row.summary.real_ns_median > 0) shortest = std::min(shortest, row.summary.real_ns_median);
   });
   const TimeUnit unit = time_unit(shortest);
   const std::string name(unit.name);
@@ -147,9 +135,7 @@ void add_counters(Figures& result) {
     for_each_row(std::as_const(result), [&](const Row& row) {
       any = any || counter_of(row.summary, column.counter).has_value();
     });
-    if (!any) {
-      continue;
-    }
+    if (!any) continue;
     result.columns.push_back(
         {column.title, column.short_title, "/iter", std::string(column.meaning), true});
     for_each_row(result, [&](Row& row) {
@@ -162,9 +148,7 @@ void add_counters(Figures& result) {
 
 std::string with_separators(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) {
-    digits.insert(i - 3, 1, ',');
-  }
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
 }
 
@@ -174,20 +158,14 @@ std::string with_separators(double number, int decimals) {
   std::string text = fmt::format("{:.{}f}", number, decimals);
   const std::size_t first = text.starts_with('-') ? 1 : 0;
   const std::size_t end = std::min(text.find('.'), text.size());
-  for (std::size_t i = end; i > first + 3; i -= 3) {
-    text.insert(i - 3, 1, ',');
-  }
+  for (std::size_t i = end; i > first + 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
 
 std::string rate(double per_iteration) {
-  if (per_iteration == 0) {
-    return "0";
-  }
+  if (per_iteration == 0) return "0";
   // The limits are where rounding to fewer digits starts, so that 9.996 is "10.0", not "10.00".
-  if (per_iteration < 0.005) {
-    return "<0.01";
-  }
+  if (per_iteration < 0.005) return "<0.01";
   return with_separators(per_iteration, per_iteration < 9.995 ? 2 : per_iteration < 99.95 ? 1 : 0);
 }
 
@@ -211,9 +189,7 @@ std::string with_prefix(double number) {
 TimeUnit time_unit(double shortest_ns) {
   constexpr std::array<TimeUnit, 4> kUnits = {
       {{"s", 1e9, 0}, {"ms", 1e6, 0}, {"µs", 1e3, 0}, {"ns", 1, 0}}};
-  if (!std::isfinite(shortest_ns)) {
-    return kUnits.back();
-  }
+  if (!std::isfinite(shortest_ns)) return kUnits.back();
   TimeUnit unit = *std::find_if(kUnits.begin(), kUnits.end() - 1,
                                 [shortest_ns](const TimeUnit& u) { return shortest_ns >= u.ns; });
   const double shortest = shortest_ns / unit.ns;
@@ -244,9 +220,7 @@ std::string ns_cell(std::optional<double> ns) {
 
 Figures figures(const model::Run& run) {
   Figures result;
-  for (const model::Case& measured : run.cases) {
-    sort_into(result, measured);
-  }
+  for (const model::Case& measured : run.cases) sort_into(result, measured);
   add_times(result);
   add_counters(result);
   return result;
@@ -255,9 +229,7 @@ Figures figures(const model::Run& run) {
 std::string changed_parameters(const model::Case& measured) {
   const std::string plain =
       fmt::format("{}/{}/workers:{}/", measured.workload, measured.scheduler, measured.workers);
-  if (!measured.name.starts_with(plain)) {
-    return "";
-  }
+  if (!measured.name.starts_with(plain)) return "";
   std::string rest = measured.name.substr(plain.size());
   std::replace(rest.begin(), rest.end(), '/', ' ');
   return rest;
@@ -281,9 +253,7 @@ std::vector<std::string> explanation(const Figures& figures, bool short_titles) 
 std::string provenance(const model::Environment& environment) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::string part) {
-    if (!part.empty()) {
-      parts.push_back(std::move(part));
-    }
+    if (!part.empty()) parts.push_back(std::move(part));
   };
   add(environment.cpu_model);
   if (environment.cpu_count > 0) {

@@ -114,9 +114,7 @@ const near = (frame, key) => {
   const row = shown.filter(each => each.y === frame.y);
   const greatest = (list, of) => list.reduce(
     (best, each) => best === null || of(each) > of(best) ? each : best, null);
-  if (key === "ArrowUp") {
-    return greatest(shown.filter(above), each => each.y * total + each.count);
-  }
+  if (key === "ArrowUp") return greatest(shown.filter(above), each => each.y * total + each.count);
   if (key === "ArrowDown") {
     return greatest(shown.filter(each => each.y > frame.y && holds(each, frame)),
                     each => -each.y);

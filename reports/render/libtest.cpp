@@ -19,9 +19,7 @@ std::string whole_ns(double ns) { return with_separators(static_cast<std::uint64
 /// Names by which tools recognise a benchmark from run to run: short where that is unambiguous.
 std::vector<std::string> names_of(const model::Run& run) {
   std::map<std::string, int> uses;
-  for (const model::Case& measured : run.cases) {
-    ++uses[measured.workload];
-  }
+  for (const model::Case& measured : run.cases) ++uses[measured.workload];
   std::vector<std::string> names;
   for (const model::Case& measured : run.cases) {
     std::string name = measured.workload;
@@ -41,9 +39,7 @@ std::vector<std::string> names_of(const model::Run& run) {
 std::string libtest(const model::Run& run) {
   const std::vector<std::string> names = names_of(run);
   std::size_t width = 0;
-  for (const std::string& name : names) {
-    width = std::max(width, display_width(name));
-  }
+  for (const std::string& name : names) width = std::max(width, display_width(name));
   std::string text;
   std::string failures;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -60,9 +56,7 @@ std::string libtest(const model::Run& run) {
       failures += fmt::format("\n---- {} stdout ----\n{}\n", names[i], printable(measured.error));
     }
   }
-  if (!failures.empty()) {
-    text += "\nfailures:\n" + failures;
-  }
+  if (!failures.empty()) text += "\nfailures:\n" + failures;
   return text.empty() ? "\n" : text;
 }
 

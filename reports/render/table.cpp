@@ -51,9 +51,7 @@ bool is_uniform(const Figures& figures) {
 std::vector<Line> lines_of(const Figures& figures, bool uniform) {
   std::vector<Line> lines;
   for (const Group& group : figures.groups) {
-    if (!uniform) {
-      lines.push_back({printable(group.workload), nullptr});
-    }
+    if (!uniform) lines.push_back({printable(group.workload), nullptr});
     for (const Row& row : group.rows) {
       const std::string label =
           uniform ? group.workload
@@ -168,9 +166,7 @@ Figures with_distribution(Figures figures) {
 
 std::string heading(const model::Run& run, const Figures& figures, bool uniform) {
   std::string text = "taskbench";
-  if (!run.environment.taskbench_version.empty()) {
-    text += " " + run.environment.taskbench_version;
-  }
+  if (!run.environment.taskbench_version.empty()) text += " " + run.environment.taskbench_version;
   if (!figures.empty() && uniform) {
     const model::Case& any = *figures.groups.front().rows.front().measured;
     text +=
@@ -238,9 +234,7 @@ void print_counters(Page& page, const CounterTable& counters) {
     }
   }
   if (!counters.groups.empty()) page.line();
-  for (const std::string& sentence : counters.missing) {
-    page.paragraph(sentence, kYellow, kIndent);
-  }
+  for (const std::string& sentence : counters.missing) page.paragraph(sentence, kYellow, kIndent);
   if (!counters.missing.empty()) page.line();
 }
 

@@ -50,9 +50,7 @@ double minimum_detectable_effect(double deviation, std::size_t blocks, double ep
                                  const TestErrors& errors) {
   require_sound(deviation, epsilon, errors);
   require(blocks > 0, "power: no blocks");
-  if (blocks < 2 || least_p(blocks) >= errors.alpha) {
-    return std::numeric_limits<double>::infinity();
-  }
+  if (blocks < 2 || least_p(blocks) >= errors.alpha) return std::numeric_limits<double>::infinity();
   double beyond =
       margin(alpha_of_each(errors), deviation, blocks) + margin(errors.beta, deviation, blocks);
   if (outcomes(blocks, errors) < 2) {
@@ -66,9 +64,7 @@ double minimum_failing_effect(double deviation, std::size_t blocks, double epsil
                               const TestErrors& errors) {
   require_not_negative(delta, "delta");
   const double detectable = minimum_detectable_effect(deviation, blocks, epsilon, errors);
-  if (std::isinf(detectable)) {
-    return detectable;
-  }
+  if (std::isinf(detectable)) return detectable;
   const double matters = std::log1p(std::max(delta, epsilon));
   return std::max(detectable, std::expm1(matters + margin(errors.beta, deviation, blocks)));
 }
@@ -110,9 +106,7 @@ std::optional<std::size_t> blocks_needed(double deviation, double effect, double
   std::size_t too_few = 1;
   std::size_t enough = 2;
   while (!is_enough(enough)) {
-    if (enough == kMostBlocks) {
-      return std::nullopt;
-    }
+    if (enough == kMostBlocks) return std::nullopt;
     too_few = enough;
     enough = std::min(2 * enough, kMostBlocks);
   }

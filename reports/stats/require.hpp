@@ -11,9 +11,7 @@
 namespace taskbench::reports::stats {
 
 inline void require(bool condition, const std::string& otherwise) {
-  if (!condition) {
-    throw std::invalid_argument(otherwise);
-  }
+  if (!condition) throw std::invalid_argument(otherwise);
 }
 
 /// At least one value, and none of them infinite or NaN.

@@ -124,9 +124,7 @@ std::size_t make_all_flips(std::vector<Workload>& workloads, std::size_t blocks)
   for (std::size_t step = 1; step < total; ++step) {
     const auto block = static_cast<std::size_t>(std::countr_zero(step));
     const bool is_turned = ((step - 1) ^ ((step - 1) >> 1)) >> block & 1;
-    for (Workload& workload : workloads) {
-      workload.turn(block, is_turned);
-    }
+    for (Workload& workload : workloads) workload.turn(block, is_turned);
     count_flips(workloads);
   }
   return total;
@@ -140,9 +138,7 @@ std::size_t make_random_flips(std::vector<Workload>& workloads, std::size_t bloc
   count_flips(workloads);
   for (std::size_t flip = 0; flip < kRandomFlips; ++flip) {
     std::generate(flips.begin(), flips.end(), [&random] { return random.next(); });
-    for (Workload& workload : workloads) {
-      workload.turn_all(flips);
-    }
+    for (Workload& workload : workloads) workload.turn_all(flips);
     count_flips(workloads);
   }
   return kRandomFlips + 1;

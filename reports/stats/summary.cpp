@@ -14,9 +14,7 @@ namespace taskbench::reports::stats {
 namespace {
 
 void require_values(std::span<const double> values, const char* statistic) {
-  if (values.empty()) {
-    throw std::invalid_argument(std::string(statistic) + " of no values");
-  }
+  if (values.empty()) throw std::invalid_argument(std::string(statistic) + " of no values");
 }
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
@@ -25,9 +23,7 @@ bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 class Series {
  public:
   void add(std::optional<double> value) {
-    if (value && std::isfinite(*value)) {
-      values_.push_back(*value);
-    }
+    if (value && std::isfinite(*value)) values_.push_back(*value);
   }
   [[nodiscard]] std::optional<double> median_if_any() const {
     return values_.empty() ? std::nullopt : std::optional(median(values_));
@@ -38,9 +34,7 @@ class Series {
 };
 
 std::optional<double> both_switches(const model::Repetition& repetition) {
-  if (!repetition.voluntary_switches || !repetition.involuntary_switches) {
-    return std::nullopt;
-  }
+  if (!repetition.voluntary_switches || !repetition.involuntary_switches) return std::nullopt;
   return *repetition.voluntary_switches + *repetition.involuntary_switches;
 }
 
@@ -51,9 +45,7 @@ double median(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), upper, sorted.end());
-  if (sorted.size() % 2 == 1) {
-    return *upper;
-  }
+  if (sorted.size() % 2 == 1) return *upper;
   // nth_element left everything not above *upper before it, so the other middle value is the
   // greatest of those.
   return std::midpoint(*std::max_element(sorted.begin(), upper), *upper);
@@ -63,9 +55,7 @@ double median_absolute_deviation(std::span<const double> values) {
   const double centre = median(values);
   std::vector<double> distances;
   distances.reserve(values.size());
-  for (const double value : values) {
-    distances.push_back(std::abs(value - centre));
-  }
+  for (const double value : values) distances.push_back(std::abs(value - centre));
   return median(distances);
 }
 
@@ -76,16 +66,12 @@ double mean(std::span<const double> values) {
 
 double standard_deviation(std::span<const double> values) {
   require_values(values, "standard deviation");
-  if (values.size() == 1) {
-    return 0;
-  }
+  if (values.size() == 1) return 0;
   // Two passes: the textbook's one pass (mean of squares minus square of mean) loses all digits
   // when the spread is small beside the mean, which is what good benchmarks have.
   const double centre = mean(values);
   double squares = 0;
-  for (const double value : values) {
-    squares += (value - centre) * (value - centre);
-  }
+  for (const double value : values) squares += (value - centre) * (value - centre);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
@@ -98,15 +84,11 @@ std::optional<Spread> spread_of(std::span<const double> values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
                [](double value) { return std::isfinite(value); });
-  if (finite.empty()) {
-    return std::nullopt;
-  }
+  if (finite.empty()) return std::nullopt;
   Spread spread;
   spread.samples = finite.size();
   spread.median = median(finite);
-  if (finite.size() > 1) {
-    spread.mad = median_absolute_deviation(finite);
-  }
+  if (finite.size() > 1) spread.mad = median_absolute_deviation(finite);
   const auto [least, greatest] = std::minmax_element(finite.begin(), finite.end());
   spread.min = *least;
   spread.max = *greatest;
@@ -118,9 +100,7 @@ bool is_complete(const model::Repetition& repetition) {
 }
 
 std::optional<CaseSummary> summarize(const model::Case& measured) {
-  if (!measured.error.empty()) {
-    return std::nullopt;
-  }
+  if (!measured.error.empty()) return std::nullopt;
   std::vector<double> real_ns;
   std::vector<double> cpu_ns;
   Series switches;
@@ -128,21 +108,15 @@ std::optional<CaseSummary> summarize(const model::Case& measured) {
   Series involuntary;
   std::map<std::string, Series> counters;
   for (const model::Repetition& repetition : measured.repetitions) {
-    if (!is_complete(repetition)) {
-      continue;
-    }
+    if (!is_complete(repetition)) continue;
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
     switches.add(both_switches(repetition));
     voluntary.add(repetition.voluntary_switches);
     involuntary.add(repetition.involuntary_switches);
-    for (const auto& [name, value] : repetition.counters) {
-      counters[name].add(value);
-    }
+    for (const auto& [name, value] : repetition.counters) counters[name].add(value);
   }
-  if (real_ns.empty()) {
-    return std::nullopt;
-  }
+  if (real_ns.empty()) return std::nullopt;
 
   CaseSummary summary;
   summary.samples = real_ns.size();
@@ -160,9 +134,7 @@ std::optional<CaseSummary> summarize(const model::Case& measured) {
   summary.voluntary_switches = voluntary.median_if_any();
   summary.involuntary_switches = involuntary.median_if_any();
   for (const auto& [name, series] : counters) {
-    if (const std::optional<double> value = series.median_if_any()) {
-      summary.counters[name] = *value;
-    }
+    if (const std::optional<double> value = series.median_if_any()) summary.counters[name] = *value;
   }
   return summary;
 }

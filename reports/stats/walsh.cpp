@@ -34,9 +34,7 @@ std::vector<double> signed_rank_lower_tail(std::size_t n) {
 /// The greatest k with P(W <= k) <= alpha: so many Walsh averages lie outside a bound.
 std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alpha) {
   const auto beyond = std::upper_bound(lower_tail.begin(), lower_tail.end(), alpha);
-  if (beyond == lower_tail.begin()) {
-    return std::nullopt;
-  }
+  if (beyond == lower_tail.begin()) return std::nullopt;
   return static_cast<std::size_t>(beyond - lower_tail.begin()) - 1;
 }
 
@@ -45,9 +43,7 @@ Interval bounds(std::span<const double> values, double alpha) {
   require_fraction(alpha, "confidence bound: alpha");
   const std::vector<double> averages = walsh_averages(values);
   const auto outside = cut(signed_rank_lower_tail(values.size()), alpha);
-  if (!outside) {
-    return {-kInfinity, kInfinity};
-  }
+  if (!outside) return {-kInfinity, kInfinity};
   // An alpha of a half and more would have the bounds change places.
   const std::size_t k = std::min(*outside, (averages.size() - 1) / 2);
   return {averages[k], averages[averages.size() - 1 - k]};

@@ -35,9 +35,7 @@ std::string render_as(std::string_view format, const model::Run& run, int width)
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    return usage();
-  }
+  if (argc < 3) return usage();
   for (const samples::NamedRun& run : samples::all()) {
     if (run.name == argv[2]) {
       const std::string text = render_as(argv[1], run.make(), argc > 3 ? std::atoi(argv[3]) : 100);

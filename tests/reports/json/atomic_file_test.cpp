@@ -47,13 +47,9 @@ std::string content_of(const std::filesystem::path& path) {
 /// Takes the place of the C library's in this executable. The other tests sync nothing, which keeps
 /// them fast on slow disks.
 extern "C" int fsync(int fd) {
-  if (!sync_watch.active) {
-    return 0;
-  }
+  if (!sync_watch.active) return 0;
   struct stat state {};
-  if (::fstat(fd, &state) != 0) {
-    return -1;
-  }
+  if (::fstat(fd, &state) != 0) return -1;
   const bool is_folder = S_ISDIR(state.st_mode);
   sync_watch.events.push_back((is_folder ? "folder synced, target holds "
                                          : "file synced, target "
@@ -74,9 +70,7 @@ namespace fs = std::filesystem;
 /// Runs `body` in a forked child and returns what it returned; a child that died returns how.
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
-  if (::pipe(ends) != 0) {
-    return "no pipe";
-  }
+  if (::pipe(ends) != 0) return "no pipe";
   std::fflush(nullptr);  // or the child might write out what the parent has buffered
   const pid_t child = ::fork();
   if (child == 0) {
@@ -344,14 +338,10 @@ TEST_F(AtomicFile, full_device_is_a_message) {
 
 /// Makes the calling process one that may mount, for itself only; false where the system forbids.
 bool may_mount() {
-  if (::geteuid() == 0) {
-    return ::unshare(CLONE_NEWNS) == 0;
-  }
+  if (::geteuid() == 0) return ::unshare(CLONE_NEWNS) == 0;
   const std::string uid = std::to_string(::geteuid());
   const std::string gid = std::to_string(::getegid());
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-    return false;
-  }
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
   // Without these maps the user owns nothing in the new namespace and can create no file.
   std::ofstream("/proc/self/setgroups") << "deny";
   std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
@@ -376,18 +366,12 @@ TEST_F(AtomicFile, full_disk_leaves_the_old_file_and_says_what_to_do) {
   const fs::path path = folder_ / "disk" / "run.json";
   const std::string old(40'000, 'o');
   const std::string result = on_tiny_disk(folder_ / "disk", [&]() -> std::string {
-    if (!write_file_atomically(path, old).ok()) {
-      return "first write failed";
-    }
+    if (!write_file_atomically(path, old).ok()) return "first write failed";
     const std::string checked = check_writable(path, 40'000).error;
     const std::string written = write_file_atomically(path, std::string(40'000, 'n')).error;
-    if (content_of(path) != old) {
-      return "old file was touched";
-    }
+    if (content_of(path) != old) return "old file was touched";
     std::size_t files = 0;
-    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_ / "disk")) {
-      ++files;
-    }
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_ / "disk")) ++files;
     return files != 1 ? "something was left" : checked == written ? written : checked + written;
   });
   if (result == "cannot mount") {
@@ -480,9 +464,7 @@ TEST_F(AtomicFile, pipe_is_written_directly_and_not_opened_by_the_check) {
 TEST_F(AtomicFile, pipe_without_a_reader_is_a_message_and_not_a_signal) {
   const std::string result = in_child([]() -> std::string {
     int ends[2];
-    if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) {
-      return "no pipe";
-    }
+    if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) return "no pipe";
     ::close(ends[0]);
     return write_file_atomically("/dev/stdout", "x").error;
   });

@@ -21,25 +21,19 @@ Json written_flat(const model::Run& run) { return Json::parse(to_flat_json(run))
 
 std::vector<std::string> names(const Json& file) {
   std::vector<std::string> result;
-  for (const Json& row : file["benchmarks"]) {
-    result.push_back(row["name"]);
-  }
+  for (const Json& row : file["benchmarks"]) result.push_back(row["name"]);
   return result;
 }
 
 std::vector<std::string> keys(const Json& object) {
   std::vector<std::string> result;
-  for (const auto& [key, value] : object.items()) {
-    result.push_back(key);
-  }
+  for (const auto& [key, value] : object.items()) result.push_back(key);
   return result;
 }
 
 const Json& row_named(const Json& file, const std::string& name) {
   for (const Json& row : file["benchmarks"]) {
-    if (row["name"] == name) {
-      return row;
-    }
+    if (row["name"] == name) return row;
   }
   static const Json kNone = Json::object();
   ADD_FAILURE() << "no row " << name;

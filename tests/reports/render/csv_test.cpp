@@ -74,9 +74,7 @@ TEST(Csv, has_a_header_and_one_record_a_repetition) {
 TEST(Csv, every_record_has_as_many_fields_as_the_header) {
   for (const samples::NamedRun& sample : samples::all()) {
     const std::vector<Record> records = parse(csv(sample.make()));
-    for (const Record& record : records) {
-      EXPECT_EQ(record.size(), records[0].size()) << sample.name;
-    }
+    for (const Record& record : records) EXPECT_EQ(record.size(), records[0].size()) << sample.name;
   }
 }
 

@@ -16,9 +16,7 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
@@ -141,9 +139,7 @@ TEST(Table, colours_change_nothing_but_the_colours) {
 TEST(Table, spread_is_yellow_above_five_and_red_above_ten_percent) {
   model::Run run = samples::partial_run();
   run.cases.resize(2);
-  for (model::Case& measured : run.cases) {
-    measured.repetitions.resize(2);
-  }
+  for (model::Case& measured : run.cases) measured.repetitions.resize(2);
   run.cases[0].repetitions[1].real_ns = run.cases[0].repetitions[0].real_ns * 1.15;
   run.cases[1].repetitions[1].real_ns = run.cases[1].repetitions[0].real_ns * 1.5;
   const std::string text = table(run, {true, 100});

@@ -28,17 +28,13 @@ class Noise {
 
   std::vector<double> normals(std::size_t count) {
     std::vector<double> values(count);
-    for (double& value : values) {
-      value = normal();
-    }
+    for (double& value : values) value = normal();
     return values;
   }
 
   std::vector<double> heavies(std::size_t count) {
     std::vector<double> values(count);
-    for (double& value : values) {
-      value = heavy();
-    }
+    for (double& value : values) value = heavy();
     return values;
   }
 

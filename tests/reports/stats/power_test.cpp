@@ -58,9 +58,7 @@ TEST(MinimumDetectableEffect, is_found_with_the_power_that_it_names) {
       std::vector<double> differences = noise.normals(one.blocks);
       const double change =
           minimum_detectable_effect(0.02, one.blocks, 0.01, {.alpha = one.alpha, .beta = 0.2});
-      for (double& difference : differences) {
-        difference = 0.02 * difference + std::log1p(change);
-      }
+      for (double& difference : differences) difference = 0.02 * difference + std::log1p(change);
       // As sign_flip_test decides (walsh_test.cpp), but faster.
       found += lower_bound(differences, one.alpha) > std::log1p(0.01);
     }

@@ -62,9 +62,7 @@ TEST(SignFlip, equals_the_published_p_of_the_depression_scores) {
   const Values before = {1.83, .50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
   const Values after = {.878, .647, .598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
   Values improvement;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    improvement.push_back(before[i] - after[i]);
-  }
+  for (std::size_t i = 0; i < before.size(); ++i) improvement.push_back(before[i] - after[i]);
   EXPECT_EQ(p_of(improvement), 0.01953125);
 }
 
@@ -138,9 +136,7 @@ TEST(SignFlip, unit_of_a_workload_does_not_matter) {
     Table table = correlated_noise(noise, 3, blocks);
     Values shifts = {0.1, 0.2, 0.3};
     const SignFlipResult before = slower(table, shifts);
-    for (double& value : table[1]) {
-      value *= 1e-6;
-    }
+    for (double& value : table[1]) value *= 1e-6;
     shifts[1] *= 1e-6;
     EXPECT_EQ(slower(table, shifts).p, before.p);
     EXPECT_EQ(slower(table, shifts).p_adjusted, before.p_adjusted);
@@ -163,9 +159,7 @@ TEST(SignFlip, order_of_blocks_does_not_matter_to_an_exact_test) {
   Noise noise(kSeed);
   Table table = correlated_noise(noise, 3, 11);
   const SignFlipResult before = slower(table, {0, 0, 0});
-  for (Values& row : table) {
-    std::rotate(row.begin(), row.begin() + 4, row.end());
-  }
+  for (Values& row : table) std::rotate(row.begin(), row.begin() + 4, row.end());
   EXPECT_EQ(slower(table, {0, 0, 0}).p, before.p);
   EXPECT_EQ(slower(table, {0, 0, 0}).p_adjusted, before.p_adjusted);
 }
@@ -184,9 +178,7 @@ TEST(SignFlip, seed_decides_only_on_random_flips) {
 // one number of SplitMix64 a flip, whose bit i turns the sign of block i.
 TEST(SignFlip, random_flips_are_the_same_everywhere) {
   Values values;
-  for (int i = 1; i <= 39; ++i) {
-    values.push_back(i % 2 == 1 ? i : -i);
-  }
+  for (int i = 1; i <= 39; ++i) values.push_back(i % 2 == 1 ? i : -i);
   EXPECT_NEAR(slower({values}, {0}, 1).p.front(), 0.44786, four_errors(0.44786, 10000));
   EXPECT_EQ(slower({values}, {0}, 1).p.front(), 4515.0 / 10001);
 }
@@ -216,13 +208,9 @@ TEST(SignFlip, p_is_superuniform_when_nothing_has_changed) {
   std::array<int, kLevels.size()> reached{};
   for (int trial = 0; trial < kTrials; ++trial) {
     Values differences = noise.heavies(8);
-    for (double& difference : differences) {
-      difference += 0.7;
-    }
+    for (double& difference : differences) difference += 0.7;
     const double p = p_of(differences, 0.7);
-    for (std::size_t i = 0; i < kLevels.size(); ++i) {
-      reached[i] += p <= kLevels[i] ? 1 : 0;
-    }
+    for (std::size_t i = 0; i < kLevels.size(); ++i) reached[i] += p <= kLevels[i] ? 1 : 0;
   }
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
     const double rate = static_cast<double>(reached[i]) / kTrials;
@@ -266,9 +254,7 @@ TEST(SignFlip, a_real_change_does_not_make_its_neighbours_alarms) {
   int found = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
     Table table = correlated_noise(noise, 4, 8);
-    for (double& difference : table[1]) {
-      difference += 1000;
-    }
+    for (double& difference : table[1]) difference += 1000;
     const SignFlipResult result = slower(table, Values(4, 0));
     found += result.p_adjusted[1] <= kAlpha;
     false_alarms += result.p_adjusted[0] <= kAlpha || result.p_adjusted[2] <= kAlpha ||

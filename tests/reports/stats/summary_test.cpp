@@ -134,9 +134,7 @@ TEST(Aggregates, nothing_of_no_values) {
 TEST(Aggregates, scale_with_the_unit) {
   const Values ns = {168'854, 171'002, 165'113, 169'999, 168'000};
   Values ms;
-  for (const double value : ns) {
-    ms.push_back(value / 1e6);
-  }
+  for (const double value : ns) ms.push_back(value / 1e6);
   EXPECT_NEAR(median(ms) * 1e6, median(ns), 1e-9);
   EXPECT_NEAR(median_absolute_deviation(ms) * 1e6, median_absolute_deviation(ns), 1e-9);
   EXPECT_NEAR(standard_deviation(ms) * 1e6, standard_deviation(ns), 1e-9);

@@ -82,9 +82,7 @@ TEST(HodgesLehmann, moves_and_stretches_with_the_values) {
   Noise noise(kSeed);
   const Values values = noise.heavies(13);
   Values other;
-  for (const double value : values) {
-    other.push_back(5 - 8 * value);
-  }
+  for (const double value : values) other.push_back(5 - 8 * value);
   EXPECT_NEAR(hodges_lehmann(other), 5 - 8 * hodges_lehmann(values), 1e-12);
   EXPECT_NEAR(upper_bound(other, 0.05), 5 - 8 * lower_bound(values, 0.05), 1e-12);
   EXPECT_NEAR(robust_deviation(other), 8 * robust_deviation(values), 1e-12);
@@ -169,9 +167,7 @@ TEST(RobustDeviation, is_the_standard_deviation_of_normal_noise) {
   for (const std::size_t count : {8U, 16U, 32U}) {
     constexpr int kSamples = 400;
     double sum = 0;
-    for (int sample = 0; sample < kSamples; ++sample) {
-      sum += robust_deviation(noise.normals(count));
-    }
+    for (int sample = 0; sample < kSamples; ++sample) sum += robust_deviation(noise.normals(count));
     EXPECT_NEAR(sum / kSamples, 1.01, 0.06) << count << " values, seed " << kSeed;
   }
 }

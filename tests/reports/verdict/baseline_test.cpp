@@ -165,9 +165,7 @@ TEST(baseline, a_change_by_delta_passes_no_oftener_than_the_error_says) {
   for (int i = 0; i < kTrials; ++i) {
     const Series stored = simulate(noise, 9, 1);
     const World slower{.slower = 1 + policy.delta};
-    if (report_of(simulate(noise, 7, 1, slower), stored, policy).overall == Verdict::pass) {
-      ++passed;
-    }
+    if (report_of(simulate(noise, 7, 1, slower), stored, policy).overall == Verdict::pass) ++passed;
   }
   EXPECT_LE(passed / double{kTrials}, policy.pass_error + stats::four_errors(0.05, kTrials));
 }
