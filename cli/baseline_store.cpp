@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "cli/near_miss.hpp"
+#include "cli/options.hpp"
 #include "cli/output_file.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
@@ -82,16 +80,21 @@ void read_folder(const fs::path& folder, StoreContent& content) {
 
 }  // namespace
 
-std::string parse_baseline_name(const std::vector<std::string>& given) {
-  const std::string name = parse_single("NAME", given).value_or(std::string(kDefaultBaseline));
+std::string parse_baseline_name(const Words& given) {
+  return given.empty() ? std::string(kDefaultBaseline) : baseline_name("NAME", given);
+}
+
+std::string baseline_name(std::string_view option, const Words& given) {
+  const std::string& name = single(option, given);
   constexpr std::string_view kAllowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos ||
       name.starts_with('.') || name.starts_with('-') || name.size() > kMaxName) {
-    throw UsageError(fmt::format(
-        "'{}' is no name of a baseline; it is of letters, digits, '.', '_' and '-', begins with "
-        "one of the first three but '.', and has at most {}",
-        name, kMaxName));
+    throw UsageError(
+        fmt::format("'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', "
+                    "'_' and '-', "
+                    "and begin with a letter, a digit or '_'",
+                    name, kMaxName));
   }
   if (name.ends_with(".anchor")) {
     throw UsageError(fmt::format("'{}': names that end in .anchor are those of anchors", name));

@@ -15,7 +15,11 @@ namespace taskbench::cli {
 inline constexpr std::string_view kDefaultStore = "ci/baselines";
 inline constexpr std::string_view kDefaultBaseline = "default";
 
-/// The name of a baseline as given, or the default. Throws UsageError for what cannot be a name.
+/// The name of a baseline that was given. Throws UsageError for what cannot be one.
+[[nodiscard]] std::string baseline_name(std::string_view option,
+                                        const std::vector<std::string>& given);
+
+/// The same, or the default.
 [[nodiscard]] std::string parse_baseline_name(const std::vector<std::string>& given);
 
 struct StoreEntry {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/near_miss.hpp"
+#include "cli/options.hpp"
 #include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
@@ -14,25 +15,23 @@ namespace {
 
 constexpr std::string_view kFlagPrefix = "--benchmark_";
 
-using Options = std::vector<std::string>;
-
 [[noreturn]] void refuse_flag(std::string_view flag, std::string_view value, std::string_view why) {
   throw UsageError(fmt::format("{}={}: {}", flag, value, why));
 }
 
-Options out(std::string_view, std::string_view value) { return {"--json", std::string(value)}; }
+Words out(std::string_view, std::string_view value) { return {"--json", std::string(value)}; }
 
-Options out_format(std::string_view flag, std::string_view value) {
+Words out_format(std::string_view flag, std::string_view value) {
   if (value != "json") refuse_flag(flag, value, "taskbench writes json");
   return {};
 }
 
-Options printed_format(std::string_view flag, std::string_view value) {
+Words printed_format(std::string_view flag, std::string_view value) {
   if (value == "console") return {};
   refuse_flag(flag, value, "taskbench prints its own table; --benchmark_out=FILE writes json");
 }
 
-Options filter(std::string_view flag, std::string_view value) {
+Words filter(std::string_view flag, std::string_view value) {
   if (value.empty() || value == "all") return {};
   if (value.starts_with('-')) {
     refuse_flag(flag, value, "taskbench cannot leave out what an expression matches");
@@ -40,29 +39,29 @@ Options filter(std::string_view flag, std::string_view value) {
   return {"--filter", std::string(value)};
 }
 
-Options repetitions(std::string_view, std::string_view value) {
+Words repetitions(std::string_view, std::string_view value) {
   return {"--repetitions", std::string(value)};
 }
 
-Options min_time(std::string_view flag, std::string_view value) {
+Words min_time(std::string_view flag, std::string_view value) {
   if (value.ends_with('x')) {
     refuse_flag(flag, value, "taskbench takes a time here; iterations are set by `--iterations`");
   }
   return {"--min-time", std::string(value)};
 }
 
-Options list(std::string_view, std::string_view value) {
+Words list(std::string_view, std::string_view value) {
   constexpr std::array<std::string_view, 4> kNo{"false", "0", "no", "off"};
   if (std::ranges::find(kNo, value) != kNo.end()) return {};
   return {"--list"};
 }
 
 /// What decides only how Google Benchmark prints, or is so in taskbench anyway.
-Options nothing(std::string_view, std::string_view) { return {}; }
+Words nothing(std::string_view, std::string_view) { return {}; }
 
 struct Flag {
   std::string_view name;
-  Options (*options)(std::string_view flag, std::string_view value);
+  Words (*options)(std::string_view flag, std::string_view value);
   bool needs_value = true;
 };
 
@@ -81,7 +80,7 @@ constexpr std::array<Flag, 12> kFlags{{
     {"--benchmark_enable_random_interleaving", nothing, false},
 }};
 
-Options translated(std::string_view word) {
+Words translated(std::string_view word) {
   const auto equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   const auto flag = std::ranges::find(kFlags, name, &Flag::name);
@@ -105,7 +104,7 @@ std::vector<std::string> without_benchmark_flags(std::vector<std::string> words)
   if (!names_run && !words[1].starts_with('-')) return words;
   std::vector<std::string> result{words.front(), "run"};
   for (std::size_t i = names_run ? 2 : 1; i < words.size(); ++i) {
-    const Options options = is_flag(words[i]) ? translated(words[i]) : Options{words[i]};
+    const Words options = is_flag(words[i]) ? translated(words[i]) : Words{words[i]};
     result.insert(result.end(), options.begin(), options.end());
   }
   return result;

@@ -99,7 +99,16 @@ class CommandLine {
       if (problems.empty()) problems.push_back(explain_mismatch(error.what()));
       return refuse(problems);
     } catch (const CLI::ParseError& error) {
-      return refuse({error.what()});
+      return refuse(explain(error.what()));
+    } catch (const UsageError&) {
+      // Values are parsed before the parser looks for --help, and for options that it does not
+      // know.
+      if (active().get_help_ptr()->count() > 0) {
+        return print_result(root_.help()) ? ExitCode::pass : ExitCode::usage;
+      }
+      const std::vector<std::string> problems = explain_unknown_options();
+      if (problems.empty()) throw;
+      return refuse(problems);
     }
     if (has_commands(active())) return refuse_without_command();
     for (const auto& [app, command] : commands_) {
@@ -158,6 +167,17 @@ class CommandLine {
     if (names.empty()) return {fmt::format("unexpected argument '{}'", shortened(word))};
     const std::vector<std::string_view> views(names.begin(), names.end());
     return {unknown_name("command", word, views)};
+  }
+
+  // CLI11 says "--quiet excludes --format", and "--allow-busy requires --baseline".
+  [[nodiscard]] std::vector<std::string> explain(std::string message) const {
+    std::vector<std::string> problems = explain_unknown_options();
+    if (!problems.empty()) return problems;
+    constexpr std::string_view kExcludes = " excludes ";
+    if (const auto at = message.find(kExcludes); at != std::string::npos) {
+      message.replace(at, kExcludes.size(), " and ").append(" exclude each other");
+    }
+    return {message};
   }
 
   // CLI11 says "--json: 1 required FILE missing".

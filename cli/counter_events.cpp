@@ -34,7 +34,6 @@ constexpr std::array kSets{
                "sched:sched_migrate_task"},
 };
 
-constexpr std::string_view kOption = "--counters";
 constexpr std::size_t kMostSlipsOfExact = 3;
 
 /// At the commas that stand outside of slashes and braces.
@@ -81,12 +80,12 @@ std::optional<std::string_view> nearly_known(std::string_view item) {
   return near == names.end() ? std::nullopt : std::optional(*near);
 }
 
-void check_event(const std::string& item) {
+void check_event(std::string_view option, const std::string& item) {
   const auto is_strange = [](char c) { return c <= ' ' || c == '"' || c == ';' || c == 0x7F; };
   if (item.starts_with('-') || std::ranges::any_of(item, is_strange)) {
     throw UsageError(
         fmt::format("{}: '{}' is neither a set nor the name of an event; `perf list` shows those",
-                    kOption, item));
+                    option, item));
   }
 }
 
@@ -94,7 +93,7 @@ void check_event(const std::string& item) {
 
 std::span<const CounterSet> counter_sets() { return kSets; }
 
-CounterPlan parse_counters(const std::vector<std::string>& given) {
+CounterPlan parse_counters(std::string_view option, const std::vector<std::string>& given) {
   CounterPlan plan;
   plan.words = given;
   std::set<std::string> words;
@@ -105,10 +104,10 @@ CounterPlan parse_counters(const std::vector<std::string>& given) {
   for (const std::string& list : given) {
     for (const std::string& item : items_of(list)) {
       if (item.empty()) {
-        throw UsageError(fmt::format("{}: '{}' has an empty item", kOption, list));
+        throw UsageError(fmt::format("{}: '{}' has an empty item", option, list));
       }
       if (!words.insert(item).second) {
-        throw UsageError(fmt::format("{}: '{}' is given twice", kOption, item));
+        throw UsageError(fmt::format("{}: '{}' is given twice", option, item));
       }
       if (item == model::kInstructionsExact) {
         plan.instructions_exact = true;
@@ -119,10 +118,10 @@ CounterPlan parse_counters(const std::vector<std::string>& given) {
         for (const std::string& event : items_of(set->events)) add(event);
         continue;
       }
-      check_event(item);
+      check_event(option, item);
       if (const auto near = nearly_known(item)) {
         const bool is_set = *near != model::kInstructionsExact;
-        throw UsageError(fmt::format("{}: unknown {} '{}'; did you mean '{}'?", kOption,
+        throw UsageError(fmt::format("{}: unknown {} '{}'; did you mean '{}'?", option,
                                      is_set ? "set" : "event", item, *near));
       }
       add(item);

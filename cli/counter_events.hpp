@@ -34,7 +34,8 @@ struct CounterPlan {
 /// The events of the sets and events that were given, each once, in that order. Commas separate
 /// them, except within the slashes and braces of perf's own syntax. Throws UsageError for an empty
 /// one, one that is given twice, a name that is nearly that of a set or of instructions-exact, and
-/// what is no event's name.
-[[nodiscard]] CounterPlan parse_counters(const std::vector<std::string>& given);
+/// what cannot be an event's name.
+[[nodiscard]] CounterPlan parse_counters(std::string_view option,
+                                         const std::vector<std::string>& given);
 
 }  // namespace taskbench::cli

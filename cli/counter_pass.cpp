@@ -87,7 +87,7 @@ class CounterPassRun {
       const PerfOutcome outcome =
           perf_.count(command, 60 + 20 * (repetition_s + run_.settings.warmup_s));
       failure = outcome.failure;
-      if (outcome.hopeless) given_up_ = failure;
+      if (outcome.stop_trying) given_up_ = failure;
       add_counts(outcome.counts, as_timed.iterations, measured.events);
     }
     // relaxed: nothing is ordered by the flag; it only has to be seen soon.

@@ -13,7 +13,7 @@ namespace taskbench::cli {
 inline constexpr int kCountingProcesses = 5;
 
 /// Fills in run.counter_pass and the events of each case that was measured, with as many iterations
-/// as in the timing pass. What cannot be counted is told there; nothing throws.
+/// as in the timing pass. What cannot be counted is noted there; nothing throws.
 void count_events(const RunPlan& plan, const std::atomic<bool>& stop, reports::model::Run& run);
 
 }  // namespace taskbench::cli

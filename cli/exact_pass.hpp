@@ -17,7 +17,7 @@ namespace taskbench::cli {
 /// Counts of each case, to see whether they agree.
 inline constexpr int kExactCounts = 5;
 
-/// Adds the event to each case that was measured. What cannot be counted is told there; nothing
+/// Adds the event to each case that was measured. What cannot be counted is noted there; nothing
 /// throws.
 void count_exactly(const RunPlan& plan, const std::atomic<bool>& stop, reports::model::Run& run);
 

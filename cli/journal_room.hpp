@@ -12,12 +12,12 @@ struct JournalRoom {
   bool named_by_user;
   bool replaces;          ///< for CI: one that is there is begun anew, whatever became of it
   std::string_view what;  ///< of which it is the journal: "trial"
-  /// Whether that has come to its end. Throws json::JournalError for what is no such journal.
+  /// Whether that has come to its end. Throws json::JournalError for what is not such a journal.
   std::function<bool(const std::filesystem::path&)> has_ended;
 };
 
-/// One at the default place that has ended is not needed any more, nor is any that is replaced:
-/// these are removed. What is no journal stays. Throws UsageError when one is in the way.
+/// One at the default place that has ended is not needed any more and is removed, as is any that is
+/// replaced. What is not a journal stays. Throws UsageError when one is in the way.
 void make_room_for_journal(const JournalRoom& room);
 
 }  // namespace taskbench::cli

@@ -44,12 +44,4 @@ inline CLI::Option* add_valued(CLI::App& app, const std::string& name,
   return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
 }
 
-/// The `name` of every row of a table, in its order.
-template <class Table>
-[[nodiscard]] std::vector<std::string> row_names(const Table& table) {
-  std::vector<std::string> names;
-  for (const auto& row : table) names.emplace_back(row.name);
-  return names;
-}
-
 }  // namespace taskbench::cli

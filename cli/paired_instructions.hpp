@@ -13,7 +13,7 @@
 
 namespace taskbench::cli {
 
-/// How far the counting is, for who waits.
+/// How far the counting is.
 struct CountingProgress {
   std::size_t done = 0;
   std::size_t all = 0;

@@ -165,9 +165,7 @@ class Comparison {
     }
     if (repository_ && !plan_.output.quiet && compares_head() &&
         repository_->has_uncommitted_changes()) {
-      print_note(
-          "the working tree has changes that are not committed: they are no part of HEAD, which is "
-          "compared");
+      print_note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
   }
 
@@ -322,7 +320,7 @@ class Comparison {
     } catch (const workloads::measure::NoSuchOutput& error) {
       throw UsageError(fmt::format("--outputs: {}", error.what()));
     }
-    if (!plan_.workloads.empty()) {  // a name that is none's must not pass
+    if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
       model::PairedSetup found = trial_.setup;
       find_benchmarks(programs, scratch, found);
     }
@@ -407,18 +405,18 @@ class Comparison {
           line.show(counting_text(now), elapsed.count());
         },
         journal, trial_);
-    bool is_foretold = false;
+    bool has_predicted = false;
     run_trial(
         programs, scratch, {.budget_s = budget_s(), .timeout_s = timeout_s()}, stop_,
         [&](const TrialProgress& now) {
-          if (now.blocks > 0 && !std::exchange(is_foretold, true)) foretell(line);
+          if (now.blocks > 0 && !std::exchange(has_predicted, true)) predict(line);
           line.show(trial_text(now), now.spent_s);
         },
         journal, trial_);
   }
 
   /// As soon as it is known how long a block takes, what the budget cannot decide.
-  void foretell(ProgressLine& line) const {
+  void predict(ProgressLine& line) const {
     if (plan_.output.quiet) return;
     const int blocks = verdict::blocks_within(trial_, budget_s());
     const verdict::Reach reach = verdict::reach_of(trial_, blocks);

@@ -4,38 +4,14 @@
 
 #include <stdexcept>
 
-#include "cli/baseline_store.hpp"
-#include "cli/noise_floors.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/model/event_count.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using Kind = OptionValues::Kind;
-
 constexpr double kMinBudget_s = 1;
 constexpr int kMaxPairedBlocks = 1000;
-
-std::string parse_text(std::string_view name, const std::vector<std::string>& given,
-                       std::string_view otherwise = {}) {
-  const auto text = parse_single(name, given);
-  if (!text) return std::string(otherwise);
-  if (text->empty()) throw UsageError(fmt::format("{}: it is empty", name));
-  return *text;
-}
-
-ProgramSource parse_source(std::string_view name, const std::vector<std::string>& command,
-                           const std::vector<std::string>& revision) {
-  const std::string revision_name = fmt::format("{}-rev", name);
-  ProgramSource source{parse_text(name, command), parse_text(revision_name, revision)};
-  if (!source.command.empty() && !source.revision.empty()) {
-    throw UsageError(fmt::format("give {} or {}, not both", name, revision_name));
-  }
-  return source;
-}
 
 bool is_inside(const std::filesystem::path& path) {
   const auto normal = path.lexically_normal();
@@ -43,192 +19,151 @@ bool is_inside(const std::filesystem::path& path) {
 }
 
 /// Below the worktree, or two revisions would be compared by the same file.
-void require_inside(const std::string& program) {
+std::string parse_program(std::string_view option, const Words& given) {
+  const std::string program = Text{}.parse(option, given);
   std::vector<std::string> words;
   try {
     words = workloads::measure::split_command(program);
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--program '{}': {}", program, error.what()));
+    throw UsageError(fmt::format("{} '{}': {}", option, program, error.what()));
   }
-  if (!is_inside(words.front())) {
+  if (is_inside(words.front())) return program;
+  throw UsageError(
+      fmt::format("{} '{}': its path begins in the root of what was checked out", option, program));
+}
+
+Words parse_outputs(std::string_view option, const Words& given) {
+  const Words names = parse_list(option, given);
+  for (const std::string& name : names) {
+    if (is_inside(name)) continue;
     throw UsageError(fmt::format(
-        "--program '{}': its path begins in the root of what was checked out", program));
+        "{} '{}': its path begins in the folder of the program, or in the root of what was checked "
+        "out",
+        option, name));
   }
+  return names;
+}
+
+bool parse_instructions(std::string_view option, const Words& given) {
+  const std::string& text = single(option, given);
+  if (text == reports::model::kInstructionsExact) return true;
+  throw UsageError(fmt::format(
+      "{}: '{}' cannot be judged here, only {} can (the scheduler's own counters and the CPU time "
+      "are always reported)",
+      option, text, reports::model::kInstructionsExact));
 }
 
 }  // namespace
 
-void PairedOptions::declare(CLI::App& app, OptionValueTable& values) {
-  declare_programs(app, values);
-  declare_measurement(app, values);
-  verdict_.declare(app, values);
-  auto* store =
-      add_valued(app, "--store", store_, "FOLDER", "Where noise floors and baselines are kept.");
-  store->default_str(std::string(kDefaultStore));
-  values.set(store, {Kind::file, {}});
-  store->group("Verdict");
+PairedOptions::PairedOptions(const PairedPolicy& policy) : output_(policy.journal) {
+  plan_.policy = policy;
+  plan_.budget_s = policy.budget_s;
+}
+
+void PairedOptions::declare(Options& options) {
+  app_ = &options.app();
+  declare_programs(options);
+  declare_measurement(options);
+  verdict_.declare(options);
+  options.value("--store", plan_.store, "FOLDER", Path{},
+                "Where noise floors and baselines are kept.");
   output_.declare(
-      app, values,
-      policy_.replaces_journal
+      options,
+      plan_.policy.replaces_journal
           ? "Go on with the trial of the journal, if there is one; otherwise it is begun anew."
           : "Go on with the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
 }
 
-void PairedOptions::declare_programs(CLI::App& app, OptionValueTable& values) {
-  auto* base = add_valued(app, "--base", base_, "CMD", "What is compared with.");
-  auto* head = add_valued(app, "--head", head_, "CMD", "What may be slower.");
-  auto* base_rev = add_valued(app, "--base-rev", base_rev_, "REV",
-                              "A git revision to build and take in place of --base.");
-  auto* head_rev = add_valued(app, "--head-rev", head_rev_, "REV",
-                              "A git revision to build and take in place of --head.");
-  auto* workload = add_valued(app, "--workload", workloads_, "NAME[,NAME...]",
-                              "Benchmarks to compare, by their names or what these begin with.");
-  workload->default_str("all that both have");
-  for (auto* option : {base, head, base_rev, head_rev, workload}) option->group("What to compare");
-
-  auto* build = add_valued(app, "--build", build_, "CMD",
-                           "What builds a revision, for `sh -c` in the root of its checkout. So "
-                           "that equal sources give equal bytes, -ffile-prefix-map is in CFLAGS "
-                           "and CXXFLAGS, and SOURCE_DATE_EPOCH is set.");
-  build->default_str("builds taskbench");
-  auto* program = add_valued(app, "--program", program_, "CMD",
-                             "What to run of a revision: a path in its checkout, and arguments.");
-  program->default_str(std::string(kDefaultProgram));
-  auto* cache = add_valued(app, "--cache", cache_, "DIR",
-                           "Where revisions are built, and kept for the next time.");
-  cache->default_str("~/.cache/taskbench/revisions");
-  values.set(cache, {Kind::file, {}});
-  for (auto* option : {build, program, cache}) option->group("How to build a revision");
+void PairedOptions::declare_programs(Options& options) {
+  options.group("What to compare");
+  auto* base = options.value("--base", plan_.base.command, "CMD", Text{}, "What is compared with.");
+  auto* head = options.value("--head", plan_.head.command, "CMD", Text{}, "What may be slower.");
+  options
+      .value("--base-rev", plan_.base.revision, "REV", Text{},
+             "A git revision to build and take in place of --base.")
+      ->excludes(base);
+  options
+      .value("--head-rev", plan_.head.revision, "REV", Text{},
+             "A git revision to build and take in place of --head.")
+      ->excludes(head);
+  options
+      .value("--workload", plan_.workloads, "NAME[,NAME...]", List{},
+             "Benchmarks to compare, by their names or what these begin with.")
+      ->default_str("all that both have");
+  options.group("How to build a revision");
+  options
+      .value("--build", plan_.recipe.build, "CMD", Text{},
+             "What builds a revision, for `sh -c` in the root of its checkout. So that equal "
+             "sources give equal bytes, -ffile-prefix-map is in CFLAGS and CXXFLAGS, and "
+             "SOURCE_DATE_EPOCH is set.")
+      ->default_str("builds taskbench");
+  options
+      .value("--program", plan_.recipe.program, "CMD", By{parse_program},
+             "What to run of a revision: a path in its checkout, and arguments.")
+      ->default_str(plan_.recipe.program);
+  options
+      .value("--cache", plan_.recipe.cache, "DIR", Path{},
+             "Where revisions are built, and kept for the next time.")
+      ->default_str("~/.cache/taskbench/revisions");
 }
 
-void PairedOptions::declare_measurement(CLI::App& app, OptionValueTable& values) {
-  const PairedPlan defaults;
-  auto* budget = add_valued(app, "--budget", budget_, "TIME",
-                            "No further block is begun when this time would be exceeded.");
-  budget->default_str(fmt::format("{:g}m", policy_.budget_s / 60));
-  auto* blocks = add_valued(app, "--max-blocks", max_blocks_, "N", "Most blocks.");
-  blocks->default_str(std::to_string(defaults.setup.max_blocks));
-  process_.declare(app);
-  auto* counters =
-      add_valued(app, "--counters", counters_, reports::model::kInstructionsExact,
-                 "Count the instructions of both, too, besides the budget, and judge them.");
-  values.set(counters, {Kind::one_of, {reports::model::kInstructionsExact}});
-  auto* identical =
-      app.add_flag("--run-identical", run_identical_,
-                   "Measure identical programs, too, which otherwise pass without a run.");
-  auto* outputs = add_valued(
-      app, "--outputs", outputs_, "PATH[,PATH...]",
-      "Files and folders that decide how fast the programs are, besides the executables: from the "
-      "root of a revision's checkout, or the folder of --base and --head. When these are equal, "
-      "too, nothing is measured.");
-  outputs->default_str("all that lies beside the executables");
-  for (auto* option : {budget, blocks, counters, identical, outputs}) {
-    option->group("How to measure");
+void PairedOptions::declare_measurement(Options& options) {
+  options.group("How to measure");
+  options.value("--budget", plan_.budget_s, "TIME", Duration{kMinBudget_s, kMaxBudget_s},
+                "No further block is begun when this time would be exceeded.");
+  options.value("--max-blocks", plan_.setup.max_blocks, "N", Number{1, kMaxPairedBlocks},
+                "Most blocks.");
+  process_.declare(options);
+  const std::string counter{reports::model::kInstructionsExact};
+  options.value("--counters", plan_.setup.counts_instructions, counter,
+                By{parse_instructions, OptionValues{OptionValues::Kind::one_of, {counter}}},
+                "Count the instructions of both, too, besides the budget, and judge them.");
+  options.flag("--run-identical", plan_.run_identical,
+               "Measure identical programs, too, which otherwise pass without a run.");
+  options
+      .value("--outputs", plan_.outputs, "PATH[,PATH...]", By{parse_outputs},
+             "Files and folders that decide how fast the programs are, besides the executables: "
+             "from the root of a revision's checkout, or the folder of --base and --head. When "
+             "these are equal, too, nothing is measured.")
+      ->default_str("all that lies beside the executables");
+}
+
+void PairedOptions::exclude_two_programs(CLI::Option* option) {
+  for (const char* name : {"--base", "--base-rev", "--head-rev", "--workload", "--build",
+                           "--program", "--cache", "--budget", "--max-blocks", "--repetitions",
+                           "--min-time", "--seed", "--counters", "--run-identical", "--outputs"}) {
+    option->excludes(app_->get_option_no_throw(name));
   }
 }
 
-PairedPlan PairedOptions::plan() {
-  verdict_.parse();
-  PairedPlan plan;
-  plan.policy = policy_;
-  plan.run_identical = run_identical_;
+PairedPlan PairedOptions::given() const {
+  PairedPlan plan = plan_;
   plan.output = output_.plan();
-  plan_programs(plan);
-  plan_measurement(plan);
-  plan.store = parse_path("--store", store_).value_or(kDefaultStore);
-  plan.outputs = parse_list("--outputs", outputs_);
-  for (const std::string& name : plan.outputs) {
-    if (is_inside(name)) continue;
-    throw UsageError(fmt::format(
-        "--outputs '{}': its path begins in the folder of the program, or in the root of what was "
-        "checked out",
-        name));
-  }
-  return plan;
-}
-
-StoredPlan PairedOptions::plan_stored(std::string_view option) {
-  const auto refuse = [&](std::string_view name, bool given) {
-    if (given) throw UsageError(fmt::format("{} and {} exclude each other", option, name));
-  };
-  refuse("--base", !base_.empty());
-  refuse("--base-rev", !base_rev_.empty());
-  refuse("--head-rev", !head_rev_.empty());
-  refuse("--build", !build_.empty());
-  refuse("--program", !program_.empty());
-  refuse("--cache", !cache_.empty());
-  refuse("--workload", !workloads_.empty());
-  refuse("--budget", !budget_.empty());
-  refuse("--max-blocks", !max_blocks_.empty());
-  for (const std::string_view each : process_.given()) refuse(each, true);
-  refuse("--counters", !counters_.empty());
-  refuse("--run-identical", run_identical_);
-  refuse("--outputs", !outputs_.empty());
-  verdict_.parse();
-  StoredPlan plan;
-  plan.program = parse_text("--head", head_);
-  plan.store = parse_path("--store", store_).value_or(kDefaultStore);
   plan.timeout_s = process_.timeout_s();
-  plan.output = output_.plan();
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->count() > 0) plan.given.insert(option->get_name());
+  }
   return plan;
 }
 
-void PairedOptions::plan_programs(PairedPlan& plan) const {
-  plan.base = parse_source("--base", base_, base_rev_);
-  plan.head = parse_source("--head", head_, head_rev_);
+PairedPlan PairedOptions::plan() const {
+  PairedPlan plan = given();
   if (!plan.output.resume && (!plan.base.given() || !plan.head.given())) {
     throw UsageError(fmt::format(
         "{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
-        policy_.command));
+        plan.policy.command));
   }
-  plan.recipe.build = parse_text("--build", build_, kDefaultBuild);
-  plan.recipe.program = parse_text("--program", program_, kDefaultProgram);
-  require_inside(plan.recipe.program);
-  const auto cache = parse_path("--cache", cache_);
-  if (plan.base.revision.empty() && plan.head.revision.empty()) return;
-  plan.recipe.cache = std::filesystem::absolute(cache ? *cache : default_cache());
-}
-
-void PairedOptions::plan_measurement(PairedPlan& plan) const {
-  reports::model::PairedSetup& setup = plan.setup;
-  setup.alpha = verdict_.alpha();
-  setup.delta = verdict_.delta();
-  process_.apply_to(setup);
-  plan.budget_s = policy_.budget_s;
-  plan.timeout_s = process_.timeout_s();
-  if (const auto text = parse_single("--max-blocks", max_blocks_)) {
-    setup.max_blocks =
-        static_cast<int>(parse_whole_number("--max-blocks", *text, 1, kMaxPairedBlocks));
+  if (!plan.base.revision.empty() || !plan.head.revision.empty()) {
+    std::filesystem::path& cache = plan.recipe.cache;
+    cache = std::filesystem::absolute(cache.empty() ? default_cache() : cache);
   }
-  if (const auto text = parse_single("--budget", budget_)) {
-    plan.budget_s = parse_duration_s("--budget", *text, kMinBudget_s, kMaxBudget_s);
-  }
-  setup.budget_s = plan.budget_s;
-  setup.timeout_s = plan.timeout_s;
-  setup.counts_instructions = parse_counters();
-  const auto note = [&](std::string_view option, const Given& values) {
-    if (!values.empty()) plan.given.insert(option);
-  };
-  for (const std::string_view each : process_.given()) plan.given.insert(each);
-  note("--budget", budget_);
-  if (process_.is_timeout_given()) plan.given.insert("--timeout");
-  note("--max-blocks", max_blocks_);
-  note("--counters", counters_);
-  note("--workload", workloads_);
-  if (verdict_.is_delta_given()) plan.given.insert("--delta");
-  if (verdict_.is_alpha_given()) plan.given.insert("--alpha");
-  plan.workloads = parse_list("--workload", workloads_);
-}
-
-bool PairedOptions::parse_counters() const {
-  const auto text = parse_single("--counters", counters_);
-  if (!text) return false;
-  if (*text == reports::model::kInstructionsExact) return true;
-  throw UsageError(fmt::format(
-      "--counters: '{}' is none that {} judges; there is {} (the scheduler's own counters and the "
-      "CPU time are always told)",
-      *text, policy_.command, reports::model::kInstructionsExact));
+  process_.apply_to(plan.setup);
+  plan.setup.alpha = verdict_.alpha();
+  plan.setup.delta = verdict_.delta();
+  plan.setup.budget_s = plan.budget_s;
+  plan.setup.timeout_s = plan.timeout_s;
+  return plan;
 }
 
 }  // namespace taskbench::cli

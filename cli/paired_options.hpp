@@ -1,14 +1,15 @@
 // The options of the commands that compare two programs in blocks: ab and gate.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/option_values.hpp"
+#include "cli/baseline_store.hpp"
+#include "cli/options.hpp"
 #include "cli/process_options.hpp"
 #include "cli/revision.hpp"
 #include "cli/verdict_options.hpp"
@@ -17,13 +18,13 @@
 
 namespace taskbench::cli {
 
-/// Wherein the commands differ.
+/// How ab and gate differ.
 struct PairedPolicy {
   std::string_view command;  ///< "ab"
   double budget_s = 0;
   std::string_view journal;  ///< where it is kept when none is named
-  /// For CI: what an earlier job left behind is in nobody's way. A journal that is there is begun
-  /// anew, and one that --resume names but that is missing, too.
+  /// For CI, where an earlier job may have left a journal: it is begun anew, as is one that
+  /// --resume names but that is missing.
   bool replaces_journal = false;
   bool reports_failures = false;  ///< the files are written then as well
 };
@@ -35,74 +36,51 @@ struct ProgramSource {
   [[nodiscard]] bool given() const { return !command.empty() || !revision.empty(); }
 };
 
-/// What was asked for, understood.
+/// What was asked for.
 struct PairedPlan {
   PairedPolicy policy;
   ProgramSource base;
   ProgramSource head;
-  BuildRecipe recipe;
+  BuildRecipe recipe{
+      .build = std::string(kDefaultBuild), .program = std::string(kDefaultProgram), .cache = {}};
   reports::model::PairedSetup setup;  ///< without what explore() finds out
   std::vector<std::string> workloads;
   std::vector<std::string> outputs;  ///< what else than the executables must be equal
   double budget_s = 600;
   double timeout_s = kDefaultProcessTimeout_s;
-  std::filesystem::path store;
+  std::filesystem::path store{kDefaultStore};
   bool run_identical = false;
-  std::set<std::string_view> given;  ///< options that decide how to measure and judge
-  VerdictOutput output;
-};
-
-/// What was asked for of one program that is compared with what is stored.
-struct StoredPlan {
-  std::string program;  ///< empty: none was given
-  std::filesystem::path store;
-  double timeout_s = 0;
+  std::set<std::string, std::less<>> given;  ///< every option that was
   VerdictOutput output;
 };
 
 class PairedOptions {
  public:
-  explicit PairedOptions(const PairedPolicy& policy) : policy_(policy), output_(policy.journal) {}
+  explicit PairedOptions(const PairedPolicy& policy);
 
-  void declare(CLI::App& app, OptionValueTable& values);
+  void declare(Options& options);
 
-  /// Understands what was given. Throws UsageError.
-  [[nodiscard]] PairedPlan plan();
+  /// Declares an option that compares one program, --head, with something else than another one:
+  /// it excludes the options that only two programs need.
+  void exclude_two_programs(CLI::Option* option);
 
-  /// The same for a program that is compared with a stored baseline, of which `option` is the name.
-  /// Options that only two programs need are refused.
-  [[nodiscard]] StoredPlan plan_stored(std::string_view option);
+  /// Completes what was given for two programs. Throws UsageError.
+  [[nodiscard]] PairedPlan plan() const;
 
-  /// Of what plan() or plan_stored() has understood.
+  /// What was given; nothing of it has been checked against the rest.
+  [[nodiscard]] PairedPlan given() const;
+
   [[nodiscard]] const VerdictOptions& verdict() const { return verdict_; }
 
  private:
-  void declare_programs(CLI::App& app, OptionValueTable& values);
-  void declare_measurement(CLI::App& app, OptionValueTable& values);
-  void plan_programs(PairedPlan& plan) const;
-  void plan_measurement(PairedPlan& plan) const;
-  [[nodiscard]] bool parse_counters() const;
+  void declare_programs(Options& options);
+  void declare_measurement(Options& options);
 
-  using Given = std::vector<std::string>;
-
-  PairedPolicy policy_;
+  PairedPlan plan_;
   ProcessOptions process_;
   VerdictOptions verdict_;
   VerdictOutputOptions output_;
-  Given base_;
-  Given head_;
-  Given base_rev_;
-  Given head_rev_;
-  Given build_;
-  Given program_;
-  Given cache_;
-  Given outputs_;
-  Given workloads_;
-  Given budget_;
-  Given max_blocks_;
-  Given counters_;
-  Given store_;
-  bool run_identical_ = false;
+  CLI::App* app_ = nullptr;
 };
 
 }  // namespace taskbench::cli

@@ -78,7 +78,7 @@ void leave_out(Exploration& both, const std::string& name, std::string reason) {
   both.left_out.push_back({name, std::move(reason)});
 }
 
-/// Nobody must take a benchmark for judged that its program lists and then does not run.
+/// A benchmark that its program lists and then does not run must not look as if it were judged.
 void note_missing(const TrialPrograms& programs, const std::vector<std::string>& chosen,
                   Exploration& both) {
   const auto has = [&](const std::string& name) {

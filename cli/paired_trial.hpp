@@ -34,7 +34,7 @@ class SideError : public workloads::measure::ProgramError {
   std::string benchmark_;
 };
 
-/// How far a trial is, for who waits.
+/// How far a trial is.
 struct TrialProgress {
   int blocks = 0;  ///< complete ones
   int max_blocks = 0;
@@ -59,15 +59,16 @@ class ScratchFolder {
 /// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
 /// theirs take; fills these into `setup`, beside what it holds already. Only those that `chosen`
 /// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what
-/// cannot be judged, is noted and left out. `waiting` is told meanwhile what is going on. Throws
-/// SideError, and ProgramError when they have nothing in common.
+/// cannot be judged, is noted and left out. `waiting` is called meanwhile with what is going on.
+/// Throws SideError, and ProgramError when they have nothing in common.
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
              const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
              reports::model::PairedSetup& setup,
              const std::function<void(const std::string& text, double elapsed_s)>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
-/// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that is none's.
+/// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that matches no
+/// benchmark.
 void keep_chosen(const std::vector<std::string>& chosen, reports::model::PairedSetup& setup);
 
 struct TrialLimits {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/near_miss.hpp"
+#include "cli/options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 
@@ -60,12 +61,7 @@ std::vector<std::string_view> parameter_names(Chosen chosen) {
 }
 
 void check_scoped(const Assignment& assignment, Chosen chosen) {
-  const Workload* workload = workloads::find(assignment.workload);
-  if (workload == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Workload& each : workloads::all()) names.push_back(each.name);
-    throw UsageError("--param: " + unknown_name("workload", assignment.workload, names));
-  }
+  const Workload* workload = find_row("--param", "workload", workloads::all(), assignment.workload);
   if (find_parameter(*workload, assignment.name) == nullptr) {
     const auto kind = fmt::format("parameter of {}", workload->name);
     const Workload* const only[] = {workload};
@@ -141,16 +137,6 @@ std::vector<ParameterValues> parse_parameters(Chosen chosen,
     all_values.push_back(std::move(values));
   }
   return all_values;
-}
-
-std::vector<std::string> assignment_names() {
-  std::vector<std::string> names;
-  for (const Workload& workload : workloads::all()) {
-    for (const Parameter& parameter : workload.parameters) {
-      names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
-    }
-  }
-  return names;
 }
 
 }  // namespace taskbench::cli

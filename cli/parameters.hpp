@@ -16,7 +16,4 @@ namespace taskbench::cli {
     std::span<const workloads::Workload* const> chosen,
     const std::vector<std::string>& assignments);
 
-/// "WORKLOAD.NAME" of every parameter of every workload.
-[[nodiscard]] std::vector<std::string> assignment_names();
-
 }  // namespace taskbench::cli

@@ -56,7 +56,7 @@ std::string refusal(const json::PerfCount& count, bool asked_for_user_only) {
 struct Perf::Answer {
   json::PerfOutput output;
   std::string failure;  ///< empty: it went well
-  bool hopeless = false;
+  bool stop_trying = false;
 };
 
 Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
@@ -108,7 +108,7 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
       {.command = std::move(words), .environment = std::move(variables), .timeout_s = timeout_s},
       stop_);
   Answer answer;
-  answer.hopeless = outcome.end == End::timed_out || outcome.end == End::interrupted;
+  answer.stop_trying = outcome.end == End::timed_out || outcome.end == End::interrupted;
   if (!outcome.ok()) {
     const std::string reason = json::perf_reason(outcome.errors);
     const bool says_it_all = outcome.code == kPerfUsage || reason.starts_with("not permitted") ||
@@ -160,7 +160,7 @@ void Perf::find_form() {
       return;
     }
     if (unavailable_.empty()) unavailable_ = answer.failure;
-    if (answer.hopeless) return;
+    if (answer.stop_trying) return;
   }
   if (unavailable_.find("unknown option `control'") != std::string::npos) {
     unavailable_ = fmt::format(
@@ -177,7 +177,7 @@ void Perf::probe(const CounterRequest& request) {
   std::vector<std::string> options = form_;
   options.insert(options.end(), {"-e", request.argument});
   const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
-  if (answer.hopeless) unavailable_ = answer.failure;
+  if (answer.stop_trying) unavailable_ = answer.failure;
   if (!answer.failure.empty()) {
     refuse(request, answer.failure);
   } else if (add_events(request, answer.output.counts)) {
@@ -223,7 +223,7 @@ PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_
           {fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes())}, timeout_s);
   PerfOutcome outcome;
   outcome.failure = std::move(answer.failure);
-  outcome.hopeless = answer.hopeless;
+  outcome.stop_trying = answer.stop_trying;
   if (!outcome.failure.empty()) return outcome;
   for (json::PerfCount& count : answer.output.counts) {
     const auto known = printed_.find(count.printed);

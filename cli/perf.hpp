@@ -29,8 +29,8 @@ struct ProbedEvent {
 /// One process under perf.
 struct PerfOutcome {
   std::vector<reports::json::PerfCount> counts;
-  std::string failure;    ///< a clause that says what went wrong; then there are no counts
-  bool hopeless = false;  ///< the next process would do no better: it hung, or we are to stop
+  std::string failure;       ///< a clause that says what went wrong; then there are no counts
+  bool stop_trying = false;  ///< the next process would do no better: it hung, or we are to stop
 };
 
 class Perf {

@@ -2,11 +2,10 @@
 // may take.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "cli/options.hpp"
+#include "reports/model/paired.hpp"
 
 namespace taskbench::cli {
 
@@ -19,36 +18,38 @@ inline constexpr double kMaxBudget_s = 24 * 3600;
 class ProcessOptions {
  public:
   /// Declares --repetitions, --min-time, --timeout and --seed.
-  void declare(CLI::App& app);
+  void declare(Options& options);
 
   /// Declares --timeout alone, where the others are those of an earlier measurement.
-  void declare_timeout(CLI::App& app);
+  void declare_timeout(Options& options);
 
-  /// Sets what was given, or the defaults, in a PairedSetup or a SeriesSetup. Throws UsageError.
-  template <class Setup>
-  void apply_to(Setup& setup) const {
-    setup.seed = seed();
-    setup.repetitions = repetitions();
-    setup.min_time_s = min_time_s();
+  void declare(CLI::App& app) {
+    OptionValueTable none;
+    Options options(app, none);
+    declare(options);
+  }
+  void declare_timeout(CLI::App& app) {
+    OptionValueTable none;
+    Options options(app, none);
+    declare_timeout(options);
   }
 
-  /// Throws UsageError.
-  [[nodiscard]] double timeout_s() const;
+  /// Sets what was given, or the defaults, in a PairedSetup or a SeriesSetup.
+  template <class Setup>
+  void apply_to(Setup& setup) const {
+    setup.seed = seed_;
+    setup.repetitions = repetitions_;
+    setup.min_time_s = min_time_s_;
+  }
 
-  [[nodiscard]] bool is_timeout_given() const { return !timeout_.empty(); }
-
-  /// The names of the options that were given, without --timeout, which decides no result.
-  [[nodiscard]] std::vector<std::string_view> given() const;
+  [[nodiscard]] double timeout_s() const { return timeout_s_; }
 
  private:
-  [[nodiscard]] std::uint64_t seed() const;
-  [[nodiscard]] std::int64_t repetitions() const;
-  [[nodiscard]] double min_time_s() const;
-
-  std::vector<std::string> repetitions_;
-  std::vector<std::string> min_time_;
-  std::vector<std::string> timeout_;
-  std::vector<std::string> seed_;
+  // What reports leave out of the command that reproduces them.
+  std::int64_t repetitions_ = reports::model::PairedSetup{}.repetitions;
+  double min_time_s_ = reports::model::PairedSetup{}.min_time_s;
+  double timeout_s_ = kDefaultProcessTimeout_s;
+  std::uint64_t seed_ = 1;
 };
 
 }  // namespace taskbench::cli

@@ -58,13 +58,13 @@ ExitCode write_report(const render::Document& document, const ReportRequest& req
                       const std::atomic<bool>& stop) {
   ReportFolder folder(request.folder);
   const DrawnPlots drawn = draw(document, request, folder, stop);
-  if (drawn.interrupted && !request.whatever_happens) return ExitCode::interrupted;
+  if (drawn.interrupted && !request.write_if_interrupted) return ExitCode::interrupted;
   for (const ReportFile& file : request.files) folder.write(file.name, file.content);
   folder.write(kMarkdown, render::markdown(document, drawn.plots));
   folder.write(kPage, render::html(document, drawn.plots));
   // relaxed: nothing is ordered by the flag.
   const bool is_late = stop.load(std::memory_order_relaxed);
-  if (is_late && !request.whatever_happens) return ExitCode::interrupted;
+  if (is_late && !request.write_if_interrupted) return ExitCode::interrupted;
   folder.publish(kPage);
   if (drawn.missing > 0 && !request.quiet) {
     print_note(fmt::format("{} of {} plots were not drawn: {}", drawn.missing,

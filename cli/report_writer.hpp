@@ -23,7 +23,7 @@ struct ReportRequest {
   bool keeps_gnuplot = false;       ///< what the plots are drawn from stays beside them
   double plot_timeout_s = kDefaultPlotTimeoutS;
   bool quiet = false;
-  bool whatever_happens = false;  ///< the report is written also when the drawing is interrupted
+  bool write_if_interrupted = false;  ///< with the plots that were drawn by then
 };
 
 /// Throws UsageError when no report can be written to `folder` now.

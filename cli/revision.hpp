@@ -2,10 +2,10 @@
 //
 //   CACHE/<repository and build command>/<commit>/source       the worktree
 //                                                /build.log
-//                                                /lock         held by who builds
+//                                                /lock         held while building
 //                                                /built        written last: the build is complete
 //
-// What has no stamp `built` was interrupted or failed, and is thrown away by who comes next. Of
+// What has no stamp `built` was interrupted or failed, and is thrown away by the next build. Of
 // each repository and build command the commits that were used last are kept; the stamp's time says
 // when. The whole cache may be deleted at any time.
 #pragma once
@@ -68,8 +68,8 @@ struct BuiltRevision {
 };
 
 /// The program of `commit`: built now, or taken from the cache. `name` is what messages call it
-/// ("base 1a2b3c4d5e6f"); `waiting` is told now and then what is going on, and for how long. Throws
-/// BuildError, also when `stop` was set, and UsageError.
+/// ("base 1a2b3c4d5e6f"); `waiting` is called now and then with what is going on, and for how long.
+/// Throws BuildError, also when `stop` was set, and UsageError.
 [[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
     const std::string& commit, const std::atomic<bool>& stop,

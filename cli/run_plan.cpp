@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -25,20 +24,10 @@ using workloads::measure::Scheduler;
 constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
 
-template <class Table>
-std::vector<std::string_view> names_of(const Table& table) {
-  std::vector<std::string_view> names;
-  for (const auto& row : table) names.push_back(row.name);
-  return names;
-}
-
 std::vector<const Workload*> choose_workloads(const std::vector<std::string>& names) {
   std::vector<const Workload*> chosen;
   for (const std::string& name : names) {
-    const Workload* workload = workloads::find(name);
-    if (workload == nullptr) {
-      throw UsageError(unknown_name("workload", name, names_of(workloads::all())));
-    }
+    const Workload* workload = find_row("", "workload", workloads::all(), name);
     if (std::ranges::find(chosen, workload) != chosen.end()) {
       throw UsageError(fmt::format("workload '{}' is given twice", name));
     }
@@ -50,39 +39,13 @@ std::vector<const Workload*> choose_workloads(const std::vector<std::string>& na
   return chosen;
 }
 
-std::vector<const Scheduler*> choose_schedulers(const std::vector<std::string>& given) {
-  std::vector<const Scheduler*> chosen;
-  for (const std::string& name : parse_list("--scheduler", given)) {
-    const Scheduler* scheduler = workloads::measure::find_scheduler(name);
-    if (scheduler == nullptr) {
-      throw UsageError("--scheduler: " +
-                       unknown_name("scheduler", name, names_of(workloads::measure::schedulers())));
-    }
-    chosen.push_back(scheduler);
-  }
-  if (chosen.empty()) chosen.push_back(&workloads::measure::schedulers().front());
-  return chosen;
-}
-
-std::vector<unsigned> worker_counts(const std::vector<std::string>& given) {
-  std::vector<unsigned> counts;
-  for (const std::string& item : parse_list("--workers", given)) {
-    const auto count = static_cast<unsigned>(parse_whole_number("--workers", item, 1, kMaxWorkers));
-    if (std::ranges::find(counts, count) != counts.end()) {  // "2,02" passes as two items
-      throw UsageError(fmt::format("--workers: {} is given twice", count));
-    }
-    counts.push_back(count);
-  }
-  return counts;
-}
-
 struct Pairing {
   const Scheduler* scheduler;
   unsigned workers;
 };
 
 /// Every scheduler with every count that it can have; those that were not asked for are as many as
-/// there are CPUs. What cannot be is told in `left_out`. Throws where nothing else was asked for.
+/// there are CPUs. Impossible pairs go to `left_out`. Throws where nothing else was asked for.
 std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
                               std::vector<unsigned> counts, unsigned cpus,
                               std::vector<std::string>& left_out) {
@@ -180,15 +143,9 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
                                shortened(pattern), cases.size(), cases.front().name()));
 }
 
-void plan_time(const RunArguments& arguments, std::size_t case_count,
-               workloads::measure::Settings& settings) {
-  const auto min_time = parse_single("--min-time", arguments.min_time);
-  const auto budget = parse_single("--time-budget", arguments.time_budget);
-  if (min_time && budget) {
-    throw UsageError(
-        "--min-time and --time-budget exclude each other: the budget decides how long a repetition "
-        "takes");
-  }
+void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
+  workloads::measure::Settings& settings = plan.settings;
+  const std::size_t case_count = plan.cases.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
     throw UsageError(
         fmt::format("--repetitions: {} of {} cases are more than {} in all; give fewer",
@@ -196,21 +153,17 @@ void plan_time(const RunArguments& arguments, std::size_t case_count,
   }
   const auto repetitions =
       static_cast<double>(settings.repetitions) * static_cast<double>(case_count);
-  if (budget) {
-    const double budget_s =
-        parse_duration_s("--time-budget", *budget, kMinTimeBudgetS, kMaxTimeBudgetS);
-    if (budget_s < repetitions * kMinRepetitionS) {
-      throw UsageError(fmt::format(
-          "--time-budget: {} is too short for {} repetitions of {} cases; give at least {}, or ask "
-          "for less",
-          *budget, settings.repetitions, case_count,
-          duration_limit_text(repetitions * kMinRepetitionS)));
-    }
-    settings.time_budget_s = budget_s;
-    return;
+  if (settings.time_budget_s) {
+    const double least_s = repetitions * kMinRepetitionS;
+    if (*settings.time_budget_s >= least_s) return;
+    throw UsageError(fmt::format(
+        "--time-budget: {} is too short for {} repetitions of {} cases; give at least {}, or ask "
+        "for less",
+        duration_limit_text(*settings.time_budget_s), settings.repetitions, case_count,
+        duration_limit_text(least_s)));
   }
-  if (min_time) {
-    settings.min_time_s = parse_duration_s("--min-time", *min_time, kMinMinTimeS, kMaxMinTimeS);
+  if (min_time_s) {
+    settings.min_time_s = *min_time_s;
     settings.warmup_s = std::min(settings.warmup_s, settings.min_time_s);
   }
   const double measuring_s = repetitions * settings.min_time_s;
@@ -222,61 +175,14 @@ void plan_time(const RunArguments& arguments, std::size_t case_count,
   }
 }
 
-void plan_iterations(const RunArguments& arguments, RunPlan& plan) {
-  if (!arguments.iterations.empty() && plan.settings.time_budget_s) {
-    throw UsageError(
-        "--iterations and --time-budget exclude each other: both decide how long it takes");
-  }
+void check_iterations(const RunPlan& plan) {
   std::vector<std::string> case_names;
   for (const Case& each : plan.cases) case_names.push_back(each.name());
   const std::vector<std::string_view> names(case_names.begin(), case_names.end());
-  for (const std::string& text : arguments.iterations) {
-    const auto equals = text.rfind('=');
-    if (equals == std::string::npos) {
-      throw UsageError(fmt::format("--iterations: '{}' is not CASE=N", text));
-    }
-    const std::string name = text.substr(0, equals);
-    if (std::ranges::find(names, name) == names.end()) {
-      throw UsageError("--iterations: " + unknown_name("case", name, names));
-    }
-    const std::uint64_t count =
-        parse_whole_number("--iterations", text.substr(equals + 1), 1, kMaxIterations);
-    if (!plan.settings.iterations.emplace(name, static_cast<std::int64_t>(count)).second) {
-      throw UsageError(fmt::format("--iterations: '{}' is given twice", name));
-    }
+  for (const auto& [name, count] : plan.settings.iterations) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw UsageError("--iterations: " + unknown_name("case", name, names));
   }
-}
-
-std::vector<PlantedDelay> parse_plants(const std::vector<std::string>& given) {
-  std::vector<PlantedDelay> planted;
-  for (const std::string& each : given) {
-    const auto equals = each.find('=');
-    const std::string_view site = std::string_view(each).substr(0, equals);
-    const auto found = std::ranges::find(rt::kDelaySites, site);
-    if (found == rt::kDelaySites.end()) {
-      throw UsageError("--plant: " + unknown_name("place", site, rt::kDelaySites));
-    }
-    const char* const end = each.data() + each.size();
-    double ns = 0;
-    const auto parsed =
-        std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
-    const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
-    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
-      throw UsageError(fmt::format("--plant: '{}' does not say PLACE=NS, with 0 to {} ns", each,
-                                   rt::kMaxPlantedDelay_ns));
-    }
-    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
-  }
-  return planted;
-}
-
-std::optional<std::filesystem::path> parse_file(std::string_view name,
-                                                const std::vector<std::string>& given) {
-  const auto path = parse_path(name, given);
-  if (path == std::filesystem::path("-")) {
-    throw UsageError(fmt::format("{}: '-' is no file; name one, or /dev/stdout", name));
-  }
-  return path;
 }
 
 // Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
@@ -293,26 +199,10 @@ std::filesystem::path resolved(const std::filesystem::path& path) {
   return failed ? path : target;
 }
 
-void plan_output(const RunArguments& arguments, RunPlan& plan) {
-  plan.quiet = arguments.quiet;
-  plan.json = parse_file("--json", arguments.json);
-  plan.json_flat = parse_file("--json-flat", arguments.json_flat);
+void check_output(const RunPlan& plan) {
   if (plan.json && plan.json_flat && resolved(*plan.json) == resolved(*plan.json_flat)) {
     throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
                                  plan.json_flat->string()));
-  }
-  plan.report = parse_path("--report", arguments.report);
-  const auto format = parse_single("--format", arguments.format);
-  plan.format = &output_formats().front();
-  if (format) {
-    const auto found = std::ranges::find(output_formats(), *format, &OutputFormat::name);
-    if (found == output_formats().end()) {
-      throw UsageError("--format: " + unknown_name("format", *format, names_of(output_formats())));
-    }
-    plan.format = &*found;
-  }
-  if (plan.quiet && format) {
-    throw UsageError("--quiet and --format exclude each other: --quiet prints no result");
   }
   if (plan.quiet && !plan.json && !plan.json_flat && !plan.report) {
     throw UsageError(
@@ -338,34 +228,87 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   std::vector<std::string> names;
   std::vector<std::string> assignments = arguments.parameters;
-  for (const std::string& word : arguments.workloads) {
+  for (const std::string& word : arguments.words) {
     (word.find('=') == std::string::npos ? names : assignments).push_back(word);
   }
+  RunPlan plan = arguments.plan;
   const auto chosen = choose_workloads(names);
-  const auto schedulers = choose_schedulers(arguments.schedulers);
-  RunPlan plan;
-  const auto paired = pairings(schedulers, worker_counts(arguments.workers), cpus, plan.left_out);
+  const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
-  if (const auto pattern = parse_single("--filter", arguments.filter)) {
-    plan.cases = keep_matching(std::move(plan.cases), *pattern);
-  }
+  if (arguments.filter) plan.cases = keep_matching(std::move(plan.cases), *arguments.filter);
   check_extent(plan.cases);
-  if (const auto text = parse_single("--repetitions", arguments.repetitions)) {
-    plan.settings.repetitions =
-        static_cast<std::int64_t>(parse_whole_number("--repetitions", *text, 1, kMaxRepetitions));
-  }
-  if (const auto text = parse_single("--seed", arguments.seed)) {
-    plan.settings.seed =
-        parse_whole_number("--seed", *text, 0, std::numeric_limits<std::uint64_t>::max());
-  }
-  plan.settings.pin = arguments.pin;
-  plan.planted = parse_plants(arguments.plant);
-  plan.counters = parse_counters(arguments.counters);
-  plan_time(arguments, plan.cases.size(), plan.settings);
-  plan_iterations(arguments, plan);
-  plan_output(arguments, plan);
+  plan_time(arguments.min_time_s, plan);
+  check_iterations(plan);
+  check_output(plan);
   check_pinning(plan, cpus);
   return plan;
+}
+
+void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb) {
+  options.group(fmt::format("What to {}", verb));
+  options.value("WORKLOAD", arguments.words, "WORKLOAD",
+                AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
+                fmt::format("What to {}; `taskbench list` shows them.", verb));
+  const auto schedulers = workloads::measure::schedulers();
+  options.value("--scheduler", arguments.schedulers, "NAME",
+                Choices<Scheduler>{"scheduler", schedulers, OptionValues::Kind::one_of},
+                fmt::format("Scheduler to run it on: {}.", fmt::join(row_names(schedulers), ", ")));
+  options
+      .value("--workers", arguments.workers, "N", Numbers{1, kMaxWorkers},
+             fmt::format("Workers, up to {}.", kMaxWorkers))
+      ->default_str("the CPUs that this process may use");
+  options.value("--param", arguments.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
+                "Set a parameter of the workload. May be repeated. `taskbench list parameters` "
+                "shows them.");
+}
+
+OptionValues offered_parameters() {
+  OptionValues offered{OptionValues::Kind::assignment, {}};
+  for (const Workload& workload : workloads::all()) {
+    for (const auto& parameter : workload.parameters) {
+      offered.names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
+    }
+  }
+  return offered;
+}
+
+std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given) {
+  std::vector<PlantedDelay> planted;
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    const std::string_view site = std::string_view(each).substr(0, equals);
+    const auto found = std::ranges::find(rt::kDelaySites, site);
+    if (found == rt::kDelaySites.end()) {
+      throw UsageError(fmt::format("{}: {}", option, unknown_name("place", site, rt::kDelaySites)));
+    }
+    const char* const end = each.data() + each.size();
+    double ns = 0;
+    const auto parsed =
+        std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
+    const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
+      throw UsageError(fmt::format("{}: '{}' does not say PLACE=NS, with 0 to {} ns", option, each,
+                                   rt::kMaxPlantedDelay_ns));
+    }
+    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
+  }
+  return planted;
+}
+
+std::map<std::string, std::int64_t> parse_iterations(std::string_view option, const Words& given) {
+  std::map<std::string, std::int64_t> iterations;
+  for (const std::string& text : given) {
+    const auto equals = text.rfind('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format("{}: '{}' is not CASE=N", option, text));
+    }
+    const std::string name = text.substr(0, equals);
+    const auto count = parse_whole_number(option, text.substr(equals + 1), 1, kMaxIterations);
+    if (!iterations.emplace(name, static_cast<std::int64_t>(count)).second) {
+      throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+    }
+  }
+  return iterations;
 }
 
 }  // namespace taskbench::cli

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/counter_events.hpp"
+#include "cli/options.hpp"
 #include "cli/output_formats.hpp"
 #include "runtime/trace/planted_delay.hpp"
 #include "workloads/measure/measure.hpp"
@@ -29,29 +32,6 @@ inline constexpr double kMaxMinTimeS = 3600;
 inline constexpr double kMinTimeBudgetS = 0.1;
 inline constexpr double kMaxTimeBudgetS = 24 * 3600;
 
-/// What the user wrote, option by option, not yet understood.
-struct RunArguments {
-  std::vector<std::string> workloads;  ///< NAME=VALUE among them counts as one more --param
-  std::vector<std::string> schedulers;
-  std::vector<std::string> workers;
-  std::vector<std::string> repetitions;
-  std::vector<std::string> min_time;
-  std::vector<std::string> time_budget;
-  std::vector<std::string> iterations;
-  std::vector<std::string> parameters;
-  std::vector<std::string> filter;
-  std::vector<std::string> seed;
-  std::vector<std::string> plant;
-  std::vector<std::string> counters;
-  std::vector<std::string> json;
-  std::vector<std::string> json_flat;
-  std::vector<std::string> report;
-  std::vector<std::string> format;
-  bool quiet = false;
-  bool pin = false;
-  bool list = false;
-};
-
 /// A delay in the scheduler, in builds that can plant one.
 struct PlantedDelay {
   rt::DelaySite site;
@@ -64,15 +44,42 @@ struct RunPlan {
   std::vector<std::string> left_out;  ///< combinations that cannot be, in words
   std::vector<PlantedDelay> planted;
   CounterPlan counters;  ///< of the passes after the timing
-  const OutputFormat* format = nullptr;
+  const OutputFormat* format = &output_formats().front();
   std::optional<std::filesystem::path> json;
   std::optional<std::filesystem::path> json_flat;
   std::optional<std::filesystem::path> report;  ///< a folder
   bool quiet = false;
 };
 
+/// The options of `taskbench run` as they were given: those that only together say what is
+/// measured, and the rest in `plan`.
+struct RunArguments {
+  std::vector<std::string> words;  ///< WORKLOAD, and NAME=VALUE, which is one more --param
+  std::vector<const workloads::measure::Scheduler*> schedulers{
+      &workloads::measure::schedulers().front()};
+  std::vector<unsigned> workers;  ///< none: as many as there are CPUs
+  std::vector<std::string> parameters;
+  std::optional<std::string> filter;
+  std::optional<double> min_time_s;
+  RunPlan plan;
+};
+
 /// Throws UsageError for whatever cannot be done as asked. `cpus` is how many CPUs the process may
 /// use. Touches no file.
 [[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
+
+/// The options that choose one case, for the commands that run only one: WORKLOAD, --scheduler,
+/// --workers and --param. In the group "What to `verb`".
+void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb);
+
+/// What the shells complete after --param.
+[[nodiscard]] OptionValues offered_parameters();
+
+/// PLACE=NS
+[[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given);
+
+/// CASE=N; whether there is such a case is found out by plan_run().
+[[nodiscard]] std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
+                                                                   const Words& given);
 
 }  // namespace taskbench::cli

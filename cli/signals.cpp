@@ -17,7 +17,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not 
 // second one deadly, also a SIGTERM after a SIGINT. SIGHUP stays caught: a terminal that goes away
 // sends it twice, by the shell and by the kernel.
 void request_stop(int) {
-  // relaxed: the flag is all that is told; nothing else is read by whoever sees it.
+  // relaxed: nothing else is read by whoever sees the flag.
   stop_requested.store(true, std::memory_order_relaxed);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);

@@ -89,7 +89,8 @@ double parse_fraction(std::string_view name, std::string_view text, double min, 
   const std::string_view rest(result.ptr, static_cast<std::size_t>(end - result.ptr));
   const bool is_percent = rest == "%" || rest == " %";
   if (result.ec != std::errc{} || (!rest.empty() && !is_percent) || !std::isfinite(number)) {
-    throw UsageError(fmt::format("{}: '{}' is no share; write 3% or 0.03", name, shortened(text)));
+    throw UsageError(
+        fmt::format("{}: '{}' is not a percentage; write 3% or 0.03", name, shortened(text)));
   }
   const double value = is_percent ? number / 100 : number;
   if (value < min * (1 - 1e-9) || value > max * (1 + 1e-9)) {

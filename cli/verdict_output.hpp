@@ -2,14 +2,12 @@
 // and where they write what they found.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "cli/option_values.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
 
@@ -33,23 +31,24 @@ struct VerdictOutput {
 class VerdictOutputOptions {
  public:
   /// `journal` is where it is kept when none is named.
-  explicit VerdictOutputOptions(std::string_view journal) : default_journal_(journal) {}
+  explicit VerdictOutputOptions(std::string_view journal) { output_.journal = journal; }
 
   /// Declares --journal, --resume, --json, --markdown and --quiet. What a command goes on with
   /// and what it writes, it says itself.
-  void declare(CLI::App& app, OptionValueTable& values, const std::string& resume_help,
-               const std::string& json_help);
+  void declare(Options& options, const std::string& resume_help, const std::string& json_help);
 
-  /// Understands what was given. Throws UsageError.
+  void declare(CLI::App& app, OptionValueTable& values, const std::string& resume_help,
+               const std::string& json_help) {
+    Options options(app, values);
+    declare(options, resume_help, json_help);
+  }
+
+  /// What was given.
   [[nodiscard]] VerdictOutput plan() const;
 
  private:
-  std::string_view default_journal_;
-  std::vector<std::string> journal_;
-  std::vector<std::string> json_;
-  std::vector<std::string> markdown_;
-  bool resume_ = false;
-  bool quiet_ = false;
+  VerdictOutput output_;
+  const CLI::Option* journal_option_ = nullptr;
 };
 
 }  // namespace taskbench::cli

@@ -26,7 +26,8 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
       "\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed\n"
       "or could not be built, 130 interrupted.");
-  options_.declare(app, values);
+  Options options(app, values);
+  options_.declare(options);
 }
 
 ExitCode AbCommand::execute(const Invocation&) {

@@ -11,7 +11,6 @@
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/measure/machine.hpp"
 
@@ -20,36 +19,31 @@ namespace {
 
 namespace model = reports::model;
 namespace render = reports::render;
-using Kind = OptionValues::Kind;
 
-void declare_store(CLI::App& app, OptionValueTable& values, StoredArguments& arguments) {
-  auto* store = add_valued(app, "--store", arguments.store, "DIR", "Where baselines are kept.");
-  store->default_str(std::string(kDefaultStore));
-  values.set(store, {Kind::file, {}});
+void declare_name(Options& options, StoredArguments& arguments) {
+  options.value("NAME", arguments.name, "NAME", By{baseline_name}, "Name of the baseline.")
+      ->expected(0, 1);
 }
 
-void declare_name(CLI::App& app, StoredArguments& arguments) {
-  app.add_option("NAME", arguments.name, "Name of the baseline.")->expected(0, 1);
+void declare_store(Options& options, StoredArguments& arguments) {
+  options.value("--store", arguments.store, "DIR", Path{}, "Where baselines are kept.");
 }
 
-void declare_key(CLI::App& app, StoredArguments& arguments) {
-  auto* key = add_valued(app, "--key", arguments.key, "KEY",
-                         "That of this key, as `taskbench baseline list` shows it.");
-  key->default_str("that of this machine");
+CLI::Option* declare_key(Options& options, StoredArguments& arguments) {
+  return options
+      .value("--key", arguments.key, "KEY", Text{.may_be_empty = true},
+             "That of this key, as `taskbench baseline list` shows it.")
+      ->default_str("that of this machine");
 }
 
-BaselineStore store_of(const StoredArguments& arguments) {
-  const auto text = parse_single("--store", arguments.store);
-  if (text && text->empty()) throw UsageError("--store: the name is empty");
-  return BaselineStore(text.value_or(std::string(kDefaultStore)));
-}
+BaselineStore store_of(const StoredArguments& arguments) { return BaselineStore(arguments.store); }
 
 /// Which one is meant must be said where something is changed or removed.
-std::string required_name(const StoredArguments& arguments, std::string_view command) {
-  if (arguments.name.empty()) {
+const std::string& required_name(const StoredArguments& arguments, std::string_view command) {
+  if (!arguments.name) {
     throw UsageError(fmt::format("baseline {} needs the name of a baseline", command));
   }
-  return parse_baseline_name(arguments.name);
+  return *arguments.name;
 }
 
 void tell_bad(const StoreContent& content) {
@@ -63,19 +57,21 @@ bool is_here(const model::Series& series, const model::MachineKey& here) {
 }  // namespace
 
 void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description("List the stored baselines.\n\nFiles that are none are named on standard error.");
+  app.description(
+      "List the stored baselines.\n\nFiles that are not baselines are named on standard error.");
   app.footer(
       "Examples:\n"
       "  taskbench baseline list\n"
       "  taskbench baseline list --format json\n"
       "\n"
-      "Exit status: 0, or 2 when a file in the store is no baseline.");
-  declare_store(app, values, arguments_);
-  arguments_.format.declare(app, values);
+      "Exit status: 0, or 2 when a file in the store is not a baseline.");
+  Options options(app, values);
+  declare_store(options, arguments_);
+  declare_form(options, arguments_.form);
 }
 
 ExitCode BaselineListCommand::execute(const Invocation&) {
-  const bool as_json = arguments_.format.wants_json();
+  const bool as_json = arguments_.form->is_json;
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();
   std::vector<render::StoredBaseline> list;
@@ -100,20 +96,20 @@ void BaselineShowCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline show nightly --format json\n"
       "\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(app, arguments_);
-  app.get_option("NAME")->description(
-      fmt::format("Name of the baseline. [default: {}]", kDefaultBaseline));
-  declare_store(app, values, arguments_);
-  declare_key(app, arguments_);
-  arguments_.format.declare(app, values);
+  Options options(app, values);
+  declare_name(options, arguments_);
+  app.get_option("NAME")->default_str(std::string(kDefaultBaseline));
+  declare_store(options, arguments_);
+  declare_key(options, arguments_);
+  declare_form(options, arguments_.form);
 }
 
 ExitCode BaselineShowCommand::execute(const Invocation&) {
-  const bool as_json = arguments_.format.wants_json();
-  const std::string name = parse_baseline_name(arguments_.name);
+  const bool as_json = arguments_.form->is_json;
+  const std::string name = arguments_.name.value_or(std::string(kDefaultBaseline));
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();
-  const StoreEntry& entry = choose(content, name, parse_single("--key", arguments_.key), here);
+  const StoreEntry& entry = choose(content, name, arguments_.key, here);
   const render::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
   const std::string text =
       as_json ? render::details_json(stored) : render::details(stored, table_style(STDOUT_FILENO));
@@ -129,16 +125,17 @@ void BaselinePromoteCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline promote default\n"
       "\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(app, arguments_);
-  declare_store(app, values, arguments_);
-  declare_key(app, arguments_);
+  Options options(app, values);
+  declare_name(options, arguments_);
+  declare_store(options, arguments_);
+  declare_key(options, arguments_);
 }
 
 ExitCode BaselinePromoteCommand::execute(const Invocation&) {
   const std::string name = required_name(arguments_, "promote");
   const StoreContent content = store_of(arguments_).read();
-  const StoreEntry& entry = choose(content, name, parse_single("--key", arguments_.key),
-                                   workloads::measure::probe_machine());
+  const StoreEntry& entry =
+      choose(content, name, arguments_.key, workloads::measure::probe_machine());
   BaselineStore::promote(entry);
   const std::string text =
       fmt::format("the anchor of '{}' is now the baseline of {}\n", name, entry.rolling.setup.date);
@@ -153,16 +150,16 @@ void BaselineRemoveCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline rm nightly --all-keys\n"
       "\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(app, arguments_);
-  declare_store(app, values, arguments_);
-  declare_key(app, arguments_);
-  app.add_flag("--all-keys", arguments_.all_keys, "Those of every machine and build.");
+  Options options(app, values);
+  declare_name(options, arguments_);
+  declare_store(options, arguments_);
+  auto* key = declare_key(options, arguments_);
+  options.flag("--all-keys", arguments_.all_keys, "Those of every machine and build.")
+      ->excludes(key);
 }
 
 ExitCode BaselineRemoveCommand::execute(const Invocation&) {
   const std::string name = required_name(arguments_, "rm");
-  const auto key = parse_single("--key", arguments_.key);
-  if (key && arguments_.all_keys) throw UsageError("--key and --all-keys exclude each other");
   const StoreContent content = store_of(arguments_).read();
   std::vector<const StoreEntry*> chosen;
   if (arguments_.all_keys) {
@@ -171,7 +168,7 @@ ExitCode BaselineRemoveCommand::execute(const Invocation&) {
     }
     if (chosen.empty()) throw UsageError(unknown_baseline(name, content));
   } else {
-    chosen = {&choose(content, name, key, workloads::measure::probe_machine())};
+    chosen = {&choose(content, name, arguments_.key, workloads::measure::probe_machine())};
   }
   std::string text;
   for (const StoreEntry* entry : chosen) {

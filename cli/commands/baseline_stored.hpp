@@ -1,19 +1,21 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "cli/baseline_store.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/format_option.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
 
 struct StoredArguments {
-  std::vector<std::string> name;
-  std::vector<std::string> store;
-  std::vector<std::string> key;
-  FormatOption format;
+  std::optional<std::string> name;
+  std::filesystem::path store{kDefaultStore};
+  std::optional<std::string> key;
+  const PrintedForm* form = kTableOrJson;
   bool all_keys = false;
 };
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "cli/baseline_store.hpp"
 #include "cli/copies.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/output_file.hpp"
@@ -19,7 +18,6 @@
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
@@ -35,35 +33,15 @@ namespace {
 namespace json = reports::json;
 namespace model = reports::model;
 namespace verdict = reports::verdict;
-using Kind = OptionValues::Kind;
 using workloads::measure::Program;
 
-constexpr double kDefaultBudget_s = 600;
 constexpr int kLeastDefaultTrials = 12;
 constexpr int kTrialsOfCopy = 8;
 constexpr int kMaxTrials = 1000;
-constexpr int kDefaultBlocks = 8;
 constexpr int kMaxTrialBlocks = 64;
-constexpr std::string_view kDefaultCalibrateJournal = "taskbench-calibrate.journal";
 
-struct CalibratePlan {
-  std::vector<std::string> copies;
-  std::vector<std::string> workloads;
-  model::PairedSetup setup;  ///< what all trials have in common
-  double budget_s = kDefaultBudget_s;
-  bool own_budget = false;  ///< named by the user, and so not that of the journal
-  double timeout_s = kDefaultProcessTimeout_s;
-  int trials = 0;
-  std::filesystem::path store;
-  std::filesystem::path journal;  ///< a folder: a file for each trial
-  bool own_journal = false;       ///< named by the user, and so kept
-  bool trusted = false;           ///< the user says that they are copies
-  bool quiet = false;
-};
-
-CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
-  CalibratePlan plan;
-  plan.copies = arguments.copies;
+/// Completes and checks what was given.
+CalibratePlan complete(CalibratePlan plan, const ProcessOptions& process) {
   if (plan.copies.size() < 2) {
     throw UsageError(
         "calibrate needs at least two copies of one build, laid out differently; "
@@ -74,29 +52,15 @@ CalibratePlan plan_calibration(const CalibrateArguments& arguments) {
       throw UsageError(fmt::format("'{}' is named twice", *copy));
     }
   }
-  plan.workloads = parse_list("--workload", arguments.workloads);
-  model::PairedSetup& setup = plan.setup;
-  arguments.process.apply_to(setup);
-  setup.max_blocks = kDefaultBlocks;
-  if (const auto text = parse_single("--blocks", arguments.blocks)) {
-    setup.max_blocks = static_cast<int>(parse_whole_number("--blocks", *text, 2, kMaxTrialBlocks));
+  process.apply_to(plan.setup);
+  plan.timeout_s = process.timeout_s();
+  const auto copies = static_cast<int>(plan.copies.size());
+  const auto least = static_cast<int>(verdict::least_noise_trials(plan.copies.size()));
+  if (!plan.trials) plan.trials = std::max(kLeastDefaultTrials, kTrialsOfCopy * copies);
+  if (*plan.trials < least) {
+    throw UsageError(fmt::format("--trials: '{}' is out of range; it must be from {} to {}",
+                                 *plan.trials, least, kMaxTrials));
   }
-  plan.trials = std::max(kLeastDefaultTrials, kTrialsOfCopy * static_cast<int>(plan.copies.size()));
-  if (const auto text = parse_single("--trials", arguments.trials)) {
-    plan.trials = static_cast<int>(parse_whole_number(
-        "--trials", *text, verdict::least_noise_trials(plan.copies.size()), kMaxTrials));
-  }
-  if (const auto text = parse_single("--budget", arguments.budget)) {
-    plan.budget_s = parse_duration_s("--budget", *text, 1, kMaxBudget_s);
-    plan.own_budget = true;
-  }
-  plan.timeout_s = arguments.process.timeout_s();
-  plan.store = parse_path("--store", arguments.store).value_or(kDefaultStore);
-  const auto journal = parse_journal(arguments.journal, true);
-  plan.own_journal = journal.has_value();
-  plan.journal = journal.value_or(kDefaultCalibrateJournal);
-  plan.trusted = arguments.trusted;
-  plan.quiet = arguments.quiet;
   return plan;
 }
 
@@ -167,7 +131,7 @@ class Calibration {
     for (auto number = static_cast<int>(trials_.size()); !stop_; ++number) {
       // The last one of the journal may have been cut short.
       if (!trials_.empty() && !trials_.back().end) --number;
-      if (number >= plan_.trials || is_out_of_time()) return;
+      if (number >= *plan_.trials || is_out_of_time()) return;
       run_trial_number(number);
     }
   }
@@ -243,7 +207,7 @@ class Calibration {
 
   void show(int number, double spent, const TrialProgress& now) {
     line_.show(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,
-                           plan_.trials, now.blocks + 1, now.max_blocks, duration_text(spent),
+                           *plan_.trials, now.blocks + 1, now.max_blocks, duration_text(spent),
                            duration_text(plan_.budget_s)),
                spent);
   }
@@ -344,45 +308,41 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "\n"
       "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed,\n"
       "130 interrupted.");
-  auto* copies = app.add_option("CMD", arguments_.copies,
-                                "Two copies or more, as `taskbench ab` takes programs.");
-  auto* workload = add_valued(app, "--workload", arguments_.workloads, "NAME[,NAME...]",
-                              "Benchmarks to calibrate, by their names or what these begin with.");
-  workload->default_str("all");
-  values.set(copies, {Kind::file, {}});
-  workload->group("What to measure");
-
-  auto* budget = add_valued(app, "--budget", arguments_.budget, "TIME",
-                            "No further trial is begun when this time would be exceeded.");
-  budget->default_str("10m");
-  auto* trials = add_valued(app, "--trials", arguments_.trials, "N", "Most trials.");
-  trials->default_str(
-      fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
-  auto* blocks = add_valued(app, "--blocks", arguments_.blocks, "N", "Blocks of each trial.");
-  blocks->default_str(std::to_string(kDefaultBlocks));
-  for (auto* option : {budget, trials, blocks}) option->group("How to measure");
-  arguments_.process.declare(app);
-  app.add_flag("--trust-me", arguments_.trusted,
-               "Do not check that they are copies of one build. The store keeps that.")
-      ->group("What to measure");
-
-  auto* store = add_valued(app, "--store", arguments_.store, "FOLDER",
-                           "Where baselines and calibrations are kept.");
-  store->default_str(std::string(kDefaultStore));
-  auto* journal = add_valued(app, "--journal", arguments_.journal, "FOLDER",
-                             "Where each process's result is kept as soon as it is known.");
-  journal->default_str(std::string(kDefaultCalibrateJournal));
-  auto* resume = app.add_flag("--resume", arguments_.resume, "Go on with the trials there.");
-  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no result.");
-  for (const auto* option : {store, journal}) values.set(option, {Kind::file, {}});
-  for (auto* option : {store, journal, resume, quiet}) option->group("Output");
+  Options options(app, values);
+  options.value("CMD", plan_.copies, "CMD", AsGiven{Path::offered()},
+                "Two copies or more, as `taskbench ab` takes programs.");
+  options.group("What to measure");
+  options
+      .value("--workload", plan_.workloads, "NAME[,NAME...]", List{},
+             "Benchmarks to calibrate, by their names or what these begin with.")
+      ->default_str("all");
+  options.flag("--trust-me", plan_.trusted,
+               "Do not check that they are copies of one build. The store keeps that.");
+  options.group("How to measure");
+  budget_option_ = options.value("--budget", plan_.budget_s, "TIME", Duration{1, kMaxBudget_s},
+                                 "No further trial is begun when this time would be exceeded.");
+  options.value("--trials", plan_.trials, "N", Number{1, kMaxTrials}, "Most trials.")
+      ->default_str(
+          fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
+  options.value("--blocks", plan_.setup.max_blocks, "N", Number{2, kMaxTrialBlocks},
+                "Blocks of each trial.");
+  process_.declare(options);
+  options.group("Output");
+  options.value("--store", plan_.store, "FOLDER", Path{},
+                "Where baselines and calibrations are kept.");
+  journal_option_ = options.value("--journal", plan_.journal, "FOLDER", Journal{{}, true},
+                                  "Where each process's result is kept as soon as it is known.");
+  options.flag("--resume", resume_, "Go on with the trials there.");
+  options.flag("--quiet", plan_.quiet, "Print no progress and no result.");
 }
 
 ExitCode CalibrateCommand::execute(const Invocation&) {
-  const CalibratePlan plan = plan_calibration(arguments_);
+  CalibratePlan plan = complete(plan_, process_);
+  plan.own_budget = budget_option_->count() > 0;
+  plan.own_journal = journal_option_->count() > 0;
   const model::MachineKey key = workloads::measure::probe_machine();
   const std::filesystem::path file = noise_file(plan.store, key);
-  if (!arguments_.resume && std::filesystem::exists(plan.journal)) {
+  if (!resume_ && std::filesystem::exists(plan.journal)) {
     throw UsageError(
         std::filesystem::exists(plan.journal / "001.journal")
             ? fmt::format("{} exists, from trials that have not ended; go on with them by "
@@ -397,7 +357,7 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
     Calibration calibration(plan, stop);
     if (!plan.trusted) refuse_no_copies(calibration.programs(), stop);
     refuse_store(file);
-    if (arguments_.resume) calibration.read_journal();
+    if (resume_) calibration.read_journal();
     calibration.run();
     if (!stop) return conclude(plan, calibration, key, file);
     print_note("interrupted; go on with: taskbench calibrate --resume, and the same copies");

@@ -15,13 +15,10 @@
 #include <utility>
 
 #include "cli/equal_files.hpp"
-#include "cli/near_miss.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/comparison.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"
@@ -29,20 +26,19 @@
 #include "reports/stats/shift.hpp"
 
 namespace taskbench::cli {
-namespace {
 
 namespace json = reports::json;
 namespace model = reports::model;
 namespace render = reports::render;
 namespace verdict = reports::verdict;
-using Kind = OptionValues::Kind;
-
-struct Format {
+struct CompareFormat {
   std::string_view name;
   std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
   std::string (*render_columns)(const verdict::ColumnsReport& report,
                                 const render::TableStyle& style);
 };
+
+namespace {
 
 constexpr double kShownAfterS = 2;
 constexpr double kShownEveryS = 0.2;
@@ -55,7 +51,7 @@ std::string without_style(const Report& report, const render::TableStyle&) {
 using Files = verdict::FilesReport;
 using Columns = verdict::ColumnsReport;
 
-constexpr std::array<Format, 4> kCompareFormats{{
+constexpr std::array<CompareFormat, 4> kCompareFormats{{
     {"table", render::table, render::table},
     {"markdown", without_style<Files, render::markdown>, without_style<Columns, render::markdown>},
     {"csv", without_style<Files, render::csv>, without_style<Columns, render::csv>},
@@ -80,8 +76,6 @@ class ComparisonProgress {
   double shown_s_ = kShownAfterS - kShownEveryS;
   ProgressLine line_{progress_style(false)};
 };
-
-using Mapping = std::vector<std::pair<std::string, std::string>>;
 
 void rename_benchmarks(model::ResultFile& file, const Mapping& mapping, const std::string& path) {
   try {
@@ -118,24 +112,14 @@ void refuse_repeated(std::string_view option, const std::vector<std::string>& pa
   }
 }
 
-const Format& parse_format(const std::vector<std::string>& given) {
-  const auto text = parse_single("--format", given);
-  if (!text) return kCompareFormats.front();
-  const auto found = std::ranges::find(kCompareFormats, *text, &Format::name);
-  if (found != kCompareFormats.end()) return *found;
-  std::array<std::string_view, kCompareFormats.size()> names{};
-  std::ranges::transform(kCompareFormats, names.begin(), &Format::name);
-  throw UsageError("--format: " + unknown_name("format", *text, names));
-}
-
-Mapping parse_mapping(const std::vector<std::string>& given) {
+Mapping parse_mapping(std::string_view option, const Words& given) {
   Mapping mapping;
   for (const std::string& each : given) {
     const auto equals = each.find('=');
     if (equals == 0 || equals == std::string::npos) {
       throw UsageError(fmt::format(
-          "--map: '{}' is not OLD=NEW: parts of a benchmark's name, such as workers:1=workers:2",
-          each));
+          "{}: '{}' is not OLD=NEW: parts of a benchmark's name, such as workers:1=workers:2",
+          option, each));
     }
     mapping.emplace_back(each.substr(0, equals), each.substr(equals + 1));
   }
@@ -195,20 +179,15 @@ verdict::FilesReport compared(const std::vector<std::string>& base,
   return report;
 }
 
-struct NamedFiles {
-  std::string name;
-  std::vector<std::string> paths;
-};
-
 /// NAME=FILE[,FILE...]
-std::vector<NamedFiles> parse_columns(const std::vector<std::string>& given) {
+std::vector<NamedFiles> parse_columns(std::string_view option, const Words& given) {
   std::vector<NamedFiles> columns;
   for (const std::string& each : given) {
     const auto equals = each.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("--column: '{}' is not NAME=FILE[,FILE...]", each));
+      throw UsageError(fmt::format("{}: '{}' is not NAME=FILE[,FILE...]", option, each));
     }
-    columns.push_back({each.substr(0, equals), parse_list("--column", {each.substr(equals + 1)})});
+    columns.push_back({each.substr(0, equals), parse_list(option, {each.substr(equals + 1)})});
   }
   return columns;
 }
@@ -272,7 +251,7 @@ std::vector<verdict::Column> columns_by(const std::string& key,
 void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare result files of Google Benchmark, taskbench's own among them.\n\n"
-      "A file is one process, whose repetitions are no independent samples: two files give "
+      "A file is one process, whose repetitions are not independent samples: two files give "
       "ratios,\n"
       "but a verdict takes several files a side. `taskbench ab` measures what one takes by "
       "itself.\n"
@@ -292,55 +271,48 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "of "
       "different\n"
       "machines, 5 a benchmark had failed.");
-  auto* files = app.add_option("FILE", files_,
-                               "Two files: what is compared with, and what may be "
-                               "slower. More: each is a column.");
-  auto* base =
-      add_valued(app, "--base", base_, "FILE[,FILE...]", "In place of the first file: several.");
-  auto* head =
-      add_valued(app, "--head", head_, "FILE[,FILE...]", "In place of the second file: several.");
-  auto* column = add_valued(app, "--column", columns_, "NAME=FILE[,FILE...]",
-                            "A column of several processes; give it once a column. The first is "
-                            "what the others are compared with.");
-  auto* by = add_valued(app, "--by", by_, "KEY",
-                        "A column for each value that the benchmarks' names have for KEY: workers, "
-                        "scheduler, threads. Each file is one process.");
-  auto* map = add_valued(app, "--map", map_, "OLD=NEW",
-                         "Rename parts of the names between slashes, workers:1=workers:2, before "
-                         "benchmarks are paired: of the first side, or of all columns. Without NEW "
-                         "the part is left out. Can be given several times.");
-  for (const auto* option : {files, base, head}) values.set(option, {Kind::file, {}});
-  for (const auto* option : {column, by, map}) values.set(option, {Kind::free, {}});
-  for (auto* option : {base, head, column, by, map}) option->group("What to compare");
-
-  verdict_.declare(app, values);
-
-  const auto formats = row_names(kCompareFormats);
-  auto* format = add_valued(app, "--format", format_, "FORMAT",
-                            fmt::format("Form of the answer: {}.", fmt::join(formats, ", ")));
-  format->default_str(formats.front());
-  values.set(format, {Kind::one_of, formats});
-  format->group("Output");
+  Options options(app, values);
+  options.value("FILE", files_, "FILE", AsGiven{Path::offered()},
+                "Two files: what is compared with, and what may be slower. More: each is a "
+                "column.");
+  options.group("What to compare");
+  options.value("--base", base_, "FILE[,FILE...]", List{OptionValues::Kind::file},
+                "In place of the first file: several.");
+  options.value("--head", head_, "FILE[,FILE...]", List{OptionValues::Kind::file},
+                "In place of the second file: several.");
+  options.value("--column", columns_, "NAME=FILE[,FILE...]", By{parse_columns},
+                "A column of several processes; give it once a column. The first is what the "
+                "others are compared with.");
+  options.value("--by", by_, "KEY", Text{.may_be_empty = true},
+                "A column for each value that the benchmarks' names have for KEY: workers, "
+                "scheduler, threads. Each file is one process.");
+  options.value("--map", mapping_, "OLD=NEW", By{parse_mapping},
+                "Rename parts of the names between slashes, workers:1=workers:2, before benchmarks "
+                "are paired: of the first side, or of all columns. Without NEW the part is left "
+                "out. Can be given several times.");
+  verdict_.declare(options);
+  options.group("Output");
+  options.value(
+      "--format", format_, "FORMAT", Choice<CompareFormat>{"format", kCompareFormats},
+      fmt::format("Form of the answer: {}.", fmt::join(row_names(kCompareFormats), ", ")));
 }
 
+CompareCommand::CompareCommand() : format_(kCompareFormats.data()) {}
+
 ExitCode CompareCommand::execute(const Invocation&) {
-  verdict_.parse();
-  const Format& format = parse_format(format_);
-  const Mapping mapping = parse_mapping(map_);
-  const auto by = parse_single("--by", by_);
-  std::vector<std::string> base = parse_list("--base", base_);
-  std::vector<std::string> head = parse_list("--head", head_);
+  std::vector<std::string> base = base_;
+  std::vector<std::string> head = head_;
   const bool has_sides = !base.empty() || !head.empty();
-  const bool has_columns = !columns_.empty() || by || files_.size() > 2;
+  const bool has_columns = !columns_.empty() || by_ || files_.size() > 2;
   if (has_columns) {
     const int ways = int{!columns_.empty()} + int{!files_.empty()} + int{has_sides};
-    if (ways != 1 || has_sides || (by && files_.empty())) {
+    if (ways != 1 || has_sides || (by_ && files_.empty())) {
       throw UsageError(
           "columns come from FILE..., from --by KEY FILE..., or from --column NAME=FILE,... given "
           "several times, and not from more than one of these");
     }
     exit_on_signals();
-    return compare_in_columns(by, format.render_columns);
+    return compare_in_columns();
   }
   const bool by_options = !base.empty() && !head.empty() && files_.empty();
   const bool by_place = !has_sides && files_.size() == 2;
@@ -358,34 +330,31 @@ ExitCode CompareCommand::execute(const Invocation&) {
         fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
   }
   exit_on_signals();
-  const verdict::FilesReport report = compared(base, head, mapping, policy());
+  const verdict::FilesReport report = compared(base, head, mapping_, policy());
   render::TableStyle style = table_style(STDOUT_FILENO);
   style.colour = false;
-  return told(report, format.render(report, style));
+  return told(report, format_->render(report, style));
 }
 
-ExitCode CompareCommand::compare_in_columns(const std::optional<std::string>& by,
-                                            RenderColumns* as_text) const {
-  const Mapping mapping = parse_mapping(map_);
-  const std::vector<NamedFiles> given =
-      columns_.empty() ? column_each(files_) : parse_columns(columns_);
-  if (!by && given.size() < 2) throw UsageError("--column: give it twice or more");
+ExitCode CompareCommand::compare_in_columns() const {
+  const std::vector<NamedFiles> given = columns_.empty() ? column_each(files_) : columns_;
+  if (!by_ && given.size() < 2) throw UsageError("--column: give it twice or more");
   for (const NamedFiles& each : given) {
     if (each.paths.size() > reports::stats::kMaxShiftSample) {
       throw UsageError(
           fmt::format("at most {} files a column are compared", reports::stats::kMaxShiftSample));
     }
   }
-  if (by && files_.size() > reports::stats::kMaxShiftSample) {
+  if (by_ && files_.size() > reports::stats::kMaxShiftSample) {
     throw UsageError(
         fmt::format("at most {} files are compared --by a key", reports::stats::kMaxShiftSample));
   }
   const auto report = verdict::compare_columns(
-      by ? columns_by(*by, files_, mapping) : read_columns(given, mapping), verdict_.alpha());
+      by_ ? columns_by(*by_, files_, mapping_) : read_columns(given, mapping_), verdict_.alpha());
   if (report.rows.empty()) throw UsageError("the files have no times that could be compared");
   render::TableStyle style = table_style(STDOUT_FILENO);
   style.colour = false;
-  if (!print_result(as_text(report, style))) return ExitCode::usage;
+  if (!print_result(format_->render_columns(report, style))) return ExitCode::usage;
   if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
   return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -14,17 +15,25 @@
 
 namespace taskbench::cli {
 
+struct CompareFormat;
+
+/// OLD and NEW of each --map.
+using Mapping = std::vector<std::pair<std::string, std::string>>;
+
+struct NamedFiles {
+  std::string name;
+  std::vector<std::string> paths;
+};
+
 class CompareCommand final : public Command {
  public:
+  CompareCommand();
   void declare(CLI::App& app, OptionValueTable& values) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
   [[nodiscard]] reports::verdict::FilesPolicy policy() const;
-  using RenderColumns = std::string(const reports::verdict::ColumnsReport& report,
-                                    const reports::render::TableStyle& style);
-  [[nodiscard]] ExitCode compare_in_columns(const std::optional<std::string>& by,
-                                            RenderColumns* as_text) const;
+  [[nodiscard]] ExitCode compare_in_columns() const;
   /// Prints the text, and says by the exit code what the report says.
   [[nodiscard]] ExitCode told(const reports::verdict::FilesReport& report,
                               std::string_view text) const;
@@ -32,10 +41,10 @@ class CompareCommand final : public Command {
   std::vector<std::string> files_;
   std::vector<std::string> base_;
   std::vector<std::string> head_;
-  std::vector<std::string> columns_;
-  std::vector<std::string> by_;
-  std::vector<std::string> map_;
-  std::vector<std::string> format_;
+  std::vector<NamedFiles> columns_;
+  std::optional<std::string> by_;
+  Mapping mapping_;
+  const CompareFormat* format_;
   VerdictOptions verdict_;
 };
 

@@ -1,21 +1,20 @@
 #include "cli/commands/completion.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "cli/near_miss.hpp"
+#include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 
 namespace taskbench::cli {
-namespace {
 
 struct Shell {
   std::string_view name;
   std::string_view script;
 };
+
+namespace {
 
 // Each asks the program itself what can stand next: cli/completion.hpp says how it answers.
 constexpr std::array<Shell, 3> kShells{{
@@ -78,12 +77,6 @@ complete -c taskbench -f -a '(__taskbench_complete)'
 )"},
 }};
 
-std::vector<std::string_view> shell_names() {
-  std::vector<std::string_view> names;
-  for (const Shell& shell : kShells) names.push_back(shell.name);
-  return names;
-}
-
 }  // namespace
 
 void CompletionCommand::declare(CLI::App& app, OptionValueTable& values) {
@@ -95,16 +88,14 @@ void CompletionCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  source <(taskbench completion bash)\n"
       "  taskbench completion zsh > ~/.zfunc/_taskbench      # a folder of $fpath\n"
       "  taskbench completion fish > ~/.config/fish/completions/taskbench.fish");
-  auto* shell = app.add_option("SHELL", shell_, "bash, zsh or fish.")->expected(0, 1);
-  values.set(shell, {OptionValues::Kind::one_of, row_names(kShells)});
+  Options options(app, values);
+  options.value("SHELL", shell_, "SHELL", Choice<Shell>{"shell", kShells}, "bash, zsh or fish.")
+      ->expected(0, 1);
 }
 
 ExitCode CompletionCommand::execute(const Invocation&) {
-  const auto name = parse_single("SHELL", shell_);
-  if (!name) throw UsageError("completion: name a shell: bash, zsh or fish");
-  const auto shell = std::ranges::find(kShells, *name, &Shell::name);
-  if (shell == kShells.end()) throw UsageError(unknown_name("shell", *name, shell_names()));
-  return print_result(shell->script) ? ExitCode::pass : ExitCode::usage;
+  if (shell_ == nullptr) throw UsageError("completion: name a shell: bash, zsh or fish");
+  return print_result(shell_->script) ? ExitCode::pass : ExitCode::usage;
 }
 
 }  // namespace taskbench::cli

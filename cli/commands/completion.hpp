@@ -1,12 +1,11 @@
 // `taskbench completion`: prints a shell's completion script.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/commands/command.hpp"
 
 namespace taskbench::cli {
+
+struct Shell;
 
 class CompletionCommand : public Command {
  public:
@@ -14,7 +13,7 @@ class CompletionCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  std::vector<std::string> shell_;
+  const Shell* shell_ = nullptr;
 };
 
 }  // namespace taskbench::cli

@@ -18,7 +18,6 @@
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
-#include "cli/values.hpp"
 #include "reports/json/doctor.hpp"
 #include "reports/render/doctor.hpp"
 #include "reports/verdict/doctor.hpp"
@@ -35,7 +34,6 @@ namespace {
 namespace json = reports::json;
 namespace measure = workloads::measure;
 namespace model = reports::model;
-using Kind = OptionValues::Kind;
 using SteadyClock = std::chrono::steady_clock;
 
 // The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
@@ -104,8 +102,8 @@ class Examination {
   SteadyClock::time_point start_;
 };
 
-bool print_report(const model::DoctorReport& report, bool wants_json) {
-  if (wants_json) return print_result(json::to_json(report));
+bool print_report(const model::DoctorReport& report, bool as_json) {
+  if (as_json) return print_result(json::to_json(report));
   return print_result(reports::render::table(report, table_style(STDOUT_FILENO)));
 }
 
@@ -123,7 +121,7 @@ bool report_failures(const model::DoctorReport& report) {
 
 void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
-      "Say what will disturb a measurement here, and what mends it.\n\n"
+      "Say what will disturb a measurement here, and how to fix it.\n\n"
       "Worst first. Looks at the build, the CPUs, what else runs, the limits of this process, "
       "memory,\n"
       "clock and tools; measures the least that anything costs here, and gives a first look at "
@@ -140,19 +138,15 @@ void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
       "workload\n"
       "failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
-  format_.declare(app, values);
-  auto* file = add_valued(app, "--json", json_, "FILE", "Write all that was found as JSON.");
-  values.set(file, {Kind::file, {}});
-  auto* quiet =
-      app.add_flag("--quiet", quiet_, "Print nothing: the exit status says whether it is serious.");
-  for (auto* option : {file, quiet}) option->group("Output");
+  Options options(app, values);
+  declare_form(options, form_);
+  options.value("--json", json_, "FILE", Path{}, "Write all that was found as JSON.");
+  options.flag("--quiet", quiet_, "Print nothing: the exit status says whether it is serious.");
 }
 
 ExitCode DoctorCommand::execute(const Invocation& invocation) {
   constexpr std::size_t kFileBytes = 64 * 1024;
-  const bool wants_json = format_.wants_json();
-  const auto path = parse_path("--json", json_);
-  refuse_unwritable(path, kFileBytes);
+  refuse_unwritable(json_, kFileBytes);
   const std::atomic<bool>& stop = stop_on_signals();
   model::DoctorReport report;
   try {
@@ -165,8 +159,8 @@ ExitCode DoctorCommand::execute(const Invocation& invocation) {
     print_note("interrupted; nothing is known yet");
     return ExitCode::interrupted;
   }
-  const bool written = !path || write_output(*path, json::to_json(report), !quiet_);
-  const bool printed = quiet_ || print_report(report, wants_json);
+  const bool written = write_output(json_, json::to_json(report), !quiet_);
+  const bool printed = quiet_ || print_report(report, form_->is_json);
   if (!written || !printed) return ExitCode::usage;
   if (report_failures(report)) return ExitCode::measured_program_failed;
   return reports::verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;

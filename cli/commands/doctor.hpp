@@ -1,11 +1,11 @@
 // `taskbench doctor`: what will disturb a measurement here, and the least that anything costs.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <filesystem>
+#include <optional>
 
 #include "cli/commands/command.hpp"
-#include "cli/format_option.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
 
@@ -15,8 +15,8 @@ class DoctorCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  FormatOption format_;
-  std::vector<std::string> json_;
+  const PrintedForm* form_ = kTableOrJson;
+  std::optional<std::filesystem::path> json_;
   bool quiet_ = false;
 };
 

@@ -4,16 +4,8 @@
 #include "cli/commands/baseline_measured.hpp"
 #include "cli/paired_judgement.hpp"
 #include "cli/signals.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 
 namespace taskbench::cli {
-namespace {
-
-constexpr const char* kDefaultTitle = "taskbench";
-
-}  // namespace
-
 void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs in CI, and report for reviewers.\n\n"
@@ -21,7 +13,8 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when "
       "a\n"
       "revision does not build or a program fails, and a journal that is there is begun anew\n"
-      "without --resume. A benchmark that only one side has is told and fails nothing; when both\n"
+      "without --resume. A benchmark that only one side has is reported but never fails the gate;\n"
+      "when both\n"
       "have none in common, the status is 5. The comment's first line is hidden, and always the\n"
       "same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
   app.footer(
@@ -36,28 +29,31 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the machine "
       "of\n"
       "the baseline, or it moved, 5 a program failed or could not be built, 130 interrupted.");
-  options_.declare(app, values);
-  add_valued(app, "--baseline", baseline_, "NAME",
-             "Compare --head with this stored baseline, as `taskbench baseline compare` does.")
-      ->group("What to compare");
+  Options options(app, values);
+  options_.declare(options);
+  options.group("What to compare");
+  auto* baseline =
+      options.value("--baseline", baseline_, "NAME", By{baseline_name},
+                    "Compare --head with this stored baseline, as `taskbench baseline compare` "
+                    "does.");
+  options_.exclude_two_programs(baseline);
   declare_allow_busy(app, allow_busy_, "With --baseline: judge");
-  auto* title =
-      add_valued(app, "--title", title_, "TEXT", "What the comment's heading begins with.");
-  title->default_str(kDefaultTitle)->group("Output");
+  app.get_option("--allow-busy")->needs(baseline);
+  options.group("Output");
+  options.value("--title", title_, "TEXT", Text{.may_be_empty = true},
+                "What the comment's heading begins with.");
 }
 
 ExitCode GateCommand::execute(const Invocation&) {
-  if (!baseline_.empty()) return gate_stored();
-  if (allow_busy_) throw UsageError("--allow-busy is for --baseline only");
-  return gate_two_programs();
+  return baseline_ ? gate_stored() : gate_two_programs();
 }
 
 ExitCode GateCommand::gate_stored() {
-  const StoredPlan plan = options_.plan_stored("--baseline");
+  const PairedPlan plan = options_.given();
   BaselineCheck check;
-  check.name = parse_baseline_name(baseline_);
+  check.name = *baseline_;
   check.store = plan.store;
-  check.program = plan.program;
+  check.program = plan.head.command;
   check.timeout_s = plan.timeout_s;
   check.allow_busy = allow_busy_;
   check.output = plan.output;
@@ -68,10 +64,7 @@ ExitCode GateCommand::gate_stored() {
 }
 
 reports::render::CommentStyle GateCommand::comment_style() const {
-  reports::render::CommentStyle style;
-  style.title = parse_single("--title", title_).value_or(kDefaultTitle);
-  style.marked = true;
-  return style;
+  return {.title = title_, .marked = true};
 }
 
 ExitCode GateCommand::gate_two_programs() {

@@ -1,8 +1,8 @@
 // `taskbench gate`: what CI calls, and what fails when a change makes something slower.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/paired_options.hpp"
@@ -25,8 +25,8 @@ class GateCommand final : public Command {
                           .journal = "taskbench-gate.journal",
                           .replaces_journal = true,
                           .reports_failures = true}};
-  std::vector<std::string> baseline_;
-  std::vector<std::string> title_;
+  std::optional<std::string> baseline_;
+  std::string title_ = "taskbench";
   bool allow_busy_ = false;
 };
 

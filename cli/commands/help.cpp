@@ -6,10 +6,8 @@
 #include <string_view>
 
 #include "cli/help_format.hpp"
-#include "cli/near_miss.hpp"
+#include "cli/options.hpp"
 #include "cli/streams.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 
 namespace taskbench::cli {
 
@@ -19,10 +17,12 @@ void HelpCommand::declare(CLI::App& app, OptionValueTable& values) {
       "Examples:\n"
       "  taskbench help run\n"
       "  taskbench help baseline save");
-  auto* path = app.add_option("COMMAND", path_,
-                              "What to explain, as `taskbench COMMAND --help` does. [default: "
-                              "taskbench itself]");
-  values.set(path, {OptionValues::Kind::one_of, row_names(all_commands())});
+  Options options(app, values);
+  options
+      .value("COMMAND", path_, "COMMAND",
+             AsGiven{{OptionValues::Kind::one_of, row_names(all_commands())}},
+             "What to explain, as `taskbench COMMAND --help` does.")
+      ->default_str("taskbench itself");
 }
 
 ExitCode HelpCommand::execute(const Invocation& invocation) {

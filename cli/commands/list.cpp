@@ -3,24 +3,28 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "cli/near_miss.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
-#include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/render/columns.hpp"
 #include "workloads/measure/measure.hpp"
 #include "workloads/workload.hpp"
 
 namespace taskbench::cli {
-namespace {
 
 using Json = nlohmann::ordered_json;
+
+struct ListTopic {
+  std::string_view name;
+  std::string (*table)();
+  Json (*json)();
+};
+
+namespace {
+
 using Row = std::vector<std::string>;
 
 /// The first row is the header.
@@ -119,36 +123,24 @@ Json parameters_json() {
   return list;
 }
 
-struct Topic {
-  std::string_view name;
-  std::string (*table)();
-  Json (*json)();
-};
-
-constexpr std::array<Topic, 3> kTopics{{
+constexpr std::array<ListTopic, 3> kTopics{{
     {"workloads", workloads_table, workloads_json},
     {"schedulers", schedulers_table, schedulers_json},
     {"parameters", parameters_table, parameters_json},
 }};
 
-std::vector<std::string_view> topic_names() {
-  std::vector<std::string_view> names;
-  for (const Topic& topic : kTopics) names.push_back(topic.name);
-  return names;
-}
-
-std::string render_tables(std::span<const Topic> topics) {
+std::string render_tables(std::span<const ListTopic> topics) {
   std::string text;
-  for (const Topic& topic : topics) {
+  for (const ListTopic& topic : topics) {
     if (!text.empty()) text += '\n';
     text += topic.table();
   }
   return text;
 }
 
-std::string render_json(std::span<const Topic> topics) {
+std::string render_json(std::span<const ListTopic> topics) {
   Json object = Json::object();
-  for (const Topic& topic : topics) object[std::string(topic.name)] = topic.json();
+  for (const ListTopic& topic : topics) object[std::string(topic.name)] = topic.json();
   return object.dump(2) + '\n';
 }
 
@@ -163,22 +155,19 @@ void ListCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench list\n"
       "  taskbench list parameters\n"
       "  taskbench list workloads --format json");
-  auto* topic =
-      app.add_option("TOPIC", topic_, "workloads, schedulers or parameters. [default: all three]")
-          ->expected(0, 1);
-  values.set(topic, {OptionValues::Kind::one_of, row_names(kTopics)});
-  format_.declare(app, values);
+  Options options(app, values);
+  options
+      .value("TOPIC", topic_, "TOPIC", Choice<ListTopic>{"topic", kTopics},
+             "workloads, schedulers or parameters.")
+      ->default_str("all three")
+      ->expected(0, 1);
+  declare_form(options, form_);
 }
 
 ExitCode ListCommand::execute(const Invocation&) {
-  std::span<const Topic> topics = kTopics;
-  if (const auto name = parse_single("TOPIC", topic_)) {
-    const auto found = std::ranges::find(kTopics, *name, &Topic::name);
-    if (found == kTopics.end()) throw UsageError(unknown_name("topic", *name, topic_names()));
-    topics = {&*found, 1};
-  }
-  const bool printed =
-      print_result(format_.wants_json() ? render_json(topics) : render_tables(topics));
+  std::span<const ListTopic> topics = kTopics;
+  if (topic_ != nullptr) topics = {topic_, 1};
+  const bool printed = print_result(form_->is_json ? render_json(topics) : render_tables(topics));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
 

@@ -1,13 +1,12 @@
 // `taskbench list`: what can be measured, and with which constants.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/commands/command.hpp"
-#include "cli/format_option.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
+
+struct ListTopic;
 
 class ListCommand : public Command {
  public:
@@ -15,8 +14,8 @@ class ListCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  std::vector<std::string> topic_;
-  FormatOption format_;
+  const ListTopic* topic_ = nullptr;  ///< none: all
+  const PrintedForm* form_ = kTableOrJson;
 };
 
 }  // namespace taskbench::cli

@@ -15,7 +15,6 @@
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/render/flame_graph.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
 
@@ -23,14 +22,10 @@ namespace taskbench::cli {
 namespace {
 
 namespace json = reports::json;
-using Kind = OptionValues::Kind;
 
-constexpr unsigned kDefaultFrequency = 997;  // a prime: not in step with what the program does
 constexpr unsigned kMaxFrequency = 20'000;
-constexpr double kDefaultDuration_s = 2;
 constexpr double kMinDuration_s = 0.01;
 constexpr double kMaxDuration_s = 600;
-constexpr const char* kDefaultFolder = "taskbench-profile";
 constexpr std::size_t kProfileBytes = std::size_t{1} << 20;
 
 constexpr double kGiB = 1 << 30;
@@ -40,92 +35,8 @@ ExitCode interrupted() {
   return ExitCode::interrupted;
 }
 
-}  // namespace
-
-struct ProfileCommand::Plan {
-  RunPlan run;
-  unsigned cpus = 1;
-  std::filesystem::path folded;
-  std::filesystem::path svg;
-  unsigned frequency = kDefaultFrequency;
-  double duration_s = kDefaultDuration_s;
-};
-
-void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
-      "Show where the time of a workload goes, by sampling it with perf.\n\n"
-      "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that\n"
-      "were found: profile.folded for other tools, and profile.svg, a flame graph.");
-  app.footer(
-      "Examples:\n"
-      "  taskbench profile ping_pong\n"
-      "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n"
-      "\n"
-      "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 5 the workload "
-      "failed,\n"
-      "130 interrupted.");
-  auto* workload =
-      app.add_option("WORKLOAD", workload_, "What to run; `taskbench list` shows them.")
-          ->required();
-  values.set(workload, {Kind::one_of, row_names(workloads::all())});
-  const auto schedulers = row_names(workloads::measure::schedulers());
-  auto* scheduler = add_valued(app, "--scheduler", arguments_.schedulers, "NAME",
-                               fmt::format("Scheduler: {}.", fmt::join(schedulers, ", ")));
-  scheduler->default_str(schedulers.front());
-  values.set(scheduler, {Kind::one_of, schedulers});
-  auto* workers = add_valued(app, "--workers", arguments_.workers, "N", "Worker count.");
-  workers->default_str("the CPUs that this process may use");
-  auto* parameter = add_valued(app, "--param", arguments_.parameters, "NAME=VALUE",
-                               "Set a parameter of the workload. May be repeated.");
-  for (auto* option : {scheduler, workers, parameter}) option->group("What to sample");
-  auto* frequency = add_valued(app, "--frequency", frequency_, "HZ",
-                               fmt::format("Samples a second and CPU, up to {}.", kMaxFrequency));
-  frequency->default_str(std::to_string(kDefaultFrequency));
-  auto* duration = add_valued(app, "--duration", duration_, "TIME",
-                              "How long is sampled, at least: 500ms, 10s.");
-  duration->default_str(fmt::format("{}s", kDefaultDuration_s));
-  for (auto* option : {frequency, duration}) option->group("How to sample");
-  auto* out = add_valued(app, "--out", out_, "DIR", "Folder for the files; it is made if need be.");
-  out->default_str(kDefaultFolder);
-  values.set(out, {Kind::file, {}});
-  out->group("Output");
-}
-
-ProfileCommand::Plan ProfileCommand::plan() const {
-  Plan plan;
-  RunArguments arguments = arguments_;
-  arguments.workloads = workload_;
-  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
-  plan.cpus = allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
-  plan.run = plan_run(arguments, plan.cpus);
-  if (plan.run.cases.size() != 1 || !plan.run.left_out.empty()) {
-    throw UsageError(fmt::format(
-        "profile takes one workload, one scheduler and one worker count; these are {} cases",
-        plan.run.cases.size() + plan.run.left_out.size()));
-  }
-  if (const auto text = parse_single("--frequency", frequency_)) {
-    plan.frequency =
-        static_cast<unsigned>(parse_whole_number("--frequency", *text, 1, kMaxFrequency));
-  }
-  if (const auto text = parse_single("--duration", duration_)) {
-    plan.duration_s = parse_duration_s("--duration", *text, kMinDuration_s, kMaxDuration_s);
-  }
-  const auto folder = parse_path("--out", out_).value_or(kDefaultFolder);
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw UsageError(fmt::format(
-        "--out: '{}' cannot be made: {}; name another folder, or change its permissions",
-        folder.string(), failed.message()));
-  }
-  plan.folded = folder / "profile.folded";
-  plan.svg = folder / "profile.svg";
-  for (const auto& file : {plan.folded, plan.svg}) refuse_unwritable(file, kProfileBytes);
-  return plan;
-}
-
 /// Found out before minutes of sampling have filled the disk.
-void ProfileCommand::refuse_too_much(const Plan& plan, const std::filesystem::path& folder) {
+void refuse_too_much(const ProfilePlan& plan, const std::filesystem::path& folder) {
   std::error_code failed;
   const auto space = std::filesystem::space(folder, failed);
   // The workers, and the thread that waits for them.
@@ -140,8 +51,58 @@ void ProfileCommand::refuse_too_much(const Plan& plan, const std::filesystem::pa
       folder.parent_path().string(), static_cast<double>(space.available) / kGiB));
 }
 
+}  // namespace
+
+void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
+  app.description(
+      "Show where the time of a workload goes, by sampling it with perf.\n\n"
+      "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that\n"
+      "were found: profile.folded for other tools, and profile.svg, a flame graph.");
+  app.footer(
+      "Examples:\n"
+      "  taskbench profile ping_pong\n"
+      "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n"
+      "\n"
+      "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 5 the workload "
+      "failed,\n"
+      "130 interrupted.");
+  Options options(app, values);
+  declare_one_case(options, arguments_, "sample");
+  app.get_option("WORKLOAD")->required();
+  options.group("How to sample");
+  options.value("--frequency", plan_.frequency, "HZ", Number{1, kMaxFrequency},
+                fmt::format("Samples a second and CPU, up to {}.", kMaxFrequency));
+  options.value("--duration", plan_.duration_s, "TIME", Duration{kMinDuration_s, kMaxDuration_s},
+                "How long is sampled, at least: 500ms, 10s.");
+  options.group("Output");
+  options.value("--out", folder_, "DIR", Path{}, "Folder for the files; it is made if need be.");
+}
+
+ProfilePlan ProfileCommand::plan() const {
+  ProfilePlan plan = plan_;
+  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
+  plan.cpus = allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
+  plan.run = plan_run(arguments_, plan.cpus);
+  if (plan.run.cases.size() != 1 || !plan.run.left_out.empty()) {
+    throw UsageError(fmt::format(
+        "profile takes one workload, one scheduler and one worker count; these are {} cases",
+        plan.run.cases.size() + plan.run.left_out.size()));
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(folder_, failed);
+  if (failed) {
+    throw UsageError(fmt::format(
+        "--out: '{}' cannot be made: {}; name another folder, or change its permissions",
+        folder_.string(), failed.message()));
+  }
+  plan.folded = folder_ / "profile.folded";
+  plan.svg = folder_ / "profile.svg";
+  for (const auto& file : {plan.folded, plan.svg}) refuse_unwritable(file, kProfileBytes);
+  return plan;
+}
+
 ExitCode ProfileCommand::execute(const Invocation&) {
-  const Plan plan = this->plan();
+  const ProfilePlan plan = this->plan();
   const auto& spec = plan.run.cases.front();
   const std::atomic<bool>& stop = stop_on_signals();
   Recording recording;

@@ -2,13 +2,20 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/run_plan.hpp"
 
 namespace taskbench::cli {
+
+struct ProfilePlan {
+  RunPlan run;
+  unsigned cpus = 1;
+  std::filesystem::path folded;
+  std::filesystem::path svg;
+  unsigned frequency = 997;  ///< a prime: not in step with what the program does
+  double duration_s = 2;
+};
 
 class ProfileCommand final : public Command {
  public:
@@ -16,16 +23,11 @@ class ProfileCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  struct Plan;
-
-  [[nodiscard]] Plan plan() const;
-  static void refuse_too_much(const Plan& plan, const std::filesystem::path& folder);
+  [[nodiscard]] ProfilePlan plan() const;
 
   RunArguments arguments_;
-  std::vector<std::string> workload_;
-  std::vector<std::string> out_;
-  std::vector<std::string> frequency_;
-  std::vector<std::string> duration_;
+  ProfilePlan plan_;
+  std::filesystem::path folder_ = "taskbench-profile";
 };
 
 }  // namespace taskbench::cli

@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "cli/equal_files.hpp"
-#include "cli/report_writer.hpp"
+#include "cli/options.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/unstoppable_work.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/report.hpp"
@@ -23,7 +22,6 @@ namespace {
 
 namespace json = reports::json;
 namespace render = reports::render;
-using Kind = OptionValues::Kind;
 
 constexpr double kMinPlotTimeoutS = 0.1;
 constexpr double kMaxPlotTimeoutS = 3600;
@@ -82,32 +80,27 @@ void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench report result.json comparison.json --out report\n"
       "\n"
       "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
-  auto* results = app.add_option("RESULT", results_, "Result files, as many as you like.");
-  auto* out = add_valued(app, "--out", out_, "DIR",
-                         "Folder for index.html, report.md and plots/; made when there is none. "
-                         "Of a report that is there, each file is replaced.");
-  for (const auto* option : {results, out}) values.set(option, {Kind::file, {}});
-  auto* keeps =
-      app.add_flag("--gnuplot", keeps_gnuplot_,
-                   "Keep the .gp and .dat files that the plots are drawn from beside them, to "
-                   "change a plot by hand.");
-  auto* timeout = add_valued(app, "--plot-timeout", plot_timeout_, "TIME",
-                             "How long gnuplot may take for one plot: 5s, 1m.");
-  timeout->default_str(duration_limit_text(kDefaultPlotTimeoutS));
-  for (auto* option : {out, keeps, timeout}) option->group("Output");
+  Options options(app, values);
+  options.value("RESULT", results_, "RESULT", AsGiven{Path::offered()},
+                "Result files, as many as you like.");
+  options.group("Output");
+  options.value("--out", request_.folder, "DIR", Path{},
+                "Folder for index.html, report.md and plots/; made when there is none. Of a report "
+                "that is there, each file is replaced.");
+  options.flag("--gnuplot", request_.keeps_gnuplot,
+               "Keep the .gp and .dat files that the plots are drawn from beside them, to change a "
+               "plot by hand.");
+  options.value("--plot-timeout", request_.plot_timeout_s, "TIME",
+                Duration{kMinPlotTimeoutS, kMaxPlotTimeoutS},
+                "How long gnuplot may take for one plot: 5s, 1m.");
 }
 
 ExitCode ReportCommand::execute(const Invocation&) {
   if (results_.empty()) {
     throw UsageError("name the result files: taskbench report RESULT... --out DIR");
   }
-  const auto out = parse_path("--out", out_);
-  if (!out) throw UsageError("--out is missing: name a folder for the report, --out DIR");
-  ReportRequest request{*out};
-  request.keeps_gnuplot = keeps_gnuplot_;
-  if (const auto text = parse_single("--plot-timeout", plot_timeout_)) {
-    request.plot_timeout_s =
-        parse_duration_s("--plot-timeout", *text, kMinPlotTimeoutS, kMaxPlotTimeoutS);
+  if (request_.folder.empty()) {
+    throw UsageError("--out is missing: name a folder for the report, --out DIR");
   }
   const std::atomic<bool>& stop = stop_on_signals();
   render::ReportInputs inputs;
@@ -118,7 +111,7 @@ ExitCode ReportCommand::execute(const Invocation&) {
     work.show("making the report");
     document = render::report(inputs);
   }
-  const ExitCode code = write_report(document, request, stop);
+  const ExitCode code = write_report(document, request_, stop);
   if (code == ExitCode::interrupted) print_note(kInterrupted);
   return code;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/report_writer.hpp"
 
 namespace taskbench::cli {
 
@@ -15,9 +16,7 @@ class ReportCommand : public Command {
 
  private:
   std::vector<std::string> results_;
-  std::vector<std::string> out_;
-  std::vector<std::string> plot_timeout_;
-  bool keeps_gnuplot_ = false;
+  ReportRequest request_;
 };
 
 }  // namespace taskbench::cli

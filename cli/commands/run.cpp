@@ -15,7 +15,6 @@
 #include "cli/counter_pass.hpp"
 #include "cli/exact_pass.hpp"
 #include "cli/output_file.hpp"
-#include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
@@ -130,7 +129,7 @@ ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool inter
   const std::atomic<bool> never{false};
   ReportRequest request{*plan.report, {{kResult, json::to_json(run)}}};
   request.quiet = plan.quiet;
-  request.whatever_happens = true;
+  request.write_if_interrupted = true;
   try {
     const std::string& text = request.files.front().content;
     const reports::render::ReportInputs inputs{{{kResult, json::parse_result_file(kResult, text)}},
@@ -172,114 +171,104 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
 void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(std::string(kRunDescription));
   app.footer(std::string(kExamples));
-  declare_selection(app, values);
-  declare_measuring(app, values);
-  declare_output(app, values);
+  Options options(app, values);
+  declare_selection(options);
+  declare_measuring(options);
+  declare_output(options);
 }
 
-void RunCommand::declare_selection(CLI::App& app, OptionValueTable& values) {
-  auto* names = app.add_option("WORKLOAD", arguments_.workloads,
-                               "What to run; `taskbench list` shows them. [default: all]");
-  values.set(names, {Kind::one_of, row_names(workloads::all())});
-  const auto schedulers = row_names(workloads::measure::schedulers());
-  auto* scheduler =
-      add_valued(app, "--scheduler", arguments_.schedulers, "NAME[,NAME...]",
-                 fmt::format("Schedulers to run them on: {}.", fmt::join(schedulers, ", ")));
-  scheduler->default_str(schedulers.front());
-  values.set(scheduler, {Kind::list_of, schedulers});
-  auto* workers = add_valued(app, "--workers", arguments_.workers, "N[,N...]",
-                             fmt::format("Worker counts, each up to {}, and up to {} in all cases "
-                                         "together. A scheduler that has only one worker takes "
-                                         "part with 1 only.",
-                                         kMaxWorkers, kMaxWorkersInAll));
-  workers->default_str("the CPUs that this process may use");
-  auto* parameter = add_valued(
-      app, "--param", arguments_.parameters, "NAME=VALUE",
+void RunCommand::declare_selection(Options& options) {
+  options.group("What to measure");
+  options
+      .value("WORKLOAD", arguments_.words, "WORKLOAD",
+             AsGiven{{Kind::one_of, row_names(workloads::all())}},
+             "What to run; `taskbench list` shows them.")
+      ->default_str("all");
+  const auto schedulers = workloads::measure::schedulers();
+  options.value(
+      "--scheduler", arguments_.schedulers, "NAME[,NAME...]",
+      Choices<workloads::measure::Scheduler>{"scheduler", schedulers},
+      fmt::format("Schedulers to run them on: {}.", fmt::join(row_names(schedulers), ", ")));
+  options
+      .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, kMaxWorkers},
+             fmt::format("Worker counts, each up to {}, and up to {} in all cases together. A "
+                         "scheduler that has only one worker takes part with 1 only.",
+                         kMaxWorkers, kMaxWorkersInAll))
+      ->default_str("the CPUs that this process may use");
+  options.value(
+      "--param", arguments_.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
       "Set a parameter of every chosen workload that has it, or, as WORKLOAD.NAME=VALUE, of one. "
       "May be repeated, and more NAME=VALUE may follow. `taskbench list parameters` shows them.");
-  values.set(parameter, {Kind::assignment, assignment_names()});
-  auto* list = app.add_flag("--list", arguments_.list,
-                            "Print the names of the cases that would be run, and run none.");
-  auto* filter = add_valued(app, "--filter", arguments_.filter, "REGEX",
-                            "Keep the cases in whose name this regular expression (of RE2) is "
-                            "found. A name looks like chained_spawn/work_stealing/workers:2.");
-  for (auto* option : {scheduler, workers, parameter, filter, list})
-    option->group("What to measure");
+  options.value("--filter", arguments_.filter, "REGEX", Text{.may_be_empty = true},
+                "Keep the cases in whose name this regular expression (of RE2) is found. A name "
+                "looks like chained_spawn/work_stealing/workers:2.");
+  options.flag("--list", list_, "Print the names of the cases that would be run, and run none.");
 }
 
-void RunCommand::declare_measuring(CLI::App& app, OptionValueTable& values) {
-  const workloads::measure::Settings defaults;
-  auto* repetitions =
-      add_valued(app, "--repetitions", arguments_.repetitions, "N",
-                 fmt::format("Repetitions of each case, up to {}, and up to {} in all.",
-                             kMaxRepetitions, kMaxRepetitionsInAll));
-  repetitions->default_str(std::to_string(defaults.repetitions));
-  auto* min_time = add_valued(app, "--min-time", arguments_.min_time, "TIME",
-                              "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
-  min_time->default_str(fmt::format("{}s", defaults.min_time_s));
-  auto* budget = add_valued(app, "--time-budget", arguments_.time_budget, "TIME",
-                            "Duration of the whole run, from which that of a repetition follows; "
-                            "--counters comes on top. Excludes --min-time.");
-  auto* iterations =
-      add_valued(app, "--iterations", arguments_.iterations, "CASE=N",
-                 "Iterations of each repetition of a case, in place of those that take --min-time. "
-                 "May be repeated. For runs that will be compared.");
-  auto* seed = add_valued(app, "--seed", arguments_.seed, "N",
-                          "Seed of the order of the repetitions and of the schedulers.");
-  seed->default_str(std::to_string(defaults.seed));
-  auto* pin = app.add_flag("--pin", arguments_.pin, "Bind every worker to a CPU of its own.");
-  declare_counters(app, values);
-  for (auto* option : {repetitions, min_time, budget, iterations, seed, pin})
-    option->group("How to measure");
+void RunCommand::declare_measuring(Options& options) {
+  options.group("How to measure");
+  auto& settings = arguments_.plan.settings;
+  options.value("--repetitions", settings.repetitions, "N", Number{1, kMaxRepetitions},
+                fmt::format("Repetitions of each case, up to {}, and up to {} in all.",
+                            kMaxRepetitions, kMaxRepetitionsInAll));
+  auto* min_time = options.value("--min-time", arguments_.min_time_s, "TIME",
+                                 Duration{kMinMinTimeS, kMaxMinTimeS},
+                                 "Shortest duration of a repetition: 0.1, 500ms, 10s, 2m.");
+  min_time->default_str(Duration::written(settings.min_time_s));
+  auto* budget = options.value("--time-budget", settings.time_budget_s, "TIME",
+                               Duration{kMinTimeBudgetS, kMaxTimeBudgetS},
+                               "Duration of the whole run, from which that of a repetition "
+                               "follows; --counters comes on top. Excludes --min-time.");
+  options
+      .value("--iterations", settings.iterations, "CASE=N", By{parse_iterations},
+             "Iterations of each repetition of a case, in place of those that take --min-time. "
+             "May be repeated. For runs that will be compared.")
+      ->excludes(budget);
+  min_time->excludes(budget);
+  options.value("--seed", settings.seed, "N", Number{0, kMaxSeed},
+                "Seed of the order of the repetitions and of the schedulers.");
+  options.flag("--pin", settings.pin, "Bind every worker to a CPU of its own.");
+  auto sets = row_names(counter_sets());
+  const std::string help = fmt::format(
+      "Count events with perf, in a pass of its own after the timing, {} processes a case: sets "
+      "({}) or events as `perf list` shows them; and {}, by callgrind.",
+      kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact);
+  sets.emplace_back(model::kInstructionsExact);
+  options.value("--counters", arguments_.plan.counters, "SET|EVENT[,...]",
+                By{parse_counters, OptionValues{Kind::list_of, sets}}, help);
   if constexpr (rt::kPlantsDelays) {
-    add_valued(app, "--plant", arguments_.plant, "PLACE=NS",
-               fmt::format("Slow the scheduler down on purpose, at each event of a place: {}. May "
-                           "be repeated.",
-                           fmt::join(rt::kDelaySites, ", ")))
-        ->group("How to measure");
+    options.value("--plant", arguments_.plan.planted, "PLACE=NS", By{parse_plants},
+                  fmt::format("Slow the scheduler down on purpose, at each event of a place: {}. "
+                              "May be repeated.",
+                              fmt::join(rt::kDelaySites, ", ")));
   }
 }
 
-void RunCommand::declare_counters(CLI::App& app, OptionValueTable& values) {
-  auto sets = row_names(counter_sets());
-  auto* counters = add_valued(
-      app, "--counters", arguments_.counters, "SET|EVENT[,...]",
-      fmt::format("Count events with perf, in a pass of its own after the timing, {} processes a "
-                  "case: sets ({}) or events as `perf list` shows them; and {}, by callgrind.",
-                  kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact));
-  sets.emplace_back(model::kInstructionsExact);
-  values.set(counters, {Kind::list_of, sets});
-  counters->group("How to measure");
-}
-
-void RunCommand::declare_output(CLI::App& app, OptionValueTable& values) {
-  const auto formats = row_names(output_formats());
-  auto* format = add_valued(app, "--format", arguments_.format, "FORMAT",
-                            fmt::format("What is printed: {}.", fmt::join(formats, ", ")));
-  format->default_str(formats.front());
-  values.set(format, {Kind::one_of, formats});
-  auto* full =
-      add_valued(app, "--json", arguments_.json, "FILE",
-                 "Write every repetition, as JSON that readers of Google Benchmark's output "
-                 "take.");
-  auto* flat = add_valued(app, "--json-flat", arguments_.json_flat, "FILE",
-                          "Write the median of every case, one row each, in the same JSON: for "
-                          "trackers that chart every row.");
-  for (const auto* option : {full, flat}) values.set(option, {Kind::file, {}});
-  auto* report = add_valued(app, "--report", arguments_.report, "DIR",
-                            "Write the result as a page with plots, as Markdown and as JSON into "
-                            "this folder; see `taskbench report`.");
-  values.set(report, {Kind::file, {}});
-  auto* quiet =
-      app.add_flag("--quiet", arguments_.quiet,
-                   "Print no progress and no result; needs --json, --json-flat or --report.");
-  for (auto* option : {format, full, flat, report, quiet}) option->group("Output");
+void RunCommand::declare_output(Options& options) {
+  options.group("Output");
+  RunPlan& plan = arguments_.plan;
+  auto* format = options.value(
+      "--format", plan.format, "FORMAT", Choice<OutputFormat>{"format", output_formats()},
+      fmt::format("What is printed: {}.", fmt::join(row_names(output_formats()), ", ")));
+  const Path file{.may_be_dash = false};
+  options.value("--json", plan.json, "FILE", file,
+                "Write every repetition, as JSON that readers of Google Benchmark's output take.");
+  options.value("--json-flat", plan.json_flat, "FILE", file,
+                "Write the median of every case, one row each, in the same JSON: for trackers that "
+                "chart every row.");
+  options.value("--report", plan.report, "DIR", Path{},
+                "Write the result as a page with plots, as Markdown and as JSON into this folder; "
+                "see `taskbench report`.");
+  options
+      .flag("--quiet", plan.quiet,
+            "Print no progress and no result; needs --json, --json-flat or --report.")
+      ->excludes(format);
 }
 
 ExitCode RunCommand::execute(const Invocation& invocation) {
   const unsigned cpus = workloads::measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
-  if (arguments_.list) {
+  if (list_) {
     std::string names;
     for (const auto& each : plan.cases) names += each.name() + '\n';
     return print_result(names) ? ExitCode::pass : ExitCode::usage;

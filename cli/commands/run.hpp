@@ -12,12 +12,12 @@ class RunCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  void declare_selection(CLI::App& app, OptionValueTable& values);
-  void declare_measuring(CLI::App& app, OptionValueTable& values);
-  void declare_counters(CLI::App& app, OptionValueTable& values);
-  void declare_output(CLI::App& app, OptionValueTable& values);
+  void declare_selection(Options& options);
+  void declare_measuring(Options& options);
+  void declare_output(Options& options);
 
   RunArguments arguments_;
+  bool list_ = false;
 };
 
 }  // namespace taskbench::cli

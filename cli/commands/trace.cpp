@@ -15,13 +15,11 @@
 #include <utility>
 
 #include "cli/output_file.hpp"
-#include "cli/parameters.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/chrome_trace.hpp"
 #include "reports/render/trace.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
@@ -33,7 +31,6 @@ namespace {
 
 namespace json = reports::json;
 using Clock = std::chrono::steady_clock;
-using Kind = OptionValues::Kind;
 using workloads::measure::TraceOutcome;
 using workloads::measure::TraceSettings;
 
@@ -43,13 +40,6 @@ constexpr std::uint64_t kLeastEvents = 16;
 constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
 /// Whether so much can be written is found out before; how much it will be nobody knows.
 constexpr std::size_t kLeastFileBytes = 1 << 20;
-
-struct TracePlan {
-  workloads::measure::Case spec;
-  TraceSettings settings;
-  std::filesystem::path out;
-  bool quiet = false;
-};
 
 void refuse_all_but_one_workload(const std::vector<std::string>& words) {
   const auto named = std::ranges::count_if(
@@ -61,40 +51,21 @@ void refuse_all_but_one_workload(const std::vector<std::string>& words) {
   if (named > 1) throw UsageError("give one WORKLOAD only: a trace is of one case");
 }
 
-TracePlan plan_trace(const TraceArguments& arguments) {
-  refuse_all_but_one_workload(arguments.run.workloads);
-  const RunPlan run = plan_run(arguments.run, workloads::measure::usable_cpu_count());
+/// Fills in the case.
+TracePlan complete(TracePlan plan, const RunArguments& arguments) {
+  refuse_all_but_one_workload(arguments.words);
+  const RunPlan run = plan_run(arguments, workloads::measure::usable_cpu_count());
   if (run.cases.size() != 1 || !run.left_out.empty()) {
     throw UsageError("give one scheduler and one worker count only: a trace is of one case");
   }
-  TracePlan plan;
   plan.spec = run.cases.front();
-  plan.quiet = arguments.quiet;
-  TraceSettings& settings = plan.settings;
-  settings.seed = run.settings.seed;
-  if (const auto text = parse_single("--iterations", arguments.iterations)) {
-    settings.iterations = static_cast<std::int64_t>(
-        parse_whole_number("--iterations", *text, 1, kMaxTracedIterations));
-  }
-  if (const auto text = parse_single("--warmup", arguments.warmup)) {
-    settings.warmup_iterations =
-        static_cast<std::int64_t>(parse_whole_number("--warmup", *text, 0, kMaxTracedIterations));
-  }
-  if (const auto text = parse_single("--events", arguments.events)) {
-    settings.events = static_cast<std::uint32_t>(
-        parse_whole_number("--events", *text, kLeastEvents, rt::kMaxTraceEvents));
-  }
   const std::uint64_t ring_bytes =
-      std::uint64_t{std::bit_ceil(settings.events)} * rt::kTraceEventBytes;
+      std::uint64_t{std::bit_ceil(plan.settings.events)} * rt::kTraceEventBytes;
   if ((plan.spec.workers + 1) * ring_bytes > kMaxRingBytes) {
     throw UsageError(fmt::format("--events: {} of {} workers take more than {} GiB; give fewer",
-                                 settings.events, plan.spec.workers, kMaxRingBytes >> 30));
+                                 plan.settings.events, plan.spec.workers, kMaxRingBytes >> 30));
   }
-  const auto out = parse_path("--out", arguments.out);
-  if (!out) throw UsageError("say where to write the trace: --out FILE");
-  if (*out == std::filesystem::path("-"))
-    throw UsageError("--out: '-' is no file; name one, or /dev/stdout");
-  plan.out = *out;
+  if (plan.out.empty()) throw UsageError("say where to write the trace: --out FILE");
   return plan;
 }
 
@@ -164,50 +135,27 @@ void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench trace yield_many --scheduler current_thread --out trace.json\n"
       "\n"
       "Exit status: 0 done, 2 usage or input error, 5 the workload failed, 130 interrupted.");
-  RunArguments& run = arguments_.run;
-  auto* workload = app.add_option("WORKLOAD", run.workloads,
-                                  "What to trace; `taskbench list` shows what there is.");
-  values.set(workload, {Kind::one_of, row_names(workloads::all())});
-  const auto schedulers = row_names(workloads::measure::schedulers());
-  auto* scheduler =
-      add_valued(app, "--scheduler", run.schedulers, "NAME",
-                 fmt::format("Scheduler to run it on: {}.", fmt::join(schedulers, ", ")));
-  scheduler->default_str(schedulers.front());
-  values.set(scheduler, {Kind::one_of, schedulers});
-  auto* workers = add_valued(app, "--workers", run.workers, "N",
-                             fmt::format("Workers, up to {}.", kMaxWorkers));
-  workers->default_str("the CPUs that this process may use");
-  auto* parameter = add_valued(app, "--param", run.parameters, "NAME=VALUE",
-                               "Set a parameter of the workload. May be repeated. `taskbench list "
-                               "parameters` shows them.");
-  values.set(parameter, {Kind::assignment, assignment_names()});
-  auto* seed = add_valued(app, "--seed", run.seed, "N", "Seed of the scheduler.");
-  const TraceSettings defaults;
-  seed->default_str(std::to_string(defaults.seed));
-  for (auto* option : {scheduler, workers, parameter, seed}) option->group("What to trace");
-
-  auto* iterations = add_valued(app, "--iterations", arguments_.iterations, "N",
-                                "Iterations of the workload to trace.");
-  iterations->default_str(std::to_string(defaults.iterations));
-  auto* warmup = add_valued(app, "--warmup", arguments_.warmup, "N",
-                            "Iterations before, which are left out of the trace.");
-  warmup->default_str(std::to_string(defaults.warmup_iterations));
-  auto* events =
-      add_valued(app, "--events", arguments_.events, "N",
-                 fmt::format("Events kept of each worker, the newest: up to {}, {} bytes each, and "
-                             "rounded up to a power of two.",
-                             rt::kMaxTraceEvents, rt::kTraceEventBytes));
-  events->default_str(std::to_string(defaults.events));
-  for (auto* option : {iterations, warmup, events}) option->group("How much");
-
-  auto* out = add_valued(app, "--out", arguments_.out, "FILE", "Where to write the trace.");
-  values.set(out, {Kind::file, {}});
-  auto* quiet = app.add_flag("--quiet", arguments_.quiet, "Print no progress and no summary.");
-  for (auto* option : {out, quiet}) option->group("Output");
+  Options options(app, values);
+  declare_one_case(options, arguments_, "trace");
+  TraceSettings& settings = plan_.settings;
+  options.value("--seed", settings.seed, "N", Number{0, kMaxSeed}, "Seed of the scheduler.");
+  options.group("How much");
+  options.value("--iterations", settings.iterations, "N", Number{1, kMaxTracedIterations},
+                "Iterations of the workload to trace.");
+  options.value("--warmup", settings.warmup_iterations, "N", Number{0, kMaxTracedIterations},
+                "Iterations before, which are left out of the trace.");
+  options.value("--events", settings.events, "N", Number{kLeastEvents, rt::kMaxTraceEvents},
+                fmt::format("Events kept of each worker, the newest: up to {}, {} bytes each, and "
+                            "rounded up to a power of two.",
+                            rt::kMaxTraceEvents, rt::kTraceEventBytes));
+  options.group("Output");
+  options.value("--out", plan_.out, "FILE", Path{.may_be_dash = false},
+                "Where to write the trace.");
+  options.flag("--quiet", plan_.quiet, "Print no progress and no summary.");
 }
 
 ExitCode TraceCommand::execute(const Invocation& invocation) {
-  const TracePlan plan = plan_trace(arguments_);
+  const TracePlan plan = complete(plan_, arguments_);
   refuse_unwritable(plan.out, kLeastFileBytes);
   const std::atomic<bool>& stop = stop_on_signals();
   TraceOutcome outcome;

@@ -1,20 +1,18 @@
 // `taskbench trace`: records what every worker does when, for a trace viewer.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <filesystem>
 
 #include "cli/commands/command.hpp"
 #include "cli/run_plan.hpp"
+#include "workloads/measure/tracing.hpp"
 
 namespace taskbench::cli {
 
-struct TraceArguments {
-  RunArguments run;  ///< those that choose the case
-  std::vector<std::string> out;
-  std::vector<std::string> iterations;
-  std::vector<std::string> warmup;
-  std::vector<std::string> events;
+struct TracePlan {
+  workloads::measure::Case spec;
+  workloads::measure::TraceSettings settings;
+  std::filesystem::path out;
   bool quiet = false;
 };
 
@@ -24,7 +22,8 @@ class TraceCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  TraceArguments arguments_;
+  RunArguments arguments_;
+  TracePlan plan_;
 };
 
 }  // namespace taskbench::cli

@@ -351,9 +351,9 @@ class Instructions(AbTest):
     def test_other_counters_are_refused(self):
         run = ("--base", self.program("a"), "--head", self.program("b"), "--counters")
         for command in ("ab", "gate"):
-            self.refused(command, *run, "cycles", says="there is instructions-exact")
+            self.refused(command, *run, "cycles", says="only instructions-exact can")
         self.refused("gate", "--baseline", "x", "--head", "y", "--counters", "instructions-exact",
-                     says="--baseline and --counters exclude each other")
+                     says="--counters and --baseline exclude each other")
 
 
 class Journals(AbTest):
@@ -557,7 +557,7 @@ class Refusals(AbTest):
         run = ("ab", "--base", self.program("a"), "--head", self.program("b"))
         self.refused(*run, "--workload", "srot", says="did you mean 'sort'?")
         self.refused(*run, "--delta", "0", says="--delta")
-        self.refused(*run, "--delta", "much", says="is no share; write 3% or 0.03")
+        self.refused(*run, "--delta", "much", says="is not a percentage; write 3% or 0.03")
         self.refused(*run, "--alpha", "50%", says="--alpha")
         self.refused(*run, "--budget", "0s", says="--budget")
         self.refused(*run, "--max-blocks", "0", says="--max-blocks")

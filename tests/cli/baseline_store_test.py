@@ -3,7 +3,6 @@
 
 import json
 import signal
-import subprocess
 
 from baseline_test import LARGE, BaselineTest
 from taskbench_command import become_nobody, main
@@ -140,31 +139,6 @@ class CommandLine(BaselineTest):
                 self.assertIn("\nExit status: ", text)
                 for line in text.splitlines():
                     self.assertLessEqual(len(line), 100, line)
-
-    def test_bash_completes_subcommands_and_their_options(self):
-        script = self.folder / "completion.bash"
-        script.write_text(self.taskbench("completion", "bash").stdout)
-
-        def complete(*words):
-            program = (
-                'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _taskbench;'
-                ' printf "%s\\n" "${COMPREPLY[@]}"'
-            )
-            return subprocess.run(
-                ["bash", "--norc", "-c", program, "bash", script, "taskbench", *words],
-                cwd=self.folder, capture_output=True, encoding="utf-8", check=True,
-            ).stdout.split()
-
-        self.assertEqual(complete("baseline", ""), list(COMMANDS))
-        self.assertEqual(complete("baseline", "p"), ["promote"])
-        self.assertEqual(complete("baseline", "rm", "--a"), ["--all-keys"])
-        self.assertEqual(complete("baseline", "save", "--jo"), ["--journal"])
-        self.assertEqual(complete("baseline", "list", "--format", ""), ["table", "json"])
-        self.assertEqual(set(complete("baseline", "-")), {"-h", "--help"})
-        for shell in ("zsh", "fish"):
-            text = self.taskbench("completion", shell).stdout
-            for word in (*COMMANDS, "all-keys", "journal"):
-                self.assertIn(word, text)
 
 
 if __name__ == "__main__":

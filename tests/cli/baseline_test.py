@@ -234,8 +234,8 @@ class Verdicts(BaselineTest):
         self.assertIn("FAIL", answer.stdout)
         comment = (self.folder / "c.md").read_text()
         self.assertTrue(comment.startswith("<!-- taskbench-gate -->\n### taskbench: FAIL"), comment)
-        self.refused(*gate, "--base", slow, says="--baseline and --base exclude each other")
-        self.refused(*gate, "--budget", "1m", says="--baseline and --budget exclude each other")
+        self.refused(*gate, "--base", slow, says="--base and --baseline exclude each other")
+        self.refused(*gate, "--budget", "1m", says="--budget and --baseline exclude each other")
         self.refused("gate", "--baseline", "dfault", says="did you mean 'default'?")
 
     def test_h3_the_noise_floor_of_the_machine_is_the_least_that_matters(self):

@@ -76,6 +76,15 @@ class Bash(Completion):
         self.assertEqual(self.complete("completion", "f"), ["fish"])
         self.assertEqual(self.complete("help", "pro"), ["profile"])
 
+    def test_subcommands_and_their_options(self):
+        commands = ["save", "compare", "list", "show", "promote", "rm"]
+        self.assertEqual(self.complete("baseline", ""), commands)
+        self.assertEqual(self.complete("baseline", "p"), ["promote"])
+        self.assertEqual(self.complete("baseline", "rm", "--a"), ["--all-keys"])
+        self.assertEqual(self.complete("baseline", "save", "--jo"), ["--journal"])
+        self.assertEqual(self.complete("baseline", "list", "--format", ""), ["table", "json"])
+        self.assertEqual(set(self.complete("baseline", "-")), {"-h", "--help"})
+
     def test_values_of_options(self):
         schedulers = [row["name"] for row in self.listed("schedulers")]
         self.assertEqual(self.complete("run", "--scheduler", ""), schedulers)

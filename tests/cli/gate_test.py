@@ -495,7 +495,7 @@ class Refusals(GateTest):
         self.refused_gate(says="gate needs two programs")
         self.refused_gate(
             "--base", "x", "--base-rev", "main", "--head", "y",
-            says="give --base or --base-rev, not both",
+            says="--base and --base-rev exclude each other",
         )
         for program in ("/bin/true", "../bench", "out/../../bench"):
             self.refused_gate(
@@ -512,7 +512,7 @@ class Refusals(GateTest):
         )
 
     def test_a_note_where_changes_are_not_committed(self):
-        note = "the working tree has changes that are not committed"
+        note = "uncommitted changes are not measured"
         (self.repository / "build.sh").write_text("changed")
         run = SHORT
         self.assertIn(note, self.gate(*run).stderr)

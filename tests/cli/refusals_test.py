@@ -197,7 +197,7 @@ class Contradictions(CommandTest):
     def test_quiet_with_a_format(self):
         self.refused(
             "run", "--quiet", "--json", "r.json", "--format", "csv",
-            says="--quiet and --format exclude each other",
+            says="--format and --quiet exclude each other",
         )
 
     def test_one_file_for_both_forms(self):
@@ -209,7 +209,7 @@ class Contradictions(CommandTest):
 
     def test_file_without_a_name(self):
         self.refused("run", "--json", "", says="--json: the file name is empty")
-        self.refused("run", "--json", "-", says="--json: '-' is no file")
+        self.refused("run", "--json", "-", says="--json: '-' is not a file")
 
 
 class Expressions(CommandTest):

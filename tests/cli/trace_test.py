@@ -240,7 +240,7 @@ class Refused(TraceTest):
     def test_files(self):
         trace = ("trace", "ping_pong")
         self.refused(*trace, says="say where to write the trace: --out FILE")
-        self.refused(*trace, "--out", "-", says="'-' is no file")
+        self.refused(*trace, "--out", "-", says="'-' is not a file")
         self.refused(*trace, "--out", "no/such/t.json", says='there is no folder "no/such"')
         self.refused(*trace, "--out", ".", says="it is a folder")
         self.assertEqual(list(self.folder.iterdir()), [])
