@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -18,7 +17,6 @@ namespace taskbench::cli {
 namespace {
 
 namespace model = reports::model;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kInterrupted = "interrupted before it was counted";
 
@@ -100,14 +98,12 @@ class CounterPassRun {
 
   void show(const std::string& name, std::int64_t done) {
     const auto total = static_cast<std::int64_t>(run_.cases.size()) * kCountingProcesses;
-    progress_.show(fmt::format("counting, {}/{} processes: {}", done, total, name),
-                   std::chrono::duration<double>(Clock::now() - start_).count());
+    progress_.show(fmt::format("counting, {}/{} processes: {}", done, total, name));
   }
 
   const RunPlan& plan_;
   model::Run& run_;
   const std::atomic<bool>& stop_;
-  const Clock::time_point start_ = Clock::now();
   ProgressLine progress_;
   ScratchFolder scratch_;
   Perf perf_;

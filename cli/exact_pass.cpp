@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -23,7 +22,6 @@ namespace taskbench::cli {
 namespace {
 
 namespace model = reports::model;
-using Clock = std::chrono::steady_clock;
 using workloads::measure::Case;
 using workloads::measure::ProcessOutcome;
 
@@ -80,8 +78,7 @@ class ExactPass {
     const auto command = command_of(plan_, spec, scratch_.path());
     while (event.unavailable.empty() && event.per_iteration.size() < kExactCounts) {
       progress_.show(fmt::format("counting instructions, {}/{} processes: {}", done_++,
-                                 run_.cases.size() * kExactCounts, name),
-                     std::chrono::duration<double>(Clock::now() - start_).count());
+                                 run_.cases.size() * kExactCounts, name));
       std::filesystem::remove(scratch_.path() / "callgrind.out");
       const ProcessOutcome outcome = workloads::measure::run_process(
           {.command = command, .environment = {}, .timeout_s = kTimeout_s}, stop_);
@@ -115,7 +112,6 @@ class ExactPass {
   const RunPlan& plan_;
   const std::atomic<bool>& stop_;
   model::Run& run_;
-  const Clock::time_point start_ = Clock::now();
   ProgressLine progress_;
   ScratchFolder scratch_;
   std::size_t done_ = 0;

@@ -55,7 +55,7 @@ void count(const Program& program, double timeout_s, const std::filesystem::path
 
 void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
                         double timeout_s, const std::atomic<bool>& stop,
-                        const std::function<void(const CountingProgress&)>& progress,
+                        const std::function<void(const std::string&)>& progress,
                         reports::json::JournalWriter& journal, model::PairedTrial& trial) {
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
@@ -66,7 +66,8 @@ void count_instructions(const TrialPrograms& programs, const std::filesystem::pa
     InstructionSample sample;
     sample.side = done % 2 == 0 ? Side::base : Side::head;
     sample.benchmark = names[done / 2];
-    progress({done, all, fmt::format("{}, {}", name_of(sample.side), sample.benchmark)});
+    progress(fmt::format("counting instructions, {} of {}: {}, {}", done + 1, all,
+                         name_of(sample.side), sample.benchmark));
     count(sample.side == Side::base ? programs.base : programs.head, timeout_s, scratch, stop,
           sample);
     if (stop.load(std::memory_order_relaxed)) return;  // what was told to stop has not failed

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -13,20 +12,13 @@
 
 namespace taskbench::cli {
 
-/// How far the counting is.
-struct CountingProgress {
-  std::size_t done = 0;
-  std::size_t all = 0;
-  std::string now;  ///< "base, ping_pong/work_stealing/workers:2"
-};
-
 /// Counts what `trial` still lacks, if its setup asks for counts: each benchmark on each side by
 /// `taskbench run --counters instructions-exact`. Each is appended to the journal and to the trial;
 /// what cannot be counted with the reason, which is no error. Returns early when `stop` is set.
 /// Throws JournalError.
 void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
                         double timeout_s, const std::atomic<bool>& stop,
-                        const std::function<void(const CountingProgress&)>& progress,
+                        const std::function<void(const std::string&)>& progress,
                         reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

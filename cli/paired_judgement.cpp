@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -86,10 +85,6 @@ std::string trial_text(const TrialProgress& now) {
   const double left = now.budget_s - now.spent_s;
   if (left >= 0.5) text += fmt::format(", at most {} left", duration_text(left));
   return text;
-}
-
-std::string counting_text(const CountingProgress& now) {
-  return fmt::format("counting instructions, {} of {}: {}", now.done + 1, now.all, now.now);
 }
 
 [[noreturn]] void refuse_changed(const model::PairedProgram& then,
@@ -240,9 +235,9 @@ class Comparison {
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
     ProgressLine line(progress_style(plan_.output.quiet));
     try {
-      BuiltRevision built = build_revision(
-          *repository_, plan_.recipe, name, program(side).commit, stop_,
-          [&](const std::string& text, double elapsed_s) { line.show(text, elapsed_s); });
+      BuiltRevision built =
+          build_revision(*repository_, plan_.recipe, name, program(side).commit, stop_,
+                         [&](const std::string& text) { line.show(text); });
       program(side).command = std::move(built.command);
       root(side) = std::move(built.source);
       return true;
@@ -269,8 +264,7 @@ class Comparison {
                              {.timeout_s = timeout_s(), .waiting = [&](double elapsed_s) {
                                 if (elapsed_s < kSilence_s) return;
                                 line.show(fmt::format("asking {} what it measures, {}",
-                                                      name_of(side), duration_text(elapsed_s)),
-                                          elapsed_s);
+                                                      name_of(side), duration_text(elapsed_s)));
                               }});
   }
 
@@ -330,11 +324,11 @@ class Comparison {
   void find_benchmarks(const TrialPrograms& programs, const std::filesystem::path& scratch,
                        model::PairedSetup& setup) {
     ProgressLine line(progress_style(plan_.output.quiet));
-    explore(programs, plan_.workloads, scratch, timeout_s(), stop_, setup,
-            [&](const std::string& text, double elapsed_s) {
-              if (elapsed_s < kSilence_s) return;
-              line.show(fmt::format("{}, {}", text, duration_text(elapsed_s)), elapsed_s);
-            });
+    explore(programs, plan_.workloads, scratch, timeout_s(), stop_, setup, [&] {
+      if (line.elapsed_s() < kSilence_s) return;
+      line.show(fmt::format("running both once, to see what they measure, {}",
+                            duration_text(line.elapsed_s())));
+    });
     keep_chosen(plan_.workloads, setup);
   }
 
@@ -397,20 +391,15 @@ class Comparison {
                                       ? json::JournalWriter::resume(plan_.output.journal)
                                       : json::JournalWriter::create(plan_.output.journal, setup);
     ProgressLine line(progress_style(plan_.output.quiet));
-    const auto start = std::chrono::steady_clock::now();
     count_instructions(
-        programs, scratch, timeout_s(), stop_,
-        [&](const CountingProgress& now) {
-          const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-          line.show(counting_text(now), elapsed.count());
-        },
+        programs, scratch, timeout_s(), stop_, [&](const std::string& text) { line.show(text); },
         journal, trial_);
     bool has_predicted = false;
     run_trial(
         programs, scratch, {.budget_s = budget_s(), .timeout_s = timeout_s()}, stop_,
         [&](const TrialProgress& now) {
           if (now.blocks > 0 && !std::exchange(has_predicted, true)) predict(line);
-          line.show(trial_text(now), now.spent_s);
+          line.show(trial_text(now));
         },
         journal, trial_);
   }

@@ -225,13 +225,11 @@ ScratchFolder::~ScratchFolder() {
 
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
              const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
-             model::PairedSetup& setup,
-             const std::function<void(const std::string& text, double elapsed_s)>& waiting) {
+             model::PairedSetup& setup, const std::function<void()>& waiting) {
   SampleRequest request = request_of(setup, timeout_s);
   request.families = chosen;
-  const Clock::time_point start = Clock::now();
   request.waiting = [&](double) {
-    if (waiting) waiting("running both once, to see what they measure", seconds_since(start));
+    if (waiting) waiting();
   };
   std::optional<Exploration> found;
   try {

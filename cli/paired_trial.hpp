@@ -59,12 +59,11 @@ class ScratchFolder {
 /// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
 /// theirs take; fills these into `setup`, beside what it holds already. Only those that `chosen`
 /// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what
-/// cannot be judged, is noted and left out. `waiting` is called meanwhile with what is going on.
+/// cannot be judged, is noted and left out. `waiting` is called meanwhile.
 /// Throws SideError, and ProgramError when they have nothing in common.
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
              const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
-             reports::model::PairedSetup& setup,
-             const std::function<void(const std::string& text, double elapsed_s)>& waiting = {});
+             reports::model::PairedSetup& setup, const std::function<void()>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
 /// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that matches no

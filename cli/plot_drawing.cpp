@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <chrono>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using workloads::measure::ProcessOutcome;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kMissing =
     "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox brings it.";
@@ -52,17 +50,14 @@ reports::render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::pa
 DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots, const fs::path& folder,
                       double timeout_s, ProgressLine& progress, const std::atomic<bool>& stop) {
   DrawnPlots result;
-  const auto start = Clock::now();
   std::string gave_up;
   for (std::size_t i = 0; i < plots.size(); ++i) {
     const std::string& name = plots[i].name;
     reports::render::DrawnPlot& drawn = result.plots[name];
     if (gave_up.empty()) {
       const auto show = [&](double) {
-        const double elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
-        progress.show(
-            fmt::format("plot {}/{}, {} elapsed", i + 1, plots.size(), duration_text(elapsed_s)),
-            elapsed_s);
+        progress.show(fmt::format("plot {}/{}, {} elapsed", i + 1, plots.size(),
+                                  duration_text(progress.elapsed_s())));
       };
       show(0);
       // --default-settings: without the user's own, which may change anything.

@@ -50,17 +50,21 @@ std::string progress_text(const workloads::measure::Progress& progress) {
 void ProgressLine::show(const workloads::measure::Progress& progress) {
   // Done: the result says so.
   if (style_ == ProgressStyle::lines && progress.case_name.empty()) return;
-  show(progress_text(progress), progress.elapsed_s);
+  show(progress_text(progress));
 }
 
-void ProgressLine::show(const std::string& text, double elapsed_s) {
+double ProgressLine::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void ProgressLine::show(const std::string& text) {
   switch (style_) {
     case ProgressStyle::none:
       return;
     case ProgressStyle::lines: {
-      const double since = elapsed_s - shown_at_s_.value_or(0);
+      const double since = elapsed_s() - shown_at_s_.value_or(0);
       if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
-      shown_at_s_ = elapsed_s;
+      shown_at_s_ = elapsed_s();
       write_to_stderr(fmt::format("taskbench: {}\n", text));
       return;
     }

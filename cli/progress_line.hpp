@@ -1,6 +1,7 @@
 // Shows on standard error how far a run is.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -17,7 +18,8 @@ enum class ProgressStyle {
 /// The style that suits standard error.
 [[nodiscard]] ProgressStyle progress_style(bool quiet);
 
-/// Not thread-safe: for the thread that measures. Clears its line when it is destroyed.
+/// Counts from its construction. Not thread-safe: for the thread that measures. Clears its line
+/// when it is destroyed.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressStyle style) : style_(style) {}
@@ -26,14 +28,18 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   void show(const workloads::measure::Progress& progress);
-  /// Where something else than repetitions is counted. `elapsed_s` since the beginning.
-  void show(const std::string& text, double elapsed_s);
+  /// Where something else than repetitions is counted.
+  void show(const std::string& text);
+  void show(const std::string& text, double) { show(text); }
+
+  [[nodiscard]] double elapsed_s() const;
 
   /// Takes a rewritten line off the terminal, before anything else is written there.
   void clear();
 
  private:
   ProgressStyle style_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool on_screen_ = false;
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
 };

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using workloads::measure::ProcessOutcome;
-using Waiting = std::function<void(const std::string& text, double elapsed_s)>;
+using Waiting = std::function<void(const std::string& text)>;
 
 constexpr double kBuildTimeout_s = 24 * 3600;
 constexpr double kBuildGrace_s = 5;  // make and ninja end their compilers on a SIGTERM
@@ -85,8 +85,7 @@ class BuildLock {
       }
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
       waiting(fmt::format("waiting for another taskbench that builds {}, {}", name,
-                          duration_text(waited.count())),
-              waited.count());
+                          duration_text(waited.count())));
       std::this_thread::sleep_for(kLockInterval);
     }
   }
@@ -159,7 +158,7 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
        .grace_s = kBuildGrace_s,
        .waiting =
            [&](double elapsed_s) {
-             waiting(fmt::format("building {} …, {}", name, duration_text(elapsed_s)), elapsed_s);
+             waiting(fmt::format("building {} …, {}", name, duration_text(elapsed_s)));
            }},
       stop);
   if (!outcome.ok()) fail(name, outcome.text(), recipe, places.log);

@@ -68,12 +68,12 @@ struct BuiltRevision {
 };
 
 /// The program of `commit`: built now, or taken from the cache. `name` is what messages call it
-/// ("base 1a2b3c4d5e6f"); `waiting` is called now and then with what is going on, and for how long.
+/// ("base 1a2b3c4d5e6f"); `waiting` is called now and then with what is going on.
 /// Throws BuildError, also when `stop` was set, and UsageError.
 [[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
     const std::string& commit, const std::atomic<bool>& stop,
-    const std::function<void(const std::string& text, double elapsed_s)>& waiting);
+    const std::function<void(const std::string& text)>& waiting);
 
 /// `word` as a shell takes it for one word.
 [[nodiscard]] std::string quoted(const std::string& word);

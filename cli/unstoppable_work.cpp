@@ -30,10 +30,8 @@ void UnstoppableWork::show(std::string text) {
 }
 
 void UnstoppableWork::watch(ProgressStyle style) {
-  using Seconds = std::chrono::duration<double>;
   constexpr std::chrono::milliseconds kBetweenLooks{50};
   constexpr double kPatienceS = 2;
-  const auto start = std::chrono::steady_clock::now();
   ProgressLine line(style);
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
@@ -43,9 +41,8 @@ void UnstoppableWork::watch(ProgressStyle style) {
       print_note(farewell_);
       std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works
     }
-    const double elapsed_s = Seconds(std::chrono::steady_clock::now() - start).count();
-    if (elapsed_s < kPatienceS) continue;
-    line.show(fmt::format("{}, {} elapsed", text_, duration_text(elapsed_s)), elapsed_s);
+    if (line.elapsed_s() < kPatienceS) continue;
+    line.show(fmt::format("{}, {} elapsed", text_, duration_text(line.elapsed_s())));
   }
 }
 

@@ -208,8 +208,7 @@ class Calibration {
   void show(int number, double spent, const TrialProgress& now) {
     line_.show(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,
                            *plan_.trials, now.blocks + 1, now.max_blocks, duration_text(spent),
-                           duration_text(plan_.budget_s)),
-               spent);
+                           duration_text(plan_.budget_s)));
   }
 
   static constexpr std::uint64_t kSeedStep = 1'000'003;

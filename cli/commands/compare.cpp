@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -63,16 +62,14 @@ constexpr std::array<CompareFormat, 4> kCompareFormats{{
 class ComparisonProgress {
  public:
   void show(std::string_view what, std::size_t done, std::size_t of) {
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - begun_).count();
+    const double elapsed_s = line_.elapsed_s();
     if (elapsed_s < shown_s_ + kShownEveryS) return;
     shown_s_ = std::max(elapsed_s, kShownAfterS);
-    line_.show(fmt::format("{} of {} {}", done, of, what), elapsed_s);
+    line_.show(fmt::format("{} of {} {}", done, of, what));
   }
   void clear() { line_.clear(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begun_ = Clock::now();
   double shown_s_ = kShownAfterS - kShownEveryS;
   ProgressLine line_{progress_style(false)};
 };

@@ -34,7 +34,6 @@ namespace {
 namespace json = reports::json;
 namespace measure = workloads::measure;
 namespace model = reports::model;
-using SteadyClock = std::chrono::steady_clock;
 
 // The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
 constexpr double kRest_s = 0.6;
@@ -44,7 +43,7 @@ constexpr double kFirstLookMinTime_s = 0.02;
 class Examination {
  public:
   Examination(const std::atomic<bool>& stop, bool quiet)
-      : stop_(stop), line_(progress_style(quiet)), start_(SteadyClock::now()) {}
+      : stop_(stop), line_(progress_style(quiet)) {}
 
   /// About two seconds. When `stop` is set on the way, what is found is not worth showing.
   model::DoctorReport run(const std::string& executable) {
@@ -54,7 +53,7 @@ class Examination {
     facts.tools = measure::probe_tools(stop_);
     watch_at_rest(facts);
     const auto before = measure::read_machine();
-    show("measuring the floor");
+    line_.show("measuring the floor");
     report.floor = measure::measure_floor(stop_);
     report.workloads = first_look();
     facts.at_work = measure::drift_between(before, measure::read_machine());
@@ -66,17 +65,11 @@ class Examination {
   }
 
  private:
-  [[nodiscard]] double elapsed_s() const {
-    return std::chrono::duration<double>(SteadyClock::now() - start_).count();
-  }
-
-  void show(const std::string& text) { line_.show(text, elapsed_s()); }
-
   void watch_at_rest(model::DoctorFacts& facts) {
-    show("watching what else runs");
+    line_.show("watching what else runs");
     const auto processes = measure::read_process_times();
     const auto before = measure::read_machine();
-    for (const double until = elapsed_s() + kRest_s; elapsed_s() < until && !stop_;) {
+    for (const double until = line_.elapsed_s() + kRest_s; line_.elapsed_s() < until && !stop_;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     facts.at_rest = measure::drift_between(before, measure::read_machine());
@@ -92,14 +85,13 @@ class Examination {
     settings.repetitions = kRepetitions;
     settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;
     const auto progress = [&](const measure::Progress& now) {
-      if (!now.case_name.empty()) show(fmt::format("a first look at {}", now.case_name));
+      if (!now.case_name.empty()) line_.show(fmt::format("a first look at {}", now.case_name));
     };
     return measure::measure(plan.cases, settings, progress, stop_).cases;
   }
 
   const std::atomic<bool>& stop_;
   ProgressLine line_;
-  SteadyClock::time_point start_;
 };
 
 bool print_report(const model::DoctorReport& report, bool as_json) {

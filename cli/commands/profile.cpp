@@ -114,8 +114,7 @@ ExitCode ProfileCommand::execute(const Invocation&) {
         case_command(plan.run, spec, plan.duration_s, scratch.path() / "result.json"),
         plan.frequency, 120 + 20 * plan.duration_s, scratch.path(), stop, [&](double elapsed_s) {
           progress.show(
-              fmt::format("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s)),
-              elapsed_s);
+              fmt::format("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s)));
         });
   } catch (const PerfError& error) {
     // relaxed: nothing is ordered by the flag.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -30,7 +29,6 @@ namespace taskbench::cli {
 namespace {
 
 namespace json = reports::json;
-using Clock = std::chrono::steady_clock;
 using workloads::measure::TraceOutcome;
 using workloads::measure::TraceSettings;
 
@@ -70,17 +68,14 @@ TracePlan complete(TracePlan plan, const RunArguments& arguments) {
 }
 
 TraceOutcome record(const TracePlan& plan, const std::atomic<bool>& stop) {
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
+  constexpr double kBetweenLooks_s = 0.25;
   ProgressLine line(progress_style(plan.quiet));
-  const Clock::time_point start = Clock::now();
-  Clock::time_point shown = start;
+  double shown_s = 0;
   const auto progress = [&](std::int64_t done, std::int64_t all) {
-    const Clock::time_point now = Clock::now();
-    if (now - shown < kBetweenLooks) return;
-    shown = now;
-    const double elapsed_s = std::chrono::duration<double>(now - start).count();
-    line.show(fmt::format("{}/{} iterations, {} elapsed", done, all, duration_text(elapsed_s)),
-              elapsed_s);
+    const double now_s = line.elapsed_s();
+    if (now_s - shown_s < kBetweenLooks_s) return;
+    shown_s = now_s;
+    line.show(fmt::format("{}/{} iterations, {} elapsed", done, all, duration_text(now_s)));
   };
   return workloads::measure::trace_case(plan.spec, plan.settings, progress, stop);
 }
