@@ -175,7 +175,7 @@ class InstallDeps(ScriptTest):
         self.stand_in(self.bin / "apt-get", 'case "$*" in *valgrind) exit 100 ;; esac')
         answer = self.install("--with", "perf", "--with", "valgrind", "bench")
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertIn("going on without perf: no package brings it here", answer.stderr)
+        self.assertIn("going on without perf: no package provides it here", answer.stderr)
         self.assertIn("going on without valgrind\n", answer.stderr)
         self.assertTrue(self.apt_calls()[0].endswith(" cmake"))
 
@@ -480,7 +480,7 @@ class GatePr(ScriptTest):
     def test_the_taskbench_of_the_head_judges_where_the_fork_has_no_gate(self):
         fork = self.pull_request(gate_in_base=False)
         answer = self.gate_pr("--base", "main")
-        self.assertIn("has no gate; the pull request's own judges", answer.stderr)
+        self.assertIn("has no gate; the pull request's own taskbench judges", answer.stderr)
         build = "build release --target taskbench of change"
         self.assertEqual(self.called(), [build, self.call(fork), self.report()])
 
