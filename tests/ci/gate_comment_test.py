@@ -183,7 +183,7 @@ class OnGitHub(GateComment):
         self.assertLessEqual(len(body.encode()), 65_000)
         self.assertGreater(len(body.encode()), 64_000)
         self.assertTrue(body.endswith(
-            "€\n```\n\n(cut here; all of it is in the artifact of the job)\n"), body[-90:])
+            "€\n```\n\n(truncated here; the full text is in the artifact of the job)\n"), body[-90:])
         self.assertTrue(body.startswith(f"{MARKER}\n```\n€"))
         self.assertNotIn("\ufffd", body)
 
@@ -269,7 +269,7 @@ class OnGitLab(GateComment):
         self.not_posted("comment.md", status=1)
         self.comment.unlink()
         os.mkfifo(self.comment)
-        self.not_posted("is no plain file", status=1)
+        self.not_posted("is not a plain file", status=1)
         self.comment.unlink()
         self.folder.rmdir()
         self.folder.symlink_to(secret.parent)
