@@ -183,7 +183,8 @@ class OnGitHub(GateComment):
         self.assertLessEqual(len(body.encode()), 65_000)
         self.assertGreater(len(body.encode()), 64_000)
         self.assertTrue(body.endswith(
-            "€\n```\n\n(truncated here; the full text is in the artifact of the job)\n"), body[-90:])
+            "€\n```\n\n(truncated here; the full text is in the artifact of the job)\n"
+        ), body[-90:])
         self.assertTrue(body.startswith(f"{MARKER}\n```\n€"))
         self.assertNotIn("\ufffd", body)
 
