@@ -169,11 +169,16 @@ bool CurrentThread::Root::poll(task::Header* root) noexcept {
 
 void CurrentThread::Root::run(task::Header* root) noexcept {
   root->scheduler = this;
+  const bool was_driver = poll_to_end(root);
+  scheduler_.leave(*this, was_driver);
+}
+
+bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
+  // rt::spawn works in the root of any thread; try_drive() lets the driver's touch the queue.
+  const task::EnterContext enter(&scheduler_, nullptr);
   bool driving = scheduler_.try_drive(*this);
   for (;;) {
-    // rt::spawn works in the root of either thread; only the driver may touch the queue.
-    const task::EnterContext enter(&scheduler_, driving ? &scheduler_ : nullptr);
-    if (take_woken() && poll(root)) break;
+    if (take_woken() && poll(root)) return driving;
     if (driving) {
       if (scheduler_.closing()) {
         static_cast<void>(scheduler_.cancel_some());
@@ -193,7 +198,6 @@ void CurrentThread::Root::run(task::Header* root) noexcept {
     parker_.park();
     if (driving) scheduler_.recorder_.unpark();
   }
-  scheduler_.leave(*this, driving);
 }
 
 bool CurrentThread::try_drive(Root& root) noexcept {
@@ -208,6 +212,7 @@ bool CurrentThread::try_drive(Root& root) noexcept {
       waiting_.push_back(&root);
     }
   });
+  if (driving) task::thread_context().worker = this;
   return driving;
 }
 

@@ -66,6 +66,8 @@ class CurrentThread final : public Engine {
 
    private:
     friend class CurrentThread;
+    /// True: as the driver.
+    bool poll_to_end(task::Header* root) noexcept;
     bool take_woken() noexcept;
     /// True: the root has finished.
     bool poll(task::Header* root) noexcept;
