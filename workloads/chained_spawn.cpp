@@ -1,4 +1,4 @@
-// W1: a task spawns the next one and ends. Nothing runs in parallel: what is timed is the path from
+// A task spawns the next one and ends. Nothing runs in parallel: what is timed is the path from
 // a spawn to the first poll of the spawned task.
 #include <array>
 

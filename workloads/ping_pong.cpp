@@ -1,4 +1,4 @@
-// W2: one task spawns many; each of them spawns a partner, sends it a message and waits for the
+// One task spawns many; each of them spawns a partner, sends it a message and waits for the
 // answer. What is timed is message passing between tasks: a wake-up each way.
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-// W3: many tasks are spawned from a thread outside the scheduler, and each counts down. What is
+// Many tasks are spawned from a thread outside the scheduler, and each counts down. What is
 // timed is the way in: the injector, and waking the workers.
 #include <array>
 

@@ -1,4 +1,4 @@
-// W4: many tasks that each go to the back of the queue again and again. What is timed is the cost
+// Many tasks that each go to the back of the queue again and again. What is timed is the cost
 // of a fair reschedule.
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
 // A stored baseline: what several fresh processes of one program measured, with the canary between
-// them. Plain values; VERDICTS part B of docs/design/baselines.md.
+// them. Plain values; see docs/design/baselines.md.
 #pragma once
 
 #include <cstdint>

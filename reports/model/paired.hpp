@@ -1,5 +1,5 @@
 // The measured facts of a paired trial: two programs, blocks of fresh processes, one number for
-// each process and benchmark. Plain values; VERDICTS part A of docs/design/measurement.md.
+// each process and benchmark. Plain values; see docs/design/measurement.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What a trial could have found, and what it would take to find less. VERDICTS part A, point 9.
+// What a trial could have found, and what it would take to find less:
+// docs/design/measurement.md.
 //
 // `deviation` is that of the block differences, log ratios. Give stats::robust_deviation
 // (walsh.hpp): it is to the signed-rank test what the standard deviation is to the t-test. The

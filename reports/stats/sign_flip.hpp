@@ -1,5 +1,5 @@
-// The sign-flip randomisation test of paired differences, for several workloads at once. VERDICTS
-// part A, points 4 and 5.
+// The sign-flip randomisation test of paired differences, for several workloads at once:
+// docs/design/measurement.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Instruction counts of one benchmark on two sides: no statistics where the counts repeat.
-// VERDICTS part D. Pure.
+// Pure.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// From A/A trials to a noise floor, and from that to what a trial can see. VERDICTS part A, points
-// 6 and 9. Pure.
+// From A/A trials to a noise floor, and from that to what a trial can detect:
+// docs/design/measurement.md. Pure.
 #pragma once
 
 #include <optional>

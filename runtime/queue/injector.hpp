@@ -1,4 +1,4 @@
-// The injection queue (P5): an intrusive list under a mutex. It takes the overflow of local queues
+// The injection queue: an intrusive list under a mutex. It takes the overflow of local queues
 // and whatever is scheduled from threads outside the pool.
 //
 // Threads: every function may be called from any thread.

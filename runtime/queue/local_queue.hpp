@@ -1,4 +1,4 @@
-// A worker's run queue (P3): a ring of fixed size, one producer, many consumers.
+// A worker's run queue: a ring of fixed size, one producer, many consumers.
 //
 // Threads
 //   push_back, push_batch, pop_front, peek, free_slots: the owning worker only.
@@ -18,7 +18,7 @@
 // head_ and a release store of tail_, outside of the lock: it touches no slot that a thief may
 // read (I2), and a stale head_ only makes the queue look fuller than it is. pop_front enters the
 // biased lock, which is two stores and a load for the owner. A thief pays for both with one heavy
-// fence, and takes half of the queue for it (P7).
+// fence, and takes half of the queue for it.
 //
 // Rejected: one compare-exchange per pop, as in Go and Tokio (docs/adr/0002); a growable Chase-Lev
 // deque (reclamation costs a locked instruction an operation); a bounded MPMC ring (locked
@@ -178,7 +178,7 @@ class LocalQueue {
     tail_.store(tail + count, base::release);
   }
 
-  /// P4. Returns false when a thief made room meanwhile.
+  /// Returns false when a thief made room meanwhile.
   template <class Overflow>
   bool push_overflow(T value, std::uint32_t tail, Overflow& overflow) {
     constexpr std::uint32_t kHalf = kCapacity / 2;

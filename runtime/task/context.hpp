@@ -9,7 +9,7 @@ namespace taskbench::rt::task {
 struct ThreadContext {
   Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
-  /// Of work_stealing alone, null elsewhere: the LIFO slot of the worker (P8), the task to run
+  /// Of work_stealing alone, null elsewhere: the LIFO slot of the worker, the task to run
   /// next. While a task is here no other thread can reach it, unless handles or wakers of it exist,
   /// so that join_drop() need not change its count.
   Header* next;

@@ -1,4 +1,4 @@
-// Memory for task blocks and channel cells: a cache per thread, exchanged by the magazine (P12).
+// Memory for task blocks and channel cells: a cache per thread, exchanged by the magazine.
 //
 // Threads: allocate and deallocate from any thread; each uses its own cache without synchronising.
 // A thread that only frees hands its full magazines to the depot, one that only allocates takes

@@ -1,4 +1,4 @@
-// Where everything of a task lies: one allocation (P12).
+// Where everything of a task lies: one allocation.
 //
 //   | output, Trailer (cold) | Header (hot, 48 bytes) | coroutine frame (the future) ...
 //   ^ block, 64-aligned      ^ 64-aligned             ^ Header + 48

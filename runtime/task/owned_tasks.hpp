@@ -1,4 +1,4 @@
-// The list of a runtime's live tasks (P13), in shards.
+// The list of a runtime's live tasks, in shards.
 //
 // The list stands for the one reference that a queued task needs: a wake queues a task without
 // touching a count, because the list keeps the task. A task leaves the list only when it is

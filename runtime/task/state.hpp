@@ -23,7 +23,7 @@
 //   JOIN_WAKER     the JoinHandle left a waker in the trailer
 //   references     above: one each for wakers and abort handles
 //
-// Who owns the memory: the scheduler holds one reference that is not counted (P13): it lasts until
+// Who owns the memory: the scheduler holds one reference that is not counted: it lasts until
 // the task is COMPLETE and its last ACTIVE holder let go. So waking, queueing and polling change no
 // count. JOIN_INTEREST is the JoinHandle's reference. The memory is freed by whoever finds
 // COMPLETE, not ACTIVE, no JOIN_INTEREST and no references.

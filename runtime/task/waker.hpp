@@ -1,4 +1,4 @@
-// The waker (P2): two pointers wide, with a table of functions of its own.
+// The waker: two pointers wide, with a table of functions of its own.
 //
 // A Waker may be moved to, woken from and destroyed on any thread, also after the runtime of its
 // task has ended: it then does nothing. wake() consumes, wake_by_ref() does not; for a task

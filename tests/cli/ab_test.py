@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""H4: `taskbench ab`, on programs that are made to be fast, slow, noisy or broken."""
+"""`taskbench ab`, on programs that are made to be fast, slow, noisy or broken."""
 
 import json
 import os
@@ -242,7 +242,7 @@ class RealGoogleBenchmark(AbTest):
 
 
 class Instructions(AbTest):
-    """H2: `--counters instructions-exact`: a metric of its own."""
+    """`--counters instructions-exact`: a metric of its own."""
 
     NAME = "chained_spawn/work_stealing/workers:1/length:10"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""H3: `taskbench baseline`: stores that are damaged, missing or read-only; the command line."""
+"""`taskbench baseline`: stores that are damaged, missing or read-only; the command line."""
 
 import json
 import signal

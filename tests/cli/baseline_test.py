@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""H3: `taskbench baseline`, on programs that are made to be fast, slow or broken.
+"""`taskbench baseline`, on programs that are made to be fast, slow or broken.
 
 The programs' times are made up, but the canary's are real, and are as noisy as the machine is. So
 changes are far above what that noise could hide, --delta is large, and --allow-busy lets others use

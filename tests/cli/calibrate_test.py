@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""H3: `taskbench calibrate`, on programs that differ by noise, or by more."""
+"""`taskbench calibrate`, on programs that differ by noise, or by more."""
 
 import json
 import os

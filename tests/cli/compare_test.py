@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""H4, H7: `taskbench compare`, on files of Google Benchmark's format, good and bad ones."""
+"""`taskbench compare`, on files of Google Benchmark's format, good and bad ones."""
 
 import json
 import os

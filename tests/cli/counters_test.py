@@ -559,7 +559,7 @@ class Refusals(CountersTest):
 
 
 class Exactly(CountersTest):
-    """H2: `--counters instructions-exact`, by valgrind's callgrind."""
+    """`--counters instructions-exact`, by valgrind's callgrind."""
 
     def fake_valgrind(self, body):
         return self.env(PATH=fake_valgrind(self.folder / "bin", body))

@@ -1,4 +1,4 @@
-// S6: what is counted, that it adds up, and that it can be read while the workers run.
+// What is counted, that it adds up, and that it can be read while the workers run.
 #include "runtime/trace/counters.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// P12: where the parts of a task lie, and that there is one allocation a task. This file replaces
+// Where the parts of a task lie, and that there is one allocation a task. This file replaces
 // the global allocation functions of the test program to count.
 #include <gtest/gtest.h>
 

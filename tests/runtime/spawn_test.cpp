@@ -173,8 +173,7 @@ TEST_P(Spawning, current_handle_spawns_on_the_same_runtime) {
             6);
 }
 
-// The example of the document for which its authors wrote their tester: a task that spawns others
-// while their completion is waited for.
+// A task that spawns others while their completion is waited for.
 TEST_P(Spawning, multi_spawn) {
   Runtime runtime = build_runtime();
   for (int round = 0; round < 200; ++round) {

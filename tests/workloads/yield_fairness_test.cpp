@@ -1,4 +1,4 @@
-// S4, W4: yield_now() is fair. Tasks that do nothing but yield stay level with each other.
+// yield_now() is fair. Tasks that do nothing but yield stay level with each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // over when the driver leaves.
 //
 // Everything is run in the order in which it was queued, and nothing is random: the same program
-// gives the same schedule. Fairness (S4): the inbox and the root get their turn every
+// gives the same schedule. Fairness: the inbox and the root get their turn every
 // `injector_interval` polls.
 //
 // Threads: schedule, spawn and close by any; the rest by the driver.

@@ -1,4 +1,4 @@
-// Which workers sleep, how many search, and whom to wake (P10, P11).
+// Which workers sleep, how many search, and whom to wake.
 //
 // The word `state_` counts the workers that are searching and those that are awake. A push that
 // finds nobody searching and somebody asleep wakes one worker, which starts out searching; the
@@ -62,7 +62,7 @@ class Idle {
     return take_sleeper();
   }
 
-  /// P10: true, and the caller counts as searching, unless half of the workers search already.
+  /// True, and the caller counts as searching, unless half of the workers search already.
   /// The bound may be passed by workers that ask at the same moment; it is only a throttle.
   [[nodiscard]] bool try_start_searching() {
     // relaxed: a throttle; no data depends on it

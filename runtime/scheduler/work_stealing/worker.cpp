@@ -12,7 +12,7 @@
 namespace taskbench::rt::work_stealing {
 namespace {
 
-/// How often in a row the LIFO slot may be served while others wait (S4). Long enough to keep a
+/// How often in a row the LIFO slot may be served while others wait. Long enough to keep a
 /// chain of messages in the cache, short against the queue that waits.
 constexpr std::uint32_t kLifoPolls = 32;
 
@@ -35,7 +35,7 @@ constexpr std::chrono::nanoseconds kTrickle{8'000};
 constexpr std::chrono::nanoseconds kMinHoldBack{500};
 constexpr std::chrono::nanoseconds kMaxHoldBack{4'000};
 
-/// How many rounds a worker may be ahead of another before it takes over half of its queue (S4).
+/// How many rounds a worker may be ahead of another before it takes over half of its queue.
 /// Workers that are equally loaded drift apart by one or two.
 constexpr std::int32_t kMaxLead = 8;
 /// How many turns a task that is behind makes up for.
@@ -215,7 +215,7 @@ void Worker::push(task::Header* task) {
 void Worker::schedule_local(task::Header* task) {
   counters.local_schedules.add();
   if (lifo_enabled_) {
-    // P8: the newest goes first; the one it displaces goes to the back of the queue.
+    // The newest goes first; the one it displaces goes to the back of the queue.
     std::swap(task, context_->next);
     if (task == nullptr) return;
   }
@@ -269,7 +269,7 @@ void Worker::note_find(std::size_t count, Clock::time_point now) {
 
 task::Header* Worker::steal() {
   const std::uint32_t count = set_.worker_count();
-  const std::uint32_t start = random_.below(count);  // P9
+  const std::uint32_t start = random_.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;

@@ -4,13 +4,13 @@
 // to the thread that runs the worker.
 //
 // Where a worker looks for a task, in this order:
-//   1. every `injector_interval` polls: the injector (P6)
-//   2. its LIFO slot (P8), at most kLifoPolls times in a row (S4)
+//   1. every `injector_interval` polls: the injector
+//   2. its LIFO slot, at most kLifoPolls times in a row
 //   3. its queue
-//   4. searching (P10): the injector, then the others' queues from a random one on (P9); for a
+//   4. searching: the injector, then the others' queues from a random one on; for a
 //      short while again and again, then it sleeps
 //
-// Fairness (S4): the LIFO slot's budget, the injector interval and the first-in-first-out queue
+// Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue
 // bound what a runnable task waits for by the polls of the tasks before it. Between workers: each
 // counts its rounds (a round is over when all that were queued at its begin had their turn) and
 // publishes the count. At the look that it takes every `injector_interval` polls, a worker that
