@@ -1,4 +1,4 @@
-// W3, the local variant: the same tasks as spawn_many's, spawned from inside one task. What is
+// The local variant of spawn_many: the same tasks, spawned from inside one task. What is
 // timed is the local queue: its overflow, and how well other workers get a share.
 #include <array>
 
