@@ -9,6 +9,7 @@
 #include "cli/near_miss.hpp"
 #include "cli/usage_error.hpp"
 #include "workloads/measure/process.hpp"
+#include "workloads/measure/system_file.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -22,21 +23,13 @@ constexpr std::size_t kAbbreviatedDigits = 12;
 ProcessOutcome run_git(std::vector<std::string> words, double timeout_s,
                        const std::atomic<bool>& stop) {
   words.insert(words.begin(), "git");
-  return workloads::measure::run_process({.command = std::move(words),
-                                          .environment = {"LC_ALL=C"},
-                                          .timeout_s = timeout_s,
-                                          .grace_s = 0,
-                                          .waiting = {}},
-                                         stop);
+  return workloads::measure::run_process(
+      {.command = std::move(words), .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, stop);
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t newline = 0; (newline = text.find('\n')) != std::string_view::npos;) {
-    lines.emplace_back(text.substr(0, newline));
-    text.remove_prefix(newline + 1);
-  }
-  return lines;
+/// Empty where git failed.
+std::string first_line_of(const ProcessOutcome& outcome) {
+  return outcome.ok() ? outcome.output.substr(0, outcome.output.find('\n')) : std::string();
 }
 
 }  // namespace
@@ -52,13 +45,13 @@ GitRepository::GitRepository(const std::atomic<bool>& stop) : stop_(&stop) {
   if (outcome.end == ProcessOutcome::End::not_started) {
     throw UsageError(fmt::format("git, which revisions need, {}", outcome.text()));
   }
-  const std::vector<std::string> lines = lines_of(outcome.output);
-  if (!outcome.ok() || lines.empty()) {
+  const std::string folder = first_line_of(outcome);
+  if (folder.empty()) {
     throw UsageError(
         fmt::format("revisions are those of the repository of the current directory, but git {}",
                     outcome.text()));
   }
-  common_folder_ = lines.front();
+  common_folder_ = folder;
 }
 
 std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
@@ -66,16 +59,17 @@ std::optional<std::string> GitRepository::find_commit(const std::string& revisio
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;
   const ProcessOutcome outcome = run_git(
       {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, *stop_);
-  const std::vector<std::string> lines = lines_of(outcome.output);
-  return outcome.ok() && !lines.empty() ? std::optional(lines.front()) : std::nullopt;
+  const std::string commit = first_line_of(outcome);
+  return commit.empty() ? std::nullopt : std::optional(commit);
 }
 
 std::string GitRepository::commit_of(const std::string& option, const std::string& revision) const {
   if (auto commit = find_commit(revision)) return *commit;
   std::string problem = fmt::format("{}: unknown revision '{}'", option, revision);
-  const std::vector<std::string> known = names();
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  if (const auto near = nearest(revision, views))
+  const ProcessOutcome names = run_git(
+      {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},
+      kQuestionTimeout_s, *stop_);
+  if (const auto near = nearest(revision, workloads::measure::lines_of(names.output)))
     problem += fmt::format("; did you mean '{}'?", *near);
   const ProcessOutcome shallow =
       run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, *stop_);
@@ -106,13 +100,6 @@ void GitRepository::add_worktree(const std::filesystem::path& folder,
 void GitRepository::prune_worktrees() const {
   // What cannot be pruned now is pruned another time, by git itself at the latest.
   static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, *stop_));
-}
-
-std::vector<std::string> GitRepository::names() const {
-  const ProcessOutcome outcome = run_git(
-      {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},
-      kQuestionTimeout_s, *stop_);
-  return lines_of(outcome.output);
 }
 
 std::string abbreviated(const std::string& commit) { return commit.substr(0, kAbbreviatedDigits); }

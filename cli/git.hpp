@@ -6,7 +6,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace taskbench::cli {
 
@@ -44,8 +43,6 @@ class GitRepository {
   void prune_worktrees() const;
 
  private:
-  [[nodiscard]] std::vector<std::string> names() const;
-
   const std::atomic<bool>* stop_;
   std::filesystem::path common_folder_;
 };

@@ -125,11 +125,18 @@ class Comparison {
   }
 
  private:
+  using Stage = model::PairedFailure::Stage;
+
   void finish(PairedOutcome::Kind kind) { outcome_.kind = kind; }
 
-  void fail(model::PairedFailure failure) {
-    outcome_.failure = std::move(failure);
-    outcome_.kind = PairedOutcome::Kind::failed;
+  void fail(Stage stage, std::optional<Side> side, std::string message,
+            std::vector<std::string> lines = {}, std::string benchmark = {}) {
+    outcome_.failure = {.stage = stage,
+                        .side = side,
+                        .benchmark = std::move(benchmark),
+                        .message = std::move(message),
+                        .lines = std::move(lines)};
+    finish(PairedOutcome::Kind::failed);
   }
 
   [[nodiscard]] const ProgramSource& source(Side side) const {
@@ -242,20 +249,12 @@ class Comparison {
       root(side) = std::move(built.source);
       return true;
     } catch (const MissingProgram& error) {
-      fail_to_build(model::PairedFailure::Stage::start, side, error);
+      fail(Stage::start, side, error.what(), error.last_lines());
     } catch (const BuildError& error) {
       if (stop_) return false;  // interrupted, which the outcome says unless told otherwise
-      fail_to_build(model::PairedFailure::Stage::build, side, error);
+      fail(Stage::build, side, error.what(), error.last_lines());
     }
     return false;
-  }
-
-  void fail_to_build(model::PairedFailure::Stage stage, Side side, const BuildError& error) {
-    fail({.stage = stage,
-          .side = side,
-          .benchmark = {},
-          .message = error.what(),
-          .lines = error.last_lines()});
   }
 
   [[nodiscard]] Program ask(Side side) {
@@ -287,11 +286,7 @@ class Comparison {
         if (!plan_.policy.reports_failures) throw UsageError(message);
         if (!mistake->has_failed()) outcome_.failed_with = ExitCode::usage;
       }
-      fail({.stage = model::PairedFailure::Stage::start,
-            .side = side,
-            .benchmark = {},
-            .message = message,
-            .lines = {}});
+      fail(Stage::start, side, message);
       return std::nullopt;
     }
   }
@@ -358,17 +353,9 @@ class Comparison {
         benchmark = failing_benchmark(programs, error.side(), trial_.setup, scratch.path(),
                                       timeout_s(), stop_);
       }
-      fail({.stage = model::PairedFailure::Stage::measure,
-            .side = error.side(),
-            .benchmark = std::move(benchmark),
-            .message = error.what(),
-            .lines = {}});
+      fail(Stage::measure, error.side(), error.what(), {}, std::move(benchmark));
     } catch (const ProgramError& error) {
-      fail({.stage = model::PairedFailure::Stage::compare,
-            .side = std::nullopt,
-            .benchmark = {},
-            .message = error.what(),
-            .lines = {}});
+      fail(Stage::compare, std::nullopt, error.what());
     }
   }
 

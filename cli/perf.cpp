@@ -52,6 +52,23 @@ std::string refusal(const json::PerfCount& count, bool asked_for_user_only) {
 
 }  // namespace
 
+std::string make_perf_pipes(const std::filesystem::path& scratch) {
+  const std::filesystem::path commands = scratch / "commands";
+  const std::filesystem::path answers = scratch / "answers";
+  std::string pipes = fmt::format("{},{}", commands.string(), answers.string());
+  if (pipes.find(',') != pipes.rfind(',')) {
+    throw PerfError(fmt::format(
+        "the folder for temporary files has a comma in its name, at which perf would part it: {}; "
+        "set TMPDIR to another",
+        scratch.parent_path().string()));
+  }
+  for (const auto& pipe : {commands, answers}) {
+    if (::mkfifo(pipe.c_str(), 0600) == 0) continue;
+    throw PerfError(fmt::format("no pipe to perf can be made: {}", std::strerror(errno)));
+  }
+  return pipes;
+}
+
 /// What became of one call of perf.
 struct Perf::Answer {
   json::PerfOutput output;
@@ -70,26 +87,6 @@ Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path sc
       refuse(request, unavailable_);
     }
   }
-}
-
-std::string Perf::pipes() const {
-  return fmt::format("{},{}", (scratch_ / "commands").string(), (scratch_ / "answers").string());
-}
-
-bool Perf::make_pipes() {
-  if (pipes().find(',') != pipes().rfind(',')) {
-    unavailable_ = fmt::format(
-        "the folder for temporary files has a comma in its name, at which perf would part it: {}; "
-        "set TMPDIR to another",
-        scratch_.parent_path().string());
-    return false;
-  }
-  for (const char* name : {"commands", "answers"}) {
-    if (::mkfifo((scratch_ / name).c_str(), 0600) == 0) continue;
-    unavailable_ = fmt::format("no pipe to perf can be made: {}", std::strerror(errno));
-    return false;
-  }
-  return true;
 }
 
 Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::string>& command,
@@ -137,8 +134,7 @@ void Perf::find_form() {
       {.command = {"perf", "--version"}, .environment = {"LC_ALL=C"}, .timeout_s = kProbeTimeout_s},
       stop_);
   if (version.end == End::not_started && version.code == ENOENT) {
-    unavailable_ =
-        "perf is not installed; the package linux-perf brings it (Ubuntu: linux-tools-generic)";
+    unavailable_ = kPerfMissing;
     return;
   }
   if (!version.ok()) {
@@ -146,8 +142,13 @@ void Perf::find_form() {
     return;
   }
   version_ = first_line(version.output);
-  if (!make_pipes()) return;
-  const std::vector<std::string> common{"-D", "-1",        "--control", "fifo:" + pipes(),
+  try {
+    pipes_ = make_perf_pipes(scratch_);
+  } catch (const PerfError& error) {
+    unavailable_ = error.what();
+    return;
+  }
+  const std::vector<std::string> common{"-D", "-1",        "--control", "fifo:" + pipes_,
                                         "-e", "task-clock"};
   for (auto form : {std::vector<std::string>{"-j"},
                     std::vector<std::string>{"-x", std::string(1, json::kPerfSeparator)}}) {
@@ -216,11 +217,11 @@ bool Perf::add_events(const CounterRequest& request, const std::vector<json::Per
 
 PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_s) const {
   std::vector<std::string> options = form_;
-  options.insert(options.end(), {"-D", "-1", "--control", "fifo:" + pipes()});
+  options.insert(options.end(), {"-D", "-1", "--control", "fifo:" + pipes_});
   for (const std::string& each : arguments_) options.insert(options.end(), {"-e", each});
   Answer answer =
       ask(std::move(options), command,
-          {fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes())}, timeout_s);
+          {fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes_)}, timeout_s);
   PerfOutcome outcome;
   outcome.failure = std::move(answer.failure);
   outcome.stop_trying = answer.stop_trying;

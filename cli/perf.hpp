@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,19 @@ namespace taskbench::cli {
 
 /// A perf that takes longer to say what it can do hangs.
 inline constexpr double kProbeTimeout_s = 10;
+
+inline constexpr const char* kPerfMissing =
+    "perf is not installed; the package linux-perf brings it (Ubuntu: linux-tools-generic)";
+
+/// Why perf cannot be used, in a sentence.
+class PerfError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Makes the pipes by which perf is switched on and off; as its --control takes them. Throws
+/// PerfError.
+[[nodiscard]] std::string make_perf_pipes(const std::filesystem::path& scratch);
 
 /// What perf said of one event when it was tried.
 struct ProbedEvent {
@@ -59,14 +73,13 @@ class Perf {
   /// What perf answered for the request; true when there is something in it to be counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
                                 const std::vector<reports::json::PerfCount>& counts);
-  [[nodiscard]] bool make_pipes();
   [[nodiscard]] Answer ask(std::vector<std::string> options,
                            const std::vector<std::string>& command,
                            const std::vector<std::string>& environment, double timeout_s) const;
-  [[nodiscard]] std::string pipes() const;
 
   std::filesystem::path scratch_;
   const std::atomic<bool>& stop_;
+  std::string pipes_;
   std::string version_;
   std::string unavailable_;
   std::vector<std::string> form_;  // of the output

@@ -1,17 +1,14 @@
 #include "cli/perf_record.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <utility>
 
-#include "cli/perf.hpp"
 #include "reports/json/file_content.hpp"
 #include "reports/json/perf_script.hpp"
 #include "reports/json/perf_stat.hpp"
@@ -31,7 +28,7 @@ constexpr double kSampleBytes = 8192 + 2048;
 
 std::string why(const char* tool, const ProcessOutcome& outcome) {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
-    return "perf is not installed; the package linux-perf brings it (Ubuntu: linux-tools-generic)";
+    return kPerfMissing;
   }
   const std::string reason = reports::json::perf_reason(outcome.errors);
   const bool told = outcome.end == ProcessOutcome::End::exited && !reason.empty();
@@ -108,14 +105,6 @@ std::string last_error(std::string_view errors) {
   throw PerfError(why("perf record", outcome));
 }
 
-std::string make_pipes(const std::filesystem::path& scratch) {
-  for (const char* name : {"commands", "answers"}) {
-    if (::mkfifo((scratch / name).c_str(), 0600) == 0) continue;
-    throw PerfError(fmt::format("no pipe to perf can be made: {}", std::strerror(errno)));
-  }
-  return fmt::format("{},{}", (scratch / "commands").string(), (scratch / "answers").string());
-}
-
 }  // namespace
 
 double recording_bytes(unsigned frequency, unsigned cpus, double duration_s) {
@@ -127,7 +116,7 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
                  const std::function<void(double)>& waiting) {
   Recording recording;
   recording.event = choose_event(scratch, stop);
-  const std::string pipes = make_pipes(scratch);
+  const std::string pipes = make_perf_pipes(scratch);
   const std::string data = (scratch / "data").string();
   ProcessRequest request;
   request.command = {"perf",

@@ -8,15 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/perf.hpp"
 #include "reports/model/profile.hpp"
 
 namespace taskbench::cli {
-
-/// Why there is no profile, in a sentence.
-class PerfError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The workload itself failed under perf, and why.
 class WorkloadError : public std::runtime_error {

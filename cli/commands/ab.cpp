@@ -1,9 +1,26 @@
-#include "cli/commands/ab.hpp"
+// `taskbench ab`: two programs against each other, in blocks of fresh processes.
 
+#include "cli/commands/command.hpp"
 #include "cli/paired_judgement.hpp"
+#include "cli/paired_options.hpp"
 #include "cli/signals.hpp"
 
 namespace taskbench::cli {
+
+namespace {
+
+class AbCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  PairedOptions options_{{.command = "ab",
+                          .budget_s = 600,
+                          .journal = "taskbench-ab.journal",
+                          .replaces_journal = false,
+                          .reports_failures = false}};
+};
 
 void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -36,5 +53,9 @@ ExitCode AbCommand::execute(const Invocation&) {
   const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
   return report(plan, outcome, options_.verdict(), {});
 }
+
+}  // namespace
+
+std::unique_ptr<Command> ab_command() { return std::make_unique<AbCommand>(); }
 
 }  // namespace taskbench::cli

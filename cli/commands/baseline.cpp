@@ -1,11 +1,14 @@
-#include "cli/commands/baseline.hpp"
+// `taskbench baseline`: stored baselines. Its subcommands are commands like those above it.
 
 #include <array>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/commands/baseline_measured.hpp"
-#include "cli/commands/baseline_stored.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
@@ -14,15 +17,25 @@ namespace {
 constexpr std::array<CommandEntry, 6> kBaselineCommands{{
     {"save", make_command<BaselineSaveCommand>},
     {"compare", make_command<BaselineCompareCommand>},
-    {"list", make_command<BaselineListCommand>},
-    {"show", make_command<BaselineShowCommand>},
-    {"promote", make_command<BaselinePromoteCommand>},
-    {"rm", make_command<BaselineRemoveCommand>},
+    {"list", baseline_list_command},
+    {"show", baseline_show_command},
+    {"promote", baseline_promote_command},
+    {"rm", baseline_remove_command},
 }};
 
-}  // namespace
+class BaselineCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
-std::span<const CommandEntry> baseline_commands() { return kBaselineCommands; }
+ private:
+  struct Declared {
+    CLI::App* app;
+    std::unique_ptr<Command> command;
+  };
+
+  std::vector<Declared> commands_;
+};
 
 void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -58,5 +71,9 @@ ExitCode BaselineCommand::execute(const Invocation& invocation) {
   }
   throw UsageError("baseline: name a command");  // not reached: CommandLine has asked for one
 }
+
+}  // namespace
+
+std::unique_ptr<Command> baseline_command() { return std::make_unique<BaselineCommand>(); }
 
 }  // namespace taskbench::cli

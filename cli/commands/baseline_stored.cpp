@@ -1,13 +1,16 @@
-#include "cli/commands/baseline_stored.hpp"
+// `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "cli/baseline_store.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
@@ -19,6 +22,14 @@ namespace {
 
 namespace model = reports::model;
 namespace render = reports::render;
+
+struct StoredArguments {
+  std::optional<std::string> name;
+  std::filesystem::path store{kDefaultStore};
+  std::optional<std::string> key;
+  const PrintedForm* form = kTableOrJson;
+  bool all_keys = false;
+};
 
 void declare_name(Options& options, StoredArguments& arguments) {
   options.value("NAME", arguments.name, "NAME", By{baseline_name}, "Name of the baseline.")
@@ -54,7 +65,41 @@ bool is_here(const model::Series& series, const model::MachineKey& here) {
   return differences(series.setup.key.machine, here.machine).empty();
 }
 
-}  // namespace
+class BaselineListCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  StoredArguments arguments_;
+};
+
+class BaselineShowCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  StoredArguments arguments_;
+};
+
+class BaselinePromoteCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  StoredArguments arguments_;
+};
+
+class BaselineRemoveCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  StoredArguments arguments_;
+};
 
 void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -177,6 +222,17 @@ ExitCode BaselineRemoveCommand::execute(const Invocation&) {
         fmt::format("removed '{}' of {}\n", name, model::baseline_key(entry->rolling.setup.key));
   }
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> baseline_list_command() { return std::make_unique<BaselineListCommand>(); }
+std::unique_ptr<Command> baseline_show_command() { return std::make_unique<BaselineShowCommand>(); }
+std::unique_ptr<Command> baseline_promote_command() {
+  return std::make_unique<BaselinePromoteCommand>();
+}
+std::unique_ptr<Command> baseline_remove_command() {
+  return std::make_unique<BaselineRemoveCommand>();
 }
 
 }  // namespace taskbench::cli

@@ -1,4 +1,4 @@
-#include "cli/commands/calibrate.hpp"
+// `taskbench calibrate`: how small a difference is noise on this machine.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,12 +7,17 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/baseline_store.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/copies.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
+#include "cli/process_options.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
@@ -39,6 +44,24 @@ constexpr int kLeastDefaultTrials = 12;
 constexpr int kTrialsOfCopy = 8;
 constexpr int kMaxTrials = 1000;
 constexpr int kMaxTrialBlocks = 64;
+
+struct CalibratePlan {
+  CalibratePlan() { setup.max_blocks = 8; }
+
+  std::vector<std::string> copies;
+  std::vector<std::string> workloads;
+  reports::model::PairedSetup setup;  ///< what all trials have in common
+  double budget_s = 600;
+  bool own_budget = false;  ///< named by the user, and so not that of the journal
+  double timeout_s = kDefaultProcessTimeout_s;
+  std::optional<int> trials;
+  std::filesystem::path store{kDefaultStore};
+  std::filesystem::path journal{
+      "taskbench-calibrate.journal"};  ///< a folder: a file for each trial
+  bool own_journal = false;            ///< named by the user, and so kept
+  bool trusted = false;                ///< the user says that they are copies
+  bool quiet = false;
+};
 
 /// Completes and checks what was given.
 CalibratePlan complete(CalibratePlan plan, const ProcessOptions& process) {
@@ -285,7 +308,18 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   return print_result(reports::render::table(noise, style)) ? ExitCode::pass : ExitCode::usage;
 }
 
-}  // namespace
+class CalibrateCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  CalibratePlan plan_;
+  ProcessOptions process_;
+  const CLI::Option* budget_option_ = nullptr;
+  const CLI::Option* journal_option_ = nullptr;
+  bool resume_ = false;
+};
 
 void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -378,5 +412,9 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
   }
   return ExitCode::measured_program_failed;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> calibrate_command() { return std::make_unique<CalibrateCommand>(); }
 
 }  // namespace taskbench::cli

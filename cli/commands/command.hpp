@@ -45,6 +45,25 @@ struct CommandEntry {
   std::unique_ptr<Command> (*make)();
 };
 
+/// Each is defined in the file of its name.
+[[nodiscard]] std::unique_ptr<Command> run_command();
+[[nodiscard]] std::unique_ptr<Command> ab_command();
+[[nodiscard]] std::unique_ptr<Command> gate_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_command();
+[[nodiscard]] std::unique_ptr<Command> calibrate_command();
+[[nodiscard]] std::unique_ptr<Command> compare_command();
+[[nodiscard]] std::unique_ptr<Command> report_command();
+[[nodiscard]] std::unique_ptr<Command> doctor_command();
+[[nodiscard]] std::unique_ptr<Command> profile_command();
+[[nodiscard]] std::unique_ptr<Command> trace_command();
+[[nodiscard]] std::unique_ptr<Command> list_command();
+[[nodiscard]] std::unique_ptr<Command> completion_command();
+[[nodiscard]] std::unique_ptr<Command> help_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_list_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_show_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_promote_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_remove_command();
+
 /// Every command, in the order of `--help`. A new one is one more row in table.cpp.
 [[nodiscard]] std::span<const CommandEntry> all_commands();
 

@@ -1,4 +1,4 @@
-#include "cli/commands/compare.hpp"
+// `taskbench compare`: result files of Google Benchmark against each other.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,20 +9,28 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "cli/commands/command.hpp"
 #include "cli/equal_files.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
+#include "cli/verdict_options.hpp"
 #include "reports/json/comparison.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"
 #include "reports/render/files.hpp"
+#include "reports/render/render.hpp"
 #include "reports/stats/shift.hpp"
+#include "reports/verdict/file_columns.hpp"
+#include "reports/verdict/files.hpp"
 
 namespace taskbench::cli {
 
@@ -38,6 +46,14 @@ struct CompareFormat {
 };
 
 namespace {
+
+/// OLD and NEW of each --map.
+using Mapping = std::vector<std::pair<std::string, std::string>>;
+
+struct NamedFiles {
+  std::string name;
+  std::vector<std::string> paths;
+};
 
 constexpr double kShownAfterS = 2;
 constexpr double kShownEveryS = 0.2;
@@ -243,7 +259,28 @@ std::vector<verdict::Column> columns_by(const std::string& key,
   return std::move(split.columns);
 }
 
-}  // namespace
+class CompareCommand final : public Command {
+ public:
+  CompareCommand();
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  [[nodiscard]] reports::verdict::FilesPolicy policy() const;
+  [[nodiscard]] ExitCode compare_in_columns() const;
+  /// Prints the text, and says by the exit code what the report says.
+  [[nodiscard]] ExitCode told(const reports::verdict::FilesReport& report,
+                              std::string_view text) const;
+
+  std::vector<std::string> files_;
+  std::vector<std::string> base_;
+  std::vector<std::string> head_;
+  std::vector<NamedFiles> columns_;
+  std::optional<std::string> by_;
+  Mapping mapping_;
+  const CompareFormat* format_;
+  VerdictOptions verdict_;
+};
 
 void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -370,5 +407,9 @@ ExitCode CompareCommand::told(const verdict::FilesReport& report, std::string_vi
   if (!report.failed.empty()) return ExitCode::measured_program_failed;
   return verdict_.exit_code(report.overall, report.could_fail);
 }
+
+}  // namespace
+
+std::unique_ptr<Command> compare_command() { return std::make_unique<CompareCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,20 +1,20 @@
-#include "cli/commands/completion.hpp"
+// `taskbench completion`: prints a shell's completion script.
 
 #include <array>
 #include <string_view>
 
+#include "cli/commands/command.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
+namespace {
 
 struct Shell {
   std::string_view name;
   std::string_view script;
 };
-
-namespace {
 
 // Each asks the program itself what can stand next: cli/completion.hpp says how it answers.
 constexpr std::array<Shell, 3> kShells{{
@@ -77,7 +77,14 @@ complete -c taskbench -f -a '(__taskbench_complete)'
 )"},
 }};
 
-}  // namespace
+class CompletionCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  const Shell* shell_ = nullptr;
+};
 
 void CompletionCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -97,5 +104,9 @@ ExitCode CompletionCommand::execute(const Invocation&) {
   if (shell_ == nullptr) throw UsageError("completion: name a shell: bash, zsh or fish");
   return print_result(shell_->script) ? ExitCode::pass : ExitCode::usage;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> completion_command() { return std::make_unique<CompletionCommand>(); }
 
 }  // namespace taskbench::cli

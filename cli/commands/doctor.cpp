@@ -1,4 +1,4 @@
-#include "cli/commands/doctor.hpp"
+// `taskbench doctor`: what will disturb a measurement here, and the least that anything costs.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,10 +8,13 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "cli/commands/command.hpp"
+#include "cli/options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_plan.hpp"
@@ -109,7 +112,16 @@ bool report_failures(const model::DoctorReport& report) {
   return failed;
 }
 
-}  // namespace
+class DoctorCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  const PrintedForm* form_ = kTableOrJson;
+  std::optional<std::filesystem::path> json_;
+  bool quiet_ = false;
+};
 
 void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -157,5 +169,9 @@ ExitCode DoctorCommand::execute(const Invocation& invocation) {
   if (report_failures(report)) return ExitCode::measured_program_failed;
   return reports::verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> doctor_command() { return std::make_unique<DoctorCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,11 +1,39 @@
-#include "cli/commands/gate.hpp"
+// `taskbench gate`: what CI calls, and what fails when a change makes something slower.
+
+#include <optional>
+#include <string>
 
 #include "cli/baseline_check.hpp"
 #include "cli/commands/baseline_measured.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/paired_judgement.hpp"
+#include "cli/paired_options.hpp"
 #include "cli/signals.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
+namespace {
+
+class GateCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  [[nodiscard]] ExitCode gate_two_programs();
+  [[nodiscard]] ExitCode gate_stored();
+  [[nodiscard]] reports::render::CommentStyle comment_style() const;
+
+  PairedOptions options_{{.command = "gate",
+                          .budget_s = 300,
+                          .journal = "taskbench-gate.journal",
+                          .replaces_journal = true,
+                          .reports_failures = true}};
+  std::optional<std::string> baseline_;
+  std::string title_ = "taskbench";
+  bool allow_busy_ = false;
+};
+
 void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs in CI, and report for reviewers.\n\n"
@@ -73,5 +101,9 @@ ExitCode GateCommand::gate_two_programs() {
   const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
   return report(plan, outcome, options_.verdict(), comment_style());
 }
+
+}  // namespace
+
+std::unique_ptr<Command> gate_command() { return std::make_unique<GateCommand>(); }
 
 }  // namespace taskbench::cli

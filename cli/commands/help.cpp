@@ -1,15 +1,29 @@
-#include "cli/commands/help.hpp"
+// `taskbench help COMMAND`: the same as `taskbench COMMAND --help`.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "cli/commands/command.hpp"
 #include "cli/help_format.hpp"
 #include "cli/options.hpp"
 #include "cli/streams.hpp"
 
 namespace taskbench::cli {
+
+namespace {
+
+class HelpCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  std::vector<std::string> path_;
+};
 
 void HelpCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description("Explain a command.");
@@ -46,5 +60,9 @@ ExitCode HelpCommand::execute(const Invocation& invocation) {
   const std::string text = app->get_formatter()->make_help(app, name, CLI::AppFormatMode::Normal);
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> help_command() { return std::make_unique<HelpCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,4 +1,4 @@
-#include "cli/commands/list.hpp"
+// `taskbench list`: what can be measured, and with which constants.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "cli/commands/command.hpp"
+#include "cli/options.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "reports/render/columns.hpp"
@@ -14,6 +16,7 @@
 #include "workloads/workload.hpp"
 
 namespace taskbench::cli {
+namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -22,8 +25,6 @@ struct ListTopic {
   std::string (*table)();
   Json (*json)();
 };
-
-namespace {
 
 using Row = std::vector<std::string>;
 
@@ -144,7 +145,15 @@ std::string render_json(std::span<const ListTopic> topics) {
   return object.dump(2) + '\n';
 }
 
-}  // namespace
+class ListCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  const ListTopic* topic_ = nullptr;  ///< none: all
+  const PrintedForm* form_ = kTableOrJson;
+};
 
 void ListCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -170,5 +179,9 @@ ExitCode ListCommand::execute(const Invocation&) {
   const bool printed = print_result(form_->is_json ? render_json(topics) : render_tables(topics));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> list_command() { return std::make_unique<ListCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,17 +1,20 @@
-#include "cli/commands/profile.hpp"
+// `taskbench profile`: where the time of a workload goes, by sampling with perf.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "cli/case_command.hpp"
+#include "cli/commands/command.hpp"
 #include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/perf_record.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/run_plan.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/usage_error.hpp"
@@ -29,6 +32,15 @@ constexpr double kMaxDuration_s = 600;
 constexpr std::size_t kProfileBytes = std::size_t{1} << 20;
 
 constexpr double kGiB = 1 << 30;
+
+struct ProfilePlan {
+  RunPlan run;
+  unsigned cpus = 1;
+  std::filesystem::path folded;
+  std::filesystem::path svg;
+  unsigned frequency = 997;  ///< a prime: not in step with what the program does
+  double duration_s = 2;
+};
 
 ExitCode interrupted() {
   print_note("interrupted; a profile of part of the time is not written, and nothing was kept");
@@ -51,7 +63,18 @@ void refuse_too_much(const ProfilePlan& plan, const std::filesystem::path& folde
       folder.parent_path().string(), static_cast<double>(space.available) / kGiB));
 }
 
-}  // namespace
+class ProfileCommand final : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  [[nodiscard]] ProfilePlan plan() const;
+
+  RunArguments arguments_;
+  ProfilePlan plan_;
+  std::filesystem::path folder_ = "taskbench-profile";
+};
 
 void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -156,5 +179,9 @@ ExitCode ProfileCommand::execute(const Invocation&) {
                                                 event, stacks, stacks == 1 ? "" : "s"));
   return printed ? ExitCode::pass : ExitCode::usage;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> profile_command() { return std::make_unique<ProfileCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,14 +1,18 @@
-#include "cli/commands/report.hpp"
+// `taskbench report`: results and comparisons as a page with plots.
 
 #include <fmt/format.h>
 
 #include <atomic>
 #include <filesystem>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/commands/command.hpp"
 #include "cli/equal_files.hpp"
 #include "cli/options.hpp"
+#include "cli/report_writer.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/unstoppable_work.hpp"
@@ -64,7 +68,15 @@ render::ReportInputs read_inputs(const std::vector<std::string>& paths, Unstoppa
   return inputs;
 }
 
-}  // namespace
+class ReportCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  std::vector<std::string> results_;
+  ReportRequest request_;
+};
 
 void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -115,5 +127,9 @@ ExitCode ReportCommand::execute(const Invocation&) {
   if (code == ExitCode::interrupted) print_note(kInterrupted);
   return code;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> report_command() { return std::make_unique<ReportCommand>(); }
 
 }  // namespace taskbench::cli

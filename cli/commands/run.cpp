@@ -1,4 +1,4 @@
-#include "cli/commands/run.hpp"
+// `taskbench run`: measures workloads, prints the result, writes it to files.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,11 +12,13 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/commands/command.hpp"
 #include "cli/counter_pass.hpp"
 #include "cli/exact_pass.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_writer.hpp"
+#include "cli/run_plan.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
@@ -166,7 +168,19 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
   }
 }
 
-}  // namespace
+class RunCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  void declare_selection(Options& options);
+  void declare_measuring(Options& options);
+  void declare_output(Options& options);
+
+  RunArguments arguments_;
+  bool list_ = false;
+};
 
 void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(std::string(kRunDescription));
@@ -306,5 +320,9 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   if (!written || !printed || reported != ExitCode::pass) return ExitCode::usage;
   return failed ? ExitCode::measured_program_failed : ExitCode::pass;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> run_command() { return std::make_unique<RunCommand>(); }
 
 }  // namespace taskbench::cli

@@ -1,4 +1,4 @@
-#include "cli/commands/trace.hpp"
+// `taskbench trace`: records what every worker does when, for a trace viewer.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,8 +13,10 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/commands/command.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/run_plan.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
@@ -38,6 +40,13 @@ constexpr std::uint64_t kLeastEvents = 16;
 constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
 /// Whether so much can be written is found out before; how much it will be nobody knows.
 constexpr std::size_t kLeastFileBytes = 1 << 20;
+
+struct TracePlan {
+  workloads::measure::Case spec;
+  workloads::measure::TraceSettings settings;
+  std::filesystem::path out;
+  bool quiet = false;
+};
 
 void refuse_all_but_one_workload(const std::vector<std::string>& words) {
   const auto named = std::ranges::count_if(
@@ -115,7 +124,15 @@ ExitCode conclude(const TracePlan& plan, const TraceOutcome& outcome) {
   return outcome.error.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
 }
 
-}  // namespace
+class TraceCommand : public Command {
+ public:
+  void declare(CLI::App& app, OptionValueTable& values) override;
+  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+
+ private:
+  RunArguments arguments_;
+  TracePlan plan_;
+};
 
 void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
@@ -166,5 +183,9 @@ ExitCode TraceCommand::execute(const Invocation& invocation) {
       workloads::measure::probe_environment(invocation.command_line.front());
   return conclude(plan, outcome);
 }
+
+}  // namespace
+
+std::unique_ptr<Command> trace_command() { return std::make_unique<TraceCommand>(); }
 
 }  // namespace taskbench::cli
