@@ -25,10 +25,9 @@ class AbCommand final : public Command {
 void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs, and say whether the second is slower.\n\n"
-      "Both are run in fresh processes, two of each in a block, in an order that is drawn. A\n"
-      "benchmark passes, fails, or stays inconclusive; the table says which change could have "
-      "been\n"
-      "seen. A program is taskbench, with options of `taskbench run`, or any program that uses\n"
+      "Both are run in fresh processes, two of each in a block, in an order that is drawn. A "
+      "benchmark passes, fails, or stays inconclusive; the table says which change could have been "
+      "seen. A program is taskbench, with options of `taskbench run`, or any program that uses "
       "Google Benchmark; or it is built from a git revision, once, and kept.");
   app.footer(
       "Examples:\n"
@@ -39,9 +38,8 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench ab --base-rev main --head-rev HEAD\n"
       "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
       "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
-      "  taskbench ab --resume\n"
-      "\n"
-      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed\n"
+      "  taskbench ab --resume\n\n"
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed "
       "or could not be built, 130 interrupted.");
   Options options(app, values);
   options_.declare(options);

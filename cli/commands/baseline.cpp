@@ -40,21 +40,17 @@ class BaselineCommand final : public Command {
 void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Keep what a program takes, and compare with it later.\n\n"
-      "A baseline is of several fresh processes, with a canary between them that tells a slower\n"
+      "A baseline is of several fresh processes, with a canary between them that tells a slower "
       "program from a slower machine. It is good for the machine and the build that it was "
-      "measured "
-      "on.\n"
-      "The first one of a name stays as the anchor, so that a slow drift shows.");
+      "measured on. The first one of a name stays as the anchor, so that a slow drift shows.");
   app.footer(
       "Examples:\n"
       "  taskbench baseline save\n"
       "  taskbench baseline compare\n"
       "  taskbench baseline save release --program 'build/taskbench --workers 2'\n"
-      "  taskbench baseline list\n"
-      "\n"
+      "  taskbench baseline list\n\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 another machine or "
-      "build,\n"
-      "or the machine is not as it was, 5 the program failed, 130 interrupted.");
+      "build, or the machine is not as it was, 5 the program failed, 130 interrupted.");
   app.require_subcommand(0, 1);
   for (const CommandEntry& entry : kBaselineCommands) {
     auto* sub = app.add_subcommand(std::string(entry.name));

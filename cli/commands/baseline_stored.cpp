@@ -103,12 +103,12 @@ class BaselineRemoveCommand final : public Command {
 
 void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
-      "List the stored baselines.\n\nFiles that are not baselines are named on standard error.");
+      "List the stored baselines.\n\n"
+      "Files that are not baselines are named on standard error.");
   app.footer(
       "Examples:\n"
       "  taskbench baseline list\n"
-      "  taskbench baseline list --format json\n"
-      "\n"
+      "  taskbench baseline list --format json\n\n"
       "Exit status: 0, or 2 when a file in the store is not a baseline.");
   Options options(app, values);
   declare_store(options, arguments_);
@@ -133,13 +133,11 @@ void BaselineShowCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Show one baseline and its anchor.\n\n"
       "Each benchmark's median, median absolute deviation and range over the processes, the "
-      "canary's,\n"
-      "and the fields that the machine and the build are known by.");
+      "canary's, and the fields that the machine and the build are known by.");
   app.footer(
       "Examples:\n"
       "  taskbench baseline show default\n"
-      "  taskbench baseline show nightly --format json\n"
-      "\n"
+      "  taskbench baseline show nightly --format json\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
   Options options(app, values);
   declare_name(options, arguments_);
@@ -163,12 +161,11 @@ ExitCode BaselineShowCommand::execute(const Invocation&) {
 
 void BaselinePromoteCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
-      "Make the newest baseline its own anchor.\n\nWhat has drifted since the old one is "
-      "accepted.");
+      "Make the newest baseline its own anchor.\n\n"
+      "What has drifted since the old one is accepted.");
   app.footer(
       "Examples:\n"
-      "  taskbench baseline promote default\n"
-      "\n"
+      "  taskbench baseline promote default\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
   Options options(app, values);
   declare_name(options, arguments_);
@@ -192,8 +189,7 @@ void BaselineRemoveCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.footer(
       "Examples:\n"
       "  taskbench baseline rm nightly\n"
-      "  taskbench baseline rm nightly --all-keys\n"
-      "\n"
+      "  taskbench baseline rm nightly --all-keys\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
   Options options(app, values);
   declare_name(options, arguments_);

@@ -324,10 +324,10 @@ class CalibrateCommand final : public Command {
 void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Measure how small a difference is noise on this machine.\n\n"
-      "Copies of one build, each with its code laid out in another order, are compared with each\n"
+      "Copies of one build, each with its code laid out in another order, are compared with each "
       "other: what differs is noise. `taskbench ab`, `taskbench gate` and `taskbench baseline` "
-      "then\n"
-      "take no smaller change for a regression. Kept in the store, under this machine's key.\n\n"
+      "then take no smaller change for a regression. Kept in the store, under this machine's "
+      "key.\n\n"
       "scripts/relink makes copies, and a manifest beside them by which they are known to be "
       "copies:\n"
       "of taskbench, or of a program of your own, out of its object files.");
@@ -337,10 +337,9 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  scripts/relink build/copies -- c++ -o bench main.o sort.o -lbenchmark -lpthread\n"
       "  taskbench calibrate 'build/copies/1 --workers 2' 'build/copies/2 --workers 2' \\\n"
       "      --budget 30m\n"
-      "  taskbench calibrate --resume build/copies/*\n"
-      "\n"
-      "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed,\n"
-      "130 interrupted.");
+      "  taskbench calibrate --resume build/copies/*\n\n"
+      "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed, 130 "
+      "interrupted.");
   Options options(app, values);
   options.value("CMD", plan_.copies, "CMD", AsGiven{Path::offered()},
                 "Two copies or more, as `taskbench ab` takes programs.");

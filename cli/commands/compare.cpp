@@ -286,12 +286,9 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare result files of Google Benchmark, taskbench's own among them.\n\n"
       "A file is one process, whose repetitions are not independent samples: two files give "
-      "ratios,\n"
-      "but a verdict takes several files a side. `taskbench ab` measures what one takes by "
-      "itself.\n"
-      "Three files or more, --column and --by give a table with a column for each: no verdict, "
-      "but\n"
-      "the changes against the first, and which of them the files can show.");
+      "ratios, but a verdict takes several files a side. `taskbench ab` measures what one takes by "
+      "itself. Three files or more, --column and --by give a table with a column for each: no "
+      "verdict, but the changes against the first, and which of them the files can show.");
   app.footer(
       "Examples:\n"
       "  taskbench compare old.json new.json\n"
@@ -299,12 +296,9 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "      --head new1.json,new2.json,new3.json,new4.json,new5.json --format markdown\n"
       "  taskbench compare monday.json tuesday.json wednesday.json\n"
       "  taskbench compare --column old=o1.json,o2.json,... --column new=n1.json,n2.json,...\n"
-      "  taskbench compare result.json --by scheduler\n"
-      "\n"
+      "  taskbench compare result.json --by scheduler\n\n"
       "Exit status: 0 pass, or columns, 1 slower, 2 usage or input error, 3 inconclusive, 4 files "
-      "of "
-      "different\n"
-      "machines, 5 a benchmark had failed.");
+      "of different machines, 5 a benchmark had failed.");
   Options options(app, values);
   options.value("FILE", files_, "FILE", AsGiven{Path::offered()},
                 "Two files: what is compared with, and what may be slower. More: each is a "

@@ -127,21 +127,17 @@ void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Say what will disturb a measurement here, and how to fix it.\n\n"
       "Worst first. Looks at the build, the CPUs, what else runs, the limits of this process, "
-      "memory,\n"
-      "clock and tools; measures the least that anything costs here, and gives a first look at "
-      "each\n"
-      "workload beside it. A finding is serious when it moves results by 10 % and more. Takes two\n"
-      "seconds.");
+      "memory, clock and tools; measures the least that anything costs here, and gives a first "
+      "look at each workload beside it. A finding is serious when it moves results by 10 % and "
+      "more. Takes two seconds.");
   app.footer(
       "Examples:\n"
       "  taskbench doctor\n"
       "  taskbench doctor --quiet && taskbench run\n"
       "  taskbench doctor --json doctor.json\n"
-      "  taskbench doctor --format json\n"
-      "\n"
+      "  taskbench doctor --format json\n\n"
       "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
-      "workload\n"
-      "failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
+      "workload failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
   Options options(app, values);
   declare_form(options, form_);
   options.value("--json", json_, "FILE", Path{}, "Write all that was found as JSON.");

@@ -37,14 +37,12 @@ class GateCommand final : public Command {
 void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Compare two programs in CI, and report for reviewers.\n\n"
-      "It measures and judges as `taskbench ab` does, or, with --baseline, one program as\n"
-      "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when "
-      "a\n"
-      "revision does not build or a program fails, and a journal that is there is begun anew\n"
-      "without --resume. A benchmark that only one side has is reported but never fails the gate;\n"
-      "when both\n"
-      "have none in common, the status is 5. The comment's first line is hidden, and always the\n"
-      "same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
+      "It measures and judges as `taskbench ab` does, or, with --baseline, one program as "
+      "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when a "
+      "revision does not build or a program fails, and a journal that is there is begun anew "
+      "without --resume. A benchmark that only one side has is reported but never fails the gate; "
+      "when both have none in common, the status is 5. The comment's first line is hidden, and "
+      "always the same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
   app.footer(
       "Examples:\n"
       "  taskbench gate --base-rev origin/main --head-rev HEAD --markdown comment.md\n"
@@ -52,10 +50,8 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "gate.json\n"
       "  taskbench gate --base-rev \"$(git merge-base origin/main HEAD)\" --head-rev HEAD \\\n"
       "      --build 'make -j2 bench' --program build/bench --inconclusive pass\n"
-      "  taskbench gate --baseline release --head build/release/cli/taskbench\n"
-      "\n"
-      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the machine "
-      "of\n"
+      "  taskbench gate --baseline release --head build/release/cli/taskbench\n\n"
+      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the machine of "
       "the baseline, or it moved, 5 a program failed or could not be built, 130 interrupted.");
   Options options(app, values);
   options_.declare(options);

@@ -79,16 +79,14 @@ class ProfileCommand final : public Command {
 void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Show where the time of a workload goes, by sampling it with perf.\n\n"
-      "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that\n"
+      "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that "
       "were found: profile.folded for other tools, and profile.svg, a flame graph.");
   app.footer(
       "Examples:\n"
       "  taskbench profile ping_pong\n"
-      "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n"
-      "\n"
+      "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n\n"
       "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 5 the workload "
-      "failed,\n"
-      "130 interrupted.");
+      "failed, 130 interrupted.");
   Options options(app, values);
   declare_one_case(options, arguments_, "sample");
   app.get_option("WORKLOAD")->required();

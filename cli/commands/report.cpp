@@ -81,16 +81,15 @@ class ReportCommand : public Command {
 void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Write results as a page with plots, and as Markdown.\n\n"
-      "The page is one file that opens in any browser.\n"
-      "Results are files of `taskbench run --json`, of any Google Benchmark program, and of\n"
-      "`taskbench ab --json`. Benchmarks that several results have get a history, by the dates of\n"
-      "the results. The plots are drawn by gnuplot, as SVG and PNG; without it tables are left.");
+      "The page is one file that opens in any browser. Results are files of `taskbench run "
+      "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
+      "several results have get a history, by the dates of the results. The plots are drawn by "
+      "gnuplot, as SVG and PNG; without it tables are left.");
   app.footer(
       "Examples:\n"
       "  taskbench report result.json --out report\n"
       "  taskbench report nightly/*.json --out history --gnuplot\n"
-      "  taskbench report result.json comparison.json --out report\n"
-      "\n"
+      "  taskbench report result.json comparison.json --out report\n\n"
       "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
   Options options(app, values);
   options.value("RESULT", results_, "RESULT", AsGiven{Path::offered()},

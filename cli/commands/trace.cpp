@@ -137,15 +137,14 @@ class TraceCommand : public Command {
 void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
   app.description(
       "Record what every worker does when, for a trace viewer.\n\n"
-      "Runs one workload with the tracer on: spawns, polls, wakes, steals, parks, unparks and\n"
-      "overflows, with worker and time. The file opens in https://ui.perfetto.dev and\n"
+      "Runs one workload with the tracer on: spawns, polls, wakes, steals, parks, unparks and "
+      "overflows, with worker and time. The file opens in https://ui.perfetto.dev and "
       "chrome://tracing. Tracing slows the scheduler down: times are those of `taskbench run`.");
   app.footer(
       "Examples:\n"
       "  taskbench trace ping_pong --out ping_pong.json\n"
       "  taskbench trace spawn_local --workers 4 --iterations 3 --out trace.json\n"
-      "  taskbench trace yield_many --scheduler current_thread --out trace.json\n"
-      "\n"
+      "  taskbench trace yield_many --scheduler current_thread --out trace.json\n\n"
       "Exit status: 0 done, 2 usage or input error, 5 the workload failed, 130 interrupted.");
   Options options(app, values);
   declare_one_case(options, arguments_, "trace");
