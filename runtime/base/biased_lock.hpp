@@ -46,7 +46,8 @@ class BiasedLock {
     // acquire: pairs with the release in visitor_leave
     if (gate_.exchange(1, acquire) != 0) return false;
     heavy_fence();  // seq_cst: the visitor's half of the story at the top
-    for (int i = 0; i < kVisitorPatience; ++i) {
+    // The owner's section is a few instructions; when it takes longer its core is elsewhere.
+    for (int i = 0; i < kPatience; ++i) {
       // acquire: pairs with the release in owner_leave
       if (owner_inside_.load(acquire) == 0) return true;
       spin_hint();
@@ -60,9 +61,6 @@ class BiasedLock {
   }
 
  private:
-  // The owner's section is a few instructions; when it takes longer its core is elsewhere.
-  static constexpr int kVisitorPatience = 32;
-
   void owner_wait() noexcept;
 
   Atomic<std::uint32_t> owner_inside_{0};

@@ -1,6 +1,10 @@
 // A plain slot that several threads use in turn, handed over by some atomic beside it.
 #pragma once
 
+#include "runtime/base/sync_primitives.hpp"
+
+#if !defined(TASKBENCH_MODEL)
+
 #include <utility>
 
 namespace taskbench::rt::base {
@@ -21,3 +25,5 @@ class Cell {
 };
 
 }  // namespace taskbench::rt::base
+
+#endif  // !TASKBENCH_MODEL

@@ -142,6 +142,9 @@ inline void spin_hint() noexcept {
 #endif
 }
 
+/// How often a thread looks, with a spin_hint each time, before it gives up.
+inline constexpr int kPatience = 32;
+
 /// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
 void name_this_thread(const char* name) noexcept;
 

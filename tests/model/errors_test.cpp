@@ -1,0 +1,360 @@
+// What the tester must find, and say: each kind of error, planted.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/model/mc/check.hpp"
+#include "tests/model/mc/primitives.hpp"
+
+namespace mc::testing {
+namespace {
+
+/// That it fails, and with which words. Returns the result.
+template <class Body>
+Result fails(const std::string& words, Body body, const Options& options = {}) {
+  Result result = check(options, body);
+  EXPECT_TRUE(result.failed);
+  EXPECT_NE(result.message.find(words), std::string::npos) << result.message;
+  return result;
+}
+
+template <class Body>
+Result holds(Body body, const Options& options = {}) {
+  Result result = check(options, body);
+  EXPECT_FALSE(result.failed) << result.message << '\n' << result.events;
+  EXPECT_TRUE(result.complete);
+  return result;
+}
+
+TEST(Races, of_two_threads_without_anything_between_them) {
+  fails("data race", [] {
+    Cell<int> cell{0};
+    Thread other([&] { cell.set(1); });
+    (void)cell.get();
+    other.join();
+  });
+}
+
+TEST(Races, right_after_the_store_that_hands_over) {
+  fails("data race", [] {
+    Cell<int> cell{0};
+    Atomic<bool> ready{false};
+    Thread writer([&] {
+      ready.store(true, release);
+      cell.set(1);
+    });
+    if (ready.load(acquire)) (void)cell.get();
+    writer.join();
+  });
+}
+
+TEST(Races, are_not_hidden_by_seq_cst_fences) {
+  fails("data race", [] {
+    Cell<int> cell{0};
+    Atomic<bool> mine{false};
+    Thread other([&] {
+      cell.set(1);
+      fence(Fence::seq_cst);
+    });
+    fence(Fence::seq_cst);
+    (void)mine.load(relaxed);
+    (void)cell.get();
+    other.join();
+  });
+}
+
+TEST(Races, none_through_a_mutex_a_join_or_a_released_flag) {
+  holds([] {
+    Cell<int> guarded{0};
+    Cell<int> handed{0};
+    Atomic<bool> ready{false};
+    Mutex mutex;
+    Thread other([&] {
+      {
+        const Guard guard(mutex);
+        guarded.set(guarded.get() + 1);
+      }
+      handed.set(1);
+      ready.store(true, release);
+    });
+    {
+      const Guard guard(mutex);
+      guarded.set(guarded.get() + 1);
+    }
+    if (ready.load(acquire)) require(handed.get() == 1, "handed over");
+    other.join();
+    require(guarded.get() == 2, "both have counted");
+  });
+}
+
+struct Counted {
+  Atomic<int> references{2};
+  Atomic<int> uses{0};
+};
+
+void drop(Counted* counted, Order order) {
+  counted->uses.fetch_add(1, relaxed);
+  if (counted->references.fetch_sub(1, order) == 1) delete counted;
+}
+
+TEST(References, counted_relaxed_destroy_what_another_thread_uses) {
+  const auto body = [](Order order) {
+    return [order] {
+      auto* counted = new Counted;
+      Thread other([=] { drop(counted, order); });
+      drop(counted, order);
+      other.join();
+    };
+  };
+  fails("data race", body(relaxed));
+  fails("data race", body(release));
+  holds(body(acq_rel));
+}
+
+TEST(Memory, that_is_never_freed_is_a_leak) {
+  fails("leak: 4 bytes that thread 0 allocated", [] {
+    void* volatile memory = operator new(4);  // the compiler would leave it out
+    (void)memory;
+  });
+}
+
+TEST(Memory, freed_twice) {
+  fails("double free", [] {
+    void* memory = operator new(4);
+    void* volatile again = memory;  // the compiler would see it
+    operator delete(memory);
+    operator delete(again);
+  });
+}
+
+TEST(Memory, used_after_it_was_freed) {
+  fails("use after free", [] {
+    auto* counted = new Counted;
+    Counted* volatile left = counted;
+    delete counted;
+    (void)left->uses.load(relaxed);
+  });
+}
+
+TEST(Memory, of_an_execution_that_was_given_up_is_forgotten) {
+  holds([] {
+    std::vector<std::string> texts;
+    Atomic<int> x{0};
+    Thread one([&] { x.store(1, relaxed); });
+    Thread two([&] { x.store(2, relaxed); });
+    for (int i = 0; i < 3; ++i) texts.emplace_back(100, 'x');
+    one.join();
+    two.join();
+  });
+}
+
+TEST(Waiting, two_locks_in_two_orders) {
+  fails("deadlock", [] {
+    Mutex a;
+    Mutex b;
+    Thread other([&] {
+      const Guard first(b);
+      const Guard second(a);
+    });
+    {
+      const Guard first(a);
+      const Guard second(b);
+    }
+    other.join();
+  });
+}
+
+TEST(Waiting, for_a_wake_up_that_was_lost) {
+  fails("deadlock", [] {
+    Atomic<std::uint32_t> word{0};
+    Thread waker([&] {
+      futex_wake(&word);
+      word.store(1, release);
+    });
+    if (word.load(acquire) == 0) (void)futex_wait(&word, 0, 0, false);
+    waker.join();
+  });
+  holds([] {
+    Atomic<std::uint32_t> word{0};
+    Thread waker([&] {
+      word.store(1, release);
+      futex_wake(&word);
+    });
+    while (word.load(acquire) == 0) (void)futex_wait(&word, 0, 0, false);
+    waker.join();
+  });
+}
+
+TEST(Waiting, for_what_nobody_writes_is_a_livelock) {
+  fails("livelock", [] {
+    Atomic<bool> flag{false};
+    Thread other([&] {
+      while (!flag.load(acquire)) yield();
+    });
+    other.join();
+  });
+}
+
+TEST(Waiting, in_a_loop_that_reads_the_past_ends) {
+  holds([] {
+    Atomic<bool> flag{false};
+    Thread other([&] { flag.store(true, relaxed); });
+    while (!flag.load(relaxed)) yield();
+    other.join();
+  });
+}
+
+TEST(Waiting, notify_one_wakes_each_waiter_in_some_execution) {
+  holds([] {
+    Mutex mutex;
+    Condition condition;
+    int waiting = 0;
+    int tokens = 0;
+    std::vector<int> order;
+    const auto wait_for_token = [&](int number) {
+      const Guard guard(mutex);
+      ++waiting;
+      while (tokens == 0) condition.wait(mutex);
+      --tokens;
+      order.push_back(number);
+    };
+    Thread one(wait_for_token, 1);
+    Thread two(wait_for_token, 2);
+    for (int i = 0; i < 2; ++i) {
+      {
+        const Guard guard(mutex);
+        ++tokens;
+      }
+      condition.notify_one();
+    }
+    one.join();
+    two.join();
+    sometimes("the first", order.front() == 1);
+    sometimes("the second", order.front() == 2);
+  });
+}
+
+TEST(Waiting, a_timeout_races_a_notification) {
+  Options options;
+  options.timeouts = true;
+  holds(
+      [] {
+        Atomic<std::uint32_t> word{0};
+        Thread waker([&] {
+          word.store(1, release);
+          futex_wake(&word);
+        });
+        const bool woken = futex_wait(&word, 0, 0, true);
+        sometimes("woken", woken);
+        sometimes("timed out", !woken);
+        waker.join();
+      },
+      options);
+}
+
+TEST(Waiting, spurious_wake_ups_are_tried_as_often_as_asked_for) {
+  const auto body = [] {
+    Atomic<std::uint32_t> word{0};
+    Thread waker([&] {
+      word.store(1, release);
+      futex_wake(&word);
+    });
+    (void)futex_wait(&word, 0, 0, false);
+    require(word.load(relaxed) == 1, "woken only when the word has changed");
+    waker.join();
+  };
+  fails("not so: woken only", body, {.spurious = 1});
+}
+
+TEST(Assertions, say_what_did_not_hold_and_where) {
+  const Result result = fails("not so: never two, at ", [] {
+    Atomic<int> count{0};
+    Thread other([&] { count.fetch_add(1, relaxed); });
+    count.fetch_add(1, relaxed);
+    require(count.load(relaxed) != 2, "never two");
+    other.join();
+  });
+  EXPECT_NE(result.message.find("errors_test.cpp:"), std::string::npos);
+}
+
+TEST(Assertions, that_nothing_reaches_fail_the_check) {
+  fails("never: three", [] { sometimes("three", false); });
+}
+
+TEST(Threads, that_are_not_joined) {
+  fails("destroyed that was not joined", [] { const Thread other([] {}); });
+}
+
+TEST(Threads, have_variables_of_their_own) {
+  holds([] {
+    static const int key = 0;
+    const auto count = [] {
+      return ++*static_cast<int*>(of_this_thread(&key, sizeof(int), alignof(int), [](void*) {}));
+    };
+    require(count() == 1, "zero at first");
+    Thread other([&] { require(count() == 1, "its own"); });
+    require(count() == 2, "kept");
+    other.join();
+  });
+}
+
+TEST(Bodies, that_depend_on_something_else_are_told) {
+  int calls = 0;
+  fails("does not do the same each time", [&] {
+    const bool odd = ++calls % 2 == 1;
+    Atomic<int> x{0};
+    Atomic<int> y{0};
+    Thread other([&] { x.store(1, relaxed); });
+    (void)(odd ? x : y).load(relaxed);
+    if (odd) (void)choose(3);
+    other.join();
+  });
+}
+
+void lose_an_increment() {
+  Atomic<int> count{0};
+  const auto increment = [&] { count.store(count.load(relaxed) + 1, relaxed); };
+  Thread one(increment);
+  Thread two(increment);
+  one.join();
+  two.join();
+  require(count.load(relaxed) == 2, "no increment is lost");
+}
+
+TEST(Failures, replay_from_their_trace_each_time) {
+  const Result found = fails("no increment is lost", lose_an_increment);
+  for (int i = 0; i < 100; ++i) {
+    const Result again = check({.replay = found.trace}, lose_an_increment);
+    ASSERT_TRUE(again.failed);
+    ASSERT_EQ(again.message, found.message);
+    ASSERT_EQ(again.trace, found.trace);
+    ASSERT_EQ(again.executions, 1U);
+  }
+}
+
+TEST(Failures, come_with_what_each_thread_did) {
+  const Result found = fails("no increment is lost", lose_an_increment);
+  EXPECT_NE(found.events.find("thread 1  load              relaxed 0"), std::string::npos)
+      << found.events;
+  EXPECT_NE(found.events.find("thread 2  store             relaxed 1"), std::string::npos)
+      << found.events;
+  EXPECT_NE(found.events.find("errors_test.cpp:"), std::string::npos);
+}
+
+TEST(Failures, are_found_by_a_random_search_and_under_a_bound) {
+  fails("no increment", lose_an_increment, {.search = Search::random, .executions = 1000});
+  fails("no increment", lose_an_increment, {.preemptions = 1});
+  EXPECT_FALSE(check({.preemptions = 0}, [] {
+                 Atomic<int> count{0};
+                 Mutex mutex;
+                 Thread one([&] {
+                   const Guard guard(mutex);
+                   count.store(count.load(relaxed) + 1, relaxed);
+                 });
+                 one.join();
+               }).failed);
+}
+
+}  // namespace
+}  // namespace mc::testing

@@ -1,0 +1,231 @@
+// What threads wait for, threads themselves, and the memory of an execution.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tests/model/mc/state.hpp"
+
+namespace mc {
+namespace {
+
+std::string futex_text(std::uint64_t value) { return "futex holds " + std::to_string(value); }
+
+}  // namespace
+
+// --- blocking
+
+void Engine::lock(const void* mutex, Where where) {
+  Operation operation;
+  operation.kind = Kind::lock;
+  operation.where = where;
+  Place& place = place_at(mutex);
+  if (place.holder == current_) fail("a thread locks a mutex that it holds");
+  operation.place = static_cast<Index>(&place - places_.data());
+  operation.depends(place.object, true);
+  arrive(operation);
+  Place& taken = places_[operation.place];
+  taken.holder = current_;
+  me().known.join(taken.released);
+  log(operation, "");
+}
+
+bool Engine::try_lock(const void* mutex, Where where) {
+  Operation operation;
+  operation.kind = Kind::try_lock;
+  operation.where = where;
+  Place& place = place_at(mutex);
+  operation.place = static_cast<Index>(&place - places_.data());
+  operation.depends(place.object, true);
+  arrive(operation);
+  Place& taken = places_[operation.place];
+  const bool free = taken.holder == kNoThread;
+  log(operation, free ? "taken" : "held by another");
+  if (!free) return false;
+  taken.holder = current_;
+  me().known.join(taken.released);
+  return true;
+}
+
+void Engine::unlock(const void* mutex) {
+  Place& place = place_at(mutex);
+  if (place.holder != current_) fail("a thread unlocks a mutex that it does not hold");
+  place.holder = kNoThread;
+  place.released = me().known;
+  objects_[place.object].written.join(me().events);
+  wrote();
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+}
+
+/// The current thread is among the waiters of the place: sleeps until it is woken. False: timed
+/// out.
+bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
+  me().woken = false;
+  places_[index].waiters.push_back(current_);
+  Operation operation;
+  operation.kind = Kind::sleep;
+  operation.where = where;
+  operation.may_time_out = has_deadline && options_.timeouts;
+  operation.depends(places_[index].queue_object, true);
+  arrive(operation);
+  log(operation, me().woken ? "woken" : "timed out");
+  me().fresh = writes_;
+  if (me().woken) return true;
+  std::erase(places_[index].waiters, current_);
+  time_ += 1'000'000'000;
+  return false;
+}
+
+void Engine::wake(Place& place, bool all) {
+  while (!place.waiters.empty()) {
+    const auto index =
+        static_cast<std::ptrdiff_t>(all ? 0 : choose(static_cast<int>(place.waiters.size())));
+    threads_[place.waiters[static_cast<std::size_t>(index)]].woken = true;
+    place.waiters.erase(place.waiters.begin() + index);
+    if (!all) break;
+  }
+  wrote();
+}
+
+bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, Where where) {
+  Operation operation;
+  operation.kind = Kind::wait;
+  operation.where = where;
+  const Index place = static_cast<Index>(&place_at(condition) - places_.data());
+  operation.depends(places_[place].queue_object, true);
+  arrive(operation);
+  unlock(mutex);
+  log(operation, "");
+  bool woken = true;
+  if (spurious_ < options_.spurious && choose(2) == 1) {
+    ++spurious_;
+  } else {
+    woken = sleep_on(place, has_deadline, where);
+  }
+  lock(mutex, where);
+  return woken;
+}
+
+void Engine::notify(const void* condition, bool all, Where where) {
+  Operation operation;
+  operation.kind = Kind::notify;
+  operation.where = where;
+  const Index place = static_cast<Index>(&place_at(condition) - places_.data());
+  operation.depends(places_[place].queue_object, true);
+  arrive(operation);
+  log(operation, all ? "all" : "one");
+  wake(places_[place], all);
+}
+
+bool Engine::futex_wait(const void* word, std::uint64_t raw, std::uint64_t expected,
+                        bool has_deadline, Where where) {
+  Operation operation;
+  operation.kind = Kind::wait;
+  operation.where = where;
+  const Index place = static_cast<Index>(&location_at(word, raw, where) - places_.data());
+  operation.depends(places_[place].object, false);
+  operation.depends(places_[place].queue_object, true);
+  arrive(operation);
+  // The kernel's look at the word comes after whatever was stored before somebody woke.
+  const std::uint64_t value = stores_[places_[place].order.back()].value;
+  log(operation, futex_text(value));
+  // The call passes barriers: what the thread reads next is no older than the word was.
+  me().fresh = writes_;
+  if (value != expected) return true;
+  if (spurious_ < options_.spurious && choose(2) == 1) {
+    ++spurious_;
+    return true;
+  }
+  return sleep_on(place, has_deadline, where);
+}
+
+void Engine::futex_wake(const void* word, Where where) {
+  Operation operation;
+  operation.kind = Kind::notify;
+  operation.where = where;
+  const Index place = static_cast<Index>(&place_at(word) - places_.data());
+  operation.depends(places_[place].queue_object, true);
+  arrive(operation);
+  log(operation, "futex");
+  wake(places_[place], false);
+}
+
+void Engine::yield(Where where) {
+  Operation operation;
+  operation.kind = Kind::yield;
+  operation.where = where;
+  arrive(operation);
+  ThreadState& thread = me();
+  thread.seen_writes = others_writes(thread);
+  thread.fresh = writes_;
+  log(operation, "");
+}
+
+// --- threads
+
+int Engine::spawn(std::function<void()> body, Where where) {
+  if (thread_count_ == kMaxThreads) fail("more threads than the tester has");
+  Operation operation;
+  operation.kind = Kind::spawn;
+  operation.where = where;
+  arrive(operation);
+  const int number = thread_count_++;
+  ThreadState& thread = threads_[number];
+  thread.begin();
+  thread.body = std::move(body);
+  thread.known.join(me().known);
+  thread.events = me().events;
+  thread.context = make_context(arena_.stack(number), Arena::kStackBytes, thread_entry);
+  log(operation, "thread " + std::to_string(number));
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+  return number;
+}
+
+void Engine::join(int thread, Where where) {
+  Operation operation;
+  operation.kind = Kind::join;
+  operation.where = where;
+  operation.target = thread;
+  arrive(operation);
+  me().known.join(threads_[thread].known);
+  me().events.join(threads_[thread].events);
+  log(operation, "thread " + std::to_string(thread));
+}
+
+void* Engine::of_this_thread(const void* key, std::size_t size, std::size_t alignment,
+                             void (*destroy)(void*)) {
+  for (const Local& local : me().locals) {
+    if (local.key == key) return local.memory;
+  }
+  void* memory = allocate(size, alignment);
+  std::memset(memory, 0, size);
+  me().locals.push_back({key, memory, destroy});
+  return memory;
+}
+
+int Engine::user_choice(int count) { return choose(count); }
+
+// --- memory
+
+void* Engine::allocate(std::size_t size, std::size_t alignment) {
+  void* memory = arena_.allocate(size, alignment, current_);
+  if (memory == nullptr) fail("out of memory: an execution has 4 MiB");
+  return memory;
+}
+
+void Engine::release_memory(void* memory) {
+  Arena::Block* block = arena_.block_at(memory);
+  if (block == nullptr) fail("freed memory that was not allocated");
+  if (block->freed) fail("double free of " + std::to_string(block->size) + " bytes");
+  block->freed = true;
+  for (std::size_t i = 0; i < block->size; ++i) {
+    const Index place = shadow_[arena_.offset(block->begin) + i];
+    if (place == 0 || !places_[place - 1].alive) continue;
+    check_end(places_[place - 1]);
+    places_[place - 1].alive = false;
+  }
+  std::memset(memory, 0xDD, block->size);
+}
+
+}  // namespace mc

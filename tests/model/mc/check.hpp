@@ -1,0 +1,73 @@
+// Runs a piece of code in every way that its threads and the C++ memory model allow.
+//
+//   const mc::Result result = mc::check({}, [] {
+//     mc::Atomic<int> flag{0};
+//     mc::Thread writer([&] { flag.store(1, mc::release); });
+//     mc::sometimes("seen", flag.load(mc::acquire) == 1);
+//     writer.join();
+//     mc::require(flag.load(mc::relaxed) == 1, "the join hands over the store");
+//   });
+//
+// docs/design/permutation_testing.md says how, and what is not explored.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace mc {
+
+enum class Search : std::uint8_t {
+  exhaustive,  ///< every execution that differs in the order of two operations that matter
+  random,      ///< `executions` of them, each choice drawn
+};
+
+struct Options {
+  int preemptions = -1;  ///< most switches away from a thread that could go on; -1: any number
+  Search search = Search::exhaustive;
+  std::uint64_t executions = UINT64_MAX;  ///< then stop
+  std::uint64_t seed = 1;                 ///< of a random search
+  int spurious = 0;                       ///< wake-ups for no reason, in one execution
+  bool timeouts = false;                  ///< a wait may end at its deadline
+  bool reduction = true;                  ///< false: every order of all operations, to compare with
+  int steps = 20'000;                     ///< operations of one execution; more are a livelock
+  std::string replay = {};                ///< only the execution of this trace
+};
+
+struct Result {
+  bool failed = false;
+  std::string message;  ///< what was wrong
+  std::string trace;    ///< replays it
+  std::string events;   ///< what happened, as a table
+  std::uint64_t executions = 0;
+  std::uint64_t pruned = 0;  ///< given up: another execution does the same
+  int depth = 0;             ///< choices of the longest
+  bool complete = false;     ///< all was explored
+  double seconds = 0;
+  std::set<std::string> outcomes{};  ///< that were told of
+};
+
+/// Calls `body` once for each execution. It may be called anywhere but in a body. The environment
+/// variable MC_TRACE replays one execution, and MC_PROGRESS=1 prints what has been done.
+[[nodiscard]] Result check(const Options& options, const std::function<void()>& body);
+
+// --- for bodies
+
+/// Fails the execution unless `condition` holds.
+void require(bool condition, std::string_view what,
+             std::source_location where = std::source_location::current());
+
+/// `outcome` must be true in some execution, or the check fails: a test that never gets where it
+/// wants to look shows nothing.
+void sometimes(std::string_view name, bool outcome);
+
+/// Adds to Result::outcomes: what came of this execution.
+void outcome(std::string_view text);
+
+/// A number in [0, count), each in some execution.
+[[nodiscard]] int choose(int count);
+
+}  // namespace mc

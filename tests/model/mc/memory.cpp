@@ -1,0 +1,409 @@
+// C++20's memory model: which stores a load may read, and where a store may stand.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/model/mc/state.hpp"
+
+namespace mc {
+namespace {
+
+bool acquires(Order order) { return order != relaxed && order != release; }
+bool releases(Order order) { return order != relaxed && order != acquire; }
+
+Operation atomic_operation(Kind kind, const Place& place, bool writes, bool seq_cst, Where where) {
+  Operation operation;
+  operation.kind = kind;
+  operation.where = where;
+  // The order of two seq_cst accesses matters, though both may be loads.
+  operation.depends(place.object, writes || seq_cst);
+  if (seq_cst) operation.depends(kFences, false);
+  return operation;
+}
+
+const char* name_of(Order order) {
+  constexpr const char* kNames[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+  return kNames[static_cast<int>(order)];
+}
+
+std::string hex(std::uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%llu" : "0x%llx",
+                static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string of_store(const Store& store) {
+  return store.thread == kNoThread ? std::string(" (initial)")
+                                   : " (of thread " + std::to_string(store.thread) + ")";
+}
+
+}  // namespace
+
+// --- places
+
+Index Engine::new_object() {
+  if (object_count_ == objects_.size()) objects_.emplace_back();
+  objects_[object_count_] = {};
+  return object_count_++;
+}
+
+/// Of an address that is new, a new place without anything in it.
+Place& Engine::place_at(const void* address) {
+  Index* known = nullptr;
+  if (arena_.holds(address)) {
+    known = &shadow_[arena_.offset(address)];
+  } else {
+    known = &elsewhere_[address];
+  }
+  if (*known != 0) return places_[*known - 1];
+  if (place_count_ == places_.size()) places_.emplace_back();
+  Place& place = places_[place_count_++];
+  place.begin(address);
+  place.object = new_object();
+  place.queue_object = new_object();
+  *known = place_count_;
+  return place;
+}
+
+void Engine::location_begins(const void* address, std::uint64_t value) {
+  // Whatever was here before is another place, of which others may still have a stale pointer.
+  if (arena_.holds(address)) shadow_[arena_.offset(address)] = 0;
+  Place& place = place_at(address);
+  place.creator = current_;
+  place.created = me().tick;
+  if (store_count_ == stores_.size()) stores_.emplace_back();
+  Store& first = stores_[store_count_];
+  first = {};
+  first.value = value;
+  first.thread = current_;
+  first.tick = me().tick;
+  place.order.push_back(store_count_++);
+}
+
+Place& Engine::location_at(const void* address, std::uint64_t raw, Where where) {
+  Place& place = place_at(address);
+  if (!place.alive) {
+    fail(std::string("use after free: an atomic at ") + where.file_name() + ":" +
+         std::to_string(where.line()));
+  }
+  if (place.order.empty()) {  // it was there before the execution
+    if (store_count_ == stores_.size()) stores_.emplace_back();
+    stores_[store_count_] = {};
+    stores_[store_count_].value = raw;
+    place.order.push_back(store_count_++);
+  } else if (place.creator != kNoThread && place.creator != current_ &&
+             !me().known.before.covers(place.creator, place.created)) {
+    fail(std::string("data race: an atomic is used that another thread is only making, at ") +
+         where.file_name() + ":" + std::to_string(where.line()));
+  }
+  return place;
+}
+
+/// The place must not be in use by a thread that this one does not know of.
+void Engine::check_end(Place& place) {
+  const auto unknown = [&](int thread, Tick tick) {
+    return thread != current_ && tick != 0 && !me().known.before.covers(thread, tick);
+  };
+  for (int thread = 0; thread < thread_count_; ++thread) {
+    const auto& accesses = place.accesses[thread];
+    if ((!accesses.empty() && unknown(thread, accesses.back().tick)) ||
+        unknown(thread, place.reads[thread])) {
+      fail("data race: thread " + std::to_string(current_) + " destroys or frees what thread " +
+           std::to_string(thread) + " uses");
+    }
+  }
+  if (place.writer != kNoThread && unknown(place.writer, place.write)) {
+    fail("data race: thread " + std::to_string(current_) + " frees what thread " +
+         std::to_string(place.writer) + " writes");
+  }
+}
+
+void Engine::ends(const void* address) {
+  Place& place = place_at(address);
+  if (!place.alive) return;
+  check_end(place);
+  place.alive = false;
+}
+
+// --- memory order
+
+std::size_t Engine::position_of(const Place& place, Index store) const {
+  // From the end: what is asked for is mostly new.
+  for (std::size_t i = place.order.size(); i-- > 0;) {
+    if (place.order[i] == store) return i;
+  }
+  std::abort();
+}
+
+/// The oldest store that the current thread may still read, and after which it may put one: of all
+/// accesses that it knows of, the one of the newest store ([intro.races]; for seq_cst
+/// [atomics.order] 4).
+std::size_t Engine::floor_of(const Place& place, bool seq_cst) const {
+  const ThreadState& thread = threads_[current_];
+  const Knowledge& known = thread.known;
+  std::size_t floor = 0;
+  for (int other = 0; other < thread_count_; ++other) {
+    const auto& accesses = place.accesses[other];
+    for (std::size_t i = accesses.size(); i-- > 0;) {
+      const Access& access = accesses[i];
+      const bool counts =
+          known.before.covers(other, access.tick) || known.coherent.covers(other, access.tick) ||
+          (access.seq_cst && known.coherent_sc.covers(other, access.tick)) ||
+          (seq_cst && (sc_fences_.covers(other, access.tick) ||
+                       (access.seq_cst && sc_operations_.covers(other, access.tick))));
+      if (!counts) continue;
+      floor = std::max(floor, position_of(place, access.store));
+      break;  // older ones of the thread are of older stores
+    }
+  }
+  for (std::size_t i = place.order.size(); thread.fresh != 0 && i-- > floor;) {
+    if (stores_[place.order[i]].sequence <= thread.fresh) return i;
+  }
+  return floor;
+}
+
+void Engine::note_access(Place& place, Index store, bool seq_cst) {
+  place.accesses[current_].push_back({me().tick, store, seq_cst});
+  if (seq_cst) sc_operations_.set(current_, me().tick);
+}
+
+/// Reads a store.
+void Engine::take(const Store& store, bool acquire) {
+  ThreadState& thread = me();
+  thread.pending.join(store.released);
+  thread.pending_light.join(store.light);
+  thread.pending_heavy.join(store.heavy);
+  if (acquire) thread.known.join(store.released);
+}
+
+/// A store after the one at `position`. `modified`: it is a read-modify-write of that one.
+Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order order,
+                  const Store* modified) {
+  if (store_count_ == stores_.size()) stores_.emplace_back();
+  const Index index = store_count_++;
+  Store& store = stores_[index];
+  const ThreadState& thread = me();
+  store.value = value;
+  store.thread = current_;
+  store.tick = thread.tick;
+  store.has_modification = false;
+  store.is_modification = modified != nullptr;
+  wrote();
+  store.sequence = writes_;
+  store.released = releases(order) ? thread.known : thread.released;
+  store.light = thread.released_light;
+  store.heavy = thread.released_heavy;
+  if (modified != nullptr) {  // goes on with its release sequence
+    store.released.join(modified->released);
+    store.light.join(modified->light);
+    store.heavy.join(modified->heavy);
+  }
+  place.order.insert(place.order.begin() + static_cast<std::ptrdiff_t>(position) + 1, index);
+  return index;
+}
+
+std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
+  const bool sc = order == seq_cst;
+  const Operation operation =
+      atomic_operation(Kind::load, location_at(address, raw, where), false, sc, where);
+  arrive(operation);
+  Place& place = location_at(address, raw, where);
+  const std::size_t floor = floor_of(place, sc);
+  const auto candidates = static_cast<int>(place.order.size() - floor);
+  const std::size_t position =
+      place.order.size() - 1 - static_cast<std::size_t>(choose(candidates));
+  const Index index = place.order[position];
+  note_access(place, index, sc);
+  take(stores_[index], acquires(order));
+  const std::uint64_t value = stores_[index].value;
+  if (logging_)
+    log(operation, std::string(name_of(order)) + " " + hex(value) + of_store(stores_[index]));
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+  return value;
+}
+
+void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, Order order,
+                   Where where) {
+  const bool sc = order == seq_cst;
+  const Operation operation =
+      atomic_operation(Kind::store, location_at(address, raw, where), true, sc, where);
+  arrive(operation);
+  Place& place = location_at(address, raw, where);
+  // After any store from the floor on, but not between a read-modify-write and what it has read.
+  std::size_t positions[256];
+  int count = 0;
+  for (std::size_t i = place.order.size(), floor = floor_of(place, sc); i-- > floor;) {
+    if (stores_[place.order[i]].has_modification || count == 255) continue;
+    positions[count++] = i;
+  }
+  const std::size_t position = positions[choose(count)];
+  const Index index = put(place, position, value, order, nullptr);
+  note_access(place, index, sc);
+  if (logging_) log(operation, std::string(name_of(order)) + " " + hex(value));
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+}
+
+std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify function,
+                             std::uint64_t operand, Order order, Where where) {
+  const bool sc = order == seq_cst;
+  const Operation operation =
+      atomic_operation(Kind::modify, location_at(address, raw, where), true, sc, where);
+  arrive(operation);
+  Place& place = location_at(address, raw, where);
+  std::size_t positions[256];
+  int count = 0;
+  for (std::size_t i = place.order.size(), floor = floor_of(place, sc); i-- > floor;) {
+    if (stores_[place.order[i]].has_modification || count == 255) continue;
+    positions[count++] = i;
+  }
+  const std::size_t position = positions[choose(count)];
+  const Index read = place.order[position];
+  stores_[read].has_modification = true;
+  take(stores_[read], acquires(order));
+  const std::uint64_t old = stores_[read].value;
+  const Store before = stores_[read];  // put() may move it
+  const std::uint64_t value = function(old, operand);
+  const Index index = put(place, position, value, order, &before);
+  note_access(place, index, sc);
+  if (logging_) {
+    log(operation,
+        std::string(name_of(order)) + " " + hex(old) + of_store(before) + " to " + hex(value));
+  }
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+  return old;
+}
+
+bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
+                              std::uint64_t desired, bool weak, Order success, Order failure,
+                              Where where) {
+  const bool sc = success == seq_cst || failure == seq_cst;
+  const Operation operation =
+      atomic_operation(Kind::compare_exchange, location_at(address, raw, where), true, sc, where);
+  arrive(operation);
+  Place& place = location_at(address, raw, where);
+  // What it may do: succeed on a store, or fail on one.
+  struct Outcome {
+    std::size_t position;
+    bool succeeds;
+  };
+  Outcome outcomes[256];
+  int count = 0;
+  const std::size_t success_floor = floor_of(place, success == seq_cst);
+  const std::size_t failure_floor =
+      failure == success ? success_floor : floor_of(place, failure == seq_cst);
+  for (std::size_t i = place.order.size(); i-- > 0 && count < 250;) {
+    const Store& store = stores_[place.order[i]];
+    if (store.value == expected) {
+      if (i >= success_floor && !store.has_modification) outcomes[count++] = {i, true};
+      if (weak && i >= failure_floor) outcomes[count++] = {i, false};
+    } else if (i >= failure_floor) {
+      outcomes[count++] = {i, false};
+    }
+  }
+  const Outcome outcome = outcomes[choose(count)];
+  const Index read = place.order[outcome.position];
+  const std::uint64_t old = stores_[read].value;
+  take(stores_[read], acquires(outcome.succeeds ? success : failure));
+  if (logging_) {
+    log(operation,
+        std::string(name_of(outcome.succeeds ? success : failure)) + " " + hex(old) +
+            of_store(stores_[read]) +
+            (outcome.succeeds ? " to " + hex(desired) : ", not " + hex(expected) + ": fails"));
+  }
+  if (outcome.succeeds) {
+    stores_[read].has_modification = true;
+    const Store before = stores_[read];
+    const Index index = put(place, outcome.position, desired, success, &before);
+    note_access(place, index, success == seq_cst);
+  } else {
+    note_access(place, read, failure == seq_cst);
+    expected = old;
+  }
+  ++me().tick;
+  me().known.before.set(current_, me().tick);
+  return outcome.succeeds;
+}
+
+void Engine::fence(Fence kind, Where where) {
+  Operation operation;
+  operation.kind = Kind::fence;
+  operation.where = where;
+  if (kind == Fence::seq_cst || kind == Fence::heavy) operation.depends(kFences, true);
+  if (kind == Fence::heavy) operation.depends(kAsymmetric, true);
+  if (kind == Fence::light) operation.depends(kAsymmetric, false);
+  arrive(operation);
+  ThreadState& thread = me();
+  const bool is_full = kind == Fence::seq_cst || kind == Fence::heavy;
+  if (is_full || kind == Fence::acquire || kind == Fence::acq_rel)
+    thread.known.join(thread.pending);
+  if (kind == Fence::heavy) thread.known.join(thread.pending_light);
+  if (kind == Fence::light) thread.known.join(thread.pending_heavy);
+  if (is_full) {
+    thread.known.coherent.join(sc_fences_);
+    thread.known.coherent_sc.join(sc_operations_);
+    sc_fences_.join(thread.known.before);
+  }
+  if (kind == Fence::heavy) {
+    thread.known.coherent.join(light_fences_);
+    thread.known.coherent.join(heavy_fences_);
+    heavy_fences_.join(thread.known.before);
+    thread.released_heavy = thread.known;
+  }
+  if (kind == Fence::light) {
+    thread.known.coherent.join(heavy_fences_);
+    light_fences_.join(thread.known.before);
+    thread.released_light = thread.known;
+  }
+  if (is_full || kind == Fence::release || kind == Fence::acq_rel) thread.released = thread.known;
+  constexpr const char* kNames[] = {"acquire", "release", "acq_rel", "seq_cst", "light", "heavy"};
+  if (logging_) log(operation, kNames[static_cast<int>(kind)]);
+}
+
+// --- plain memory
+
+void Engine::cell_begins(const void* address) {
+  if (arena_.holds(address)) shadow_[arena_.offset(address)] = 0;
+  Place& place = place_at(address);
+  place.is_cell = true;
+  place.writer = current_;
+  place.write = me().tick;
+}
+
+Place& Engine::cell_at(const void* address, Where where) {
+  Place& place = place_at(address);
+  if (!place.alive) {
+    fail(std::string("use after free: a cell at ") + where.file_name() + ":" +
+         std::to_string(where.line()));
+  }
+  if (place.writer != kNoThread && place.writer != current_ &&
+      !me().known.before.covers(place.writer, place.write)) {
+    fail("data race: thread " + std::to_string(current_) + " uses what thread " +
+         std::to_string(place.writer) + " writes, at " + where.file_name() + ":" +
+         std::to_string(where.line()));
+  }
+  return place;
+}
+
+void Engine::cell_read(const void* address, Where where) {
+  cell_at(address, where).reads[current_] = me().tick;
+}
+
+void Engine::cell_written(const void* address, Where where) {
+  Place& place = cell_at(address, where);
+  for (int other = 0; other < thread_count_; ++other) {
+    if (other != current_ && place.reads[other] != 0 &&
+        !me().known.before.covers(other, place.reads[other])) {
+      fail("data race: thread " + std::to_string(current_) + " writes what thread " +
+           std::to_string(other) + " reads, at " + where.file_name() + ":" +
+           std::to_string(where.line()));
+    }
+  }
+  place.writer = current_;
+  place.write = me().tick;
+}
+
+}  // namespace mc

@@ -1,0 +1,367 @@
+// The tester's state: what an execution has done, and which executions are to come. Only for the
+// tester's own sources.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/model/mc/arena.hpp"
+#include "tests/model/mc/engine.hpp"
+#include "tests/model/mc/fiber.hpp"
+#include "tests/model/mc/vector_clock.hpp"
+
+namespace mc {
+
+inline constexpr int kNoThread = -1;
+inline constexpr std::uint32_t kNowhere = UINT32_MAX;
+
+using Threads = std::uint32_t;  // a set: one bit each
+using Tick = std::uint16_t;
+using Index = std::uint32_t;
+
+constexpr Threads only(int thread) { return Threads{1} << thread; }
+constexpr int first_of(Threads set) { return std::countr_zero(set); }
+
+// --- what partial-order reduction has to know of an operation
+
+/// Something by which two operations depend on each other, if one of them writes it.
+struct Dependence {
+  Index object = 0;
+  bool writes = false;
+};
+
+enum class Kind : std::uint8_t {
+  start,
+  load,
+  store,
+  modify,
+  compare_exchange,
+  fence,
+  lock,
+  try_lock,
+  wait,
+  sleep,
+  notify,
+  yield,
+  spawn,
+  join,
+  choose,
+};
+
+[[nodiscard]] const char* name_of(Kind kind);
+
+/// What a thread is about to do.
+struct Operation {
+  Kind kind = Kind::start;
+  std::uint8_t dependences = 0;
+  Dependence on[3];
+  Index place = kNowhere;
+  int target = kNoThread;     ///< of a join
+  bool may_time_out = false;  ///< of a sleep
+  Where where;
+
+  void depends(Index object, bool writes) { on[dependences++] = {object, writes}; }
+};
+
+/// Whether it matters which of them comes first.
+[[nodiscard]] bool depend(const Operation& a, const Operation& b);
+
+struct Object {
+  VectorClock written;  ///< events that the last write comes after
+  VectorClock read;     ///< and the reads since
+  int writer = kNoThread;
+  Tick write = 0;
+  Tick reads[kMaxThreads] = {};  ///< the last of each thread since the write; 0: none
+};
+
+// --- what the memory model has to know
+
+/// What a thread knows, or hands on by a store.
+struct Knowledge {
+  VectorClock before;       ///< happens before
+  VectorClock coherent;     ///< accesses that may not be read past, by fences
+  VectorClock coherent_sc;  ///< of these the sequentially consistent ones only
+
+  void join(const Knowledge& other) {
+    before.join(other.before);
+    coherent.join(other.coherent);
+    coherent_sc.join(other.coherent_sc);
+  }
+};
+
+struct Store {
+  std::uint64_t value = 0;
+  int thread = kNoThread;
+  Tick tick = 0;
+  bool has_modification = false;  ///< a read-modify-write has taken it
+  bool is_modification = false;
+  std::uint32_t sequence = 0;  ///< of all stores of the execution
+  Knowledge released;
+  Knowledge light;  ///< handed on to whom passes a heavy fence
+  Knowledge heavy;  ///< handed on to whom passes a light one
+};
+
+struct Access {
+  Tick tick = 0;
+  Index store = 0;
+  bool seq_cst = false;
+};
+
+/// Whatever has an address: atomic, cell, mutex, condition.
+struct Place {
+  const void* address = nullptr;
+  bool alive = true;
+  bool is_cell = false;
+  int creator = kNoThread;
+  Tick created = 0;
+  Index object = 0;
+  // an atomic
+  std::vector<Index> order;  ///< of modification
+  std::vector<Access> accesses[kMaxThreads];
+  // a cell
+  int writer = kNoThread;
+  Tick write = 0;
+  Tick reads[kMaxThreads] = {};
+  // a mutex
+  int holder = kNoThread;
+  Knowledge released;
+  // a condition, or a futex
+  Index queue_object = 0;
+  std::vector<int> waiters;
+
+  void begin(const void* where) {
+    address = where;
+    alive = true;
+    is_cell = false;
+    creator = writer = holder = kNoThread;
+    created = write = 0;
+    order.clear();
+    waiters.clear();
+    for (auto& each : accesses) each.clear();
+    std::ranges::fill(reads, Tick{0});
+    released = {};
+  }
+};
+
+enum class Status : std::uint8_t { unused, running, finished };
+
+struct Local {
+  const void* key;
+  void* memory;
+  void (*destroy)(void*);
+};
+
+struct ThreadState {
+  Context context;
+  Status status = Status::unused;
+  std::function<void()> body;
+  Operation next;
+  Tick tick = 0;
+  Knowledge known;
+  Knowledge pending, pending_light, pending_heavy;     ///< read, and acquired by the next fence
+  Knowledge released, released_light, released_heavy;  ///< by the last fence
+  VectorClock events;  ///< that its next one comes after, for the reduction
+  std::vector<Index> node_of_event;
+  bool woken = false;
+  std::uint32_t own_writes = 0;
+  std::uint32_t seen_writes = 0;  ///< of others, when it went on after its last yield
+  std::uint32_t fresh = 0;        ///< stores that it must see: it has yielded since
+  std::vector<Local> locals;
+
+  void begin() {
+    status = Status::running;
+    next = {};
+    tick = 0;
+    known = pending = pending_light = pending_heavy = {};
+    released = released_light = released_heavy = {};
+    events = {};
+    node_of_event.clear();
+    woken = false;
+    own_writes = seen_writes = fresh = 0;
+    locals.clear();
+  }
+};
+
+// --- the search
+
+/// A choice: of the thread that goes on, or of a number below `count`.
+struct Node {
+  std::uint8_t chosen = 0;
+  std::uint8_t count = 0;  ///< 0: of a thread
+  Threads enabled = 0;
+  Threads backtrack = 0;  ///< to be tried here
+  Threads done = 0;       ///< tried
+  Threads sleep = 0;      ///< need not be: what they would do has been done elsewhere
+  int previous = kNoThread;
+  int preemptions = 0;  ///< up to this choice, without it
+
+  [[nodiscard]] bool costs(int thread) const {
+    return previous != kNoThread && thread != previous && (enabled & only(previous)) != 0;
+  }
+};
+
+class Engine {
+ public:
+  Engine(const Options& options, const std::function<void()>& body)
+      : options_(options), body_(body), random_(options.seed) {
+    shadow_.assign(Arena::kBytes, 0);
+  }
+
+  Result run();
+
+  // What engine.hpp declares.
+  void location_begins(const void* address, std::uint64_t value);
+  void ends(const void* address);
+  std::uint64_t load(const void* address, std::uint64_t raw, Order order, Where where);
+  void store(const void* address, std::uint64_t raw, std::uint64_t value, Order order, Where where);
+  std::uint64_t modify(const void* address, std::uint64_t raw, Modify function,
+                       std::uint64_t operand, Order order, Where where);
+  bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
+                        std::uint64_t desired, bool weak, Order success, Order failure,
+                        Where where);
+  void fence(Fence kind, Where where);
+  void cell_begins(const void* address);
+  void cell_read(const void* address, Where where);
+  void cell_written(const void* address, Where where);
+  void lock(const void* mutex, Where where);
+  bool try_lock(const void* mutex, Where where);
+  void unlock(const void* mutex);
+  bool wait(const void* condition, const void* mutex, bool has_deadline, Where where);
+  void notify(const void* condition, bool all, Where where);
+  bool futex_wait(const void* word, std::uint64_t raw, std::uint64_t expected, bool has_deadline,
+                  Where where);
+  void futex_wake(const void* word, Where where);
+  void yield(Where where);
+  int spawn(std::function<void()> body, Where where);
+  void join(int thread, Where where);
+  void* of_this_thread(const void* key, std::size_t size, std::size_t alignment,
+                       void (*destroy)(void*));
+  std::int64_t now() { return ++time_; }
+  int user_choice(int count);
+  void sometimes(std::string_view name, bool outcome) { sometimes_[std::string(name)] |= outcome; }
+  void outcome(std::string_view text) { result_.outcomes.emplace(text); }
+  void* allocate(std::size_t size, std::size_t alignment);
+  void release_memory(void* memory);
+  [[nodiscard]] bool holds(const void* memory) const { return arena_.holds(memory); }
+  [[noreturn]] void fail(const std::string& message);
+
+  bool inside = true;  ///< of the engine: what is allocated is not the execution's
+
+ private:
+  static void thread_entry();
+  void run_thread();
+  void run_once();
+  void begin_execution();
+  bool next_execution();
+  void check_the_end();
+  void log_again();
+  [[nodiscard]] std::string trace() const;
+  void print_progress();
+
+  [[nodiscard]] ThreadState& me() { return threads_[current_]; }
+  void arrive(Operation operation);
+  void hand_over();
+  [[nodiscard]] int next_thread();
+  [[nodiscard]] bool is_enabled(int thread) const;
+  int new_node(Threads enabled);
+  void event(const Operation& operation);
+  void race(Index node, int thread);
+  void add_backtrack(Node& node, Index index, int thread);
+  int choose(int count);
+  [[noreturn]] void leave();
+  [[noreturn]] void prune();
+
+  Index new_object();
+  Place& place_at(const void* address);
+  Place& location_at(const void* address, std::uint64_t raw, Where where);
+  Place& cell_at(const void* address, Where where);
+  void check_end(Place& place);
+  [[nodiscard]] std::size_t position_of(const Place& place, Index store) const;
+  [[nodiscard]] std::size_t floor_of(const Place& place, bool seq_cst) const;
+  void take_part_in_order(bool seq_cst);
+  void note_access(Place& place, Index store, bool seq_cst);
+  void take(const Store& store, bool acquire);
+  Index put(Place& place, std::size_t position, std::uint64_t value, Order order,
+            const Store* modified);
+  void wrote() {
+    ++writes_;
+    ++me().own_writes;
+  }
+  [[nodiscard]] std::uint32_t others_writes(const ThreadState& thread) const {
+    return writes_ - thread.own_writes;
+  }
+  bool sleep_on(Index place, bool has_deadline, Where where);
+  void wake(Place& place, bool all);
+  void log(const Operation& operation, const std::string& what);
+
+  const Options options_;
+  const std::function<void()>& body_;
+  std::mt19937_64 random_;
+  Result result_;
+  std::map<std::string, bool> sometimes_;
+
+  // the search
+  std::vector<Node> nodes_;
+  std::size_t depth_ = 0;  ///< of the execution under way
+  Threads sleep_ = 0;      ///< at the next choice of a thread
+  int last_ = kNoThread;   ///< that ran
+  int preemptions_ = 0;
+  bool ended_ = false;  ///< the execution: all threads have finished
+  bool pruned_ = false;
+  std::string replay_;
+  std::size_t replayed_ = 0;
+
+  // the execution
+  Arena arena_;
+  std::vector<Index> shadow_;  ///< of each byte of the arena: 0, or a place's number + 1
+  std::unordered_map<const void*, Index> elsewhere_;
+  std::vector<Place> places_;
+  Index place_count_ = 0;
+  std::vector<Object> objects_;
+  Index object_count_ = 0;
+  std::vector<Store> stores_;
+  Index store_count_ = 0;
+  ThreadState threads_[kMaxThreads];
+  int thread_count_ = 0;
+  int current_ = 0;
+  Context search_;
+  Tick max_tick_ = 0;
+  int steps_ = 0;
+  std::uint32_t writes_ = 0;
+  int spurious_ = 0;
+  std::int64_t time_ = 0;
+  VectorClock sc_fences_;      ///< what happens before a sequentially consistent fence
+  VectorClock sc_operations_;  ///< the last such operation of each thread
+  VectorClock light_fences_;
+  VectorClock heavy_fences_;
+  std::vector<std::string> log_;
+  bool logging_ = false;
+  double last_progress_s_ = 0;
+  std::chrono::steady_clock::time_point begun_;
+};
+
+/// The one that runs; null outside of check().
+extern Engine* engine;
+
+inline constexpr Index kFences = 0;  // objects that are there in every execution
+inline constexpr Index kAsymmetric = 1;
+
+/// From a body into the engine, and back.
+class Inside {
+ public:
+  Inside() { engine->inside = true; }
+  ~Inside() { engine->inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+}  // namespace mc

@@ -1,0 +1,58 @@
+// Small programs of a few threads and atomics, as data: for litmus tests and for random ones.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/model/mc/check.hpp"
+#include "tests/model/mc/primitives.hpp"
+
+namespace mc::testing {
+
+struct Instruction {
+  enum class Kind : std::uint8_t { read, write, add, exchange_if, exchange_if_weak, fence };
+  Kind kind = Kind::read;
+  int place = 0;
+  Order order = relaxed;
+  int value = 0;
+  int expected = 0;
+  Fence fence = Fence::seq_cst;
+};
+
+inline Instruction R(int place, Order order = relaxed) {
+  return {.kind = Instruction::Kind::read, .place = place, .order = order};
+}
+inline Instruction W(int place, int value, Order order = relaxed) {
+  return {.kind = Instruction::Kind::write, .place = place, .order = order, .value = value};
+}
+inline Instruction Add(int place, int value, Order order = relaxed) {
+  return {.kind = Instruction::Kind::add, .place = place, .order = order, .value = value};
+}
+inline Instruction Cas(int place, int expected, int value, Order order = relaxed) {
+  return {.kind = Instruction::Kind::exchange_if,
+          .place = place,
+          .order = order,
+          .value = value,
+          .expected = expected};
+}
+inline Instruction WeakCas(int place, int expected, int value, Order order = relaxed) {
+  Instruction instruction = Cas(place, expected, value, order);
+  instruction.kind = Instruction::Kind::exchange_if_weak;
+  return instruction;
+}
+inline Instruction F(Fence fence) { return {.kind = Instruction::Kind::fence, .fence = fence}; }
+
+/// What each thread does; the atomics x, y and z are 0, 1 and 2, and begin with 0.
+using Program = std::vector<std::vector<Instruction>>;
+
+/// All that can come of it. An outcome is what was read, thread by thread ("01"; a compare-exchange
+/// that fails reads, one that succeeds is 's'), and with `last` what the atomics hold in the end
+/// ("01 x=1").
+[[nodiscard]] Result outcomes_of(const Program& program, const Options& options = {},
+                                 bool last = false);
+
+[[nodiscard]] std::string text_of(const Program& program);
+
+}  // namespace mc::testing

@@ -1,0 +1,65 @@
+// The tester's primitives in place of runtime/base/sync_primitives.hpp. Included before each source
+// of the runtime, and of the tests of its models, by the compiler's -include.
+#pragma once
+
+#define TASKBENCH_MODEL 1
+#define TASKBENCH_SYSTEM_BLOCKS 1
+#define taskbench taskbench_model
+
+#include <cstdint>
+
+#include "tests/model/mc/primitives.hpp"
+
+namespace taskbench::rt::base {
+
+using mc::Atomic;
+using mc::Cell;
+using mc::Clock;
+using mc::Mutex;
+using mc::Order;
+using mc::Thread;
+using enum mc::Order;
+
+/// Whoever waits for it is asleep: there is nothing to be seen of how it spins.
+using SpinLock = mc::Mutex;
+using LockGuard = mc::Guard<Mutex>;
+using SpinGuard = mc::Guard<SpinLock>;
+
+inline constexpr int kPatience = 1;
+
+inline void name_this_thread(const char*) noexcept {}
+inline void yield_thread(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
+inline void spin_hint(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
+
+template <class T, class Tag = T>
+T& of_this_thread() noexcept {
+  static const char key = 0;
+  return *static_cast<T*>(mc::of_this_thread(&key, sizeof(T), alignof(T),
+                                             [](void* memory) { static_cast<T*>(memory)->~T(); }));
+}
+
+inline constexpr bool kHasTimeStampCounter = false;
+inline std::uint64_t time_stamp_counter() noexcept { return 0; }
+
+inline void full_fence(mc::Where where = mc::Where::current()) noexcept {
+  mc::fence(mc::Fence::seq_cst, where);
+}
+inline void light_fence(mc::Where where = mc::Where::current()) noexcept {
+  mc::fence(mc::Fence::light, where);
+}
+inline void heavy_fence(mc::Where where = mc::Where::current()) noexcept {
+  mc::fence(mc::Fence::heavy, where);
+}
+inline bool prepare_asymmetric_fences() noexcept { return true; }
+
+inline bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
+                       Clock::time_point deadline,
+                       mc::Where where = mc::Where::current()) noexcept {
+  return mc::futex_wait(&word, 0, expected, deadline != Clock::time_point::max(), where);
+}
+inline void futex_wake_one(const Atomic<std::uint32_t>* word,
+                           mc::Where where = mc::Where::current()) noexcept {
+  mc::futex_wake(word, where);
+}
+
+}  // namespace taskbench::rt::base
