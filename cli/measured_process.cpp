@@ -18,10 +18,9 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
 
 }  // namespace
 
-reports::model::ResultFile run_once(const workloads::measure::Program& program,
-                                    const workloads::measure::SampleRequest& request,
-                                    const std::filesystem::path& scratch,
-                                    const std::atomic<bool>& stop) {
+reports::model::Run run_once(const workloads::measure::Program& program,
+                             const workloads::measure::SampleRequest& request,
+                             const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
   const std::filesystem::path file = scratch / "result.json";
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
@@ -29,7 +28,7 @@ reports::model::ResultFile run_once(const workloads::measure::Program& program,
   return reports::json::read_result_file(file, reports::json::UnusableRows::noted);
 }
 
-std::string why_left_out(const reports::model::Benchmark& benchmark) {
+std::string why_left_out(const reports::model::Case& benchmark) {
   if (benchmark.skipped) return fmt::format("skips it: {}", benchmark.error);
   if (!benchmark.unusable.empty()) {
     return fmt::format("gives it no usable time: its result {}", benchmark.unusable);
@@ -44,30 +43,29 @@ std::int64_t trial_repetitions(const workloads::measure::Program& program) {
   return program.kind() == workloads::measure::Program::Kind::taskbench ? 1 : 2;
 }
 
-void require_sound(const workloads::measure::Program& program,
-                   const reports::model::ResultFile& result) {
+void require_sound(const workloads::measure::Program& program, const reports::model::Run& result) {
   const std::string& name = program.command().front();
-  for (const auto& benchmark : result.benchmarks) {
+  for (const auto& benchmark : result.cases) {
     if (!benchmark.error.empty()) {
       throw BenchmarkError(
-          fmt::format("'{}': {} failed: {}", name, benchmark.run_name, benchmark.error),
-          benchmark.run_name);
+          fmt::format("'{}': {} failed: {}", name, benchmark.name, benchmark.error),
+          benchmark.name);
     }
     if (const std::string reason = why_left_out(benchmark); !reason.empty()) {
-      throw BenchmarkError(fmt::format("'{}' {}", name, reason), benchmark.run_name);
+      throw BenchmarkError(fmt::format("'{}' {}", name, reason), benchmark.name);
     }
     if (benchmark.repetitions.empty()) {
-      throw BenchmarkError(fmt::format("'{}' wrote no repetition of {}", name, benchmark.run_name),
-                           benchmark.run_name);
+      throw BenchmarkError(fmt::format("'{}' wrote no repetition of {}", name, benchmark.name),
+                           benchmark.name);
     }
   }
 }
 
-reports::model::ResultFile measure_once(const workloads::measure::Program& program,
-                                        const workloads::measure::SampleRequest& request,
-                                        const std::filesystem::path& scratch,
-                                        const std::atomic<bool>& stop) {
-  reports::model::ResultFile result = run_once(program, request, scratch, stop);
+reports::model::Run measure_once(const workloads::measure::Program& program,
+                                 const workloads::measure::SampleRequest& request,
+                                 const std::filesystem::path& scratch,
+                                 const std::atomic<bool>& stop) {
+  reports::model::Run result = run_once(program, request, scratch, stop);
   require_sound(program, result);
   return result;
 }

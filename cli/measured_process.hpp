@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
@@ -26,27 +26,27 @@ class BenchmarkError : public workloads::measure::ProgramError {
 
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
 /// that failed or whose rows cannot be used. Throws ProgramError and reports::json::ReadError.
-[[nodiscard]] reports::model::ResultFile run_once(const workloads::measure::Program& program,
-                                                  const workloads::measure::SampleRequest& request,
-                                                  const std::filesystem::path& scratch,
-                                                  const std::atomic<bool>& stop);
+[[nodiscard]] reports::model::Run run_once(const workloads::measure::Program& program,
+                                           const workloads::measure::SampleRequest& request,
+                                           const std::filesystem::path& scratch,
+                                           const std::atomic<bool>& stop);
 
 /// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
 /// name; empty when it can.
-[[nodiscard]] std::string why_left_out(const reports::model::Benchmark& benchmark);
+[[nodiscard]] std::string why_left_out(const reports::model::Case& benchmark);
 
 /// How many repetitions show what a benchmark of the program writes: of Google Benchmark's, one
 /// that reports aggregates only does so from the second.
 [[nodiscard]] std::int64_t trial_repetitions(const workloads::measure::Program& program);
 
 /// Throws BenchmarkError for one that failed, cannot be used, or has no repetition.
-void require_sound(const workloads::measure::Program& program,
-                   const reports::model::ResultFile& result);
+void require_sound(const workloads::measure::Program& program, const reports::model::Run& result);
 
 /// Both: results that are sound.
-[[nodiscard]] reports::model::ResultFile measure_once(
-    const workloads::measure::Program& program, const workloads::measure::SampleRequest& request,
-    const std::filesystem::path& scratch, const std::atomic<bool>& stop);
+[[nodiscard]] reports::model::Run measure_once(const workloads::measure::Program& program,
+                                               const workloads::measure::SampleRequest& request,
+                                               const std::filesystem::path& scratch,
+                                               const std::atomic<bool>& stop);
 
 /// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
 /// "ping_pong/work_stealing/workers:2", too. No names: all are meant.

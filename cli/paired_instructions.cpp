@@ -18,10 +18,10 @@ using model::Side;
 using workloads::measure::Program;
 using workloads::measure::SampleRequest;
 
-void take_counts(const model::ResultFile& result, InstructionSample& sample) {
+void take_counts(const model::Run& result, InstructionSample& sample) {
   sample.unavailable = "it wrote no count of them";
-  for (const model::Benchmark& benchmark : result.benchmarks) {
-    if (benchmark.run_name != sample.benchmark) continue;
+  for (const model::Case& benchmark : result.cases) {
+    if (benchmark.name != sample.benchmark) continue;
     for (const model::EventCount& event : benchmark.events) {
       if (event.event != model::kInstructionsExact) continue;
       sample.per_iteration = event.per_iteration;

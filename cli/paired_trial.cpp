@@ -49,9 +49,9 @@ auto of_side(const TrialPrograms& programs, model::Side side, const Call& call) 
 }
 
 /// One process of that side.
-model::ResultFile measure_side(const TrialPrograms& programs, model::Side side,
-                               const SampleRequest& request, const std::filesystem::path& scratch,
-                               const std::atomic<bool>& stop) {
+model::Run measure_side(const TrialPrograms& programs, model::Side side,
+                        const SampleRequest& request, const std::filesystem::path& scratch,
+                        const std::atomic<bool>& stop) {
   return of_side(programs, side, [&](const Program& program) {
     return measure_once(program, request, scratch, stop);
   });
@@ -66,8 +66,8 @@ model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmar
 
 /// What both programs have, as far as base can run it.
 struct Exploration {
-  model::ResultFile base;
-  model::ResultFile head;
+  model::Run base;
+  model::Run head;
   std::vector<std::string> failing;      ///< in base; in neither result
   std::vector<model::LeftOut> left_out;  ///< in neither result, too
 };
@@ -82,10 +82,8 @@ void leave_out(Exploration& both, const std::string& name, std::string reason) {
 void note_missing(const TrialPrograms& programs, const std::vector<std::string>& chosen,
                   Exploration& both) {
   const auto has = [&](const std::string& name) {
-    return std::ranges::find(both.base.benchmarks, name, &model::Benchmark::run_name) !=
-               both.base.benchmarks.end() ||
-           std::ranges::find(both.head.benchmarks, name, &model::Benchmark::run_name) !=
-               both.head.benchmarks.end();
+    return std::ranges::find(both.base.cases, name, &model::Case::name) != both.base.cases.end() ||
+           std::ranges::find(both.head.cases, name, &model::Case::name) != both.head.cases.end();
   };
   for (const auto* program : {&programs.base, &programs.head}) {
     for (const std::string& name : program->listed()) {
@@ -109,17 +107,17 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request,
   note_missing(programs, request.families, both);
   for (const model::Side side : {model::Side::base, model::Side::head}) {
     const auto& result = side == model::Side::base ? both.base : both.head;
-    for (const auto& benchmark : result.benchmarks) {
+    for (const auto& benchmark : result.cases) {
       if (const std::string reason = why_left_out(benchmark); !reason.empty()) {
-        leave_out(both, benchmark.run_name, fmt::format("{} {}", name_of(side), reason));
+        leave_out(both, benchmark.name, fmt::format("{} {}", name_of(side), reason));
       } else if (side == model::Side::base && !benchmark.error.empty()) {
-        both.failing.push_back(benchmark.run_name);
+        both.failing.push_back(benchmark.name);
       }
     }
   }
   for (auto* result : {&both.base, &both.head}) {
-    std::erase_if(result->benchmarks, [&](const model::Benchmark& benchmark) {
-      const std::string& name = benchmark.run_name;
+    std::erase_if(result->cases, [&](const model::Case& benchmark) {
+      const std::string& name = benchmark.name;
       return std::ranges::find(both.failing, name) != both.failing.end() ||
              std::ranges::find(both.left_out, name, &model::LeftOut::name) != both.left_out.end();
     });
@@ -137,15 +135,15 @@ bool has_all(const Exploration& both, const std::vector<std::string>& chosen) {
     const auto is_meant = [&](const std::string& benchmark) {
       return is_chosen({name}, benchmark);
     };
-    return std::ranges::any_of(both.base.benchmarks, is_meant, &model::Benchmark::run_name) ||
-           std::ranges::any_of(both.head.benchmarks, is_meant, &model::Benchmark::run_name) ||
+    return std::ranges::any_of(both.base.cases, is_meant, &model::Case::name) ||
+           std::ranges::any_of(both.head.cases, is_meant, &model::Case::name) ||
            std::ranges::any_of(both.failing, is_meant) ||
            std::ranges::any_of(both.left_out, is_meant, &model::LeftOut::name);
   });
 }
 
-void store(const model::ResultFile& result, model::ProcessSample& sample) {
-  for (const auto& benchmark : result.benchmarks) {
+void store(const model::Run& result, model::ProcessSample& sample) {
+  for (const auto& benchmark : result.cases) {
     std::vector<double> real;
     std::map<std::string, std::vector<double>> counters;
     for (const auto& repetition : benchmark.repetitions) {
@@ -153,9 +151,9 @@ void store(const model::ResultFile& result, model::ProcessSample& sample) {
       counters["cpu_ns"].push_back(repetition.cpu_ns);
       for (const auto& [name, value] : repetition.counters) counters[name].push_back(value);
     }
-    sample.real_ns[benchmark.run_name] = reports::stats::median(real);
+    sample.real_ns[benchmark.name] = reports::stats::median(real);
     for (const auto& [name, values] : counters) {
-      sample.counters[benchmark.run_name][name] = reports::stats::median(values);
+      sample.counters[benchmark.name][name] = reports::stats::median(values);
     }
   }
 }
@@ -245,25 +243,24 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
   const auto& [base, head, failing, left_out] = *found;
   setup.failing_in_base = failing;
   setup.left_out = left_out;
-  const auto has = [](const model::ResultFile& result, const std::string& name) {
-    return std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name) !=
-           result.benchmarks.end();
+  const auto has = [](const model::Run& result, const std::string& name) {
+    return std::ranges::find(result.cases, name, &model::Case::name) != result.cases.end();
   };
   setup.benchmarks.clear();
   setup.cpu_time_of.clear();
-  for (const auto& benchmark : base.benchmarks) {
-    const bool both = has(head, benchmark.run_name);
-    (both ? setup.benchmarks : setup.only_base).push_back(benchmark.run_name);
-    const auto cpu_time = cpu_time_of(programs.base, benchmark.run_name);
-    if (both && cpu_time == cpu_time_of(programs.head, benchmark.run_name)) {
-      setup.cpu_time_of[benchmark.run_name] = cpu_time;
+  for (const auto& benchmark : base.cases) {
+    const bool both = has(head, benchmark.name);
+    (both ? setup.benchmarks : setup.only_base).push_back(benchmark.name);
+    const auto cpu_time = cpu_time_of(programs.base, benchmark.name);
+    if (both && cpu_time == cpu_time_of(programs.head, benchmark.name)) {
+      setup.cpu_time_of[benchmark.name] = cpu_time;
     }
     if (both && programs.base.takes_iterations() && programs.head.takes_iterations()) {
-      setup.iterations[benchmark.run_name] = benchmark.repetitions.front().iterations;
+      setup.iterations[benchmark.name] = benchmark.repetitions.front().iterations;
     }
   }
-  for (const auto& benchmark : head.benchmarks) {
-    if (!has(base, benchmark.run_name)) setup.only_head.push_back(benchmark.run_name);
+  for (const auto& benchmark : head.cases) {
+    if (!has(base, benchmark.name)) setup.only_head.push_back(benchmark.name);
   }
   if (setup.benchmarks.empty()) {
     std::string text = "base and head have no benchmark in common; nothing can be compared";
@@ -319,8 +316,8 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
   if (names.empty()) {  // it failed before they were known: those of the other side are the same
     const model::Side other = side == model::Side::base ? model::Side::head : model::Side::base;
     try {
-      const model::ResultFile result = measure_side(programs, other, request, scratch, stop);
-      for (const auto& benchmark : result.benchmarks) names.push_back(benchmark.run_name);
+      const model::Run result = measure_side(programs, other, request, scratch, stop);
+      for (const auto& benchmark : result.cases) names.push_back(benchmark.name);
     } catch (const SideError&) {
       return {};
     }
@@ -367,7 +364,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
               .budget_s = limits.budget_s,
               .now = std::string(model::name_of(sample.side))});
     const Clock::time_point start = Clock::now();
-    model::ResultFile result;
+    model::Run result;
     try {
       result = measure_side(programs, sample.side, request, scratch, stop);
     } catch (const ProgramError&) {

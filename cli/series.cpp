@@ -32,13 +32,13 @@ using workloads::measure::Program;
 using workloads::measure::ProgramError;
 using workloads::measure::SampleRequest;
 
-std::map<std::string, double> medians(const model::ResultFile& result,
+std::map<std::string, double> medians(const model::Run& result,
                                       const std::vector<std::string>& benchmarks,
                                       const Program& program) {
   std::map<std::string, double> real_ns;
   for (const std::string& name : benchmarks) {
-    const auto found = std::ranges::find(result.benchmarks, name, &model::Benchmark::run_name);
-    if (found == result.benchmarks.end()) {
+    const auto found = std::ranges::find(result.cases, name, &model::Case::name);
+    if (found == result.cases.end()) {
       throw ProgramError(
           fmt::format("'{}' wrote no result of {}", program.command().front(), name));
     }
@@ -50,10 +50,8 @@ std::map<std::string, double> medians(const model::ResultFile& result,
 }
 
 /// Of the sources: what a taskbench says of itself, else the commit that is checked out here.
-std::string commit_of(const model::ResultFile& result, const std::atomic<bool>& stop) {
-  if (const auto own = result.environment.find("git_commit"); own != result.environment.end()) {
-    return own->second;
-  }
+std::string commit_of(const model::Run& result, const std::atomic<bool>& stop) {
+  if (!result.environment.git_commit.empty()) return result.environment.git_commit;
   const auto answer = workloads::measure::run_process(
       {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
   return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
@@ -96,16 +94,16 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
              const std::atomic<bool>& stop, model::SeriesSetup& setup) {
   SampleRequest request = request_of(setup, program.timeout_s);
   request.repetitions = trial_repetitions(program.program);
-  model::ResultFile result = run_once(program.program, request, scratch, stop);
-  std::erase_if(result.benchmarks, [](const model::Benchmark& benchmark) {
+  model::Run result = run_once(program.program, request, scratch, stop);
+  std::erase_if(result.cases, [](const model::Case& benchmark) {
     const std::string reason = why_left_out(benchmark);
     if (!reason.empty()) {
-      print_note(fmt::format("{} is left out: the program {}", benchmark.run_name, reason));
+      print_note(fmt::format("{} is left out: the program {}", benchmark.name, reason));
     }
     return !reason.empty();
   });
   require_sound(program.program, result);
-  if (result.benchmarks.empty()) {
+  if (result.cases.empty()) {
     throw ProgramError(fmt::format("'{}' wrote no result", program.program.command().front()));
   }
   setup.command = program.command;
@@ -119,10 +117,10 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
   }
   setup.benchmarks.clear();
   setup.iterations.clear();
-  for (const auto& benchmark : result.benchmarks) {
-    setup.benchmarks.push_back(benchmark.run_name);
+  for (const auto& benchmark : result.cases) {
+    setup.benchmarks.push_back(benchmark.name);
     if (program.program.takes_iterations()) {
-      setup.iterations[benchmark.run_name] = benchmark.repetitions.front().iterations;
+      setup.iterations[benchmark.name] = benchmark.repetitions.front().iterations;
     }
   }
 }
@@ -180,7 +178,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
     request.padding_bytes = drawn.padding_bytes;
     model::SeriesProcess process;
     process.before = canary ? *canary : workloads::measure::time_canary();
-    model::ResultFile result;
+    model::Run result;
     const auto reading = workloads::measure::read_machine("/", false);
     try {
       result = measure_once(program.program, request, scratch, stop);

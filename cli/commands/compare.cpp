@@ -90,7 +90,7 @@ class ComparisonProgress {
   ProgressLine line_{progress_style(false)};
 };
 
-void rename_benchmarks(model::ResultFile& file, const Mapping& mapping, const std::string& path) {
+void rename_benchmarks(model::Run& file, const Mapping& mapping, const std::string& path) {
   try {
     verdict::rename_all(file, mapping);
   } catch (const std::invalid_argument& error) {
@@ -99,9 +99,9 @@ void rename_benchmarks(model::ResultFile& file, const Mapping& mapping, const st
   }
 }
 
-std::vector<model::ResultFile> read_files(const std::vector<std::string>& paths,
-                                          const Mapping& mapping, ComparisonProgress& progress) {
-  std::vector<model::ResultFile> files;
+std::vector<model::Run> read_files(const std::vector<std::string>& paths, const Mapping& mapping,
+                                   ComparisonProgress& progress) {
+  std::vector<model::Run> files;
   for (const std::string& path : paths) {
     progress.show("files read", files.size(), paths.size());
     try {

@@ -23,9 +23,9 @@
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "reports/json/atomic_file.hpp"
-#include "reports/json/reader.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/render/report.hpp"
+#include "reports/stats/summary.hpp"
 #include "reports/verdict/drift.hpp"
 #include "workloads/measure/cpu_affinity.hpp"
 #include "workloads/measure/drift.hpp"
@@ -133,9 +133,11 @@ ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool inter
   request.quiet = plan.quiet;
   request.write_if_interrupted = true;
   try {
-    const std::string& text = request.files.front().content;
-    const reports::render::ReportInputs inputs{{{kResult, json::parse_result_file(kResult, text)}},
-                                               {}};
+    reports::render::ReportInputs inputs{{{kResult, run}}, {}};
+    for (model::Case& measured : inputs.results.front().file.cases) {
+      std::erase_if(measured.repetitions,
+                    [](const auto& each) { return !reports::stats::is_complete(each); });
+    }
     return write_report(reports::render::report(inputs), request, interrupted ? never : stop);
   } catch (const std::exception& error) {
     print_error(error.what());

@@ -95,7 +95,7 @@ class Parser {
   Parser(const std::filesystem::path& path, UnusableRows unusable)
       : path_(path), unusable_(unusable) {}
 
-  model::ResultFile parse(const Json& document) {
+  model::Run parse(const Json& document) {
     refuse_our_other_files(document);
     if (!document.is_object() || !document.contains("benchmarks") ||
         !document["benchmarks"].is_array()) {
@@ -133,17 +133,17 @@ class Parser {
     if (version != context.end() && *version != 1) {
       fail(path_, fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
     }
-    file_.host_name = text_or_empty(context, "host_name");
-    file_.executable = text_or_empty(context, "executable");
-    file_.date = text_or_empty(context, "date");
-    file_.library_version = text_or_empty(context, "library_version");
-    file_.library_build_type = text_or_empty(context, "library_build_type");
+    file_.environment.host_name = text_or_empty(context, "host_name");
+    file_.environment.executable = text_or_empty(context, "executable");
+    file_.environment.date = text_or_empty(context, "date");
+    file_.environment.benchmark_library_version = text_or_empty(context, "library_version");
+    file_.environment.benchmark_library_build_type = text_or_empty(context, "library_build_type");
     const double cpus = number_in(context, "num_cpus").value_or(0);
-    file_.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<std::int64_t>(cpus) : 0;
-    file_.cpu_mhz = number_in(context, "mhz_per_cpu").value_or(0);
-    file_.cpu_scaling_enabled = is_true(context, "cpu_scaling_enabled");
+    file_.environment.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<int>(cpus) : 0;
+    file_.environment.cpu_mhz = number_in(context, "mhz_per_cpu").value_or(0);
+    if (is_true(context, "cpu_scaling_enabled")) file_.environment.cpu_scaling_enabled = true;
     for (const Json& each : array_in(context, "load_avg")) {
-      if (each.is_number()) file_.load_avg.push_back(each.get<double>());
+      if (each.is_number()) file_.environment.load_avg.push_back(each.get<double>());
     }
   }
 
@@ -160,7 +160,7 @@ class Parser {
       return;
     }
     const std::size_t place = place_of(run_name);
-    model::Benchmark& benchmark = file_.benchmarks[place];
+    model::Case& benchmark = file_.cases[place];
     if (type == "aggregate") {
       benchmark.has_aggregates = true;
       return;
@@ -179,8 +179,8 @@ class Parser {
     }
   }
 
-  model::ResultRepetition repetition_of(const Json& row, const std::string& name) {
-    model::ResultRepetition repetition;
+  model::Repetition repetition_of(const Json& row, const std::string& name) {
+    model::Repetition repetition;
     repetition.real_ns = time_of(path_, row, name, "real_time", false);
     repetition.cpu_ns = time_of(path_, row, name, "cpu_time", true);
     repetition.iterations = iterations_of(path_, row, name);
@@ -209,34 +209,35 @@ class Parser {
   [[noreturn]] void fail_twice(std::size_t place) const {
     fail(path_, fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, "
                             "give them different names",
-                            file_.benchmarks[place].run_name));
+                            file_.cases[place].name));
   }
 
   void read_own(const Json& own) {
     file_.partial = is_true(own, "partial");
-    for (const auto& [key, value] : object_in(own, "environment").items()) {
-      if (value.is_string()) file_.environment[key] = value.get<std::string>();
+    const Json& environment = object_in(own, "environment");
+    for (const auto& [key, title, text] : model::kEnvironmentTexts) {
+      file_.environment.*text = text_or_empty(environment, key);
     }
-    file_.taskbench_version = text_or_empty(own, "version");
+    file_.environment.taskbench_version = text_or_empty(own, "version");
     file_.drift = drift_from(object_in(own, "drift"));
     const Json& settings = object_in(own, "settings");
-    file_.seed = count_in(settings, "seed");
+    file_.settings.seed = count_in(settings, "seed");
     for (const Json& word : array_in(settings, "command_line")) {
-      if (word.is_string()) file_.command_line.push_back(word.get<std::string>());
+      if (word.is_string()) file_.settings.command_line.push_back(word.get<std::string>());
     }
     for (const Json& each : array_in(own, "cases")) {
       if (!each.is_object()) continue;
       const std::string name = text_or_empty(each, "name");
       if (name.empty()) continue;
-      if (index_.contains(name)) read_case(each, file_.benchmarks[place_of(name)]);
+      if (index_.contains(name)) read_case(each, file_.cases[place_of(name)]);
       if (!is_true(each, "failed")) continue;
       const Json& errors = array_in(each, "errors");
       const bool told = !errors.empty() && errors.front().is_string();
-      file_.benchmarks[place_of(name)].error = told ? errors.front().get<std::string>() : "failed";
+      file_.cases[place_of(name)].error = told ? errors.front().get<std::string>() : "failed";
     }
   }
 
-  void read_case(const Json& each, model::Benchmark& benchmark) {
+  void read_case(const Json& each, model::Case& benchmark) {
     benchmark.events = read_events(array_in(each, "events_per_iteration"));
     check_instructions(benchmark);
     remove_events_from_rows(benchmark);
@@ -250,10 +251,10 @@ class Parser {
 
   /// The rows hold the events as well, for readers that know nothing of ours: the same number in
   /// each, which is no repetition's own.
-  static void remove_events_from_rows(model::Benchmark& benchmark) {
+  static void remove_events_from_rows(model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       const std::string key = row_key(event);
-      for (model::ResultRepetition& repetition : benchmark.repetitions) {
+      for (model::Repetition& repetition : benchmark.repetitions) {
         const std::string other = std::string(kOfCounter) + key;
         if (repetition.counters.erase(other) == 0) repetition.counters.erase(key);
       }
@@ -261,22 +262,22 @@ class Parser {
   }
 
   /// Their ratios decide, and what cannot be counted is null with a reason, not 0.
-  void check_instructions(const model::Benchmark& benchmark) const {
+  void check_instructions(const model::Case& benchmark) const {
     for (const model::EventCount& event : benchmark.events) {
       if (event.event != model::kInstructionsExact) continue;
       for (const double count : event.per_iteration) {
         if (std::isfinite(count) && count > 0) continue;
         fail(path_, fmt::format("'{}' has {} instructions an iteration, which no program takes",
-                                benchmark.run_name, count));
+                                benchmark.name, count));
       }
     }
   }
 
   /// Among the benchmarks; of a new name, at their end.
   std::size_t place_of(const std::string& run_name) {
-    const auto [place, added] = index_.emplace(run_name, file_.benchmarks.size());
+    const auto [place, added] = index_.emplace(run_name, file_.cases.size());
     if (added) {
-      file_.benchmarks.push_back({.run_name = run_name, .repetitions = {}, .error = {}});
+      file_.cases.emplace_back().name = run_name;
       origins_.emplace_back();
     }
     return place->second;
@@ -289,15 +290,15 @@ class Parser {
 
   const std::filesystem::path& path_;
   UnusableRows unusable_;
-  model::ResultFile file_;
+  model::Run file_;
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<Origin> origins_;  ///< of each benchmark
 };
 
 }  // namespace
 
-model::ResultFile parse_result_file(const std::filesystem::path& path, std::string_view text,
-                                    UnusableRows unusable) {
+model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
+                             UnusableRows unusable) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
   try {
     return Parser(path, unusable).parse(parse_json(text, BareWords::as_null));
@@ -330,7 +331,7 @@ std::string read_result_text(const std::filesystem::path& path) {
   return std::move(content.bytes);
 }
 
-model::ResultFile read_result_file(const std::filesystem::path& path, UnusableRows unusable) {
+model::Run read_result_file(const std::filesystem::path& path, UnusableRows unusable) {
   return parse_result_file(path, read_result_text(path), unusable);
 }
 

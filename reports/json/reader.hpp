@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 
 namespace taskbench::reports::json {
 
@@ -33,13 +33,12 @@ enum class UnusableRows {
 /// Benchmark, for a repetition without a finite positive time (the library writes NaN in some
 /// rows), for an exact count of instructions that is not positive, and for two benchmarks of one
 /// name.
-[[nodiscard]] model::ResultFile read_result_file(const std::filesystem::path& path,
-                                                 UnusableRows unusable = UnusableRows::refused);
+[[nodiscard]] model::Run read_result_file(const std::filesystem::path& path,
+                                          UnusableRows unusable = UnusableRows::refused);
 
 /// The same from a text; `path` is for the messages.
-[[nodiscard]] model::ResultFile parse_result_file(const std::filesystem::path& path,
-                                                  std::string_view text,
-                                                  UnusableRows unusable = UnusableRows::refused);
+[[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
+                                           UnusableRows unusable = UnusableRows::refused);
 
 /// All of a file that is meant to be a result. Throws ReadError for what does not exist, cannot be
 /// read, or is too large.

@@ -106,7 +106,7 @@ Json settings_object(const model::Settings& settings) {
   result["min_time_s"] = number_or_null(settings.min_time_s);
   result["warmup_s"] = number_or_null(settings.warmup_s);
   result["time_budget_s"] = number_or_null(settings.time_budget_s);
-  result["seed"] = settings.seed;
+  result["seed"] = json_of(settings.seed);
   result["pinned"] = settings.pinned;
   result["command_line"] = settings.command_line;
   return result;
@@ -273,17 +273,6 @@ void add_counters(Json& row, const Quantities& counters) {
   }
 }
 
-Quantities counters_of(const model::Repetition& repetition) {
-  Quantities counters = repetition.counters;
-  if (repetition.voluntary_switches) {
-    counters.insert_or_assign("voluntary_switches", *repetition.voluntary_switches);
-  }
-  if (repetition.involuntary_switches) {
-    counters.insert_or_assign("involuntary_switches", *repetition.involuntary_switches);
-  }
-  return counters;
-}
-
 /// What --counters counted, in processes of their own: of all of them one number. What could not be
 /// counted is left out, as Google Benchmark leaves out what it does not know.
 void add_events(const model::Case& measured, const Aggregate& statistic, Quantities& counters) {
@@ -324,7 +313,7 @@ Json iteration_row(const Family& family, const model::Repetition& repetition) {
   // Google Benchmark's own threads: the benchmark function ran on one. The workers are the
   // scheduler's and stand in the name and under "taskbench".
   row["threads"] = 1;
-  Quantities counters = counters_of(repetition);
+  Quantities counters = repetition.counters;
   add_events(*family.measured, kMedian, counters);
   add_figures(row, repetition.iterations,
               {repetition.real_ns, repetition.cpu_ns, std::move(counters)});
@@ -350,7 +339,7 @@ Figures aggregate(const model::Case& measured, const std::vector<model::Repetiti
   for (const model::Repetition& repetition : repetitions) {
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
-    for (const auto& [name, value] : counters_of(repetition)) {
+    for (const auto& [name, value] : repetition.counters) {
       if (std::isfinite(value)) counters[name].push_back(value);
     }
   }

@@ -1,14 +1,17 @@
-// The measured facts of one `taskbench run`, before any statistics or formatting.
+// The measured facts of one run, before any statistics or formatting: of `taskbench run`, or of any
+// result file of Google Benchmark, which tells less.
 //
 // Plain values without behaviour: every reader, renderer and statistic of reports/ takes these.
 // Units are in the names. A quantity that could not be measured is an empty optional, and the
 // reason stands beside it; it is never zero.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/model/drift.hpp"
@@ -57,20 +60,44 @@ struct Environment {
   std::int64_t memory_bytes = 0;
 };
 
+/// A text of the environment that Google Benchmark's context has no place for.
+struct EnvironmentText {
+  const char* key;         ///< in files
+  std::string_view title;  ///< for people
+  std::string Environment::*text;
+};
+inline constexpr std::size_t kMachineTexts = 5;
+/// Those of the machine first.
+inline constexpr std::array<EnvironmentText, 10> kEnvironmentTexts{{
+    {"cpu_model", "CPU", &Environment::cpu_model},
+    {"cpu_microcode", "microcode", &Environment::cpu_microcode},
+    {"cpu_governor", "frequency governor", &Environment::cpu_governor},
+    {"kernel", "kernel", &Environment::kernel},
+    {"hypervisor", "hypervisor", &Environment::hypervisor},
+    {"compiler", "compiler", &Environment::compiler},
+    {"compiler_flags", "compiler flags", &Environment::compiler_flags},
+    {"build_type", "build type", &Environment::build_type},
+    {"workloads_version", "version of the workloads", &Environment::workloads_version},
+    {"git_commit", "git commit", &Environment::git_commit},
+}};
+
+// Context switches of the process per iteration, among the counters of a repetition.
+inline constexpr const char* kVoluntarySwitches = "voluntary_switches";
+inline constexpr const char* kInvoluntarySwitches = "involuntary_switches";  ///< by the kernel
+
 /// One repetition of one case: Google Benchmark's unit of timing, many iterations long.
 struct Repetition {
   std::int64_t index = 0;
   std::int64_t iterations = 0;
-  double real_ns = 0;                          ///< wall time per iteration
-  double cpu_ns = 0;                           ///< CPU time of the whole process per iteration
-  std::optional<double> voluntary_switches;    ///< context switches of the process per iteration
-  std::optional<double> involuntary_switches;  ///< the same, forced by the kernel
-  /// Scheduler counters per iteration, by name. The tables show "steals", "parks", "wakeups" and
-  /// "overflows"; the JSON and CSV files hold every one.
+  double real_ns = 0;  ///< wall time per iteration
+  double cpu_ns = 0;   ///< CPU time of the whole process per iteration
+  /// Counters per iteration, by name: context switches, and those of the scheduler. The tables show
+  /// "steals", "parks", "wakeups" and "overflows"; the JSON and CSV files hold every one.
   std::map<std::string, double> counters;
 };
 
-/// One workload on one scheduler with one worker count and one set of parameters.
+/// One workload on one scheduler with one worker count and one set of parameters; or another
+/// program's benchmark, which has a name only.
 struct Case {
   /// Google Benchmark's run_name, e.g. "chained_spawn/work_stealing/workers:2"; no other case of
   /// the run has it.
@@ -86,6 +113,12 @@ struct Case {
   /// Why repetitions are without context switches; empty when they were measured.
   std::string switches_unavailable;
   std::vector<EventCount> events{};  ///< of the separate pass that --counters asks for
+  // As files tell:
+  bool has_aggregates = false;  ///< rows of mean, median and so on were there, too, or alone
+  bool skipped = false;         ///< the error was the program's will: that is no failure
+  std::string unusable{};       ///< what is wrong with its rows, where that was to be noted
+
+  [[nodiscard]] bool has_samples() const { return !repetitions.empty() && error.empty(); }
 };
 
 /// How the run was asked to measure.
@@ -94,7 +127,7 @@ struct Settings {
   double min_time_s = 0;
   double warmup_s = 0;
   std::optional<double> time_budget_s;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed{};  ///< of the schedulers, and of the order
   bool pinned = false;
   std::vector<std::string> command_line;
 };

@@ -13,6 +13,7 @@
 namespace taskbench::reports::render {
 namespace {
 
+/// But for the context switches, which have columns of their own.
 std::set<std::string> counter_names(const model::Run& run) {
   std::set<std::string> names;
   for (const model::Case& measured : run.cases) {
@@ -20,6 +21,8 @@ std::set<std::string> counter_names(const model::Run& run) {
       for (const auto& [name, value] : repetition.counters) names.insert(name);
     }
   }
+  names.erase(model::kVoluntarySwitches);
+  names.erase(model::kInvoluntarySwitches);
   return names;
 }
 
@@ -85,13 +88,14 @@ void add_repetition(Cells& fields, const model::Repetition& repetition,
   fields.push_back(std::to_string(repetition.iterations));
   fields.push_back(csv_number(repetition.real_ns));
   fields.push_back(csv_number(repetition.cpu_ns));
-  fields.push_back(csv_number(repetition.voluntary_switches));
-  fields.push_back(csv_number(repetition.involuntary_switches));
-  for (const std::string& counter : counters) {
+  const auto add = [&](const std::string& counter) {
     const auto found = repetition.counters.find(counter);
     fields.push_back(found == repetition.counters.end() ? std::string()
                                                         : csv_number(found->second));
-  }
+  };
+  add(model::kVoluntarySwitches);
+  add(model::kInvoluntarySwitches);
+  for (const std::string& counter : counters) add(counter);
 }
 
 /// The case's own, the same in each of its rows: they come from other processes.

@@ -21,12 +21,12 @@ std::string lead_of(const ReportInputs& inputs, const std::vector<const NamedRes
                     const std::vector<ShownCase>& cases) {
   std::string text;
   if (!in_order.empty()) {
-    const model::ResultFile& newest = in_order.back()->file;
+    const model::Run& newest = in_order.back()->file;
     text = fmt::format("{} of {}", counted(cases.size(), "benchmark"),
                        counted(in_order.size(), "result"));
-    if (!newest.date.empty()) {
+    if (!newest.environment.date.empty()) {
       text += fmt::format("{} {}", in_order.size() == 1 ? ", measured" : ", the newest measured",
-                          day_of(newest.date));
+                          day_of(newest.environment.date));
     }
     text += fmt::format(" on {}", machine_of(newest));
     if (const std::string commit = short_commit(newest); !commit.empty()) {

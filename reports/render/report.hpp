@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 #include "reports/render/document.hpp"
 #include "reports/verdict/paired.hpp"
 
@@ -12,7 +12,7 @@ namespace taskbench::reports::render {
 
 struct NamedResult {
   std::string path;  ///< as it was named
-  model::ResultFile file;
+  model::Run file;
 };
 
 struct NamedComparison {

@@ -17,6 +17,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/verdict_table.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -52,8 +53,8 @@ std::optional<int> zone_of(std::string_view text) {
   return sign * (*hours * 3600 + *minutes * 60);
 }
 
-std::pair<std::string, std::string> group_and_variant(const model::Benchmark& benchmark) {
-  const std::string& name = benchmark.run_name;
+std::pair<std::string, std::string> group_and_variant(const model::Case& benchmark) {
+  const std::string& name = benchmark.name;
   if (!benchmark.workload.empty()) {
     const std::string plain =
         fmt::format("{}/{}/workers:{}", benchmark.workload, benchmark.scheduler, benchmark.workers);
@@ -71,23 +72,23 @@ std::pair<std::string, std::string> group_and_variant(const model::Benchmark& be
 }
 
 /// 1 where they are not known.
-double operations_of(const model::Benchmark& benchmark) {
+double operations_of(const model::Case& benchmark) {
   return benchmark.operations > 0 ? static_cast<double>(benchmark.operations) : 1;
 }
 
 /// Called for the newest result first.
 void note_counted(ShownCase& shown, const ShownCase::Counted& candidate) {
   // Counts per operation do not stand beside counts per iteration.
-  const model::Benchmark& benchmark = *candidate.benchmark;
+  const model::Case& benchmark = *candidate.benchmark;
   if (shown.has_operations() != (benchmark.operations > 0)) return;
-  const auto has_counters = [](const model::ResultRepetition& repetition) {
+  const auto has_counters = [](const model::Repetition& repetition) {
     return !repetition.counters.empty();
   };
   if (shown.counters.source == nullptr &&
       std::ranges::any_of(benchmark.repetitions, has_counters)) {
     shown.counters = candidate;
   }
-  const auto counted = [](const model::Benchmark* of) {
+  const auto counted = [](const model::Case* of) {
     return of != nullptr && std::ranges::any_of(of->events, [](const model::EventCount& event) {
              return !event.per_iteration.empty();
            });
@@ -96,11 +97,6 @@ void note_counted(ShownCase& shown, const ShownCase::Counted& candidate) {
   if (is_first || (!counted(shown.events.benchmark) && counted(&benchmark))) {
     shown.events = candidate;
   }
-}
-
-std::string environment_of(const model::ResultFile& file, const std::string& key) {
-  const auto found = file.environment.find(key);
-  return found == file.environment.end() ? std::string() : found->second;
 }
 
 }  // namespace
@@ -130,8 +126,8 @@ std::vector<const NamedResult*> in_order_of_time(const std::vector<NamedResult>&
   std::vector<const NamedResult*> order;
   for (const NamedResult& result : results) order.push_back(&result);
   // An empty optional is less than any other.
-  std::ranges::stable_sort(order, {},
-                           [](const NamedResult* each) { return instant_of(each->file.date); });
+  std::ranges::stable_sort(
+      order, {}, [](const NamedResult* each) { return instant_of(each->file.environment.date); });
   return order;
 }
 
@@ -139,9 +135,9 @@ std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_ord
   std::vector<ShownCase> cases;
   std::unordered_map<std::string_view, std::size_t> known;
   for (auto result = in_order.rbegin(); result != in_order.rend(); ++result) {
-    for (const model::Benchmark& benchmark : (*result)->file.benchmarks) {
+    for (const model::Case& benchmark : (*result)->file.cases) {
       if (!benchmark.has_samples()) continue;
-      const auto [place, is_new] = known.try_emplace(benchmark.run_name, cases.size());
+      const auto [place, is_new] = known.try_emplace(benchmark.name, cases.size());
       if (is_new) {
         ShownCase shown;
         shown.source = *result;
@@ -164,7 +160,7 @@ std::string counter_name(const model::EventCount& event) {
 
 std::vector<CaseCounter> counters_of(const ShownCase& shown) {
   std::vector<CaseCounter> counters;
-  if (const model::Benchmark* benchmark = shown.counters.benchmark) {
+  if (const model::Case* benchmark = shown.counters.benchmark) {
     const double operations = operations_of(*benchmark);
     std::set<std::string> names;
     for (const auto& repetition : benchmark->repetitions) {
@@ -187,7 +183,7 @@ std::vector<CaseCounter> counters_of(const ShownCase& shown) {
       counters.push_back(std::move(counter));
     }
   }
-  if (const model::Benchmark* benchmark = shown.events.benchmark) {
+  if (const model::Case* benchmark = shown.events.benchmark) {
     const double operations = operations_of(*benchmark);
     for (const model::EventCount& event : benchmark->events) {
       CaseCounter counter;
@@ -259,33 +255,26 @@ std::string some_of(const std::vector<std::string>& texts, std::string_view betw
   return text;
 }
 
-std::string machine_of(const model::ResultFile& file) {
-  std::vector<std::string> parts;
-  const std::string cpu = environment_of(file, "cpu_model");
-  parts.push_back(cpu.empty() ? file.host_name : cpu);
-  if (file.cpu_count > 0) {
-    parts.push_back(fmt::format("{} CPU{}", file.cpu_count, file.cpu_count == 1 ? "" : "s"));
-  }
-  parts.push_back(environment_of(file, "build_type"));
-  const std::string workloads = environment_of(file, "workloads_version");
-  if (!workloads.empty()) parts.push_back("workloads " + workloads);
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
-  }
-  return text.empty() ? "unknown machine" : text;
+std::string machine_of(const model::Run& file) {
+  const model::Environment& from = file.environment;
+  std::vector<std::string> parts{from.cpu_model.empty() ? from.host_name : from.cpu_model};
+  if (from.cpu_count > 0) parts.push_back(counted(static_cast<std::size_t>(from.cpu_count), "CPU"));
+  parts.push_back(from.build_type);
+  if (!from.workloads_version.empty()) parts.push_back("workloads " + from.workloads_version);
+  std::erase(parts, "");
+  return parts.empty() ? "unknown machine" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& in_order) {
   std::map<std::string, std::vector<std::string>> setups;  // by short name, as they first appear
-  const auto number_of = [&](const model::ResultFile& file) {
-    std::string setup = file.host_name;
+  const auto number_of = [&](const model::Run& file) {
+    const model::Environment& from = file.environment;
     // A container has a name of its own each time; where the CPU is known, that tells enough.
-    if (!environment_of(file, "cpu_model").empty()) setup.clear();
-    for (const char* key :
-         {"cpu_microcode", "cpu_governor", "kernel", "hypervisor", "compiler", "compiler_flags"}) {
-      setup += '\n' + environment_of(file, key);
-    }
+    const std::string setup =
+        fmt::format("{}", fmt::join({from.cpu_model.empty() ? from.host_name : std::string(),
+                                     from.cpu_microcode, from.cpu_governor, from.kernel,
+                                     from.hypervisor, from.compiler, from.compiler_flags},
+                                    "\n"));
     auto& known = setups[machine_of(file)];
     auto found = std::ranges::find(known, setup);
     if (found == known.end()) found = known.insert(found, setup);
@@ -303,10 +292,10 @@ std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& i
   return labels;
 }
 
-std::string short_commit(const model::ResultFile& file) {
+std::string short_commit(const model::Run& file) {
   constexpr std::size_t kDigits = 7;
   constexpr std::string_view kDirty = "-dirty";
-  std::string commit = environment_of(file, "git_commit");
+  std::string commit = file.environment.git_commit;
   if (commit == "unknown") return {};
   const bool dirty = commit.ends_with(kDirty);
   if (dirty) commit.resize(commit.size() - kDirty.size());

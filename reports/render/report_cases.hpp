@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 #include "reports/render/plots.hpp"
 #include "reports/render/report.hpp"
 
@@ -29,12 +29,12 @@ struct CaseCounter {
 /// A benchmark of the newest result that has it.
 struct ShownCase {
   const NamedResult* source = nullptr;
-  const model::Benchmark* benchmark = nullptr;
+  const model::Case* benchmark = nullptr;
   /// The same benchmark in the newest result that counted something in its repetitions, and in the
   /// newest that counted events in a pass of its own. Empty: none did.
   struct Counted {
     const NamedResult* source = nullptr;
-    const model::Benchmark* benchmark = nullptr;
+    const model::Case* benchmark = nullptr;
   };
   Counted counters{};
   Counted events{};
@@ -98,7 +98,7 @@ struct IndexRange {
 [[nodiscard]] std::string some_of(const std::vector<std::string>& texts, std::string_view between);
 
 /// On what it ran, in short: "Some CPU, 2 CPUs, Release".
-[[nodiscard]] std::string machine_of(const model::ResultFile& file);
+[[nodiscard]] std::string machine_of(const model::Run& file);
 
 /// That of each result, with a number where another kernel, compiler or the like keeps results of
 /// one short name from being compared. So equal texts mean results that can be.
@@ -106,7 +106,7 @@ struct IndexRange {
     const std::vector<const NamedResult*>& in_order);
 
 /// "1a2b3c4", "-dirty" kept; empty when it is not known.
-[[nodiscard]] std::string short_commit(const model::ResultFile& file);
+[[nodiscard]] std::string short_commit(const model::Run& file);
 
 /// The day of a date; the whole of what is no such date.
 [[nodiscard]] std::string day_of(const std::string& date);

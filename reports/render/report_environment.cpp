@@ -25,47 +25,28 @@ struct Fact {
   std::string value;
 };
 
-/// For people: "cpu_model" is "CPU model". What is not listed goes by its own name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames{{
-    {"cpu_model", "CPU"},
-    {"cpu_microcode", "microcode"},
-    {"cpu_governor", "frequency governor"},
-    {"smt_active", "SMT active"},
-    {"memory_bytes", "memory, bytes"},
-    {"kernel", "kernel"},
-    {"hypervisor", "hypervisor"},
-    {"compiler", "compiler"},
-    {"compiler_flags", "compiler flags"},
-    {"build_type", "build type"},
-    {"workloads_version", "version of the workloads"},
-    {"git_commit", "git commit"},
-    {"taskbench_version", "taskbench"},
-    {"host_name", "host"},
-}};
-
-std::string name_of(const std::string& key) {
-  const auto found = std::ranges::find(kNames, key, [](const auto& each) { return each.first; });
-  return found == kNames.end() ? key : std::string(found->second);
-}
-
-std::vector<Fact> facts_of(const model::ResultFile& file) {
+std::vector<Fact> facts_of(const model::Run& file) {
   std::vector<Fact> facts;
   const auto add = [&](std::string name, std::string value) {
     if (!value.empty()) facts.push_back({std::move(name), std::move(value)});
   };
-  add("date", file.date);
-  add("host", file.host_name);
-  add("program", file.executable);
-  add("taskbench", file.taskbench_version);
-  if (file.cpu_count > 0) add("CPUs", std::to_string(file.cpu_count));
-  if (file.cpu_mhz > 0) add("clock rate as reported", fmt::format("{:g} MHz", file.cpu_mhz));
-  if (file.cpu_scaling_enabled) add("frequency scaling", "enabled");
-  if (!file.load_avg.empty()) {
-    add("load average at the start", fmt::format("{:g}", fmt::join(file.load_avg, ", ")));
+  const model::Environment& from = file.environment;
+  add("date", from.date);
+  add("host", from.host_name);
+  add("program", from.executable);
+  add("taskbench", from.taskbench_version);
+  if (from.cpu_count > 0) add("CPUs", std::to_string(from.cpu_count));
+  if (from.cpu_mhz > 0) add("clock rate as reported", fmt::format("{:g} MHz", from.cpu_mhz));
+  if (from.cpu_scaling_enabled.value_or(false)) add("frequency scaling", "enabled");
+  if (!from.load_avg.empty()) {
+    add("load average at the start", fmt::format("{:g}", fmt::join(from.load_avg, ", ")));
   }
-  for (const auto& [key, value] : file.environment) add(name_of(key), value);
-  if (!file.library_version.empty() || !file.library_build_type.empty()) {
-    add("Google Benchmark", fmt::format("{} {}", file.library_version, file.library_build_type));
+  for (const auto& [key, title, text] : model::kEnvironmentTexts) {
+    add(std::string(title), from.*text);
+  }
+  if (!from.benchmark_library_version.empty() || !from.benchmark_library_build_type.empty()) {
+    add("Google Benchmark",
+        fmt::format("{} {}", from.benchmark_library_version, from.benchmark_library_build_type));
   }
   return facts;
 }
@@ -128,22 +109,22 @@ TableBlock inputs_table(const std::vector<const NamedResult*>& in_order) {
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     const NamedResult* const each = in_order[i];
     std::size_t repetitions = 0;
-    for (const auto& benchmark : each->file.benchmarks) repetitions += benchmark.repetitions.size();
+    for (const auto& benchmark : each->file.cases) repetitions += benchmark.repetitions.size();
     const std::string commit = short_commit(each->file);
-    table.rows.push_back({plain(each->path), plain(or_none(each->file.date)),
+    table.rows.push_back({plain(each->path), plain(or_none(each->file.environment.date)),
                           plain(or_none(commit)), plain(labels[i]),
-                          plain(std::to_string(each->file.benchmarks.size())),
+                          plain(std::to_string(each->file.cases.size())),
                           plain(std::to_string(repetitions))});
   }
   return table;
 }
 
 /// As one would type it.
-std::string command_of(const model::ResultFile& file) {
+std::string command_of(const model::Run& file) {
   constexpr std::string_view kBare =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
   std::string command;
-  for (const std::string& word : file.command_line) {
+  for (const std::string& word : file.settings.command_line) {
     if (!command.empty()) command += ' ';
     if (!word.empty() && word.find_first_not_of(kBare) == std::string::npos) {
       command += word;
@@ -156,29 +137,26 @@ std::string command_of(const model::ResultFile& file) {
   return command;
 }
 
-bool is_busy(const model::ResultFile& file) {
+bool is_busy(const model::Run& file) {
   constexpr double kBusyShare = 0.5;
-  return !file.load_avg.empty() && file.cpu_count > 0 &&
-         file.load_avg.front() > kBusyShare * static_cast<double>(file.cpu_count);
+  return !file.environment.load_avg.empty() && file.environment.cpu_count > 0 &&
+         file.environment.load_avg.front() >
+             kBusyShare * static_cast<double>(file.environment.cpu_count);
 }
 
-bool is_debug_build(const model::ResultFile& file) {
-  const auto found = file.environment.find("build_type");
-  return found != file.environment.end() && found->second == "Debug";
-}
-
-bool is_dirty(const model::ResultFile& file) { return short_commit(file).ends_with("-dirty"); }
+bool is_dirty(const model::Run& file) { return short_commit(file).ends_with("-dirty"); }
 
 struct Doubt {
-  bool (*applies)(const model::ResultFile& file);
+  bool (*applies)(const model::Run& file);
   std::string_view what;
 };
 constexpr std::array<Doubt, 5> kDoubts{{
-    {is_debug_build, "of a Debug build: its times say nothing about an optimised one"},
-    {[](const model::ResultFile& file) { return file.partial; },
+    {[](const model::Run& file) { return file.environment.build_type == "Debug"; },
+     "of a Debug build: its times say nothing about an optimised one"},
+    {[](const model::Run& file) { return file.partial; },
      "of a run that was interrupted: repetitions are missing"},
     {is_busy, "of a machine that was busy when it began: its load was more than half of its CPUs"},
-    {[](const model::ResultFile& file) { return file.cpu_scaling_enabled; },
+    {[](const model::Run& file) { return file.environment.cpu_scaling_enabled.value_or(false); },
      "of a machine whose clock rate could change: times of different moments may differ"},
     {is_dirty, "of sources that had been changed since the commit that is named"},
 }};
@@ -186,17 +164,17 @@ constexpr std::array<Doubt, 5> kDoubts{{
 /// Returns how many are left out of the list.
 std::size_t add_failures(const NamedResult& result, std::vector<Paragraph>& list) {
   std::size_t more = 0;
-  for (const model::Benchmark& benchmark : result.file.benchmarks) {
+  for (const model::Case& benchmark : result.file.cases) {
     if (benchmark.has_samples()) continue;
     if (list.size() >= kMostFailures) {
       ++more;
     } else if (!benchmark.error.empty()) {
       list.push_back(
-          {fmt::format("{} failed ({}): {}", benchmark.run_name, result.path, benchmark.error),
+          {fmt::format("{} failed ({}): {}", benchmark.name, result.path, benchmark.error),
            Tone::bad});
     } else {
       list.push_back(
-          {fmt::format("{} has no repetitions in {}{}", benchmark.run_name, result.path,
+          {fmt::format("{} has no repetitions in {}{}", benchmark.name, result.path,
                        benchmark.has_aggregates ? ", only means and medians: write it without "
                                                   "--benchmark_report_aggregates_only"
                                                 : ""),

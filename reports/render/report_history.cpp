@@ -22,7 +22,7 @@ constexpr std::size_t kMostMachines = 12;  // with a line in the key each
 /// A benchmark in one of the results.
 struct Place {
   std::size_t result;  ///< its index in the order of time
-  const model::Benchmark* benchmark;
+  const model::Case* benchmark;
 };
 
 struct Entry {
@@ -42,15 +42,15 @@ struct Course {
 
 /// "1a2b3c4 2026-03-14" for each result, with the time of day where several would be called that.
 std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& in_order) {
-  const auto label_of = [](const model::ResultFile& file, const std::string& moment) {
+  const auto label_of = [](const model::Run& file, const std::string& moment) {
     const std::string commit = short_commit(file);
     if (commit.empty()) return moment.empty() ? std::string("undated") : moment;
     return moment.empty() ? commit : fmt::format("{} {}", commit, moment);
   };
   // What a date has more to tell is told only where less of it is the same for several.
-  const auto moment_of = [](const model::ResultFile& file, int detail) {
-    const std::string day = day_of(file.date);
-    const std::string time = time_of_day(file.date);
+  const auto moment_of = [](const model::Run& file, int detail) {
+    const std::string day = day_of(file.environment.date);
+    const std::string time = time_of_day(file.environment.date);
     if (detail == 0 || time.empty()) return day;
     return fmt::format("{} {}", day, detail == 1 ? time.substr(0, 5) : time);
   };
@@ -63,7 +63,7 @@ std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& 
     uses.clear();
     for (const std::string& label : labels) ++uses[label];
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      const model::ResultFile& file = in_order[i]->file;
+      const model::Run& file = in_order[i]->file;
       if (uses[labels[i]] > 1) labels[i] = label_of(file, moment_of(file, detail));
     }
   }
@@ -82,8 +82,8 @@ std::vector<Course> courses_of(const std::vector<const NamedResult*>& in_order,
                                const std::vector<std::string>& machines) {
   std::unordered_map<std::string_view, std::vector<Place>> places;
   for (std::size_t i = 0; i < in_order.size(); ++i) {
-    for (const model::Benchmark& benchmark : in_order[i]->file.benchmarks) {
-      if (benchmark.has_samples()) places[benchmark.run_name].push_back({i, &benchmark});
+    for (const model::Case& benchmark : in_order[i]->file.cases) {
+      if (benchmark.has_samples()) places[benchmark.name].push_back({i, &benchmark});
     }
   }
   const auto median = [](const Place& place) {
@@ -93,9 +93,9 @@ std::vector<Course> courses_of(const std::vector<const NamedResult*>& in_order,
   };
   std::vector<Course> courses;
   for (const ShownCase& each : cases) {
-    std::vector<Place>& found = places[each.benchmark->run_name];
+    std::vector<Place>& found = places[each.benchmark->name];
     if (found.size() < 2) continue;
-    Course course{&each.benchmark->run_name, std::move(found)};
+    Course course{&each.benchmark->name, std::move(found)};
     const std::string& machine = machines[course.places.back().result];
     const auto oldest = std::ranges::find_if(
         course.places, [&](const Place& place) { return machines[place.result] == machine; });
@@ -144,9 +144,10 @@ TableBlock table_of(const std::string& name, const std::vector<Entry>& entries) 
   for (const Entry& entry : entries) {
     const Sampled& sample = entry.point.sample;
     const std::string commit = short_commit(entry.result->file);
-    table.rows.push_back({plain(or_none(entry.result->file.date)), plain(or_none(commit)),
-                          time_cell_of(sample.median), interval_cell(sample),
-                          plain(std::to_string(sample.values.size())), plain(entry.result->path)});
+    table.rows.push_back({plain(or_none(entry.result->file.environment.date)),
+                          plain(or_none(commit)), time_cell_of(sample.median),
+                          interval_cell(sample), plain(std::to_string(sample.values.size())),
+                          plain(entry.result->path)});
   }
   return table;
 }

@@ -33,9 +33,9 @@ class Series {
   std::vector<double> values_;
 };
 
-std::optional<double> both_switches(const model::Repetition& repetition) {
-  if (!repetition.voluntary_switches || !repetition.involuntary_switches) return std::nullopt;
-  return *repetition.voluntary_switches + *repetition.involuntary_switches;
+std::optional<double> counter_of(const model::Repetition& repetition, const char* name) {
+  const auto found = repetition.counters.find(name);
+  return found == repetition.counters.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
@@ -111,10 +111,16 @@ std::optional<CaseSummary> summarize(const model::Case& measured) {
     if (!is_complete(repetition)) continue;
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
-    switches.add(both_switches(repetition));
-    voluntary.add(repetition.voluntary_switches);
-    involuntary.add(repetition.involuntary_switches);
-    for (const auto& [name, value] : repetition.counters) counters[name].add(value);
+    const auto by_itself = counter_of(repetition, model::kVoluntarySwitches);
+    const auto forced = counter_of(repetition, model::kInvoluntarySwitches);
+    voluntary.add(by_itself);
+    involuntary.add(forced);
+    if (by_itself && forced) switches.add(*by_itself + *forced);
+    for (const auto& [name, value] : repetition.counters) {
+      const bool is_switch =
+          name == model::kVoluntarySwitches || name == model::kInvoluntarySwitches;
+      if (!is_switch) counters[name].add(value);
+    }
   }
   if (real_ns.empty()) return std::nullopt;
 

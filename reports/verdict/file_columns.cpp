@@ -16,8 +16,8 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-using model::Benchmark;
-using model::ResultFile;
+using model::Case;
+using model::Run;
 
 /// What the files of a column have of one benchmark.
 struct Sample {
@@ -29,13 +29,13 @@ using Samples = std::unordered_map<std::string, Sample>;
 
 Samples samples_of(const Column& column) {
   Samples samples;
-  for (const ResultFile& file : column.files) {
-    for (const Benchmark& benchmark : file.benchmarks) {
+  for (const Run& file : column.files) {
+    for (const Case& benchmark : file.cases) {
       if (!benchmark.error.empty() || benchmark.repetitions.empty()) continue;
       std::vector<double> times;
       for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
       const double median = stats::median(times);
-      Sample& sample = samples[benchmark.run_name];
+      Sample& sample = samples[benchmark.name];
       sample.x.push_back(std::log(median));
       sample.has_deviation = times.size() > 1;
       sample.deviation = stats::median_absolute_deviation(times) / median;
@@ -76,10 +76,10 @@ std::vector<std::string> names_in_order(const std::vector<Column>& columns) {
   std::vector<std::string> names;
   std::unordered_set<std::string_view> seen;
   for (const Column& column : columns) {
-    for (const ResultFile& file : column.files) {
-      for (const Benchmark& benchmark : file.benchmarks) {
+    for (const Run& file : column.files) {
+      for (const Case& benchmark : file.cases) {
         if (benchmark.repetitions.empty()) continue;
-        if (seen.insert(benchmark.run_name).second) names.push_back(benchmark.run_name);
+        if (seen.insert(benchmark.name).second) names.push_back(benchmark.name);
       }
     }
   }
@@ -126,12 +126,12 @@ void add_means(ColumnsReport& report) {
   }
 }
 
-void require_different_names(const ResultFile& file) {
+void require_different_names(const Run& file) {
   std::unordered_set<std::string_view> seen;
-  for (const Benchmark& benchmark : file.benchmarks) {
-    if (!seen.insert(benchmark.run_name).second) {
+  for (const Case& benchmark : file.cases) {
+    if (!seen.insert(benchmark.name).second) {
       throw std::invalid_argument(
-          fmt::format("two benchmarks of one file would both be called '{}'", benchmark.run_name));
+          fmt::format("two benchmarks of one file would both be called '{}'", benchmark.name));
     }
   }
 }
@@ -146,8 +146,8 @@ std::size_t find_parts(std::string_view name, std::string_view from) {
 }
 
 /// The part of the name that tells the key; empty where there is none.
-std::string part_of(const Benchmark& benchmark, const std::string& key) {
-  const std::string_view name = benchmark.run_name;
+std::string part_of(const Case& benchmark, const std::string& key) {
+  const std::string_view name = benchmark.name;
   if (key == "scheduler" && find_parts(name, benchmark.scheduler) != std::string_view::npos) {
     return benchmark.scheduler;
   }
@@ -166,17 +166,17 @@ std::string part_of(const Benchmark& benchmark, const std::string& key) {
 ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) {
   ColumnsReport report;
   report.alpha = alpha;
-  std::vector<const ResultFile*> all;
+  std::vector<const Run*> all;
   std::vector<Samples> samples;
   for (const Column& column : columns) {
     report.columns.push_back(column.name);
     samples.push_back(samples_of(column));
-    for (const ResultFile& file : column.files) {
+    for (const Run& file : column.files) {
       all.push_back(&file);
-      for (const Benchmark& benchmark : file.benchmarks) {
+      for (const Case& benchmark : file.cases) {
         if (benchmark.error.empty()) continue;
         report.failed.push_back(
-            fmt::format("{} of {}: {}", benchmark.run_name, column.name, benchmark.error));
+            fmt::format("{} of {}: {}", benchmark.name, column.name, benchmark.error));
       }
     }
   }
@@ -223,34 +223,34 @@ std::string mapped_name(std::string_view name, std::string_view from, std::strin
   return fmt::format("{}{}{}", before, to, after);
 }
 
-void rename_all(ResultFile& file, const std::vector<std::pair<std::string, std::string>>& mapping) {
-  for (Benchmark& benchmark : file.benchmarks) {
+void rename_all(Run& file, const std::vector<std::pair<std::string, std::string>>& mapping) {
+  for (Case& benchmark : file.cases) {
     for (const auto& [from, to] : mapping) {
-      benchmark.run_name = mapped_name(benchmark.run_name, from, to);
+      benchmark.name = mapped_name(benchmark.name, from, to);
     }
   }
   require_different_names(file);
 }
 
-Split split_by(const std::vector<ResultFile>& files, const std::string& key) {
+Split split_by(const std::vector<Run>& files, const std::string& key) {
   Split split;
   std::unordered_map<std::string, std::size_t> places;
   std::unordered_set<std::string> without;
-  for (const ResultFile& file : files) {
-    ResultFile context = file;
-    context.benchmarks.clear();
-    std::unordered_map<std::size_t, ResultFile> parts;
-    for (const Benchmark& benchmark : file.benchmarks) {
+  for (const Run& file : files) {
+    Run context = file;
+    context.cases.clear();
+    std::unordered_map<std::size_t, Run> parts;
+    for (const Case& benchmark : file.cases) {
       const std::string part = part_of(benchmark, key);
       if (part.empty()) {
-        if (without.insert(benchmark.run_name).second) split.without.push_back(benchmark.run_name);
+        if (without.insert(benchmark.name).second) split.without.push_back(benchmark.name);
         continue;
       }
       const auto [place, is_new] = places.emplace(part, split.columns.size());
       if (is_new) split.columns.push_back({part, {}});
-      ResultFile& target = parts.try_emplace(place->second, context).first->second;
-      target.benchmarks.push_back(benchmark);
-      target.benchmarks.back().run_name = mapped_name(benchmark.run_name, part, "");
+      Run& target = parts.try_emplace(place->second, context).first->second;
+      target.cases.push_back(benchmark);
+      target.cases.back().name = mapped_name(benchmark.name, part, "");
     }
     for (auto& [place, part] : parts) {
       require_different_names(part);

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 
 namespace taskbench::reports::verdict {
 
 struct Column {
   std::string name;
-  std::vector<model::ResultFile> files;
+  std::vector<model::Run> files;
 };
 
 struct ColumnCell {
@@ -60,8 +60,7 @@ struct ColumnsReport {
                                       std::string_view to);
 
 /// Renames the benchmarks. Throws std::invalid_argument where two of them would have one name.
-void rename_all(model::ResultFile& file,
-                const std::vector<std::pair<std::string, std::string>>& mapping);
+void rename_all(model::Run& file, const std::vector<std::pair<std::string, std::string>>& mapping);
 
 struct Split {
   std::vector<Column> columns;       ///< one a value, in the order in which they first appear
@@ -71,6 +70,6 @@ struct Split {
 /// The benchmarks by what their names have for `key`, "workers" in "spawn/workers:2", which is left
 /// out of the names; "scheduler" in our own files needs no colon. Each file gives each column one.
 /// Throws std::invalid_argument where two benchmarks of a column would have one name.
-[[nodiscard]] Split split_by(const std::vector<model::ResultFile>& files, const std::string& key);
+[[nodiscard]] Split split_by(const std::vector<model::Run>& files, const std::string& key);
 
 }  // namespace taskbench::reports::verdict

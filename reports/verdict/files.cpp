@@ -19,7 +19,7 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-using model::ResultFile;
+using model::Run;
 
 constexpr const char* kOtherMachine = "measured on different machines";
 constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
@@ -31,19 +31,19 @@ bool is_rate(const std::string& counter) {
 
 /// A benchmark in one of the files.
 struct Occurrence {
-  const ResultFile* file;
-  const model::Benchmark* benchmark;
+  const Run* file;
+  const model::Case* benchmark;
 };
 using Occurrences = std::vector<Occurrence>;
 
 /// The benchmarks of a side by name, so that not each of them is looked for in all the files.
 class Names {
  public:
-  explicit Names(const std::vector<ResultFile>& files) {
-    for (const ResultFile& file : files) {
-      for (const auto& benchmark : file.benchmarks) {
-        const auto [place, is_new] = places_.emplace(benchmark.run_name, all_.size());
-        if (is_new) all_.push_back({benchmark.run_name, {}});
+  explicit Names(const std::vector<Run>& files) {
+    for (const Run& file : files) {
+      for (const auto& benchmark : file.cases) {
+        const auto [place, is_new] = places_.emplace(benchmark.name, all_.size());
+        if (is_new) all_.push_back({benchmark.name, {}});
         all_[place->second].second.push_back({&file, &benchmark});
       }
     }
@@ -145,7 +145,7 @@ InstructionSide instructions_of(const Occurrences& occurrences) {
       if (!benchmark->error.empty()) continue;
       const auto& counted = event.per_iteration;
       side.counts.insert(side.counts.end(), counted.begin(), counted.end());
-      if (file->seed && !counted.empty()) side.seeds.insert(*file->seed);
+      if (file->settings.seed && !counted.empty()) side.seeds.insert(*file->settings.seed);
     }
   }
   return side;
@@ -201,13 +201,14 @@ std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_b
 }
 
 /// What decides speed and does not jitter, as far as the file tells. Not the measured clock rate.
-std::map<std::string, std::string> machine_of(const ResultFile& file) {
+std::map<std::string, std::string> machine_of(const Run& file) {
   std::map<std::string, std::string> facts;
-  if (!file.host_name.empty()) facts["host_name"] = file.host_name;
-  if (file.cpu_count > 0) facts["num_cpus"] = std::to_string(file.cpu_count);
-  for (const char* key : {"cpu_model", "cpu_microcode", "cpu_governor", "kernel", "hypervisor"}) {
-    const auto found = file.environment.find(key);
-    if (found != file.environment.end()) facts[key] = found->second;
+  if (!file.environment.host_name.empty()) facts["host_name"] = file.environment.host_name;
+  if (file.environment.cpu_count > 0)
+    facts["num_cpus"] = std::to_string(file.environment.cpu_count);
+  for (const auto& [key, title, text] :
+       std::span(model::kEnvironmentTexts).first<model::kMachineTexts>()) {
+    if (!(file.environment.*text).empty()) facts[key] = file.environment.*text;
   }
   return facts;
 }
@@ -269,13 +270,11 @@ std::optional<double> finite_change(double log_ratio) {
   return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
 }
 
-void fill_failures(const std::vector<ResultFile>& files, std::string_view side,
-                   FilesReport& report) {
-  for (const ResultFile& file : files) {
-    for (const auto& benchmark : file.benchmarks) {
+void fill_failures(const std::vector<Run>& files, std::string_view side, FilesReport& report) {
+  for (const Run& file : files) {
+    for (const auto& benchmark : file.cases) {
       if (benchmark.error.empty()) continue;
-      report.failed.push_back(
-          fmt::format("{} of {}: {}", benchmark.run_name, side, benchmark.error));
+      report.failed.push_back(fmt::format("{} of {}: {}", benchmark.name, side, benchmark.error));
     }
   }
 }
@@ -291,9 +290,9 @@ std::size_t files_needed(double alpha) {
   }
 }
 
-std::vector<std::string> machine_differences(const std::vector<const ResultFile*>& files) {
+std::vector<std::string> machine_differences(const std::vector<const Run*>& files) {
   std::map<std::string, std::vector<std::string>> values;  // each once, in the order of the files
-  for (const ResultFile* file : files) {
+  for (const Run* file : files) {
     for (const auto& [key, value] : machine_of(*file)) {
       std::vector<std::string>& known = values[key];
       if (std::ranges::find(known, value) == known.end()) known.push_back(value);
@@ -308,12 +307,12 @@ std::vector<std::string> machine_differences(const std::vector<const ResultFile*
   return result;
 }
 
-FilesReport compare_files(const std::vector<ResultFile>& base, const std::vector<ResultFile>& head,
+FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& head,
                           const FilesPolicy& policy, const RowObserver& observer) {
   FilesReport report;
-  std::vector<const ResultFile*> all;
+  std::vector<const Run*> all;
   for (const auto* files : {&base, &head}) {
-    for (const ResultFile& file : *files) all.push_back(&file);
+    for (const Run& file : *files) all.push_back(&file);
   }
   report.machine_differs = machine_differences(all);
   fill_failures(base, "base", report);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 #include "reports/verdict/exact.hpp"
@@ -66,15 +66,15 @@ struct FilesReport {
 /// Each fact about the machine that two of the files have and do not agree on: "num_cpus: '2' and
 /// '4'". Empty when they are of one.
 [[nodiscard]] std::vector<std::string> machine_differences(
-    const std::vector<const model::ResultFile*>& files);
+    const std::vector<const model::Run*>& files);
 
 /// Hears of every row before it is compared: how many are done, and about how many there are. What
 /// it throws ends the comparison.
 using RowObserver = std::function<void(std::size_t done, std::size_t of)>;
 
 /// Throws std::invalid_argument for no files on a side, or more than stats::kMaxShiftSample.
-[[nodiscard]] FilesReport compare_files(const std::vector<model::ResultFile>& base,
-                                        const std::vector<model::ResultFile>& head,
+[[nodiscard]] FilesReport compare_files(const std::vector<model::Run>& base,
+                                        const std::vector<model::Run>& head,
                                         const FilesPolicy& policy,
                                         const RowObserver& observer = {});
 

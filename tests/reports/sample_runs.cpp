@@ -105,13 +105,13 @@ Case make_case(const Shape& shape, const char* scheduler, int workers, double sl
     repetition.iterations = static_cast<std::int64_t>(1e8 / shape.real_ns);
     repetition.real_ns = shape.real_ns * slower * (1 + kDeviations[i % 9] / 100);
     repetition.cpu_ns = repetition.real_ns * (workers == 1 ? 1.01 : shape.cpu_ratio);
-    repetition.voluntary_switches = shape.parks + 1;
-    repetition.involuntary_switches = 0.04;
     repetition.counters = {{"steals", workers == 1 ? 0 : shape.steals},
                            {"parks", shape.parks},
                            {"wakeups", shape.parks + 0.02},
                            {"overflows", shape.operations > 1000 ? 72.5 : 0},
-                           {"polls", static_cast<double>(shape.operations)}};
+                           {"polls", static_cast<double>(shape.operations)},
+                           {"voluntary_switches", shape.parks + 1},
+                           {"involuntary_switches", 0.04}};
     result.repetitions.push_back(repetition);
   }
   return result;
@@ -164,8 +164,8 @@ Run single_repetition_run() {
   Run run = make_run(1);
   run.cases = {make_case(kShapes[0], "current_thread", 1, 1, 1)};
   run.cases[0].repetitions[0].counters.clear();
-  run.cases[0].repetitions[0].voluntary_switches.reset();
-  run.cases[0].repetitions[0].involuntary_switches.reset();
+  run.cases[0].repetitions[0].counters.erase("voluntary_switches");
+  run.cases[0].repetitions[0].counters.erase("involuntary_switches");
   run.cases[0].switches_unavailable = "getrusage: Function not implemented";
   return run;
 }

@@ -125,10 +125,11 @@ TEST(machine, is_the_same_when_it_is_probed_again) {
 }
 
 TEST(machine, the_build_is_told_by_the_result_file) {
-  reports::model::ResultFile result;
-  result.library_version = "v1.8.3";
-  result.library_build_type = "release";
-  result.environment = {{"compiler", "GNU 12.2.0"}, {"git_commit", "0123"}};
+  reports::model::Run result;
+  result.environment.benchmark_library_version = "v1.8.3";
+  result.environment.benchmark_library_build_type = "release";
+  result.environment.compiler = "GNU 12.2.0";
+  result.environment.git_commit = "0123";
   const auto fields = build_fields(result);
   EXPECT_EQ(value_of(fields, "compiler"), "GNU 12.2.0");
   EXPECT_EQ(value_of(fields, "compiler_flags"), "");

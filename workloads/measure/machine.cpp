@@ -134,15 +134,13 @@ MachineKey probe_machine(const fs::path& root) {
   return key;
 }
 
-std::vector<KeyField> build_fields(const reports::model::ResultFile& result) {
-  std::vector<KeyField> fields;
-  for (const char* name : {"compiler", "compiler_flags", "workloads_version"}) {
-    const auto found = result.environment.find(name);
-    fields.push_back({name, found == result.environment.end() ? std::string{} : found->second});
-  }
-  fields.push_back({"benchmark_library_version", result.library_version});
-  fields.push_back({"benchmark_library_build_type", result.library_build_type});
-  return fields;
+std::vector<KeyField> build_fields(const reports::model::Run& result) {
+  const auto& from = result.environment;
+  return {{"compiler", from.compiler},
+          {"compiler_flags", from.compiler_flags},
+          {"workloads_version", from.workloads_version},
+          {"benchmark_library_version", from.benchmark_library_version},
+          {"benchmark_library_build_type", from.benchmark_library_build_type}};
 }
 
 }  // namespace taskbench::workloads::measure

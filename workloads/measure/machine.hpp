@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/model/machine_key.hpp"
-#include "reports/model/result_file.hpp"
+#include "reports/model/run.hpp"
 
 namespace taskbench::workloads::measure {
 
@@ -19,7 +19,6 @@ namespace taskbench::workloads::measure {
 /// The fields of the build that wrote `result`: compiler, compiler_flags and workloads_version of a
 /// taskbench, benchmark_library_version and benchmark_library_build_type of anything that uses
 /// Google Benchmark.
-[[nodiscard]] std::vector<reports::model::KeyField> build_fields(
-    const reports::model::ResultFile& result);
+[[nodiscard]] std::vector<reports::model::KeyField> build_fields(const reports::model::Run& result);
 
 }  // namespace taskbench::workloads::measure

@@ -45,9 +45,9 @@ void store_usage(const Usage& before, const Usage& after, reports::model::Repeti
     const std::uint64_t grown = after.counters.*member - before.counters.*member;
     repetition.counters[name] = static_cast<double>(grown) / iterations;
   }
-  repetition.voluntary_switches =
+  repetition.counters[reports::model::kVoluntarySwitches] =
       static_cast<double>(after.voluntary_switches - before.voluntary_switches) / iterations;
-  repetition.involuntary_switches =
+  repetition.counters[reports::model::kInvoluntarySwitches] =
       static_cast<double>(after.involuntary_switches - before.involuntary_switches) / iterations;
 }
 

@@ -62,12 +62,12 @@ std::string failure(std::string_view text) {
   EXPECT_NE(failure(text).find(part), std::string::npos) << failure(text)
 
 TEST(reader_test, h7_repetitions_units_and_counters_are_read) {
-  const model::ResultFile file = parse_result_file("r.json", kSound);
-  EXPECT_EQ(file.host_name, "host");
-  EXPECT_EQ(file.cpu_count, 2);
-  ASSERT_EQ(file.benchmarks.size(), 2U);
-  const auto& sort = file.benchmarks[0];
-  EXPECT_EQ(sort.run_name, "BM_sort/8");
+  const model::Run file = parse_result_file("r.json", kSound);
+  EXPECT_EQ(file.environment.host_name, "host");
+  EXPECT_EQ(file.environment.cpu_count, 2);
+  ASSERT_EQ(file.cases.size(), 2U);
+  const auto& sort = file.cases[0];
+  EXPECT_EQ(sort.name, "BM_sort/8");
   ASSERT_EQ(sort.repetitions.size(), 2U);
   EXPECT_DOUBLE_EQ(sort.repetitions[0].real_ns, 1500);
   EXPECT_DOUBLE_EQ(sort.repetitions[0].cpu_ns, 1250);
@@ -75,7 +75,7 @@ TEST(reader_test, h7_repetitions_units_and_counters_are_read) {
   EXPECT_EQ(sort.repetitions[0].counters,
             (std::map<std::string, double>{{"items_per_second", 5e6}}));
   EXPECT_TRUE(sort.has_aggregates);
-  EXPECT_EQ(file.benchmarks[1].error, "no disk");
+  EXPECT_EQ(file.cases[1].error, "no disk");
 }
 
 TEST(reader_test, h7_every_unit_is_converted) {
@@ -83,19 +83,19 @@ TEST(reader_test, h7_every_unit_is_converted) {
        {std::pair{"ns", 1.5}, {"us", 1.5e3}, {"ms", 1.5e6}, {"s", 1.5e9}}) {
     const auto text = replaced(R"("cpu_time": 1.25, "time_unit": "us")",
                                fmt::format(R"("cpu_time": 1.25, "time_unit": "{}")", unit));
-    EXPECT_DOUBLE_EQ(parse_result_file("r", text).benchmarks[0].repetitions[0].real_ns, ns);
+    EXPECT_DOUBLE_EQ(parse_result_file("r", text).cases[0].repetitions[0].real_ns, ns);
   }
   EXPECT_SAYS(replaced(R"("time_unit": "us")", R"("time_unit": "h")"), "unknown time unit 'h'");
 }
 
 TEST(reader_test, h7_what_taskbench_writes_is_read_back) {
   for (const model::Run& run : {samples::complete_run(), samples::failed_run()}) {
-    const model::ResultFile file = parse_result_file("r.json", to_json(run));
-    EXPECT_EQ(file.seed, run.settings.seed);
+    const model::Run file = parse_result_file("r.json", to_json(run));
+    EXPECT_EQ(file.settings.seed, run.settings.seed);
     std::size_t found = 0;
     for (const auto& each : run.cases) {
-      for (const auto& benchmark : file.benchmarks) {
-        if (benchmark.run_name != each.name) continue;
+      for (const auto& benchmark : file.cases) {
+        if (benchmark.name != each.name) continue;
         ++found;
         EXPECT_EQ(benchmark.error.empty(), each.error.empty()) << each.name;
         if (!each.error.empty()) continue;
@@ -113,17 +113,17 @@ TEST(reader_test, old_files_without_run_names_and_indices_are_read) {
   const auto file = parse_result_file(
       "r", R"({"benchmarks": [{"name": "a", "iterations": 1, "real_time": 3, "cpu_time": 3},
                {"name": "a", "iterations": 1, "real_time": 5, "cpu_time": 3}]})");
-  ASSERT_EQ(file.benchmarks.size(), 1U);
-  EXPECT_EQ(file.benchmarks[0].repetitions.size(), 2U);
+  ASSERT_EQ(file.cases.size(), 1U);
+  EXPECT_EQ(file.cases[0].repetitions.size(), 2U);
 }
 
 TEST(reader_test, a_file_of_aggregates_alone_has_no_repetitions) {
   const auto file = parse_result_file(
       "r", R"({"benchmarks": [{"name": "a_mean", "run_name": "a", "run_type": "aggregate",
                "aggregate_name": "mean", "iterations": 2, "real_time": 3, "cpu_time": 3}]})");
-  ASSERT_EQ(file.benchmarks.size(), 1U);
-  EXPECT_TRUE(file.benchmarks[0].has_aggregates);
-  EXPECT_TRUE(file.benchmarks[0].repetitions.empty());
+  ASSERT_EQ(file.cases.size(), 1U);
+  EXPECT_TRUE(file.cases[0].has_aggregates);
+  EXPECT_TRUE(file.cases[0].repetitions.empty());
 }
 
 TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {

@@ -89,8 +89,8 @@ TEST(counters_test, csv_has_columns_of_its_own_after_all_others) {
 TEST(counters_test, json_reads_back) {
   const model::Run run = samples::counted_run();
   const auto file = json::parse_result_file("r.json", json::to_json(run));
-  ASSERT_EQ(file.benchmarks.size(), 2U);
-  const auto& events = file.benchmarks[1].events;
+  ASSERT_EQ(file.cases.size(), 2U);
+  const auto& events = file.cases[1].events;
   ASSERT_EQ(events.size(), run.cases[1].events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     const model::EventCount& written = run.cases[1].events[i];

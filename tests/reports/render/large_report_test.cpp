@@ -17,25 +17,26 @@
 namespace taskbench::reports::render {
 namespace {
 
-model::Benchmark benchmark(const std::string& name, double ns, int repetitions = 1,
-                           const std::map<std::string, double>& counters = {}) {
-  model::Benchmark result{.run_name = name, .repetitions = {}, .error = {}};
-  for (int i = 0; i < repetitions; ++i) result.repetitions.push_back({10, ns, ns, counters});
+model::Case benchmark(const std::string& name, double ns, int repetitions = 1,
+                      const std::map<std::string, double>& counters = {}) {
+  model::Case result;
+  result.name = name;
+  for (int i = 0; i < repetitions; ++i) result.repetitions.push_back({i, 10, ns, ns, counters});
   return result;
 }
 
 NamedResult named(const std::string& path, const std::string& date,
-                  std::vector<model::Benchmark> benchmarks) {
+                  std::vector<model::Case> benchmarks) {
   NamedResult result;
   result.path = path;
-  result.file.date = date;
-  result.file.host_name = "host";
-  result.file.benchmarks = std::move(benchmarks);
+  result.file.environment.date = date;
+  result.file.environment.host_name = "host";
+  result.file.cases = std::move(benchmarks);
   return result;
 }
 
-std::vector<model::Benchmark> many(int count, const std::function<std::string(int)>& name) {
-  std::vector<model::Benchmark> result;
+std::vector<model::Case> many(int count, const std::function<std::string(int)>& name) {
+  std::vector<model::Case> result;
   for (int i = 0; i < count; ++i) {
     result.push_back(benchmark(name(i), 1 + i, 1, {{"items_per_second", 5e9}}));
   }
@@ -91,8 +92,8 @@ TEST(LargeReport, markdown_is_cut_and_says_so) {
 }
 
 TEST(LargeReport, histories_of_many_benchmarks_are_a_table_and_plots_of_those_that_moved) {
-  std::vector<model::Benchmark> before;
-  std::vector<model::Benchmark> after;
+  std::vector<model::Case> before;
+  std::vector<model::Case> after;
   for (int i = 0; i < 100; ++i) {
     const std::string name = "b" + std::to_string(i);
     before.push_back(benchmark(name, 100));
@@ -113,7 +114,7 @@ TEST(LargeReport, of_a_thousand_results_has_a_history) {
   for (int i = 0; i < 1'000; ++i) {
     results.push_back(
         named("r" + std::to_string(i), "2026-11-21T00:00:00Z", {benchmark("b", 100 + i, 7)}));
-    results.back().file.host_name = "host " + std::to_string(i % 50);
+    results.back().file.environment.host_name = "host " + std::to_string(i % 50);
   }
   const Document document = report({results, {}});
   const Plot& plot = *std::ranges::find(document.plots, std::string("history-b"), &Plot::name);
@@ -132,7 +133,7 @@ TEST(LargeReport, of_many_samples_draws_some_dots_and_says_so) {
 TEST(ExtremeReport, of_any_time_ends_and_is_readable) {
   for (const std::vector<double>& times : std::vector<std::vector<double>>{
            {5e-324}, {1e308}, {5e-324, 1e308}, {1e308, 1e308}, {1e-9, 1}}) {
-    std::vector<model::Benchmark> benchmarks;
+    std::vector<model::Case> benchmarks;
     for (std::size_t i = 0; i < times.size(); ++i) {
       benchmarks.push_back(benchmark("b" + std::to_string(i), times[i], 8, {{"c", times[i]}}));
     }
@@ -147,7 +148,7 @@ TEST(ExtremeReport, of_any_time_ends_and_is_readable) {
 
 TEST(ExtremeReport, of_any_name_has_plots_of_its_own_and_labels_that_fit) {
   const std::string long_name(2'000, 'n');
-  std::vector<model::Benchmark> benchmarks;
+  std::vector<model::Case> benchmarks;
   for (const std::string& name :
        {std::string("sort"), std::string("Sort"), std::string("SORT"), long_name, long_name + "2",
         std::string("\"'<&>\x1b[31m\n\r\t`%d$(x)\\"), std::string("\u05d0\u05d1\u202e/x"),

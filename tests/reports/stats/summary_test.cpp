@@ -192,8 +192,8 @@ TEST(Summarize, context_switches_are_the_median_of_both_kinds_together) {
   const std::array<double, 3> voluntary = {1, 2, 3};
   const std::array<double, 3> involuntary = {5, 0, 0};
   for (std::size_t i = 0; i < 3; ++i) {
-    measured.repetitions[i].voluntary_switches = voluntary[i];
-    measured.repetitions[i].involuntary_switches = involuntary[i];
+    measured.repetitions[i].counters["voluntary_switches"] = voluntary[i];
+    measured.repetitions[i].counters["involuntary_switches"] = involuntary[i];
   }
   const std::optional<CaseSummary> summary = summarize(measured);
   ASSERT_TRUE(summary);
@@ -205,7 +205,7 @@ TEST(Summarize, context_switches_are_the_median_of_both_kinds_together) {
 TEST(Summarize, context_switches_that_were_not_measured_are_missing_and_not_zero) {
   model::Case measured = case_with({100, 100});
   EXPECT_FALSE(summarize(measured)->context_switches);
-  measured.repetitions[0].voluntary_switches = 4;
+  measured.repetitions[0].counters["voluntary_switches"] = 4;
   EXPECT_FALSE(summarize(measured)->context_switches);
   EXPECT_EQ(summarize(measured)->voluntary_switches, 4);
   EXPECT_FALSE(summarize(measured)->involuntary_switches);

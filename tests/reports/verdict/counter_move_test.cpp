@@ -68,18 +68,18 @@ TEST(counter_move_test, what_moved_is_told_with_digits_that_show_it) {
   EXPECT_EQ(render::moved_text({{"steals", 0, 0.003, 9}}), "steals 0 → <0.01");
 }
 
-model::ResultFile file_with(double ns, double parks, double instructions) {
-  model::Benchmark benchmark;
-  benchmark.run_name = "ping_pong";
+model::Run file_with(double ns, double parks, double instructions) {
+  model::Case benchmark;
+  benchmark.name = "ping_pong";
   for (int i = 0; i < 5; ++i) {
     benchmark.repetitions.push_back(
-        {10, ns + i, ns, {{"parks", parks + 0.01 * i}, {"items_per_second", 1e9 / ns}}});
+        {i, 10, ns + i, ns, {{"parks", parks + 0.01 * i}, {"items_per_second", 1e9 / ns}}});
   }
   benchmark.events.push_back(
       {"instructions", "", {instructions, instructions + 1, instructions + 2}, 1, false, ""});
   benchmark.events.push_back({"cycles", "", {}, {}, false, "not supported by this machine"});
-  model::ResultFile file;
-  file.benchmarks.push_back(std::move(benchmark));
+  model::Run file;
+  file.cases.push_back(std::move(benchmark));
   return file;
 }
 
@@ -98,7 +98,7 @@ TEST(counter_move_test, comparison_of_our_own_files_knows_what_an_iteration_reso
   const auto moved = [](double parks, const char* workload) {
     auto base = file_with(100, 0, 5000);
     auto head = file_with(150, parks, 5000);
-    for (auto* file : {&base, &head}) file->benchmarks[0].workload = workload;
+    for (auto* file : {&base, &head}) file->cases[0].workload = workload;
     return names_of(compare_files({base}, {head}, {}).rows[0].counters);
   };
   EXPECT_TRUE(moved(0.2, "ping_pong").empty()) << "two parks more in ten iterations";
@@ -109,7 +109,7 @@ TEST(counter_move_test, comparison_of_our_own_files_knows_what_an_iteration_reso
 TEST(counter_move_test, exact_instructions_have_a_verdict_of_their_own_and_are_not_told_twice) {
   const auto with_exact = [](double count) {
     auto file = file_with(100, 1, 5000);
-    file.benchmarks[0].events.push_back(
+    file.cases[0].events.push_back(
         {model::kInstructionsExact, "", {count, count, count}, {}, false, ""});
     return file;
   };

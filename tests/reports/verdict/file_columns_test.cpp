@@ -13,19 +13,19 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-using model::ResultFile;
+using Result = model::Run;
 
 /// One process of two repetitions; `level` tells it from others.
-ResultFile one_process(const std::map<std::string, double>& times, double level = 0) {
-  ResultFile file;
-  file.host_name = "host";
+Result one_process(const std::map<std::string, double>& times, double level = 0) {
+  Result file;
+  file.environment.host_name = "host";
   for (const auto& [name, ns] : times) {
-    model::Benchmark benchmark;
-    benchmark.run_name = name;
+    model::Case benchmark;
+    benchmark.name = name;
     for (const double step : {0.0, 0.02}) {
-      benchmark.repetitions.push_back({10, ns * (1 + level) * (1 + step), ns, {}});
+      benchmark.repetitions.push_back({0, 10, ns * (1 + level) * (1 + step), ns, {}});
     }
-    file.benchmarks.push_back(std::move(benchmark));
+    file.cases.push_back(std::move(benchmark));
   }
   return file;
 }
@@ -97,7 +97,7 @@ TEST(file_columns_test, benchmarks_that_a_column_lacks_are_empty_and_in_no_mean)
 
 TEST(file_columns_test, nothing_is_judged_between_machines) {
   auto other = column_of("b", 7, {{"sort", 130}});
-  for (auto& file : other.files) file.host_name = "elsewhere";
+  for (auto& file : other.files) file.environment.host_name = "elsewhere";
   const ColumnsReport report = compare_columns({column_of("a", 7, {{"sort", 100}}), other}, 0.01);
   EXPECT_FALSE(report.rows[0].cells[1].p_adjusted.has_value());
   EXPECT_EQ(report.machine_differs.size(), 1U);
@@ -110,7 +110,7 @@ TEST(file_columns_test, names_are_mapped_by_whole_parts) {
   EXPECT_EQ(mapped_name("a/b/c", "b", ""), "a/c");
   EXPECT_EQ(mapped_name("a/b/c", "c", ""), "a/b");
   EXPECT_EQ(mapped_name("a/b/c", "a", ""), "b/c");
-  ResultFile file = one_process({{"a/1", 1}, {"a/2", 1}});
+  Result file = one_process({{"a/1", 1}, {"a/2", 1}});
   EXPECT_NE(failure_of([&] {
               rename_all(file, {{"1", "2"}});
             }).find("would both be called 'a/2'"),
@@ -118,21 +118,21 @@ TEST(file_columns_test, names_are_mapped_by_whole_parts) {
 }
 
 TEST(file_columns_test, a_file_is_split_by_what_names_tell_of_a_key) {
-  ResultFile file = one_process(
+  Result file = one_process(
       {{"spawn/pool/workers:1/n:10", 10}, {"spawn/pool/workers:2/n:10", 20}, {"plain", 1}});
   const Split split = split_by({file, file}, "workers");
   ASSERT_EQ(split.columns.size(), 2U);
   EXPECT_EQ(split.columns[0].name, "workers:1");
   EXPECT_EQ(split.columns[1].files.size(), 2U);
-  EXPECT_EQ(split.columns[1].files[0].benchmarks[0].run_name, "spawn/pool/n:10");
+  EXPECT_EQ(split.columns[1].files[0].cases[0].name, "spawn/pool/n:10");
   EXPECT_EQ(split.without, (std::vector<std::string>{"plain"}));
 
   file = one_process({{"spawn/pool/n:10", 10}, {"spawn/single/n:10", 20}});
-  for (std::size_t i = 0; i < 2; ++i) file.benchmarks[i].scheduler = i == 0 ? "pool" : "single";
+  for (std::size_t i = 0; i < 2; ++i) file.cases[i].scheduler = i == 0 ? "pool" : "single";
   const Split by_scheduler = split_by({file}, "scheduler");
   ASSERT_EQ(by_scheduler.columns.size(), 2U);
   EXPECT_EQ(by_scheduler.columns[1].name, "single");
-  EXPECT_EQ(by_scheduler.columns[0].files[0].benchmarks[0].run_name, "spawn/n:10");
+  EXPECT_EQ(by_scheduler.columns[0].files[0].cases[0].name, "spawn/n:10");
 }
 
 TEST(file_columns_test, the_table_keeps_to_its_width) {

@@ -14,31 +14,30 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-using model::ResultFile;
+using Result = model::Run;
 
 /// One process: `count` repetitions that agree with each other, around the process's own level.
-ResultFile process(std::mt19937_64& random, const std::map<std::string, double>& medians,
-                   double between = 0.01, int count = 9) {
+Result process(std::mt19937_64& random, const std::map<std::string, double>& medians,
+               double between = 0.01, int count = 9) {
   std::normal_distribution<double> normal;
-  ResultFile file;
-  file.host_name = "host";
-  file.cpu_count = 2;
+  Result file;
+  file.environment.host_name = "host";
+  file.environment.cpu_count = 2;
   for (const auto& [name, ns] : medians) {
-    model::Benchmark benchmark;
-    benchmark.run_name = name;
+    model::Case benchmark;
+    benchmark.name = name;
     const double level = ns * std::exp(between * normal(random));
     for (int i = 0; i < count; ++i) {
-      benchmark.repetitions.push_back({10, level * (1 + 0.0001 * i), level, {}});
+      benchmark.repetitions.push_back({i, 10, level * (1 + 0.0001 * i), level, {}});
     }
-    file.benchmarks.push_back(std::move(benchmark));
+    file.cases.push_back(std::move(benchmark));
   }
   return file;
 }
 
-std::vector<ResultFile> processes(std::mt19937_64& random, std::size_t count,
-                                  const std::map<std::string, double>& medians,
-                                  double between = 0.01) {
-  std::vector<ResultFile> files;
+std::vector<Result> processes(std::mt19937_64& random, std::size_t count,
+                              const std::map<std::string, double>& medians, double between = 0.01) {
+  std::vector<Result> files;
   while (files.size() < count) files.push_back(process(random, medians, between));
   return files;
 }
@@ -67,8 +66,8 @@ TEST(files_test, h4_several_files_tell_the_slower_from_the_same) {
 }
 
 /// The file with counts of its instructions.
-ResultFile counting(ResultFile file, double instructions, double scatter = 0) {
-  for (auto& benchmark : file.benchmarks) {
+Result counting(Result file, double instructions, double scatter = 0) {
+  for (auto& benchmark : file.cases) {
     model::EventCount event;
     event.event = model::kInstructionsExact;
     for (int i = 0; i < 5; ++i) event.per_iteration.push_back(instructions * (1 + scatter * i));
@@ -106,8 +105,8 @@ TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_sid
 TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdict) {
   std::mt19937_64 random(12);
   const auto file = process(random, {{"a", 100}});
-  ResultFile other = counting(file, 2000);
-  other.host_name = "another";
+  Result other = counting(file, 2000);
+  other.environment.host_name = "another";
   const auto report = compare_files({counting(file, 1000)}, {other}, {});
   EXPECT_EQ(report.rows[0].instructions->verdict, Verdict::inconclusive);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
@@ -117,8 +116,8 @@ TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdi
 TEST(files_test, h2_instructions_that_were_counted_with_different_seeds_are_inconclusive) {
   std::mt19937_64 random(17);
   const auto seeded = [&](std::optional<std::uint64_t> seed, double count) {
-    ResultFile file = counting(process(random, {{"a", 100}}), count);
-    file.seed = seed;
+    Result file = counting(process(random, {{"a", 100}}), count);
+    file.settings.seed = seed;
     return file;
   };
   const auto instructions = [](const FilesReport& report) { return *report.rows[0].instructions; };
@@ -148,11 +147,11 @@ TEST(files_test, h2_instructions_that_were_counted_with_different_seeds_are_inco
 
 TEST(files_test, h2_the_seed_of_a_file_without_counts_does_not_matter) {
   std::mt19937_64 random(18);
-  ResultFile base = counting(process(random, {{"a", 100}}), 1000);
-  ResultFile head = base;
-  ResultFile without = process(random, {{"a", 100}});
-  base.seed = head.seed = 1;
-  without.seed = 7;
+  Result base = counting(process(random, {{"a", 100}}), 1000);
+  Result head = base;
+  Result without = process(random, {{"a", 100}});
+  base.settings.seed = head.settings.seed = 1;
+  without.settings.seed = 7;
   EXPECT_EQ(compare_files({base, without}, {head}, {}).rows[0].instructions->verdict,
             Verdict::pass);
 }
@@ -170,7 +169,7 @@ TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_
   EXPECT_EQ(report.rows[0].instructions->reason, "of head: not asked for");
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   for (auto& file : head) {
-    file.benchmarks[0].events.push_back(
+    file.cases[0].events.push_back(
         {model::kInstructionsExact, "", {}, {}, false, "valgrind is not installed"});
   }
   report = compare_files(counted, head, {});
@@ -190,10 +189,10 @@ TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_
 TEST(files_test, a_row_that_fails_by_its_instructions_alone_has_its_counters_told) {
   std::mt19937_64 random(14);
   const auto counters = [&](double instructions, double polls) {
-    std::vector<ResultFile> files;
+    std::vector<Result> files;
     for (int i = 0; i < 8; ++i) {
       files.push_back(counting(process(random, {{"a", 100}}), instructions));
-      for (auto& each : files.back().benchmarks[0].repetitions) each.counters["polls"] = polls;
+      for (auto& each : files.back().cases[0].repetitions) each.counters["polls"] = polls;
     }
     return files;
   };
@@ -208,10 +207,10 @@ TEST(files_test, a_row_that_fails_by_its_instructions_alone_has_its_counters_tol
 TEST(files_test, an_event_without_the_kernel_is_not_compared_with_one_that_has_it) {
   std::mt19937_64 random(15);
   const auto with_event = [&](double count, bool user_only) {
-    ResultFile file = process(random, {{"a", 100}});
-    file.benchmarks[0].events.push_back(
+    Result file = process(random, {{"a", 100}});
+    file.cases[0].events.push_back(
         {"instructions", "", {count, count + 1, count + 2}, 1, user_only, ""});
-    return std::vector<ResultFile>{file};
+    return std::vector<Result>{file};
   };
   const auto moved = [&](bool of_base, bool of_head) {
     return compare_files(with_event(5000, of_base), with_event(9000, of_head), {}).rows[0].counters;
@@ -278,8 +277,8 @@ TEST(files_test, aggregates_alone_carry_no_verdict) {
   auto base = processes(random, 5, {{"a", 100}});
   auto head = base;
   for (auto& file : head) {
-    file.benchmarks[0].repetitions.clear();
-    file.benchmarks[0].has_aggregates = true;
+    file.cases[0].repetitions.clear();
+    file.cases[0].has_aggregates = true;
   }
   const auto report = compare_files(base, head, {});
   EXPECT_EQ(report.rows[0].reason, "aggregates only, no repetitions");
@@ -289,21 +288,21 @@ TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named
   std::mt19937_64 random(6);
   auto base = processes(random, 6, {{"a", 100}});
   auto head = processes(random, 6, {{"a", 200}});
-  head[3].cpu_count = 4;
+  head[3].environment.cpu_count = 4;
   const auto report = compare_files(base, head, {});
   ASSERT_EQ(report.machine_differs.size(), 1U);
   EXPECT_EQ(report.machine_differs[0], "num_cpus: '2' and '4'");
   EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
   // What the first file does not tell, others may differ in.
-  head[3].cpu_count = 2;
-  base[1].environment["kernel"] = "Linux 6.1";
-  head[2].environment["kernel"] = "Linux 6.2";
+  head[3].environment.cpu_count = 2;
+  base[1].environment.kernel = "Linux 6.1";
+  head[2].environment.kernel = "Linux 6.2";
   EXPECT_EQ(compare_files(base, head, {}).machine_differs,
             std::vector<std::string>{"kernel: 'Linux 6.1' and 'Linux 6.2'"});
-  head[2].environment["kernel"] = "Linux 6.1";
+  head[2].environment.kernel = "Linux 6.1";
   // A measured clock rate differs each time and names no machine.
-  head[3].cpu_count = 2;
-  head[3].cpu_mhz = 1234;
+  head[3].environment.cpu_count = 2;
+  head[3].environment.cpu_mhz = 1234;
   EXPECT_TRUE(compare_files(base, head, {}).machine_differs.empty());
 }
 
@@ -311,8 +310,8 @@ TEST(files_test, what_has_no_partner_or_failed_is_told) {
   std::mt19937_64 random(7);
   auto base = processes(random, 1, {{"a", 1}, {"old", 1}});
   auto head = processes(random, 1, {{"a", 1}, {"new", 1}});
-  head[0].benchmarks[0].error = "no disk";
-  head[0].benchmarks[0].repetitions.clear();
+  head[0].cases[0].error = "no disk";
+  head[0].cases[0].repetitions.clear();
   const auto report = compare_files(base, head, {});
   EXPECT_EQ(report.only_base, std::vector<std::string>{"old"});
   EXPECT_EQ(report.only_head, std::vector<std::string>{"new"});
@@ -333,10 +332,10 @@ double cpu_s_of_comparing(std::size_t benchmarks) {
   std::mt19937_64 random(7);
   std::map<std::string, double> medians;
   for (std::size_t i = 0; i < benchmarks; ++i) medians[std::to_string(i)] = 100;
-  const std::vector<ResultFile> base{process(random, medians, 0.01, 1)};
+  const std::vector<Result> base{process(random, medians, 0.01, 1)};
   medians.erase("0");
   medians["only head"] = 1;
-  const std::vector<ResultFile> head{process(random, medians, 0.01, 1)};
+  const std::vector<Result> head{process(random, medians, 0.01, 1)};
   const std::clock_t begun = std::clock();
   const std::string text = render::table(compare_files(base, head, {}), {});
   EXPECT_GT(text.size(), benchmarks);
