@@ -435,7 +435,7 @@ TEST_F(measure_test, names_follow_google_benchmark) {
   EXPECT_EQ(two.name(), "yield_many/current_thread/workers:1/tasks:3/yields:10");
 }
 
-TEST_F(measure_test, h1_every_workload_is_measured_on_every_scheduler) {
+TEST_F(measure_test, every_workload_is_measured_on_every_scheduler) {
   std::vector<Case> cases;
   for (const Workload& workload : all()) {
     cases.push_back(real_case(workload.name, "work_stealing", 2));

@@ -127,21 +127,21 @@ std::uint32_t most_apart(std::string_view scheduler, unsigned workers,
   return apart;
 }
 
-TEST(yield_fairness, s4_tasks_stay_level_on_the_current_thread) {
+TEST(yield_fairness, tasks_stay_level_on_the_current_thread) {
   EXPECT_LE(most_apart("current_thread", 1), kMostApartOnOneWorker);
 }
 
-TEST(yield_fairness, s4_tasks_stay_level_on_one_worker) {
+TEST(yield_fairness, tasks_stay_level_on_one_worker) {
   EXPECT_LE(most_apart("work_stealing", 1), kMostApartOnOneWorker);
 }
 
-TEST(yield_fairness, s4_a_task_that_was_long_alone_stays_level_with_those_that_come) {
+TEST(yield_fairness, a_task_that_was_long_alone_stays_level_with_those_that_come) {
   EXPECT_LE(most_apart("work_stealing", 1, 5'000), kMostApartOnOneWorker);
 }
 
 // One worker begins with four times as many tasks as the other. The best of some races, as a busy
 // machine that stops a worker can only add to what is seen.
-TEST(yield_fairness, s4_tasks_become_level_on_two_workers) {
+TEST(yield_fairness, tasks_become_level_on_two_workers) {
   constexpr int kRaces = 20;
   std::uint32_t best = std::numeric_limits<std::uint32_t>::max();
   for (int race = 0; race < kRaces && best > kMostApartOnTwoWorkers; ++race) {

@@ -1,4 +1,4 @@
-// H7: reading the result files of Google Benchmark, sound and unsound ones.
+// Reading the result files of Google Benchmark, sound and unsound ones.
 #include "reports/json/reader.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ std::string failure(std::string_view text) {
 #define EXPECT_SAYS(text, part) \
   EXPECT_NE(failure(text).find(part), std::string::npos) << failure(text)
 
-TEST(reader_test, h7_repetitions_units_and_counters_are_read) {
+TEST(reader_test, repetitions_units_and_counters_are_read) {
   const model::Run file = parse_result_file("r.json", kSound);
   EXPECT_EQ(file.environment.host_name, "host");
   EXPECT_EQ(file.environment.cpu_count, 2);
@@ -78,7 +78,7 @@ TEST(reader_test, h7_repetitions_units_and_counters_are_read) {
   EXPECT_EQ(file.cases[1].error, "no disk");
 }
 
-TEST(reader_test, h7_every_unit_is_converted) {
+TEST(reader_test, every_unit_is_converted) {
   for (const auto& [unit, ns] :
        {std::pair{"ns", 1.5}, {"us", 1.5e3}, {"ms", 1.5e6}, {"s", 1.5e9}}) {
     const auto text = replaced(R"("cpu_time": 1.25, "time_unit": "us")",
@@ -88,7 +88,7 @@ TEST(reader_test, h7_every_unit_is_converted) {
   EXPECT_SAYS(replaced(R"("time_unit": "us")", R"("time_unit": "h")"), "unknown time unit 'h'");
 }
 
-TEST(reader_test, h7_what_taskbench_writes_is_read_back) {
+TEST(reader_test, what_taskbench_writes_is_read_back) {
   for (const model::Run& run : {samples::complete_run(), samples::failed_run()}) {
     const model::Run file = parse_result_file("r.json", to_json(run));
     EXPECT_EQ(file.settings.seed, run.settings.seed);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/render/columns.hpp"
+
 namespace taskbench::reports::render {
 namespace {
 
@@ -21,5 +23,34 @@ TEST(Bars, a_change_beyond_all_measure_ends_at_the_edge) {
   }
 }
 
+using Values = std::vector<double>;
+
+TEST(Sparkline, is_a_histogram_from_the_least_to_the_greatest) {
+  EXPECT_EQ(sparkline(Values{0, 0, 0, 0, 0, 0, 0, 0, 1, 4}, 4), "█▁ ▁");
+  EXPECT_EQ(sparkline(Values{1, 2, 3, 4}, 4), "████");
+}
+
+TEST(Sparkline, shows_a_single_value_among_thousands) {
+  Values values(9'999, 1.0);
+  values.push_back(2);
+  EXPECT_EQ(sparkline(values, 3), "█ ▁");
+}
+
+TEST(Sparkline, of_equal_values_stands_in_the_middle) {
+  EXPECT_EQ(sparkline(Values{7, 7, 7}, 5), "  █  ");
+}
+
+TEST(Sparkline, has_the_width_that_was_asked_for) {
+  for (std::size_t cells = 1; cells < 20; ++cells) {
+    EXPECT_EQ(display_width(sparkline(Values{3, 1, 4, 1, 5, 9, 2, 6}, cells)), cells);
+  }
+}
+
+TEST(Sparkline, of_nothing_is_empty) {
+  EXPECT_EQ(sparkline(Values{}, 5), "");
+  EXPECT_EQ(sparkline(Values{1}, 0), "");
+}
+
 }  // namespace
+
 }  // namespace taskbench::reports::render

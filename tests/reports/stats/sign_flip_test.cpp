@@ -220,16 +220,6 @@ TEST(SignFlip, p_is_superuniform_when_nothing_has_changed) {
   }
 }
 
-TEST(SignFlip, p_is_superuniform_with_random_flips) {
-  constexpr int kTrials = 150;
-  Noise noise(kSeed);
-  int reached = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    reached += slower({noise.heavies(18)}, {0}, noise.normal() > 0 ? 1U : 2U).p.front() <= 0.1;
-  }
-  EXPECT_NEAR(reached, 0.1 * kTrials, kTrials * four_errors(0.1, kTrials)) << "seed " << kSeed;
-}
-
 TEST(SignFlip, rarely_any_of_several_workloads_gives_a_false_alarm) {
   constexpr int kTrials = 3000;
   constexpr double kAlpha = 0.05;

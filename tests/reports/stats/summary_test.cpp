@@ -42,21 +42,11 @@ model::Case case_with(const Values& real_ns) {
   return result;
 }
 
-TEST(Median, odd_count_is_the_middle_value) { EXPECT_EQ(median(Values{9, 1, 5}), 5); }
-
-TEST(Median, even_count_is_the_mean_of_the_middle_two) {
+TEST(Median, is_the_middle_value_or_the_mean_of_the_middle_two) {
+  EXPECT_EQ(median(Values{9, 1, 5}), 5);
+  EXPECT_EQ(median(Values{3.25}), 3.25);
   EXPECT_EQ(median(Values{40, 1, 2, 3}), 2.5);
   EXPECT_EQ(median(Values{7, 5}), 6);
-}
-
-TEST(Median, single_value_is_itself) { EXPECT_EQ(median(Values{3.25}), 3.25); }
-
-TEST(Median, order_of_the_values_does_not_matter) {
-  std::array<double, 5> values = {3, 1, 4, 1.5, 9};
-  std::sort(values.begin(), values.end());
-  do {
-    EXPECT_EQ(median(values), 3);
-  } while (std::next_permutation(values.begin(), values.end()));
 }
 
 TEST(Median, does_not_overflow_between_huge_values) {
@@ -76,10 +66,6 @@ TEST(MedianAbsoluteDeviation, equals_the_examples_of_scipys_documentation) {
 TEST(MedianAbsoluteDeviation, is_not_moved_by_an_outlier) {
   EXPECT_EQ(median_absolute_deviation(Values{1, 2, 3, 4, 5}), 1);
   EXPECT_EQ(median_absolute_deviation(Values{1, 2, 3, 4, 5e9}), 1);
-}
-
-TEST(MedianAbsoluteDeviation, of_equal_values_is_zero) {
-  EXPECT_EQ(median_absolute_deviation(Values{4, 4, 4, 4}), 0);
 }
 
 TEST(StandardDeviation, equals_nists_certified_values) {
@@ -129,16 +115,6 @@ TEST(Aggregates, nothing_of_no_values) {
   EXPECT_THROW(static_cast<void>(mean({})), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(standard_deviation({})), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(coefficient_of_variation({})), std::invalid_argument);
-}
-
-TEST(Aggregates, scale_with_the_unit) {
-  const Values ns = {168'854, 171'002, 165'113, 169'999, 168'000};
-  Values ms;
-  for (const double value : ns) ms.push_back(value / 1e6);
-  EXPECT_NEAR(median(ms) * 1e6, median(ns), 1e-9);
-  EXPECT_NEAR(median_absolute_deviation(ms) * 1e6, median_absolute_deviation(ns), 1e-9);
-  EXPECT_NEAR(standard_deviation(ms) * 1e6, standard_deviation(ns), 1e-9);
-  EXPECT_NEAR(coefficient_of_variation(ms), coefficient_of_variation(ns), 1e-14);
 }
 
 TEST(Summarize, rests_on_all_complete_repetitions) {
@@ -222,15 +198,6 @@ TEST(Summarize, counters_are_medians_over_the_repetitions_that_have_them) {
   EXPECT_EQ(summary->counters, (std::map<std::string, double>{{"steals", 2}, {"parks", 7}}));
 }
 
-TEST(Summarize, quiet_machine_of_the_sample_run_has_a_spread_of_0_8_percent) {
-  const model::Run run = samples::complete_run();
-  for (const model::Case& measured : run.cases) {
-    const std::optional<CaseSummary> summary = summarize(measured);
-    ASSERT_TRUE(summary);
-    EXPECT_NEAR(summary->real_ns_mad / summary->real_ns_median, 0.008, 1e-9) << measured.name;
-  }
-}
-
 using Values = std::vector<double>;
 
 // >>> np.quantile([7, 1, 3.5, 12, 4, 4, 9.25], [0, .1, .25, .5, .75, .9, .99, 1])   # NumPy 1.24.2
@@ -241,11 +208,6 @@ TEST(Quantile, equals_numpys) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     EXPECT_NEAR(quantile(values, p[i]), expected[i], 1e-13) << p[i];
   }
-}
-
-TEST(Quantile, half_is_the_median) {
-  EXPECT_EQ(quantile(Values{40, 1, 2, 3}, 0.5), median(Values{40, 1, 2, 3}));
-  EXPECT_EQ(quantile(Values{3.25}, 0.99), 3.25);
 }
 
 TEST(Quantile, rejects_what_it_cannot_use) {

@@ -42,7 +42,7 @@ std::vector<Result> processes(std::mt19937_64& random, std::size_t count,
   return files;
 }
 
-TEST(files_test, h7_one_file_a_side_gives_the_ratio_of_medians_and_no_verdict) {
+TEST(files_test, one_file_a_side_gives_the_ratio_of_medians_and_no_verdict) {
   std::mt19937_64 random(1);
   auto base = processes(random, 1, {{"a", 100}}, 0);
   auto head = processes(random, 1, {{"a", 150}}, 0);
@@ -55,7 +55,7 @@ TEST(files_test, h7_one_file_a_side_gives_the_ratio_of_medians_and_no_verdict) {
   EXPECT_EQ(report.overall, Verdict::inconclusive);
 }
 
-TEST(files_test, h4_several_files_tell_the_slower_from_the_same) {
+TEST(files_test, several_files_tell_the_slower_from_the_same) {
   std::mt19937_64 random(2);
   const FilesReport report = compare_files(processes(random, 8, {{"a", 100}, {"b", 100}}),
                                            processes(random, 8, {{"a", 120}, {"b", 100}}), {});
@@ -76,7 +76,7 @@ Result counting(Result file, double instructions, double scatter = 0) {
   return file;
 }
 
-TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_side) {
+TEST(files_test, instructions_have_a_verdict_of_their_own_with_one_file_a_side) {
   std::mt19937_64 random(11);
   const auto file = process(random, {{"a", 100}});
   const auto compared = [&](double base, double head, double scatter = 0) {
@@ -102,7 +102,7 @@ TEST(files_test, h2_instructions_have_a_verdict_of_their_own_with_one_file_a_sid
   EXPECT_NE(json::to_json(more).find("\"threshold\": 0.002"), std::string::npos);
 }
 
-TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdict) {
+TEST(files_test, instructions_of_another_machine_or_of_one_side_have_no_verdict) {
   std::mt19937_64 random(12);
   const auto file = process(random, {{"a", 100}});
   Result other = counting(file, 2000);
@@ -113,7 +113,7 @@ TEST(files_test, h2_instructions_of_another_machine_or_of_one_side_have_no_verdi
   EXPECT_FALSE(compare_files({file}, {file}, {}).rows[0].instructions);
 }
 
-TEST(files_test, h2_instructions_that_were_counted_with_different_seeds_are_inconclusive) {
+TEST(files_test, instructions_that_were_counted_with_different_seeds_are_inconclusive) {
   std::mt19937_64 random(17);
   const auto seeded = [&](std::optional<std::uint64_t> seed, double count) {
     Result file = counting(process(random, {{"a", 100}}), count);
@@ -145,7 +145,7 @@ TEST(files_test, h2_instructions_that_were_counted_with_different_seeds_are_inco
             "with the same --seed");
 }
 
-TEST(files_test, h2_the_seed_of_a_file_without_counts_does_not_matter) {
+TEST(files_test, the_seed_of_a_file_without_counts_does_not_matter) {
   std::mt19937_64 random(18);
   Result base = counting(process(random, {{"a", 100}}), 1000);
   Result head = base;
@@ -156,7 +156,7 @@ TEST(files_test, h2_the_seed_of_a_file_without_counts_does_not_matter) {
             Verdict::pass);
 }
 
-TEST(files_test, h2_instructions_that_one_side_could_not_count_are_inconclusive_with_the_reason) {
+TEST(files_test, instructions_that_one_side_could_not_count_are_inconclusive_with_the_reason) {
   std::mt19937_64 random(13);
   const auto base = processes(random, 8, {{"a", 100}});
   auto head = processes(random, 8, {{"a", 100}});
@@ -222,7 +222,7 @@ TEST(files_test, an_event_without_the_kernel_is_not_compared_with_one_that_has_i
   EXPECT_EQ(moved(false, false)[0].name, "instructions");
 }
 
-TEST(files_test, h4_a_speedup_is_an_improvement) {
+TEST(files_test, a_speedup_is_an_improvement) {
   std::mt19937_64 random(3);
   const auto report =
       compare_files(processes(random, 8, {{"a", 100}}), processes(random, 8, {{"a", 80}}), {});
@@ -230,7 +230,7 @@ TEST(files_test, h4_a_speedup_is_an_improvement) {
   EXPECT_TRUE(report.rows[0].improved);
 }
 
-TEST(files_test, h4_identical_programs_rarely_fail_however_well_repetitions_agree) {
+TEST(files_test, identical_programs_rarely_fail_however_well_repetitions_agree) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     std::mt19937_64 random(100 + seed);

@@ -70,7 +70,7 @@ model::PairedTrial trial_of(const std::vector<Truth>& truths, int blocks, std::u
   return trial;
 }
 
-TEST(paired_test, h4_a_clear_slowdown_fails_and_its_neighbour_passes) {
+TEST(paired_test, a_clear_slowdown_fails_and_its_neighbour_passes) {
   const PairedReport report = judge(trial_of({{"slow", 0.10}, {"same", 0}}, 16, 1));
   ASSERT_EQ(report.benchmarks.size(), 2U);
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::fail);
@@ -82,7 +82,7 @@ TEST(paired_test, h4_a_clear_slowdown_fails_and_its_neighbour_passes) {
   EXPECT_TRUE(report.decided);
 }
 
-TEST(paired_test, h4_a_clear_speedup_passes_as_improved) {
+TEST(paired_test, a_clear_speedup_passes_as_improved) {
   const PairedReport report = judge(trial_of({{"fast", -0.10}}, 16, 2));
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::pass);
   EXPECT_EQ(report.overall, Verdict::pass);
@@ -90,7 +90,7 @@ TEST(paired_test, h4_a_clear_speedup_passes_as_improved) {
   EXPECT_LT(report.benchmarks[0].change, -0.07);
 }
 
-TEST(paired_test, h4_noise_that_hides_what_matters_is_inconclusive_and_says_so) {
+TEST(paired_test, noise_that_hides_what_matters_is_inconclusive_and_says_so) {
   const PairedReport report = judge(trial_of({{"noisy", 0, 0.15}}, 12, 3, TrialEnd::budget));
   EXPECT_EQ(report.benchmarks[0].verdict, Verdict::inconclusive);
   EXPECT_GT(*report.benchmarks[0].detectable, 0.03);
@@ -98,7 +98,7 @@ TEST(paired_test, h4_noise_that_hides_what_matters_is_inconclusive_and_says_so) 
   EXPECT_FALSE(report.decided);
 }
 
-TEST(paired_test, h4_a_small_slowdown_is_never_a_pass_that_claims_to_have_seen_less) {
+TEST(paired_test, a_small_slowdown_is_never_a_pass_that_claims_to_have_seen_less) {
   int passes = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const auto report = judge(trial_of({{"three", 0.031, 0.02}}, 16, seed, TrialEnd::budget));
@@ -110,7 +110,7 @@ TEST(paired_test, h4_a_small_slowdown_is_never_a_pass_that_claims_to_have_seen_l
 }
 
 // The promise behind `detectable`, through all looks of a trial.
-TEST(paired_test, h4_a_change_as_great_as_detectable_fails_in_four_of_five_trials) {
+TEST(paired_test, a_change_as_great_as_detectable_fails_in_four_of_five_trials) {
   constexpr int kTrials = 150;
   constexpr double kNoise = 0.05;  // of a process, and so of a block's difference
   for (const auto& [blocks, most] : {std::pair{24, 256}, std::pair{32, 32}}) {
@@ -136,14 +136,14 @@ TEST(paired_test, a_program_is_told_by_its_command_or_by_its_commit_and_the_name
   EXPECT_EQ(render::program_text({"out/bench", "", "a94a8f", commit}), "a94a8fe5ccb1");
 }
 
-TEST(paired_test, h4_what_no_look_can_fail_has_no_detectable_change) {
+TEST(paired_test, what_no_look_can_fail_has_no_detectable_change) {
   model::PairedTrial trial = trial_of({{"slow", 0.5, 0.01}}, 24, 8, TrialEnd::budget);
   trial.setup.alpha = 1e-5;  // below what ten thousand flips tell
   EXPECT_FALSE(judge(trial).benchmarks[0].detectable);
   EXPECT_NE(judge(trial).benchmarks[0].verdict, Verdict::fail);
 }
 
-TEST(paired_test, h4_advice_names_more_blocks_than_there_were_or_none) {
+TEST(paired_test, advice_names_more_blocks_than_there_were_or_none) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto trial = trial_of({{"near", 0.028, 0.1}}, 32, seed, TrialEnd::budget);
     const PairedReport report = judge(trial);
@@ -161,7 +161,7 @@ TEST(paired_test, h4_advice_names_more_blocks_than_there_were_or_none) {
   }
 }
 
-TEST(paired_test, h4_nothing_fails_where_nothing_changed) {
+TEST(paired_test, nothing_fails_where_nothing_changed) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::vector<Truth> truths{{"a", 0, 0.03}, {"b", 0, 0.01}, {"c", 0, 0.1}, {"d", 0, 0.002}};
@@ -369,7 +369,7 @@ model::PairedTrial counting(model::PairedTrial trial, double base, double head) 
   return trial;
 }
 
-TEST(paired_test, h2_more_instructions_fail_beside_a_time_that_passes) {
+TEST(paired_test, more_instructions_fail_beside_a_time_that_passes) {
   const auto judged = [](double head) {
     return judge(counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, head));
   };
@@ -384,7 +384,7 @@ TEST(paired_test, h2_more_instructions_fail_beside_a_time_that_passes) {
   EXPECT_TRUE(report.decided);
 }
 
-TEST(paired_test, h2_instructions_that_are_missing_are_inconclusive_but_decide_no_time) {
+TEST(paired_test, instructions_that_are_missing_are_inconclusive_but_decide_no_time) {
   model::PairedTrial trial = counting(trial_of({{"same", 0, 0.001}}, 16, 5), 1000, 1000);
   trial.instructions[1] = {Side::head, "same", {}, "no valgrind"};
   PairedReport report = judge(trial);
