@@ -8,7 +8,7 @@ namespace taskbench::rt::base {
     owner_inside_.store(0, release);
     // relaxed: waits for the gate to look open; the load below decides
     for (int round = 0; gate_.load(relaxed) != 0; ++round) {
-      if (round < 256) {
+      if (round < patience(256)) {
         spin_hint();
       } else {
         yield_thread();

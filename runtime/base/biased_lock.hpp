@@ -47,7 +47,7 @@ class BiasedLock {
     if (gate_.exchange(1, acquire) != 0) return false;
     heavy_fence();  // seq_cst: the visitor's half of the story at the top
     // The owner's section is a few instructions; when it takes longer its core is elsewhere.
-    for (int i = 0; i < kPatience; ++i) {
+    for (int i = 0; i < patience(32); ++i) {
       // acquire: pairs with the release in owner_leave
       if (owner_inside_.load(acquire) == 0) return true;
       spin_hint();

@@ -142,8 +142,10 @@ inline void spin_hint() noexcept {
 #endif
 }
 
-/// How often a thread looks, with a spin_hint each time, before it gives up.
-inline constexpr int kPatience = 32;
+/// How many rounds a thread spins before it gives up, sleeps or yields. The permutation tester
+/// makes it one: what happens between two looks is the same as what happens between the last and
+/// what comes then.
+constexpr int patience(int rounds) noexcept { return rounds; }
 
 /// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
 void name_this_thread(const char* name) noexcept;

@@ -4,7 +4,7 @@ namespace taskbench::rt::park {
 namespace {
 
 // A look at the clock costs about as much as a few pauses.
-constexpr int kPausesPerClockRead = 8;
+constexpr int kPausesPerClockRead = base::patience(8);
 
 }  // namespace
 

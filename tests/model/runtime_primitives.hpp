@@ -25,11 +25,11 @@ using SpinLock = mc::Mutex;
 using LockGuard = mc::Guard<Mutex>;
 using SpinGuard = mc::Guard<SpinLock>;
 
-inline constexpr int kPatience = 1;
+constexpr int patience(int) noexcept { return 1; }
 
 inline void name_this_thread(const char*) noexcept {}
 inline void yield_thread(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
-inline void spin_hint(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
+inline void spin_hint() noexcept {}
 
 template <class T, class Tag = T>
 T& of_this_thread() noexcept {

@@ -299,7 +299,8 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     const Store& store = stores_[place.order[i]];
     if (store.value == expected) {
       if (i >= success_floor && !store.has_modification) outcomes[count++] = {i, true};
-      if (weak && i >= failure_floor) outcomes[count++] = {i, false};
+      const bool may_fail = weak && weak_failures_ < options_.weak_failures;
+      if (may_fail && i >= failure_floor) outcomes[count++] = {i, false};
     } else if (i >= failure_floor) {
       outcomes[count++] = {i, false};
     }
@@ -321,6 +322,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     note_access(place, index, success == seq_cst);
   } else {
     note_access(place, read, failure == seq_cst);
+    if (old == expected) ++weak_failures_;
     expected = old;
   }
   ++me().tick;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -172,12 +173,10 @@ class Thread {
   template <class Function, class... Arguments>
   requires(!std::is_same_v<std::remove_cvref_t<Function>, Thread>) explicit Thread(
       Function&& function, Arguments&&... arguments)
-      : number_(spawn(
-            [function = std::forward<Function>(function),
-             ... arguments = std::forward<Arguments>(arguments)]() mutable {
-              std::invoke(std::move(function), std::move(arguments)...);
-            },
-            Where::current())) {}
+      : number_(start([function = std::forward<Function>(function),
+                       ... arguments = std::forward<Arguments>(arguments)]() mutable {
+          std::invoke(std::move(function), std::move(arguments)...);
+        })) {}
   Thread(Thread&& other) noexcept : number_(std::exchange(other.number_, 0)) {}
   Thread& operator=(Thread&& other) noexcept {
     std::swap(number_, other.number_);
@@ -192,6 +191,13 @@ class Thread {
   static unsigned hardware_concurrency() noexcept { return 2; }
 
  private:
+  /// What is run need not be copied, which std::function would ask for.
+  template <class Body>
+  static int start(Body body) {
+    auto owned = std::make_shared<Body>(std::move(body));
+    return spawn([owned] { (*owned)(); }, Where::current());
+  }
+
   int number_ = 0;  // 0 is the body's
 };
 

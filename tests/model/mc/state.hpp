@@ -21,6 +21,9 @@
 
 namespace mc {
 
+/// From one look at the clock to the next: a loop that goes on for some microseconds ends soon.
+inline constexpr std::int64_t kClockStep_ns = 10'000;
+
 inline constexpr int kNoThread = -1;
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
@@ -245,7 +248,7 @@ class Engine {
   void join(int thread, Where where);
   void* of_this_thread(const void* key, std::size_t size, std::size_t alignment,
                        void (*destroy)(void*));
-  std::int64_t now() { return ++time_; }
+  std::int64_t now() { return time_ += kClockStep_ns; }
   int user_choice(int count);
   void sometimes(std::string_view name, bool outcome) { sometimes_[std::string(name)] |= outcome; }
   void outcome(std::string_view text) { result_.outcomes.emplace(text); }
@@ -338,6 +341,7 @@ class Engine {
   int steps_ = 0;
   std::uint32_t writes_ = 0;
   int spurious_ = 0;
+  int weak_failures_ = 0;
   std::int64_t time_ = 0;
   VectorClock sc_fences_;      ///< what happens before a sequentially consistent fence
   VectorClock sc_operations_;  ///< the last such operation of each thread
