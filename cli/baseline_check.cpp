@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -133,7 +134,7 @@ std::string digest_of(const model::Series& series) {
 /// The given program must be that of the journal. One that is gone is not needed any more, where
 /// the series is complete.
 void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& setup,
-                          const std::atomic<bool>& stop) {
+                          const std::stop_token& stop) {
   if (check.program.empty()) return;
   if (check.program != setup.command) {
     throw UsageError(
@@ -175,7 +176,7 @@ void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& ver
 
 /// For as long as the processes took, which is enough for a burst of other work to end, and at most
 /// half a minute.
-void wait_before_confirming(const model::Series& series, const std::atomic<bool>& stop) {
+void wait_before_confirming(const model::Series& series, const std::stop_token& stop) {
   constexpr double kMost_s = 30;
   double seconds = 0;
   for (const auto& process : series.processes) {
@@ -183,14 +184,15 @@ void wait_before_confirming(const model::Series& series, const std::atomic<bool>
   }
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(std::min(seconds, kMost_s));
-  while (!stop && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!stop.stop_requested() && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 /// One call of check_baseline(): what is measured, and what it is compared with.
 class Measurement {
  public:
   Measurement(const BaselineCheck& check, const VerdictOptions& verdict,
-              const std::atomic<bool>& stop)
+              const std::stop_token& stop)
       : check_(check), verdict_(verdict), stop_(stop) {}
 
   /// None when it was interrupted.
@@ -281,7 +283,7 @@ class Measurement {
     }
     if (!check_.output.quiet) print_note("slower; measuring once more, to confirm it");
     wait_before_confirming(comparison_.now, stop_);
-    if (stop_) return false;
+    if (stop_.stop_requested()) return false;
     go_on();
     if (!comparison_.now.complete()) return false;
     make_report();
@@ -301,7 +303,7 @@ class Measurement {
 
   const BaselineCheck& check_;
   const VerdictOptions& verdict_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   render::BaselineComparison comparison_;
 };
 
@@ -329,7 +331,7 @@ ExitCode interrupted(const BaselineCheck& check) {
 }  // namespace
 
 ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
-                        const std::atomic<bool>& stop) {
+                        const std::stop_token& stop) {
   check.output.refuse_unwritable();
   try {
     const auto judged = Measurement(check, verdict, stop).run();
@@ -343,7 +345,7 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
     if (comparison.report.environment_moved) return ExitCode::wrong_machine;
     return verdict.exit_code(comparison.report.overall);
   } catch (const UsageError&) {
-    if (!stop) throw;
+    if (!stop.stop_requested()) throw;
     return interrupted(check);
   } catch (const json::JournalError& error) {
     throw UsageError(error.what());
@@ -352,12 +354,12 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
   } catch (const workloads::measure::NotMeasurable& error) {
-    if (stop) return interrupted(check);
+    if (stop.stop_requested()) return interrupted(check);
     if (!check.reports_failures) throw UsageError(error.what());
     const ExitCode code = report_failure(check, Stage::measure, error.what());
     return error.has_failed() ? code : ExitCode::usage;
   } catch (const ProgramError& error) {
-    if (stop) return interrupted(check);
+    if (stop.stop_requested()) return interrupted(check);
     return report_failure(check, Stage::measure, error.what());
   } catch (const json::ReadError& error) {
     return report_failure(

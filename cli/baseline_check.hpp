@@ -2,9 +2,9 @@
 // what `taskbench baseline compare` and `taskbench gate` have in common.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "cli/baseline_store.hpp"
@@ -39,6 +39,6 @@ struct BaselineCheck {
 /// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
 /// measured_program_failed; interrupted.
 [[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
-                                      const std::atomic<bool>& stop);
+                                      const std::stop_token& stop);
 
 }  // namespace taskbench::cli

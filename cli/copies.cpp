@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 
 #include "workloads/measure/process.hpp"
@@ -32,7 +33,7 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
   return std::nullopt;
 }
 
-std::string sha256_of(const fs::path& file, const std::atomic<bool>& stop) {
+std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
   const auto answer = workloads::measure::run_process(
       {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
   // A name with a backslash or a newline has one in front.
@@ -45,7 +46,7 @@ std::string sha256_of(const fs::path& file, const std::atomic<bool>& stop) {
 }  // namespace
 
 std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
-                           const std::atomic<bool>& stop) {
+                           const std::stop_token& stop) {
   const std::vector<std::string>& first = programs.front().command();
   std::string objects;
   for (const workloads::measure::Program& program : programs) {

@@ -1,7 +1,7 @@
 // Whether programs are copies of one build: linked from the same objects, in different orders.
 #pragma once
 
-#include <atomic>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,6 +15,6 @@ inline constexpr const char* kRelinkManifest = ".relink";
 
 /// Why they are not known to be copies of one build; empty when they are.
 [[nodiscard]] std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
-                                         const std::atomic<bool>& stop);
+                                         const std::stop_token& stop);
 
 }  // namespace taskbench::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +48,7 @@ void add_counts(const std::vector<reports::json::PerfCount>& counts, std::int64_
 
 class CounterPassRun {
  public:
-  CounterPassRun(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run)
+  CounterPassRun(const RunPlan& plan, const std::stop_token& stop, model::Run& run)
       : plan_(plan),
         run_(run),
         stop_(stop),
@@ -88,8 +89,7 @@ class CounterPassRun {
       if (outcome.stop_trying) given_up_ = failure;
       add_counts(outcome.counts, as_timed.iterations, measured.events);
     }
-    // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-    if (stop_.load(std::memory_order_relaxed)) failure = kInterrupted;
+    if (stop_.stop_requested()) failure = kInterrupted;
     for (model::EventCount& event : measured.events) {
       if (event.per_iteration.size() >= kCountingProcesses || !event.unavailable.empty()) continue;
       event.unavailable = failure.empty() ? "perf printed no count of it" : failure;
@@ -103,7 +103,7 @@ class CounterPassRun {
 
   const RunPlan& plan_;
   model::Run& run_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   ProgressLine progress_;
   ScratchFolder scratch_;
   Perf perf_;
@@ -112,7 +112,7 @@ class CounterPassRun {
 
 }  // namespace
 
-void count_events(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+void count_events(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
   run.counter_pass.emplace();
   run.counter_pass->requested = plan.counters.words;
   run.counter_pass->processes = kCountingProcesses;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +59,7 @@ std::string failure_of(const ProcessOutcome& outcome) {
 
 class ExactPass {
  public:
-  ExactPass(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run)
+  ExactPass(const RunPlan& plan, const std::stop_token& stop, model::Run& run)
       : plan_(plan), stop_(stop), run_(run), progress_(progress_style(plan.quiet)) {}
 
   void count() {
@@ -110,7 +111,7 @@ class ExactPass {
   }
 
   const RunPlan& plan_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   model::Run& run_;
   ProgressLine progress_;
   ScratchFolder scratch_;
@@ -120,7 +121,7 @@ class ExactPass {
 
 }  // namespace
 
-void count_exactly(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+void count_exactly(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
   if (!run.counter_pass) {
     run.counter_pass.emplace();
     run.counter_pass->requested = plan.counters.words;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +22,7 @@ constexpr double kCheckoutTimeout_s = 3600;  // a large repository on a slow dis
 constexpr std::size_t kAbbreviatedDigits = 12;
 
 ProcessOutcome run_git(std::vector<std::string> words, double timeout_s,
-                       const std::atomic<bool>& stop) {
+                       const std::stop_token& stop) {
   words.insert(words.begin(), "git");
   return workloads::measure::run_process(
       {.command = std::move(words), .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, stop);
@@ -34,7 +35,7 @@ std::string first_line_of(const ProcessOutcome& outcome) {
 
 }  // namespace
 
-GitRepository::GitRepository(const std::atomic<bool>& stop) : stop_(&stop) {
+GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
   // A hook of git's that calls taskbench has them set. They would lead git, and that of a build, to
   // another folder than the one it is called in.
   for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) {
@@ -58,7 +59,7 @@ std::optional<std::string> GitRepository::find_commit(const std::string& revisio
   // What begins with a dash would be an option of git's.
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;
   const ProcessOutcome outcome = run_git(
-      {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, *stop_);
+      {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, stop_);
   const std::string commit = first_line_of(outcome);
   return commit.empty() ? std::nullopt : std::optional(commit);
 }
@@ -68,11 +69,11 @@ std::string GitRepository::commit_of(const std::string& option, const std::strin
   std::string problem = fmt::format("{}: unknown revision '{}'", option, revision);
   const ProcessOutcome names = run_git(
       {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},
-      kQuestionTimeout_s, *stop_);
+      kQuestionTimeout_s, stop_);
   if (const auto near = nearest(revision, workloads::measure::lines_of(names.output)))
     problem += fmt::format("; did you mean '{}'?", *near);
   const ProcessOutcome shallow =
-      run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, *stop_);
+      run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, stop_);
   if (shallow.output.starts_with("true")) {
     problem += "; this clone is shallow: `git fetch --unshallow` brings what it lacks";
   }
@@ -81,7 +82,7 @@ std::string GitRepository::commit_of(const std::string& option, const std::strin
 
 bool GitRepository::has_uncommitted_changes() const {
   const ProcessOutcome outcome =
-      run_git({"status", "--porcelain", "--untracked-files=no"}, kQuestionTimeout_s, *stop_);
+      run_git({"status", "--porcelain", "--untracked-files=no"}, kQuestionTimeout_s, stop_);
   return outcome.ok() && !outcome.output.empty();
 }
 
@@ -91,7 +92,7 @@ void GitRepository::add_worktree(const std::filesystem::path& folder,
   const ProcessOutcome outcome =
       run_git({"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force",
                "--detach", folder.string(), commit},
-              kCheckoutTimeout_s, *stop_);
+              kCheckoutTimeout_s, stop_);
   if (outcome.ok()) return;
   throw GitError(fmt::format("commit {} cannot be checked out at {}: git {}", abbreviated(commit),
                              folder.string(), outcome.text()));
@@ -99,7 +100,7 @@ void GitRepository::add_worktree(const std::filesystem::path& folder,
 
 void GitRepository::prune_worktrees() const {
   // What cannot be pruned now is pruned another time, by git itself at the latest.
-  static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, *stop_));
+  static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, stop_));
 }
 
 std::string abbreviated(const std::string& commit) { return commit.substr(0, kAbbreviatedDigits); }

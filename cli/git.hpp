@@ -1,10 +1,10 @@
 // What taskbench asks of git: which commit a name means, and a checkout of it in another folder.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 namespace taskbench::cli {
@@ -20,7 +20,7 @@ class GitRepository {
  public:
   /// The repository of the current directory. Takes out of this process's environment what would
   /// name another one to git. Throws UsageError when there is none, or no git.
-  explicit GitRepository(const std::atomic<bool>& stop);
+  explicit GitRepository(const std::stop_token& stop);
 
   /// The folder that all worktrees of the repository share: its identity.
   [[nodiscard]] const std::filesystem::path& common_folder() const { return common_folder_; }
@@ -43,7 +43,7 @@ class GitRepository {
   void prune_worktrees() const;
 
  private:
-  const std::atomic<bool>* stop_;
+  std::stop_token stop_;
   std::filesystem::path common_folder_;
 };
 

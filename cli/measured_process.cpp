@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stop_token>
 #include <string_view>
 
 #include "cli/near_miss.hpp"
@@ -20,7 +21,7 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
 
 reports::model::Run run_once(const workloads::measure::Program& program,
                              const workloads::measure::SampleRequest& request,
-                             const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
+                             const std::filesystem::path& scratch, const std::stop_token& stop) {
   const std::filesystem::path file = scratch / "result.json";
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
@@ -64,7 +65,7 @@ void require_sound(const workloads::measure::Program& program, const reports::mo
 reports::model::Run measure_once(const workloads::measure::Program& program,
                                  const workloads::measure::SampleRequest& request,
                                  const std::filesystem::path& scratch,
-                                 const std::atomic<bool>& stop) {
+                                 const std::stop_token& stop) {
   reports::model::Run result = run_once(program, request, scratch, stop);
   require_sound(program, result);
   return result;

@@ -2,9 +2,9 @@
 // series have in common.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,7 +29,7 @@ class BenchmarkError : public workloads::measure::ProgramError {
 [[nodiscard]] reports::model::Run run_once(const workloads::measure::Program& program,
                                            const workloads::measure::SampleRequest& request,
                                            const std::filesystem::path& scratch,
-                                           const std::atomic<bool>& stop);
+                                           const std::stop_token& stop);
 
 /// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
 /// name; empty when it can.
@@ -46,7 +46,7 @@ void require_sound(const workloads::measure::Program& program, const reports::mo
 [[nodiscard]] reports::model::Run measure_once(const workloads::measure::Program& program,
                                                const workloads::measure::SampleRequest& request,
                                                const std::filesystem::path& scratch,
-                                               const std::atomic<bool>& stop);
+                                               const std::stop_token& stop);
 
 /// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
 /// "ping_pong/work_stealing/workers:2", too. No names: all are meant.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include "cli/measured_process.hpp"
@@ -32,7 +33,7 @@ void take_counts(const model::Run& result, InstructionSample& sample) {
 
 /// Fills in the counts, or why there are none.
 void count(const Program& program, double timeout_s, const std::filesystem::path& scratch,
-           const std::atomic<bool>& stop, InstructionSample& sample) {
+           const std::stop_token& stop, InstructionSample& sample) {
   if (program.kind() != Program::Kind::taskbench) {
     sample.unavailable =
         "only programs that are taskbench tell callgrind where an iteration begins";
@@ -54,14 +55,13 @@ void count(const Program& program, double timeout_s, const std::filesystem::path
 }  // namespace
 
 void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
-                        double timeout_s, const std::atomic<bool>& stop,
+                        double timeout_s, const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
                         reports::json::JournalWriter& journal, model::PairedTrial& trial) {
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
   const std::size_t all = 2 * names.size();
-  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-  while (trial.instructions.size() < all && !stop.load(std::memory_order_relaxed)) {
+  while (trial.instructions.size() < all && !stop.stop_requested()) {
     const std::size_t done = trial.instructions.size();
     InstructionSample sample;
     sample.side = done % 2 == 0 ? Side::base : Side::head;
@@ -70,7 +70,7 @@ void count_instructions(const TrialPrograms& programs, const std::filesystem::pa
                          name_of(sample.side), sample.benchmark));
     count(sample.side == Side::base ? programs.base : programs.head, timeout_s, scratch, stop,
           sample);
-    if (stop.load(std::memory_order_relaxed)) return;  // what was told to stop has not failed
+    if (stop.stop_requested()) return;  // what was told to stop has not failed
     journal.append(sample);
     trial.instructions.push_back(std::move(sample));
   }

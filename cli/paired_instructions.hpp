@@ -1,9 +1,9 @@
 // Counts the instructions of both programs of a paired trial, before its first block.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "cli/paired_trial.hpp"
@@ -17,7 +17,7 @@ namespace taskbench::cli {
 /// what cannot be counted with the reason, which is no error. Returns early when `stop` is set.
 /// Throws JournalError.
 void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
-                        double timeout_s, const std::atomic<bool>& stop,
+                        double timeout_s, const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
                         reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -107,7 +108,7 @@ void refuse_other_revision(const model::PairedProgram& then, const model::Paired
 /// One call of compare_programs(): what was asked for, and what has come of it so far.
 class Comparison {
  public:
-  Comparison(const PairedPlan& plan, const std::atomic<bool>& stop, PairedOutcome& outcome)
+  Comparison(const PairedPlan& plan, const std::stop_token& stop, PairedOutcome& outcome)
       : plan_(plan), stop_(stop), outcome_(outcome), trial_(outcome.trial) {}
 
   void run() {
@@ -251,7 +252,8 @@ class Comparison {
     } catch (const MissingProgram& error) {
       fail(Stage::start, side, error.what(), error.last_lines());
     } catch (const BuildError& error) {
-      if (stop_) return false;  // interrupted, which the outcome says unless told otherwise
+      if (stop_.stop_requested())
+        return false;  // interrupted, which the outcome says unless told otherwise
       fail(Stage::build, side, error.what(), error.last_lines());
     }
     return false;
@@ -277,7 +279,7 @@ class Comparison {
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("--{} '{}': {}", name_of(side), command, error.what()));
     } catch (const ProgramError& error) {
-      if (stop_) return std::nullopt;
+      if (stop_.stop_requested()) return std::nullopt;
       const bool is_command = program(side).commit.empty();
       const std::string message =
           is_command ? fmt::format("--{}: {}", name_of(side), error.what()) : error.what();
@@ -347,7 +349,7 @@ class Comparison {
       measure(programs, resumes, scratch.path());
       if (trial_.end) finish(PairedOutcome::Kind::judged);
     } catch (const SideError& error) {
-      if (stop_) return;
+      if (stop_.stop_requested()) return;
       std::string benchmark = error.benchmark();
       if (benchmark.empty() && plan_.policy.reports_failures) {
         benchmark = failing_benchmark(programs, error.side(), trial_.setup, scratch.path(),
@@ -403,7 +405,7 @@ class Comparison {
   }
 
   const PairedPlan& plan_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   PairedOutcome& outcome_;
   model::PairedTrial& trial_;
   std::optional<GitRepository> repository_;
@@ -435,12 +437,12 @@ ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
 
 }  // namespace
 
-PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop) {
+PairedOutcome compare_programs(const PairedPlan& plan, const std::stop_token& stop) {
   PairedOutcome outcome;
   try {
     Comparison(plan, stop, outcome).run();
   } catch (const UsageError&) {
-    if (!stop) throw;
+    if (!stop.stop_requested()) throw;
   } catch (const json::JournalError& error) {
     throw UsageError(error.what());
   } catch (const std::filesystem::filesystem_error& error) {

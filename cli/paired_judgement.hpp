@@ -1,7 +1,7 @@
 // Compares two programs as ab and gate do, from what was asked for to files and exit code.
 #pragma once
 
-#include <atomic>
+#include <stop_token>
 #include <string>
 
 #include "cli/exit_code.hpp"
@@ -26,7 +26,7 @@ struct PairedOutcome {
 
 /// Builds the revisions, resumes or begins the trial, and runs it to its end. Throws UsageError for
 /// what cannot be done as asked.
-[[nodiscard]] PairedOutcome compare_programs(const PairedPlan& plan, const std::atomic<bool>& stop);
+[[nodiscard]] PairedOutcome compare_programs(const PairedPlan& plan, const std::stop_token& stop);
 
 /// Prints what came of it, and writes the files that the plan names.
 [[nodiscard]] ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,

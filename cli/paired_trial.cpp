@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -51,7 +52,7 @@ auto of_side(const TrialPrograms& programs, model::Side side, const Call& call) 
 /// One process of that side.
 model::Run measure_side(const TrialPrograms& programs, model::Side side,
                         const SampleRequest& request, const std::filesystem::path& scratch,
-                        const std::atomic<bool>& stop) {
+                        const std::stop_token& stop) {
   return of_side(programs, side, [&](const Program& program) {
     return measure_once(program, request, scratch, stop);
   });
@@ -96,7 +97,7 @@ void note_missing(const TrialPrograms& programs, const std::vector<std::string>&
 }
 
 Exploration run_both(const TrialPrograms& programs, SampleRequest request,
-                     const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
+                     const std::filesystem::path& scratch, const std::stop_token& stop) {
   const auto run = [&](model::Side side) {
     return of_side(programs, side, [&](const Program& program) {
       request.repetitions = trial_repetitions(program);
@@ -222,7 +223,7 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
-             const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
+             const std::filesystem::path& scratch, double timeout_s, const std::stop_token& stop,
              model::PairedSetup& setup, const std::function<void()>& waiting) {
   SampleRequest request = request_of(setup, timeout_s);
   request.families = chosen;
@@ -234,7 +235,7 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
     found = run_both(programs, request, scratch, stop);
   } catch (const SideError&) {
     // A program may call it a failure that no name of its is meant.
-    if (chosen.empty() || stop.load(std::memory_order_relaxed)) throw;  // relaxed: as in run_trial
+    if (chosen.empty() || stop.stop_requested()) throw;
   }
   if (!found || !has_all(*found, chosen)) {  // all of them, to say which name was meant
     request.families.clear();
@@ -298,7 +299,7 @@ void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& set
 
 std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
                               const model::PairedSetup& setup, const std::filesystem::path& scratch,
-                              double timeout_s, const std::atomic<bool>& stop) {
+                              double timeout_s, const std::stop_token& stop) {
   constexpr double kPatience_s = 60;
   const Clock::time_point start = Clock::now();
   SampleRequest request = request_of(setup, std::min(timeout_s, kPatience_s));
@@ -326,7 +327,7 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
   for (const std::string& name : names) {
     request.benchmarks = {name};
     if (fails()) failing.push_back(name);
-    if (stop.load(std::memory_order_relaxed)) return {};  // relaxed: as in run_trial()
+    if (stop.stop_requested()) return {};
     if (seconds_since(start) > kPatience_s) return {};
   }
   const bool in_every_one = failing.size() == names.size() && names.size() > 1;
@@ -334,15 +335,14 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
 }
 
 void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
-               const TrialLimits& limits, const std::atomic<bool>& stop,
+               const TrialLimits& limits, const std::stop_token& stop,
                const std::function<void(const TrialProgress&)>& progress,
                json::JournalWriter& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, limits.timeout_s);
   auto machine = workloads::measure::read_machine("/", false);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
-  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-  while (!trial.end && !stop.load(std::memory_order_relaxed)) {
+  while (!trial.end && !stop.stop_requested()) {
     const auto done = static_cast<int>(trial.samples.size());
     model::ProcessSample sample;
     sample.block = done / model::kBlockSize;
@@ -369,7 +369,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
       result = measure_side(programs, sample.side, request, scratch, stop);
     } catch (const ProgramError&) {
       // A process that was told to stop is no failure of the program.
-      if (stop.load(std::memory_order_relaxed)) return;
+      if (stop.stop_requested()) return;
       throw;
     }
     sample.took_s = seconds_since(start);

@@ -2,10 +2,10 @@
 // has its verdict or the budget is spent.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -62,7 +62,7 @@ class ScratchFolder {
 /// cannot be judged, is noted and left out. `waiting` is called meanwhile.
 /// Throws SideError, and ProgramError when they have nothing in common.
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
-             const std::filesystem::path& scratch, double timeout_s, const std::atomic<bool>& stop,
+             const std::filesystem::path& scratch, double timeout_s, const std::stop_token& stop,
              reports::model::PairedSetup& setup, const std::function<void()>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
@@ -82,13 +82,13 @@ struct TrialLimits {
                                             reports::model::Side side,
                                             const reports::model::PairedSetup& setup,
                                             const std::filesystem::path& scratch, double timeout_s,
-                                            const std::atomic<bool>& stop);
+                                            const std::stop_token& stop);
 
 /// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
 /// journal and to the trial. Throws SideError and JournalError; the trial then holds what was
 /// complete.
 void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
-               const TrialLimits& limits, const std::atomic<bool>& stop,
+               const TrialLimits& limits, const std::stop_token& stop,
                const std::function<void(const TrialProgress&)>& progress,
                reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "reports/json/file_content.hpp"
@@ -77,7 +78,7 @@ struct Perf::Answer {
 };
 
 Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
-           const std::atomic<bool>& stop)
+           const std::stop_token& stop)
     : scratch_(std::move(scratch)), stop_(stop) {
   find_form();
   for (const CounterRequest& request : requests) {

@@ -4,10 +4,10 @@
 // the hardware do not, and what is permitted depends on more than one setting.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -51,7 +51,7 @@ class Perf {
  public:
   /// Tries perf and then each request. `scratch` is a folder for its pipes and files.
   Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
-       const std::atomic<bool>& stop);
+       const std::stop_token& stop);
 
   [[nodiscard]] const std::string& version() const { return version_; }
   /// Why perf can count nothing at all; empty when it can be used.
@@ -78,7 +78,7 @@ class Perf {
                            const std::vector<std::string>& environment, double timeout_s) const;
 
   std::filesystem::path scratch_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   std::string pipes_;
   std::string version_;
   std::string unavailable_;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -38,7 +39,7 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
 }
 
 /// The first of them that perf can sample here.
-std::string choose_event(const std::filesystem::path& scratch, const std::atomic<bool>& stop) {
+std::string choose_event(const std::filesystem::path& scratch, const std::stop_token& stop) {
   ProcessOutcome outcome;
   for (const char* event : {"cycles", "cpu-clock"}) {
     outcome =
@@ -56,7 +57,7 @@ std::string choose_event(const std::filesystem::path& scratch, const std::atomic
 /// What was sampled in truth: most versions of perf take the clock by themselves where they cannot
 /// count cycles, and user mode alone where they may not look into the kernel, and end well. Without
 /// a name when they do not tell.
-reports::json::PerfEvent recorded_event(const std::string& data, const std::atomic<bool>& stop) {
+reports::json::PerfEvent recorded_event(const std::string& data, const std::stop_token& stop) {
   const ProcessOutcome outcome =
       workloads::measure::run_process({.command = {"perf", "evlist", "-i", data},
                                        .environment = {"LC_ALL=C"},
@@ -112,7 +113,7 @@ double recording_bytes(unsigned frequency, unsigned cpus, double duration_s) {
 }
 
 Recording record(const std::vector<std::string>& command, unsigned frequency, double timeout_s,
-                 const std::filesystem::path& scratch, const std::atomic<bool>& stop,
+                 const std::filesystem::path& scratch, const std::stop_token& stop,
                  const std::function<void(double)>& waiting) {
   Recording recording;
   recording.event = choose_event(scratch, stop);

@@ -1,10 +1,10 @@
 // perf(1) as a sampling profiler.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ struct Recording {
 /// PerfError, and WorkloadError. `waiting` is called now and then.
 [[nodiscard]] Recording record(const std::vector<std::string>& command, unsigned frequency,
                                double timeout_s, const std::filesystem::path& scratch,
-                               const std::atomic<bool>& stop,
+                               const std::stop_token& stop,
                                const std::function<void(double elapsed_s)>& waiting);
 
 }  // namespace taskbench::cli

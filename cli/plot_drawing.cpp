@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <stop_token>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -48,7 +49,7 @@ reports::render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::pa
 }  // namespace
 
 DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots, const fs::path& folder,
-                      double timeout_s, ProgressLine& progress, const std::atomic<bool>& stop) {
+                      double timeout_s, ProgressLine& progress, const std::stop_token& stop) {
   DrawnPlots result;
   std::string gave_up;
   for (std::size_t i = 0; i < plots.size(); ++i) {

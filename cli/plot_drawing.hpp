@@ -1,9 +1,9 @@
 // Draws the plots of a report with gnuplot.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,6 +25,6 @@ struct DrawnPlots {
 /// or neither. A gnuplot that is missing, or that hangs, is not asked for the other plots.
 [[nodiscard]] DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots,
                                     const std::filesystem::path& folder, double timeout_s,
-                                    ProgressLine& progress, const std::atomic<bool>& stop);
+                                    ProgressLine& progress, const std::stop_token& stop);
 
 }  // namespace taskbench::cli

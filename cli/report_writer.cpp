@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <stop_token>
 #include <system_error>
 
 #include "cli/report_folder.hpp"
@@ -22,7 +23,7 @@ constexpr const char* kMarkdown = "report.md";
 constexpr std::size_t kReportBytes = 1 << 20;  // most of it the plots
 
 DrawnPlots draw(const render::Document& document, const ReportRequest& request,
-                const ReportFolder& folder, const std::atomic<bool>& stop) {
+                const ReportFolder& folder, const std::stop_token& stop) {
   const fs::path plots = render::kPlotFolder;
   folder.make_folder(plots);
   for (const render::Plot& plot : document.plots) {
@@ -55,15 +56,14 @@ void refuse_unwritable_report(const fs::path& folder) {
 }
 
 ExitCode write_report(const render::Document& document, const ReportRequest& request,
-                      const std::atomic<bool>& stop) {
+                      const std::stop_token& stop) {
   ReportFolder folder(request.folder);
   const DrawnPlots drawn = draw(document, request, folder, stop);
   if (drawn.interrupted && !request.write_if_interrupted) return ExitCode::interrupted;
   for (const ReportFile& file : request.files) folder.write(file.name, file.content);
   folder.write(kMarkdown, render::markdown(document, drawn.plots));
   folder.write(kPage, render::html(document, drawn.plots));
-  // relaxed: nothing is ordered by the flag.
-  const bool is_late = stop.load(std::memory_order_relaxed);
+  const bool is_late = stop.stop_requested();
   if (is_late && !request.write_if_interrupted) return ExitCode::interrupted;
   folder.publish(kPage);
   if (drawn.missing > 0 && !request.quiet) {

@@ -1,8 +1,8 @@
 // Writes a report: the page, the same as Markdown, and the plots.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -32,6 +32,6 @@ void refuse_unwritable_report(const std::filesystem::path& folder);
 /// Writes index.html, report.md and plots/, whole or not at all. Plots that cannot be drawn are
 /// replaced by a sentence, and that is noted on standard error. Throws UsageError.
 ExitCode write_report(const reports::render::Document& document, const ReportRequest& request,
-                      const std::atomic<bool>& stop);
+                      const std::stop_token& stop);
 
 }  // namespace taskbench::cli

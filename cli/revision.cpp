@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -65,7 +66,7 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
 /// another file of its name.
 class BuildLock {
  public:
-  BuildLock(const fs::path& path, const std::string& name, const std::atomic<bool>& stop,
+  BuildLock(const fs::path& path, const std::string& name, const std::stop_token& stop,
             const Waiting& waiting)
       : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) {
@@ -78,8 +79,7 @@ class BuildLock {
         ::close(descriptor_);
         throw UsageError(fmt::format("{}: {}", path.string(), std::strerror(error)));
       }
-      // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-      if (stop.load(std::memory_order_relaxed)) {
+      if (stop.stop_requested()) {
         ::close(descriptor_);
         throw BuildError("interrupted", {});
       }
@@ -144,7 +144,7 @@ std::vector<std::string> comparable_environment(const BuildRecipe& recipe, const
 
 /// What is there of an earlier try is thrown away: nobody knows how far it had come.
 void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
-           const std::string& commit, const Places& places, const std::atomic<bool>& stop,
+           const std::string& commit, const Places& places, const std::stop_token& stop,
            const Waiting& waiting) {
   fs::remove_all(places.source);
   fs::remove(places.log);
@@ -203,7 +203,7 @@ fs::path default_cache() {
 
 BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe& recipe,
                              const std::string& name, const std::string& commit,
-                             const std::atomic<bool>& stop, const Waiting& waiting) {
+                             const std::stop_token& stop, const Waiting& waiting) {
   const Places places = places_of(repository, recipe, commit);
   std::error_code failed;
   fs::create_directories(places.folder, failed);

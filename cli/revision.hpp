@@ -10,10 +10,10 @@
 // when. The whole cache may be deleted at any time.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,7 +72,7 @@ struct BuiltRevision {
 /// Throws BuildError, also when `stop` was set, and UsageError.
 [[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
-    const std::string& commit, const std::atomic<bool>& stop,
+    const std::string& commit, const std::stop_token& stop,
     const std::function<void(const std::string& text)>& waiting);
 
 /// `word` as a shell takes it for one word.

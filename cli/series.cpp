@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include "cli/measured_process.hpp"
@@ -50,7 +51,7 @@ std::map<std::string, double> medians(const model::Run& result,
 }
 
 /// Of the sources: what a taskbench says of itself, else the commit that is checked out here.
-std::string commit_of(const model::Run& result, const std::atomic<bool>& stop) {
+std::string commit_of(const model::Run& result, const std::stop_token& stop) {
   if (!result.environment.git_commit.empty()) return result.environment.git_commit;
   const auto answer = workloads::measure::run_process(
       {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
@@ -73,7 +74,7 @@ SampleRequest request_of(const model::SeriesSetup& setup, double timeout_s) {
 }  // namespace
 
 SeriesProgram series_program(const std::string& command, double timeout_s,
-                             const std::atomic<bool>& stop) {
+                             const std::stop_token& stop) {
   try {
     std::vector<std::string> words =
         command.empty() ? std::vector{std::filesystem::canonical("/proc/self/exe").string()}
@@ -91,7 +92,7 @@ SeriesProgram series_program(const std::string& command, double timeout_s,
 }
 
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
-             const std::atomic<bool>& stop, model::SeriesSetup& setup) {
+             const std::stop_token& stop, model::SeriesSetup& setup) {
   SampleRequest request = request_of(setup, program.timeout_s);
   request.repetitions = trial_repetitions(program.program);
   model::Run result = run_once(program.program, request, scratch, stop);
@@ -149,8 +150,8 @@ void refuse_changed(const std::filesystem::path& journal, const model::SeriesSet
 }
 
 void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::atomic<bool>& stop, const SeriesRun& run,
-                reports::json::LineFile& journal, model::Series& series) {
+                const std::stop_token& stop, const SeriesRun& run, reports::json::LineFile& journal,
+                model::Series& series) {
   const std::vector<std::string>& benchmarks = series.setup.benchmarks;
   ProgressLine line(progress_style(run.quiet));
   const Clock::time_point start = Clock::now();
@@ -167,8 +168,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
   const int most_aside = run.keeps_all ? 0 : series.setup.processes;
   int begun = static_cast<int>(series.processes.size());
   int aside = 0;
-  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-  while (!series.complete() && !stop.load(std::memory_order_relaxed)) {
+  while (!series.complete() && !stop.stop_requested()) {
     const std::size_t number = series.processes.size();
     line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(), set_aside(aside)),
               std::chrono::duration<double>(Clock::now() - start).count());
@@ -184,7 +184,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
       result = measure_once(program.program, request, scratch, stop);
     } catch (const ProgramError&) {
       // A process that was told to stop is no failure of the program.
-      if (stop.load(std::memory_order_relaxed)) return;
+      if (stop.stop_requested()) return;
       throw;
     }
     process.use =

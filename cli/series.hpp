@@ -1,8 +1,8 @@
 // Runs several fresh processes of one program, one after the other, with the canary between them.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 
 #include "reports/json/line_file.hpp"
@@ -21,13 +21,13 @@ struct SeriesProgram {
 /// The program of the command; of an empty one this taskbench itself. Throws UsageError
 /// and ProgramError.
 [[nodiscard]] SeriesProgram series_program(const std::string& command, double timeout_s,
-                                           const std::atomic<bool>& stop);
+                                           const std::stop_token& stop);
 
 /// Fills in what a series is of: the program, the date, the key. Runs the program once, not
 /// counted, to learn its benchmarks, their iterations, and how it was built. Throws ProgramError
 /// and reports::json::ReadError.
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
-             const std::atomic<bool>& stop, reports::model::SeriesSetup& setup);
+             const std::stop_token& stop, reports::model::SeriesSetup& setup);
 
 /// What the journal was begun with must be what goes on: the machine, the canary and the program.
 /// Throws UsageError.
@@ -47,7 +47,7 @@ struct SeriesRun {
 /// CPUs were moved. Throws ProgramError, ReadError and JournalError; the series then holds what was
 /// complete.
 void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::atomic<bool>& stop, const SeriesRun& run,
-                reports::json::LineFile& journal, reports::model::Series& series);
+                const std::stop_token& stop, const SeriesRun& run, reports::json::LineFile& journal,
+                reports::model::Series& series);
 
 }  // namespace taskbench::cli

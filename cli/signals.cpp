@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <stop_token>
 #include <string_view>
 
 #include "cli/exit_code.hpp"
@@ -10,15 +12,14 @@
 namespace taskbench::cli {
 namespace {
 
-std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+std::stop_source stopping;
 
 // Only async-signal-safe calls. Putting these two back to their defaults is what makes the
 // second one deadly, also a SIGTERM after a SIGINT. SIGHUP stays caught: a terminal that goes away
 // sends it twice, by the shell and by the kernel.
 void request_stop(int) {
-  // relaxed: nothing else is read by whoever sees the flag.
-  stop_requested.store(true, std::memory_order_relaxed);
+  // Safe in a handler: with no callbacks, and none is ever registered, it is one exchange.
+  stopping.request_stop();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }
@@ -51,9 +52,9 @@ void handle(int number, void (*handler)(int)) {
 
 }  // namespace
 
-const std::atomic<bool>& stop_on_signals() {
+std::stop_token stop_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, request_stop);
-  return stop_requested;
+  return stopping.get_token();
 }
 
 void exit_on_signals() {

@@ -2,15 +2,15 @@
 // ends the process at once.
 #pragma once
 
-#include <atomic>
+#include <stop_token>
 
 namespace taskbench::cli {
 
-/// From here on the first SIGINT, SIGTERM or SIGHUP sets the flag that is returned; the next one of
-/// either kills the process in the usual way. A signal that the parent had set to be ignored
+/// From here on the first SIGINT, SIGTERM or SIGHUP requests the stop that is returned; the next
+/// one of either kills the process in the usual way. A signal that the parent had set to be ignored
 /// (nohup, a background job of a script) stays ignored. Call once, from the main thread, before
 /// others start.
-[[nodiscard]] const std::atomic<bool>& stop_on_signals();
+[[nodiscard]] std::stop_token stop_on_signals();
 
 /// For a command that only reads, and so has nothing to put in order: from here on these signals
 /// end the process at once with the status of what was interrupted, even while it waits for a file.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <stop_token>
 #include <utility>
 
 #include "cli/exit_code.hpp"
@@ -11,7 +12,7 @@
 
 namespace taskbench::cli {
 
-UnstoppableWork::UnstoppableWork(ProgressStyle style, const std::atomic<bool>& stop,
+UnstoppableWork::UnstoppableWork(ProgressStyle style, const std::stop_token& stop,
                                  std::string farewell)
     : stop_(stop), farewell_(std::move(farewell)), watcher_([this, style] { watch(style); }) {}
 
@@ -35,8 +36,7 @@ void UnstoppableWork::watch(ProgressStyle style) {
   ProgressLine line(style);
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
-    // relaxed: nothing is ordered by the flag.
-    if (stop_.load(std::memory_order_relaxed)) {
+    if (stop_.stop_requested()) {
       line.clear();
       print_note(farewell_);
       std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works

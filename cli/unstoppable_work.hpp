@@ -2,9 +2,9 @@
 // is and ends the process when ^C asks for that.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -18,7 +18,7 @@ namespace taskbench::cli {
 class UnstoppableWork {
  public:
   /// `farewell` is the note that an interrupt ends with. `stop` is of stop_on_signals().
-  UnstoppableWork(ProgressStyle style, const std::atomic<bool>& stop, std::string farewell);
+  UnstoppableWork(ProgressStyle style, const std::stop_token& stop, std::string farewell);
   UnstoppableWork(const UnstoppableWork&) = delete;
   UnstoppableWork& operator=(const UnstoppableWork&) = delete;
   ~UnstoppableWork();
@@ -29,7 +29,7 @@ class UnstoppableWork {
  private:
   void watch(ProgressStyle style);
 
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   const std::string farewell_;
   std::mutex mutex_;  // of the two below
   std::string text_;

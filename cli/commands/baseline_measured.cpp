@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "cli/baseline_check.hpp"
@@ -133,7 +134,7 @@ void refuse_other_name(const SavePlan& plan, const model::SeriesSetup& setup) {
 }
 
 model::Series begun_series(const SavePlan& plan, const SeriesProgram& program,
-                           const fs::path& scratch, const std::atomic<bool>& stop) {
+                           const fs::path& scratch, const std::stop_token& stop) {
   model::Series series;
   series.setup = plan.setup;
   explore(program, scratch, stop, series.setup);
@@ -146,7 +147,7 @@ model::Series begun_series(const SavePlan& plan, const SeriesProgram& program,
 }
 
 /// As complete as it could be made.
-model::Series measured_series(const SavePlan& plan, const std::atomic<bool>& stop) {
+model::Series measured_series(const SavePlan& plan, const std::stop_token& stop) {
   model::Series series;
   if (plan.resume) {
     series = json::read_series_journal(plan.journal);
@@ -276,7 +277,7 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
   const SavePlan plan = plan_save(arguments_);
   if (!plan.resume) refuse_journal(plan);
   plan.store.refuse_unwritable();
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   try {
     const model::Series series = measured_series(plan, stop);
     if (!series.complete()) return interrupted(plan);
@@ -286,17 +287,17 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
     if (places && !plan.allow_busy) return moved_meanwhile(plan, *places);
     return store(plan, series);
   } catch (const UsageError&) {
-    if (!stop) throw;
+    if (!stop.stop_requested()) throw;
     return interrupted(plan);
   } catch (const json::JournalError& error) {
     throw UsageError(error.what());
   } catch (const fs::filesystem_error& error) {
     throw UsageError(error.what());
   } catch (const workloads::measure::NotMeasurable& error) {
-    if (!stop) throw UsageError(error.what());
+    if (!stop.stop_requested()) throw UsageError(error.what());
     return interrupted(plan);
   } catch (const ProgramError& error) {
-    if (stop) return interrupted(plan);
+    if (stop.stop_requested()) return interrupted(plan);
     print_error(error.what());
   } catch (const json::ReadError& error) {
     print_error(fmt::format("the measured program wrote an unusable result: {}", error.what()));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,7 +89,7 @@ CalibratePlan complete(CalibratePlan plan, const ProcessOptions& process) {
 }
 
 /// Programs of two builds differ by more than noise, and a floor of that would hide as much.
-void refuse_no_copies(const std::vector<Program>& programs, const std::atomic<bool>& stop) {
+void refuse_no_copies(const std::vector<Program>& programs, const std::stop_token& stop) {
   const std::string why = why_not_copies(programs, stop);
   if (why.empty()) return;
   throw UsageError(fmt::format(
@@ -97,7 +98,7 @@ void refuse_no_copies(const std::vector<Program>& programs, const std::atomic<bo
       why));
 }
 
-std::vector<Program> programs_of(const CalibratePlan& plan, const std::atomic<bool>& stop) {
+std::vector<Program> programs_of(const CalibratePlan& plan, const std::stop_token& stop) {
   std::vector<Program> programs;
   for (const std::string& command : plan.copies) {
     try {
@@ -123,7 +124,7 @@ std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
 /// All trials of one calibration: those of the journal, and those to come.
 class Calibration {
  public:
-  Calibration(CalibratePlan plan, const std::atomic<bool>& stop)
+  Calibration(CalibratePlan plan, const std::stop_token& stop)
       : plan_(std::move(plan)),
         stop_(stop),
         programs_(programs_of(plan_, stop)),
@@ -151,7 +152,7 @@ class Calibration {
 
   void run() {
     if (trials_.empty()) explore_copies();
-    for (auto number = static_cast<int>(trials_.size()); !stop_; ++number) {
+    for (auto number = static_cast<int>(trials_.size()); !stop_.stop_requested(); ++number) {
       // The last one of the journal may have been cut short.
       if (!trials_.empty() && !trials_.back().end) --number;
       if (number >= *plan_.trials || is_out_of_time()) return;
@@ -237,7 +238,7 @@ class Calibration {
   static constexpr std::uint64_t kSeedStep = 1'000'003;
 
   CalibratePlan plan_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   std::vector<Program> programs_;
   ScratchFolder scratch_;
   ProgressLine line_;
@@ -384,14 +385,14 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
                           "exist yet",
                           plan.journal.string()));
   }
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   try {
     Calibration calibration(plan, stop);
     if (!plan.trusted) refuse_no_copies(calibration.programs(), stop);
     refuse_store(file);
     if (resume_) calibration.read_journal();
     calibration.run();
-    if (!stop) return conclude(plan, calibration, key, file);
+    if (!stop.stop_requested()) return conclude(plan, calibration, key, file);
     print_note("interrupted; go on with: taskbench calibrate --resume, and the same copies");
     return ExitCode::interrupted;
   } catch (const json::JournalError& error) {
@@ -399,11 +400,11 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
   } catch (const std::filesystem::filesystem_error& error) {
     throw UsageError(error.what());
   } catch (const UsageError&) {
-    if (!stop) throw;
+    if (!stop.stop_requested()) throw;
     print_note("interrupted before the first trial");
     return ExitCode::interrupted;
   } catch (const std::runtime_error& error) {  // ProgramError, ReadError
-    if (stop) {
+    if (stop.stop_requested()) {
       print_note("interrupted before the first trial");
       return ExitCode::interrupted;
     }

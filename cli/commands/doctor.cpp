@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -45,7 +45,7 @@ constexpr double kFirstLookMinTime_s = 0.02;
 
 class Examination {
  public:
-  Examination(const std::atomic<bool>& stop, bool quiet)
+  Examination(const std::stop_token& stop, bool quiet)
       : stop_(stop), line_(progress_style(quiet)) {}
 
   /// About two seconds. When `stop` is set on the way, what is found is not worth showing.
@@ -72,7 +72,8 @@ class Examination {
     line_.show("watching what else runs");
     const auto processes = measure::read_process_times();
     const auto before = measure::read_machine();
-    for (const double until = line_.elapsed_s() + kRest_s; line_.elapsed_s() < until && !stop_;) {
+    for (const double until = line_.elapsed_s() + kRest_s;
+         line_.elapsed_s() < until && !stop_.stop_requested();) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     facts.at_rest = measure::drift_between(before, measure::read_machine());
@@ -93,7 +94,7 @@ class Examination {
     return measure::measure(plan.cases, settings, progress, stop_).cases;
   }
 
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   ProgressLine line_;
 };
 
@@ -147,7 +148,7 @@ void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
 ExitCode DoctorCommand::execute(const Invocation& invocation) {
   constexpr std::size_t kFileBytes = 64 * 1024;
   refuse_unwritable(json_, kFileBytes);
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   model::DoctorReport report;
   try {
     report = Examination(stop, quiet_).run(invocation.command_line.front());
@@ -155,7 +156,7 @@ ExitCode DoctorCommand::execute(const Invocation& invocation) {
     print_error(fmt::format("the examination failed: {}", error.what()));
     return ExitCode::measured_program_failed;
   }
-  if (stop) {
+  if (stop.stop_requested()) {
     print_note("interrupted; nothing is known yet");
     return ExitCode::interrupted;
   }

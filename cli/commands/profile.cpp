@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -125,7 +126,7 @@ ProfilePlan ProfileCommand::plan() const {
 ExitCode ProfileCommand::execute(const Invocation&) {
   const ProfilePlan plan = this->plan();
   const auto& spec = plan.run.cases.front();
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   Recording recording;
   try {
     const ScratchFolder scratch;
@@ -138,13 +139,11 @@ ExitCode ProfileCommand::execute(const Invocation&) {
               fmt::format("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s)));
         });
   } catch (const PerfError& error) {
-    // relaxed: nothing is ordered by the flag.
-    if (stop.load(std::memory_order_relaxed)) return interrupted();
+    if (stop.stop_requested()) return interrupted();
     print_error(fmt::format("no profile: {}", error.what()));
     return ExitCode::wrong_machine;
   } catch (const WorkloadError& error) {
-    // relaxed: nothing is ordered by the flag.
-    if (stop.load(std::memory_order_relaxed)) return interrupted();
+    if (stop.stop_requested()) return interrupted();
     print_error(fmt::format("no profile: the workload failed: {}", error.what()));
     return ExitCode::measured_program_failed;
   } catch (const std::filesystem::filesystem_error& error) {

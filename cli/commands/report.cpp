@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <filesystem>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,7 +113,7 @@ ExitCode ReportCommand::execute(const Invocation&) {
   if (request_.folder.empty()) {
     throw UsageError("--out is missing: name a folder for the report, --out DIR");
   }
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   render::ReportInputs inputs;
   render::Document document;
   {

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -66,7 +66,7 @@ std::size_t expected_bytes(const RunPlan& plan) {
 }
 
 model::Run measure_plan(const RunPlan& plan, const Invocation& invocation,
-                        const std::atomic<bool>& stop) {
+                        const std::stop_token& stop) {
   model::Run run;
   run.environment = workloads::measure::probe_environment(invocation.command_line.front());
   ProgressLine progress_line(progress_style(plan.quiet));
@@ -87,11 +87,10 @@ model::Run measure_plan(const RunPlan& plan, const Invocation& invocation,
 }
 
 /// False when it was interrupted.
-bool count(const RunPlan& plan, const std::atomic<bool>& stop, model::Run& run) {
+bool count(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
   if (!plan.counters.requests.empty()) count_events(plan, stop, run);
   if (plan.counters.instructions_exact) count_exactly(plan, stop, run);
-  // relaxed: nothing is ordered by the flag.
-  if (stop.load(std::memory_order_relaxed)) {
+  if (stop.stop_requested()) {
     print_note("interrupted while counting; the times are complete");
     return false;
   }
@@ -125,10 +124,10 @@ void keep_times(const RunPlan& plan, const model::Run& run) {
 /// The report shows what the result file holds, and holds that file too. Who has interrupted the
 /// run wants what there is of it: then the drawing is not interrupted by the same signal.
 ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool interrupted,
-                          const std::atomic<bool>& stop) {
+                          const std::stop_token& stop) {
   if (!plan.report) return ExitCode::pass;
   constexpr const char* kResult = "result.json";
-  const std::atomic<bool> never{false};
+  const std::stop_token never;
   ReportRequest request{*plan.report, {{kResult, json::to_json(run)}}};
   request.quiet = plan.quiet;
   request.write_if_interrupted = true;
@@ -296,7 +295,7 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   print_notes_before(plan, cpus);
   for (const PlantedDelay& each : plan.planted) rt::plant_delay(each.site, each.ns);
 
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   model::Run run;
   try {
     run = measure_plan(plan, invocation, stop);

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -76,7 +76,7 @@ TracePlan complete(TracePlan plan, const RunArguments& arguments) {
   return plan;
 }
 
-TraceOutcome record(const TracePlan& plan, const std::atomic<bool>& stop) {
+TraceOutcome record(const TracePlan& plan, const std::stop_token& stop) {
   constexpr double kBetweenLooks_s = 0.25;
   ProgressLine line(progress_style(plan.quiet));
   double shown_s = 0;
@@ -168,7 +168,7 @@ void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
 ExitCode TraceCommand::execute(const Invocation& invocation) {
   const TracePlan plan = complete(plan_, arguments_);
   refuse_unwritable(plan.out, kLeastFileBytes);
-  const std::atomic<bool>& stop = stop_on_signals();
+  const std::stop_token stop = stop_on_signals();
   TraceOutcome outcome;
   try {
     outcome = record(plan, stop);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <stop_token>
 #include <string>
 
 #include "tests/workloads/fake_root.hpp"
@@ -192,7 +193,7 @@ class ToolsTest : public testing::Test {
 
   std::string path_;
   FakeRoot root_;
-  std::atomic<bool> stop_{false};
+  std::stop_token stop_;
 };
 
 TEST_F(ToolsTest, a_missing_tool_names_its_package) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stop_token>
 #include <string>
 
 #include "workloads/measure/cpu_affinity.hpp"
@@ -34,7 +35,7 @@ void expect_measured(const std::vector<FloorFigure>& figures) {
 }
 
 TEST(floor, each_quantity_is_measured_many_times) {
-  const std::atomic<bool> stop{false};
+  const std::stop_token stop;
   expect_measured(measure_floor(stop));
 }
 
@@ -43,7 +44,7 @@ TEST(floor, on_one_cpu_too) {
   ASSERT_FALSE(cpus.empty());
   const ScopedBinding binding(cpus.back());
   ASSERT_TRUE(binding.bound());
-  const std::atomic<bool> stop{false};
+  const std::stop_token stop;
   const auto figures = measure_floor(stop);
   expect_measured(figures);
   EXPECT_NE(figures.back().what.find("on the same CPU"), std::string::npos);
@@ -51,8 +52,9 @@ TEST(floor, on_one_cpu_too) {
 }
 
 TEST(floor, what_was_interrupted_says_so) {
-  const std::atomic<bool> stop{true};
-  const auto figures = measure_floor(stop);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto figures = measure_floor(stop.get_token());
   EXPECT_EQ(names(figures), kNames);
   for (const FloorFigure& each : figures) {
     EXPECT_EQ(each.unavailable, each.ns.empty() ? "interrupted" : "") << each.name;

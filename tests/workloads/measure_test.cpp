@@ -9,9 +9,8 @@
 #include <cstdlib>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
-
-#include "tests/workloads/never_stop.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -21,8 +20,8 @@ struct Trace {
   std::vector<std::uint64_t> verified;  ///< "id" of the case, at each verification
   int built = 0;
   int iterations = 0;
-  int fail_at_verification = -1;      ///< of the case with id 13
-  std::atomic<bool>* stop = nullptr;  ///< raised in the iteration after `stop_after` verifications
+  int fail_at_verification = -1;     ///< of the case with id 13
+  std::stop_source* stop = nullptr;  ///< asked in the iteration after `stop_after` verifications
   std::size_t stop_after = 0;
 };
 
@@ -35,7 +34,8 @@ class FakeInstance : public Instance {
   void run_iteration() override {
     ++trace.iterations;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (trace.stop != nullptr && trace.verified.size() >= trace.stop_after) *trace.stop = true;
+    if (trace.stop != nullptr && trace.verified.size() >= trace.stop_after)
+      trace.stop->request_stop();
   }
 
   std::optional<std::string> verify() override {
@@ -114,7 +114,7 @@ Settings quick_settings() {
 }
 
 Result measure_quietly(std::span<const Case> cases, const Settings& settings) {
-  return measure(cases, settings, nullptr, kNeverStop);
+  return measure(cases, settings, nullptr, {});
 }
 
 class measure_test : public testing::Test {
@@ -271,13 +271,13 @@ TEST_F(measure_test, worker_count_that_the_scheduler_cannot_have_is_an_error_of_
 }
 
 TEST_F(measure_test, stop_keeps_complete_repetitions_and_drops_the_one_under_way) {
-  std::atomic<bool> stop{false};
+  std::stop_source stop;
   Settings settings = quick_settings();
   settings.repetitions = 1'000;
   trace.stop = &stop;
   trace.stop_after = 40;
   const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  const Result result = measure(cases, settings, nullptr, stop);
+  const Result result = measure(cases, settings, nullptr, stop.get_token());
   EXPECT_TRUE(result.interrupted);
   ASSERT_EQ(result.cases.size(), 2U);
   const auto first = static_cast<std::int64_t>(result.cases[0].repetitions.size());
@@ -293,11 +293,11 @@ TEST_F(measure_test, stop_keeps_complete_repetitions_and_drops_the_one_under_way
 }
 
 TEST_F(measure_test, stop_during_warmup_leaves_every_case_without_repetitions) {
-  std::atomic<bool> stop{false};
+  std::stop_source stop;
   trace.stop = &stop;
   trace.stop_after = 1;
   const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  const Result result = measure(cases, quick_settings(), nullptr, stop);
+  const Result result = measure(cases, quick_settings(), nullptr, stop.get_token());
   EXPECT_TRUE(result.interrupted);
   ASSERT_EQ(result.cases.size(), 2U);
   for (const auto& one : result.cases) {
@@ -307,9 +307,10 @@ TEST_F(measure_test, stop_during_warmup_leaves_every_case_without_repetitions) {
 }
 
 TEST_F(measure_test, stop_before_the_start_runs_nothing) {
-  const std::atomic<bool> stop{true};
+  std::stop_source stop;
+  stop.request_stop();
   const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure(cases, quick_settings(), nullptr, stop);
+  const Result result = measure(cases, quick_settings(), nullptr, stop.get_token());
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(trace.iterations, 0);
 }
@@ -321,13 +322,12 @@ TEST_F(measure_test, progress_goes_from_nothing_to_everything) {
   Settings settings = quick_settings();
   settings.repetitions = 40;
   settings.min_time_s = 0.01;
-  (void)measure(
-      cases, settings,
-      [&](const Progress& progress) {
-        seen.push_back(progress);
-        names.emplace_back(progress.case_name);
-      },
-      kNeverStop);
+  (void)measure(cases, settings,
+                [&](const Progress& progress) {
+                  seen.push_back(progress);
+                  names.emplace_back(progress.case_name);
+                },
+                {});
   ASSERT_GE(seen.size(), 3U);
   EXPECT_EQ(seen.front().repetitions_done, 0);
   EXPECT_EQ(seen.front().remaining_s, std::nullopt);

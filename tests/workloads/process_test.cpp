@@ -6,13 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <thread>
-
-#include "tests/workloads/never_stop.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -21,7 +19,7 @@ using End = ProcessOutcome::End;
 
 ProcessOutcome shell(const std::string& script, double timeout_s = 30) {
   return run_process({.command = {"sh", "-c", script}, .environment = {}, .timeout_s = timeout_s},
-                     kNeverStop);
+                     {});
 }
 
 double seconds_of(const auto& call) {
@@ -51,10 +49,10 @@ TEST(process_test, a_signal_is_told_by_its_name) {
 
 TEST(process_test, what_cannot_be_started_is_told_why) {
   const ProcessOutcome missing =
-      run_process({.command = {"/no/such/program"}, .environment = {}, .timeout_s = 5}, kNeverStop);
+      run_process({.command = {"/no/such/program"}, .environment = {}, .timeout_s = 5}, {});
   EXPECT_EQ(missing.text(), "cannot be started: No such file or directory");
   const ProcessOutcome denied =
-      run_process({.command = {"/etc"}, .environment = {}, .timeout_s = 5}, kNeverStop);
+      run_process({.command = {"/etc"}, .environment = {}, .timeout_s = 5}, {});
   EXPECT_EQ(denied.text(), "cannot be started: Permission denied");
 }
 
@@ -66,13 +64,13 @@ TEST(process_test, one_that_hangs_is_killed_after_its_time) {
 }
 
 TEST(process_test, stop_ends_it) {
-  std::atomic<bool> stop{false};
+  std::stop_source stop;
   std::thread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    stop = true;
+    stop.request_stop();
   });
-  const ProcessOutcome outcome =
-      run_process({.command = {"sleep", "60"}, .environment = {}, .timeout_s = 60}, stop);
+  const ProcessOutcome outcome = run_process(
+      {.command = {"sleep", "60"}, .environment = {}, .timeout_s = 60}, stop.get_token());
   stopper.join();
   EXPECT_EQ(outcome.end, End::interrupted);
 }
@@ -83,14 +81,16 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
   const std::string cleaned = folder + "/process_test_cleaned" + std::to_string(::getpid());
   const auto asked_to_end_when_ready = [&](const std::string& script, double grace_s) {
     std::filesystem::remove(ready);
-    std::atomic<bool> stop{false};
-    const auto look = [&](double) { stop = std::filesystem::exists(ready); };
+    std::stop_source stop;
+    const auto look = [&](double) {
+      if (std::filesystem::exists(ready)) stop.request_stop();
+    };
     return run_process({.command = {"sh", "-c", script},
                         .environment = {},
                         .timeout_s = 60,
                         .grace_s = grace_s,
                         .waiting = look},
-                       stop);
+                       stop.get_token());
   };
   const std::string loop = "; : >" + ready + "; while :; do sleep 0.01; done";
   const std::string careful = "trap 'echo cleaned; exit' TERM" + loop;
@@ -109,7 +109,7 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
                                      .environment = {},
                                      .timeout_s = 0.2,
                                      .grace_s = 0.2},
-                                    kNeverStop);
+                                    {});
             }),
             20);
   EXPECT_EQ(outcome.end, End::timed_out);
@@ -125,7 +125,7 @@ TEST(process_test, who_waits_is_told_the_time) {
                                                     EXPECT_GE(elapsed_s, last_s);
                                                     last_s = elapsed_s;
                                                   }},
-                                             kNeverStop);
+                                             {});
   EXPECT_TRUE(outcome.ok());
   EXPECT_GT(last_s, 0.1);
 }
@@ -191,7 +191,7 @@ TEST(process_test, a_daemon_does_not_outlive_the_time_of_a_program_that_hangs) {
                      .environment = {},
                      .timeout_s = 0.5,
                      .grace_s = grace_s},
-                    kNeverStop);
+                    {});
     EXPECT_EQ(outcome.end, End::timed_out);
     EXPECT_TRUE(ends(taken_from(file)));
   }
@@ -234,14 +234,14 @@ TEST(process_test, variables_are_added_and_replaced) {
       {.command = {"sh", "-c", "echo $TASKBENCH_TEST_KEPT $TASKBENCH_TEST_REPLACED $NEW_ONE"},
        .environment = {"TASKBENCH_TEST_REPLACED=new", "NEW_ONE=1"},
        .timeout_s = 30},
-      kNeverStop);
+      {});
   EXPECT_EQ(outcome.output, "kept new 1\n");
 }
 
 TEST(process_test, it_runs_in_the_folder_that_is_named) {
   const auto in = [](const std::string& folder) {
     return run_process({.command = {"pwd"}, .environment = {}, .timeout_s = 30, .folder = folder},
-                       kNeverStop);
+                       {});
   };
   EXPECT_EQ(in("/usr").output, "/usr\n");
   EXPECT_EQ(in("/no/such/folder").text(), "cannot be started: No such file or directory");

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/workloads/never_stop.hpp"
 #include "workloads/measure/identity.hpp"
 
 namespace taskbench::workloads::measure {
@@ -46,7 +45,7 @@ class Scripts : public testing::Test {
 
   std::string failure(Words command) {
     try {
-      (void)Program::find_out(std::move(command), kNeverStop);
+      (void)Program::find_out(std::move(command), {});
     } catch (const ProgramError& error) {
       return error.what();
     }
@@ -58,7 +57,7 @@ class Scripts : public testing::Test {
 
 TEST_F(Scripts, taskbench_is_known_by_its_version) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1.2.3");
-  const Program program = Program::find_out({path, "--workers", "2"}, kNeverStop);
+  const Program program = Program::find_out({path, "--workers", "2"}, {});
   EXPECT_EQ(program.kind(), Program::Kind::taskbench);
   const Words words = program.arguments({.benchmarks = {"a/b:2"},
                                          .families = {},
@@ -75,7 +74,7 @@ TEST_F(Scripts, taskbench_is_known_by_its_version) {
 TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
   const auto path =
       script("g", "case $1 in --benchmark_list_tests=true) echo BM_a;; *) exit 1;; esac");
-  const Program program = Program::find_out({path}, kNeverStop);
+  const Program program = Program::find_out({path}, {});
   EXPECT_EQ(program.kind(), Program::Kind::google_benchmark);
   EXPECT_FALSE(program.takes_iterations());
   SampleRequest request;
@@ -101,9 +100,9 @@ TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
 
 TEST_F(Scripts, a_process_that_fails_is_told_with_its_command) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1 && exit 0; kill -9 $$");
-  const Program program = Program::find_out({path}, kNeverStop);
+  const Program program = Program::find_out({path}, {});
   try {
-    program.measure({}, folder_ / "r.json", kNeverStop);
+    program.measure({}, folder_ / "r.json", {});
     FAIL() << "nothing was thrown";
   } catch (const ProgramError& error) {
     EXPECT_EQ(std::string(error.what()), "'" + path + "' was killed by signal 9 (Killed)");
@@ -114,18 +113,15 @@ TEST_F(Scripts, each_question_ends_with_the_time_that_a_process_may_take) {
   const auto path = script("s", "sleep 60");
   double told_s = 0;
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_THROW(
-      (void)Program::find_out({path}, kNeverStop,
-                              {.timeout_s = 0.2, .waiting = [&](double s) { told_s = s; }}),
-      ProgramError);
+  EXPECT_THROW((void)Program::find_out(
+                   {path}, {}, {.timeout_s = 0.2, .waiting = [&](double s) { told_s = s; }}),
+               ProgramError);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
   EXPECT_GT(told_s, 0.2);  // of both questions
 }
 
 TEST_F(Scripts, what_never_ran_and_what_measures_nothing_is_told_from_what_failed) {
-  const auto find_out = [](Words command) {
-    (void)Program::find_out(std::move(command), kNeverStop);
-  };
+  const auto find_out = [](Words command) { (void)Program::find_out(std::move(command), {}); };
   EXPECT_THROW(find_out({"/no/such"}), NotMeasurable);
   EXPECT_THROW(find_out({script("e", "exit 0")}), NotMeasurable);
   try {
@@ -174,11 +170,11 @@ class Identical : public Scripts {
     const auto program = [&](const std::string& file, const Words& more) {
       Words words{(folder_ / file).string()};
       words.insert(words.end(), more.begin(), more.end());
-      return Program::find_out(words, kNeverStop);
+      return Program::find_out(words, {});
     };
     const Program ours = program(base, {});
     const Program theirs = program(head, options);
-    return identity_of({&ours, {}}, {&theirs, {}}, outputs, kNeverStop);
+    return identity_of({&ours, {}}, {&theirs, {}}, outputs, {});
   }
 
   Identity both(Words outputs = {}) {
@@ -265,8 +261,8 @@ TEST_F(Identical, where_the_outputs_that_matter_are_equal) {
 
 TEST_F(Identical, not_where_it_is_a_script) {
   const auto text = script("t", "echo taskbench 1");
-  const Program program = Program::find_out({text}, kNeverStop);
-  EXPECT_FALSE(identity_of({&program, {}}, {&program, {}}, {}, kNeverStop).holds);
+  const Program program = Program::find_out({text}, {});
+  EXPECT_FALSE(identity_of({&program, {}}, {&program, {}}, {}, {}).holds);
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "tests/workloads/never_stop.hpp"
-
 namespace taskbench::workloads::measure {
 namespace {
 
@@ -137,7 +135,7 @@ TEST(tracing_test, only_the_iterations_that_were_asked_for_are_traced) {
       EXPECT_EQ(all, 7);
       seen.push_back(done);
     };
-    const TraceOutcome outcome = trace_case(spec, settings, progress, kNeverStop);
+    const TraceOutcome outcome = trace_case(spec, settings, progress, {});
     EXPECT_EQ(outcome.error, "");
     EXPECT_FALSE(outcome.interrupted);
     EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
@@ -152,7 +150,7 @@ TEST(tracing_test, every_workload_can_be_traced) {
   for (const Workload& workload : all()) {
     SCOPED_TRACE(workload.name);
     const TraceOutcome outcome =
-        trace_case(small_case(workload.name, "work_stealing", 2), {}, {}, kNeverStop);
+        trace_case(small_case(workload.name, "work_stealing", 2), {}, {}, {});
     EXPECT_EQ(outcome.error, "");
     const auto polls = [](std::size_t sum, const model::TraceRow& row) {
       return sum + row.polls.size();
@@ -167,12 +165,12 @@ TEST(tracing_test, a_stop_ends_it_after_the_iteration_under_way) {
   settings.warmup_iterations = 1;
   settings.iterations = 5;
   for (const std::int64_t last : {0, 1, 3}) {
-    std::atomic<bool> stop{false};
+    std::stop_source stop;
     const auto progress = [&](std::int64_t done, std::int64_t) {
-      if (done == last) stop = true;
+      if (done == last) stop.request_stop();
     };
-    const TraceOutcome outcome =
-        trace_case(small_case("chained_spawn", "work_stealing", 2), settings, progress, stop);
+    const TraceOutcome outcome = trace_case(small_case("chained_spawn", "work_stealing", 2),
+                                            settings, progress, stop.get_token());
     EXPECT_TRUE(outcome.interrupted);
     EXPECT_EQ(outcome.error, "");
     EXPECT_EQ(static_cast<std::int64_t>(outcome.trace.iterations.size()), last);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string_view>
 #include <system_error>
 
@@ -293,7 +294,7 @@ std::vector<model::BusyProcess> busiest_processes(const std::map<int, ProcessTim
   return busy;
 }
 
-std::vector<model::Tool> probe_tools(const std::atomic<bool>& stop) {
+std::vector<model::Tool> probe_tools(const std::stop_token& stop) {
   constexpr double kTimeout_s = 2;
   std::vector<model::Tool> tools{
       {"perf", "linux-perf", "hardware counters and profiles"},

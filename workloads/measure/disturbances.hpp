@@ -1,9 +1,9 @@
 // Finds out what of this machine may disturb a measurement.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,6 +36,6 @@ struct ProcessTime {
 
 /// perf, gnuplot and valgrind, each asked for its version: a program that is there may still not
 /// work, as perf of another kernel's package.
-[[nodiscard]] std::vector<reports::model::Tool> probe_tools(const std::atomic<bool>& stop);
+[[nodiscard]] std::vector<reports::model::Tool> probe_tools(const std::stop_token& stop);
 
 }  // namespace taskbench::workloads::measure

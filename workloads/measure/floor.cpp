@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -42,7 +43,7 @@ double ns_between(Clock::time_point start, Clock::time_point end) {
 }
 
 /// What the kernel states. One sample: there is nothing to repeat.
-Samples clock_resolution(const std::atomic<bool>&) {
+Samples clock_resolution(const std::stop_token&) {
   timespec resolution{};
   if (::clock_getres(CLOCK_MONOTONIC, &resolution) != 0) {
     throw std::system_error(errno, std::generic_category(), "clock_getres");
@@ -51,9 +52,9 @@ Samples clock_resolution(const std::atomic<bool>&) {
 }
 
 /// From one reading to the first that differs.
-Samples clock_step(const std::atomic<bool>& stop) {
+Samples clock_step(const std::stop_token& stop) {
   Samples samples;
-  while (samples.size() < kSteps && !stop) {
+  while (samples.size() < kSteps && !stop.stop_requested()) {
     const Clock::time_point start = Clock::now();
     Clock::time_point end = start;
     while (end == start) end = Clock::now();
@@ -64,9 +65,9 @@ Samples clock_step(const std::atomic<bool>& stop) {
 
 /// One sample is the mean over a batch: a single operation is shorter than a clock reading.
 template <class Operation>
-Samples time_batches(const std::atomic<bool>& stop, const Operation& operation) {
+Samples time_batches(const std::stop_token& stop, const Operation& operation) {
   Samples samples;
-  for (std::size_t i = 0; i < kBatches && !stop; ++i) {
+  for (std::size_t i = 0; i < kBatches && !stop.stop_requested(); ++i) {
     const Clock::time_point start = Clock::now();
     for (int k = 0; k < kBatch; ++k) operation();
     samples.push_back(ns_between(start, Clock::now()) / kBatch);
@@ -74,7 +75,7 @@ Samples time_batches(const std::atomic<bool>& stop, const Operation& operation) 
   return samples;
 }
 
-Samples clock_cost(const std::atomic<bool>& stop) {
+Samples clock_cost(const std::stop_token& stop) {
   return time_batches(stop, [] {
     const Clock::time_point now = Clock::now();
     asm volatile("" : : "m"(now) : "memory");
@@ -82,16 +83,16 @@ Samples clock_cost(const std::atomic<bool>& stop) {
 }
 
 /// An atomic addition to a line that no other thread touches.
-Samples locked_instruction(const std::atomic<bool>& stop) {
+Samples locked_instruction(const std::stop_token& stop) {
   alignas(64) std::atomic<std::uint64_t> word{0};
   return time_batches(stop, [&] { word.fetch_add(1, std::memory_order_seq_cst); });
 }
 
 /// The kernel's timer slack, 50 µs where nobody has changed it, is part of it.
-Samples timer_jitter(const std::atomic<bool>& stop) {
+Samples timer_jitter(const std::stop_token& stop) {
   constexpr long kNsPerSecond = 1'000'000'000;
   Samples samples;
-  while (samples.size() < kTimers && !stop) {
+  while (samples.size() < kTimers && !stop.stop_requested()) {
     timespec until{};
     ::clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += kTimer_ns;
@@ -173,7 +174,7 @@ class Sleeper {
 };
 
 /// Between two CPUs where two may be used, which is what a scheduler's worker goes through.
-Samples wake_up(const std::atomic<bool>& stop) {
+Samples wake_up(const std::stop_token& stop) {
   const std::vector<unsigned> cpus = allowed_cpus();
   std::optional<unsigned> other;
   std::optional<ScopedBinding> binding;
@@ -183,7 +184,7 @@ Samples wake_up(const std::atomic<bool>& stop) {
   }
   Sleeper sleeper(other);
   Samples samples;
-  while (samples.size() < kWakeUps && !stop) {
+  while (samples.size() < kWakeUps && !stop.stop_requested()) {
     // Until it has left its CPU: a thread that is woken on its way to sleep just stays.
     for (const auto start = Clock::now(); ns_between(start, Clock::now()) < kAsleep_ns;) {
     }
@@ -206,11 +207,11 @@ std::string wake_up_text() {
 
 }  // namespace
 
-std::vector<FloorFigure> measure_floor(const std::atomic<bool>& stop) {
+std::vector<FloorFigure> measure_floor(const std::stop_token& stop) {
   struct Step {
     const char* name;
     std::string what;
-    Samples (*measure)(const std::atomic<bool>&);
+    Samples (*measure)(const std::stop_token&);
   };
   const std::array<Step, 6> steps{{
       {"clock_resolution", "resolution of CLOCK_MONOTONIC, as the kernel states it",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +28,7 @@ fs::path folder_of(const Program& program) {
 /// What ldd says of it, without the addresses, which differ each time. A library of its own folder
 /// is named from there, with a digest of its bytes. Empty when ldd fails, as it does for a static
 /// binary.
-std::string libraries_of(const Program& program, const std::atomic<bool>& stop) {
+std::string libraries_of(const Program& program, const std::stop_token& stop) {
   const std::string folder = folder_of(program).string() + '/';
   std::string result;
   for (const std::string_view word : words_of_ldd(program.executable(), stop)) {
@@ -173,7 +174,7 @@ std::optional<std::string> first_difference(const fs::path& base, const fs::path
 }
 
 Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
-                     const std::vector<std::string>& outputs, const std::atomic<bool>& stop) {
+                     const std::vector<std::string>& outputs, const std::stop_token& stop) {
   constexpr std::string_view kElf =
       "\x7f"
       "ELF";

@@ -1,10 +1,10 @@
 // Whether two programs are so surely the same that measuring them could tell nothing.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -43,7 +43,7 @@ inline constexpr std::uintmax_t kMostComparedBytes = std::uintmax_t{256} << 20;
 /// Throws NoSuchOutput.
 [[nodiscard]] Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
                                    const std::vector<std::string>& outputs,
-                                   const std::atomic<bool>& stop);
+                                   const std::stop_token& stop);
 
 /// Where two folders, or two files, differ: the path below them, and how. Empty when they are equal
 /// in names, bytes, permissions and links.

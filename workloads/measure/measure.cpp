@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <stop_token>
 #include <utility>
 
 #include "workloads/measure/order.hpp"
@@ -36,7 +37,7 @@ double seconds_since(Clock::time_point start) {
 class Session {
  public:
   Session(std::span<const Case> cases, const Settings& settings,
-          const std::function<void(const Progress&)>& progress, const std::atomic<bool>& stop)
+          const std::function<void(const Progress&)>& progress, const std::stop_token& stop)
       : settings_(settings), progress_(progress), stop_(stop) {
     warmup_s_ = std::max(0.0, settings.warmup_s);
     if (settings.time_budget_s && !cases.empty()) {
@@ -104,8 +105,7 @@ class Session {
   }
 
  private:
-  // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-  [[nodiscard]] bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
 
   [[nodiscard]] std::int64_t repetitions_done() const {
     std::int64_t done = 0;
@@ -160,7 +160,7 @@ class Session {
 
   const Settings& settings_;
   const std::function<void(const Progress&)>& progress_;
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   const Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> reported_;
   std::vector<std::unique_ptr<PreparedCase>> cases_;
@@ -173,8 +173,7 @@ class Session {
 }  // namespace
 
 Result measure(std::span<const Case> cases, const Settings& settings,
-               const std::function<void(const Progress&)>& progress,
-               const std::atomic<bool>& stop) {
+               const std::function<void(const Progress&)>& progress, const std::stop_token& stop) {
   initialize_google_benchmark();
   Session session(cases, settings, progress, stop);
   session.warm_up();

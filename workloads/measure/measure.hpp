@@ -5,12 +5,12 @@
 // are measured. Not thread-safe: Google Benchmark's registry is global, so one measure() at a time.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +71,6 @@ struct Result {
 /// `progress` is called on the calling thread, at each change and at most a few times a second.
 [[nodiscard]] Result measure(std::span<const Case> cases, const Settings& settings,
                              const std::function<void(const Progress&)>& progress,
-                             const std::atomic<bool>& stop);
+                             const std::stop_token& stop);
 
 }  // namespace taskbench::workloads::measure

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <stop_token>
 #include <utility>
 
 #include "workloads/measure/supervisor.hpp"
@@ -107,7 +108,7 @@ class Child {
     }
   }
 
-  ProcessOutcome wait(const ProcessRequest& request, const std::atomic<bool>& stop) {
+  ProcessOutcome wait(const ProcessRequest& request, const std::stop_token& stop) {
     using End = ProcessOutcome::End;
     const auto start = Clock::now();
     const auto deadline = start + std::chrono::duration<double>(request.timeout_s);
@@ -118,8 +119,7 @@ class Child {
                                    {errors_.number(), POLLIN, 0}}};
     while (watched[0].fd >= 0) {  // the supervisor lives
       if (outcome.end == End::exited) {
-        // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-        if (stop.load(std::memory_order_relaxed)) outcome.end = End::interrupted;
+        if (stop.stop_requested()) outcome.end = End::interrupted;
         if (outcome.end == End::exited && Clock::now() >= deadline) outcome.end = End::timed_out;
         if (outcome.end != End::exited) ask_to_end(request.grace_s);
       }
@@ -223,7 +223,7 @@ std::string ProcessOutcome::text() const {
   return line.empty() ? how : fmt::format("{}: {}", how, line);
 }
 
-ProcessOutcome run_process(const ProcessRequest& request, const std::atomic<bool>& stop) {
+ProcessOutcome run_process(const ProcessRequest& request, const std::stop_token& stop) {
   Pipe output;
   Pipe errors;
   Pipe reports;

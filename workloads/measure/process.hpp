@@ -1,8 +1,8 @@
 // Runs another program to its end, or ends it.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,6 +44,6 @@ struct ProcessOutcome {
 /// SIGKILL, so are they and the program (supervisor.hpp). Not to be called from several threads at
 /// once.
 [[nodiscard]] ProcessOutcome run_process(const ProcessRequest& request,
-                                         const std::atomic<bool>& stop);
+                                         const std::stop_token& stop);
 
 }  // namespace taskbench::workloads::measure

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <utility>
 
 #include "reports/model/event_count.hpp"
@@ -65,7 +66,7 @@ std::vector<std::string> with(std::vector<std::string> words,
 
 /// What the loader loads with it, where ldd can say so.
 std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
-  const std::atomic<bool> never{false};
+  const std::stop_token never;
   std::set<std::filesystem::path> result;
   for (const std::string& word : words_of_ldd(executable, never)) {
     if (word.starts_with('/')) result.emplace(word);
@@ -120,7 +121,7 @@ std::vector<std::string> split_command(std::string_view text) {
   return words;
 }
 
-Program Program::find_out(std::vector<std::string> command, const std::atomic<bool>& stop,
+Program Program::find_out(std::vector<std::string> command, const std::stop_token& stop,
                           const Asking& asking) {
   const auto start = std::chrono::steady_clock::now();
   const auto ask = [&](std::vector<std::string> words, double timeout_s) {
@@ -195,7 +196,7 @@ std::string digest_of(std::string_view bytes) {
 }
 
 std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
-                                      const std::atomic<bool>& stop) {
+                                      const std::stop_token& stop) {
   const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
                                               .environment = {"LC_ALL=C"},
                                               .timeout_s = kVersionTimeout_s},
@@ -251,7 +252,7 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
 }
 
 void Program::measure(const SampleRequest& request, const std::filesystem::path& json,
-                      const std::atomic<bool>& stop) const {
+                      const std::stop_token& stop) const {
   const ProcessOutcome outcome =
       run_process({.command = arguments(request, json),
                    .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},

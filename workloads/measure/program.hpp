@@ -1,12 +1,12 @@
 // A program that can be measured from outside: taskbench itself, or any Google Benchmark one.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +51,7 @@ class NotMeasurable : public ProgramError {
 /// What ldd says of an executable, word by word: names and paths of the libraries that are loaded
 /// with it, and addresses in parentheses. Empty when ldd fails, as it does for a static binary.
 [[nodiscard]] std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
-                                                    const std::atomic<bool>& stop);
+                                                    const std::stop_token& stop);
 
 /// A digest of its bytes and of those of the shared objects that it loads or that lie beside it, to
 /// notice that one was built anew; empty when its own cannot be read.
@@ -84,7 +84,7 @@ class Program {
 
   /// Finds out what `command` is by asking it. For taskbench, what follows the program's name are
   /// options of `taskbench run`; else they are handed on before ours. Throws ProgramError.
-  static Program find_out(std::vector<std::string> command, const std::atomic<bool>& stop,
+  static Program find_out(std::vector<std::string> command, const std::stop_token& stop,
                           const Asking& asking = {});
 
   [[nodiscard]] Kind kind() const { return kind_; }
@@ -102,7 +102,7 @@ class Program {
   /// Runs one process that writes its results, as Google Benchmark's JSON, to `json`. Throws
   /// ProgramError when it fails in any way or is interrupted; the file may then hold anything.
   void measure(const SampleRequest& request, const std::filesystem::path& json,
-               const std::atomic<bool>& stop) const;
+               const std::stop_token& stop) const;
 
   /// The words that measure() executes.
   [[nodiscard]] std::vector<std::string> arguments(const SampleRequest& request,

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <exception>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include "workloads/measure/cpu_affinity.hpp"
@@ -57,8 +58,7 @@ struct PreparedCase::Length {
   double warmup_s = 0;
 };
 
-PreparedCase::PreparedCase(const Case& spec, const Settings& settings,
-                           const std::atomic<bool>& stop)
+PreparedCase::PreparedCase(const Case& spec, const Settings& settings, const std::stop_token& stop)
     : stop_(stop) {
   try {
     result_.name = spec.name();
@@ -196,16 +196,15 @@ void PreparedCase::iterate(benchmark::State& state) {
     binding.emplace(cpus_.front());
     if (!binding->bound()) binding_failed_.store(true, std::memory_order_relaxed);
   }
-  for (std::int64_t i = 0; i < untimed_iterations_ && !stop_.load(std::memory_order_relaxed); ++i) {
+  for (std::int64_t i = 0; i < untimed_iterations_ && !stop_.stop_requested(); ++i) {
     instance_->run_iteration();
   }
-  if (stop_.load(std::memory_order_relaxed)) return state.SkipWithError(kInterrupted);
+  if (stop_.stop_requested()) return state.SkipWithError(kInterrupted);
   if (counted_) counted_->begin();
   before_ = Usage::read(*runtime_);
   for ([[maybe_unused]] auto iteration : state) {
     taskbench_iteration(*instance_);
-    // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-    if (stop_.load(std::memory_order_relaxed)) {
+    if (stop_.stop_requested()) {
       state.SkipWithError(kInterrupted);
       break;
     }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,7 @@ namespace taskbench::workloads::measure {
 class PreparedCase {
  public:
   /// Builds the runtime and the workload. Never throws: what goes wrong ends up in failed().
-  PreparedCase(const Case& spec, const Settings& settings, const std::atomic<bool>& stop);
+  PreparedCase(const Case& spec, const Settings& settings, const std::stop_token& stop);
   ~PreparedCase();
   PreparedCase(const PreparedCase&) = delete;
   PreparedCase& operator=(const PreparedCase&) = delete;
@@ -76,7 +77,7 @@ class PreparedCase {
   void iterate(benchmark::State& state);
   void fail(std::string_view how);
 
-  const std::atomic<bool>& stop_;
+  std::stop_token stop_;
   reports::model::Case result_;
   std::vector<unsigned> cpus_;  // to bind threads to; empty: bind none
   std::atomic<bool> binding_failed_{false};

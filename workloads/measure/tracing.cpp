@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace taskbench::workloads::measure {
@@ -132,11 +133,10 @@ class TracedCase {
         instance_(spec.workload->make(runtime_, spec.parameters)) {}
 
   /// False: interrupted.
-  bool run(const TraceProgress& progress, const std::atomic<bool>& stop) {
+  bool run(const TraceProgress& progress, const std::stop_token& stop) {
     const std::int64_t all = settings_.warmup_iterations + settings_.iterations;
     for (std::int64_t i = 0; i < all; ++i) {
-      // relaxed: nothing is ordered by the flag; it only has to be seen soon.
-      if (stop.load(std::memory_order_relaxed)) return false;
+      if (stop.stop_requested()) return false;
       if (progress) progress(i, all);
       if (i == settings_.warmup_iterations) runtime_.discard_trace();
       const Clock::time_point begin = Clock::now();
@@ -165,7 +165,7 @@ class TracedCase {
 }  // namespace
 
 TraceOutcome trace_case(const Case& spec, const TraceSettings& settings,
-                        const TraceProgress& progress, const std::atomic<bool>& stop) {
+                        const TraceProgress& progress, const std::stop_token& stop) {
   TraceOutcome outcome;
   TracedCase traced(spec, settings);
   try {

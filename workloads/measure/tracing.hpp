@@ -1,10 +1,10 @@
 // Runs a case with the runtime's tracer on.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ using TraceProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 /// `stop` may be set by a signal handler: the iteration under way is finished. Never throws for
 /// what a workload does; throws what building a runtime throws, memory included.
 [[nodiscard]] TraceOutcome trace_case(const Case& spec, const TraceSettings& settings,
-                                      const TraceProgress& progress, const std::atomic<bool>& stop);
+                                      const TraceProgress& progress, const std::stop_token& stop);
 
 /// Begin and end of one iteration.
 struct IterationTime {
