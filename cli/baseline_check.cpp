@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/journal_room.hpp"
+#include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/series.hpp"
@@ -333,39 +334,37 @@ ExitCode interrupted(const BaselineCheck& check) {
 ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
                         const std::stop_token& stop) {
   check.output.refuse_unwritable();
-  try {
-    const auto judged = Measurement(check, verdict, stop).run();
-    if (!judged) return interrupted(check);
-    const render::BaselineComparison& comparison = *judged;
+  const auto judge = [&] {
+    std::optional<render::BaselineComparison> comparison;
+    try {
+      comparison = Measurement(check, verdict, stop).run();
+    } catch (const WrongMachine& error) {
+      return report_failure(check, Stage::machine, error.what());
+    }
+    if (!comparison) return interrupted(check);
     const bool written =
-        check.output.write(render::json(comparison), render::markdown(comparison, check.comment));
+        check.output.write(render::json(*comparison), render::markdown(*comparison, check.comment));
     const bool printed =
-        check.output.quiet || print_result(render::table(comparison, table_style(STDOUT_FILENO)));
+        check.output.quiet || print_result(render::table(*comparison, table_style(STDOUT_FILENO)));
     if (!written || !printed) return ExitCode::usage;
-    if (comparison.report.environment_moved) return ExitCode::wrong_machine;
-    return verdict.exit_code(comparison.report.overall);
-  } catch (const UsageError&) {
-    if (!stop.stop_requested()) throw;
-    return interrupted(check);
-  } catch (const json::JournalError& error) {
-    throw UsageError(error.what());
-  } catch (const WrongMachine& error) {
-    return report_failure(check, Stage::machine, error.what());
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError(error.what());
-  } catch (const workloads::measure::NotMeasurable& error) {
-    if (stop.stop_requested()) return interrupted(check);
-    if (!check.reports_failures) throw UsageError(error.what());
+    if (comparison->report.environment_moved) return ExitCode::wrong_machine;
+    return verdict.exit_code(comparison->report.overall);
+  };
+  const auto failed = [&](const ProgramError& error) {
+    const auto* mistake = dynamic_cast<const workloads::measure::NotMeasurable*>(&error);
+    if (mistake != nullptr && !check.reports_failures) throw UsageError(error.what());
     const ExitCode code = report_failure(check, Stage::measure, error.what());
-    return error.has_failed() ? code : ExitCode::usage;
-  } catch (const ProgramError& error) {
-    if (stop.stop_requested()) return interrupted(check);
-    return report_failure(check, Stage::measure, error.what());
-  } catch (const json::ReadError& error) {
-    return report_failure(
-        check, Stage::measure,
-        fmt::format("the measured program wrote an unusable result: {}", error.what()));
-  }
+    return mistake != nullptr && !mistake->has_failed() ? ExitCode::usage : code;
+  };
+  return run_measurement(
+      stop, judge, [&] { return interrupted(check); }, failed);
+}
+
+void declare_allow_busy(Options& options, bool& given, std::string_view what) {
+  options.group("How to measure");
+  options.flag(
+      "--allow-busy", given,
+      fmt::format("{} although other processes use the CPUs, or the host moves the CPUs.", what));
 }
 
 }  // namespace taskbench::cli

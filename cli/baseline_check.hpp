@@ -34,11 +34,14 @@ struct BaselineCheck {
 };
 
 /// Measures and judges, or judges again what the journal holds; what of the check contradicts the
-/// journal is refused. Prints the table, writes the files. `verdict` must be parsed. All failures
+/// journal is refused. Prints the table, writes the files. All failures
 /// but those of usage, which throw UsageError, are told on standard error and are the exit code:
 /// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
 /// measured_program_failed; interrupted.
 [[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
                                       const std::stop_token& stop);
+
+/// Declares --allow-busy: to do `what` on a busy machine as well.
+void declare_allow_busy(Options& options, bool& given, std::string_view what);
 
 }  // namespace taskbench::cli

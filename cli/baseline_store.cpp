@@ -80,10 +80,6 @@ void read_folder(const fs::path& folder, StoreContent& content) {
 
 }  // namespace
 
-std::string parse_baseline_name(const Words& given) {
-  return given.empty() ? std::string(kDefaultBaseline) : baseline_name("NAME", given);
-}
-
 std::string baseline_name(std::string_view option, const Words& given) {
   const std::string& name = single(option, given);
   constexpr std::string_view kAllowed =

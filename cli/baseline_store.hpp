@@ -19,9 +19,6 @@ inline constexpr std::string_view kDefaultBaseline = "default";
 [[nodiscard]] std::string baseline_name(std::string_view option,
                                         const std::vector<std::string>& given);
 
-/// The same, or the default.
-[[nodiscard]] std::string parse_baseline_name(const std::vector<std::string>& given);
-
 struct StoreEntry {
   std::filesystem::path file;
   reports::model::Series rolling;

@@ -25,6 +25,7 @@
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
+#include "reports/json/line_file.hpp"
 #include "workloads/measure/environment.hpp"
 
 namespace taskbench::cli {
@@ -75,7 +76,8 @@ class CommandLine {
       auto* app = root_.add_subcommand(std::string(entry.name));
       app->group("Commands");
       auto command = entry.make();
-      command->declare(*app, values_);
+      Options options(*app, values_);
+      command->declare(options);
       commands_.push_back({app, std::move(command)});
     }
   }
@@ -222,6 +224,9 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
   try {
     return CommandLine(argc, argv).run();
   } catch (const UsageError& error) {
+    print_error(error.what());
+    return ExitCode::usage;
+  } catch (const reports::json::JournalError& error) {
     print_error(error.what());
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {

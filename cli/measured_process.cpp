@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/near_miss.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/streams.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::cli {
@@ -19,6 +19,14 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
 
 }  // namespace
 
+ExitCode fail_measurement(const workloads::measure::ProgramError& error) {
+  if (dynamic_cast<const workloads::measure::NotMeasurable*>(&error) != nullptr) {
+    throw UsageError(error.what());
+  }
+  print_error(error.what());
+  return ExitCode::measured_program_failed;
+}
+
 reports::model::Run run_once(const workloads::measure::Program& program,
                              const workloads::measure::SampleRequest& request,
                              const std::filesystem::path& scratch, const std::stop_token& stop) {
@@ -26,7 +34,12 @@ reports::model::Run run_once(const workloads::measure::Program& program,
   std::error_code ignored;
   std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
   program.measure(request, file, stop);
-  return reports::json::read_result_file(file, reports::json::UnusableRows::noted);
+  try {
+    return reports::json::read_result_file(file, reports::json::UnusableRows::noted);
+  } catch (const reports::json::ReadError& error) {
+    throw workloads::measure::ProgramError(
+        fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()));
+  }
 }
 
 std::string why_left_out(const reports::model::Case& benchmark) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/exit_code.hpp"
+#include "cli/usage_error.hpp"
 #include "reports/model/run.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -24,8 +26,28 @@ class BenchmarkError : public workloads::measure::ProgramError {
   std::string benchmark_;
 };
 
+/// A ProgramError on standard error, and the exit code; throws UsageError for a command that cannot
+/// be measured.
+[[nodiscard]] ExitCode fail_measurement(const workloads::measure::ProgramError& error);
+
+/// What a command that measures programs makes of what `work` throws, which returns an exit code.
+/// Once `stop` is requested, every failure is an interruption, which `interrupted` reports; else
+/// `failed` reports a ProgramError. Errors of usage are thrown on.
+template <class Work, class Interrupted, class Failed>
+[[nodiscard]] ExitCode run_measurement(const std::stop_token& stop, const Work& work,
+                                       const Interrupted& interrupted, const Failed& failed) {
+  try {
+    return work();
+  } catch (const UsageError&) {
+    if (!stop.stop_requested()) throw;
+  } catch (const workloads::measure::ProgramError& error) {
+    if (!stop.stop_requested()) return failed(error);
+  }
+  return interrupted();
+}
+
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
-/// that failed or whose rows cannot be used. Throws ProgramError and reports::json::ReadError.
+/// that failed or whose rows cannot be used. Throws ProgramError.
 [[nodiscard]] reports::model::Run run_once(const workloads::measure::Program& program,
                                            const workloads::measure::SampleRequest& request,
                                            const std::filesystem::path& scratch,

@@ -36,12 +36,4 @@ class OptionValueTable {
   std::map<const CLI::Option*, OptionValues> values_;
 };
 
-/// An option that takes one value each time it is given; parse_single() and parse_list() say how
-/// often that may be.
-inline CLI::Option* add_valued(CLI::App& app, const std::string& name,
-                               std::vector<std::string>& into, const std::string& label,
-                               const std::string& description) {
-  return app.add_option(name, into, description)->type_name(label)->allow_extra_args(false);
-}
-
 }  // namespace taskbench::cli

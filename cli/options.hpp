@@ -197,6 +197,8 @@ class Options {
   Options(CLI::App& app, OptionValueTable& offered) : app_(&app), offered_(&offered) {}
 
   [[nodiscard]] CLI::App& app() { return *app_; }
+  /// Those of a subcommand.
+  [[nodiscard]] Options of(CLI::App& subcommand) { return {subcommand, *offered_}; }
 
   /// The heading in --help of what is declared from now on.
   void group(std::string name) { group_ = std::move(name); }

@@ -443,10 +443,6 @@ PairedOutcome compare_programs(const PairedPlan& plan, const std::stop_token& st
     Comparison(plan, stop, outcome).run();
   } catch (const UsageError&) {
     if (!stop.stop_requested()) throw;
-  } catch (const json::JournalError& error) {
-    throw UsageError(error.what());
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError(error.what());
   }
   return outcome;
 }

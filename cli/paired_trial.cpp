@@ -42,10 +42,6 @@ auto of_side(const TrialPrograms& programs, model::Side side, const Call& call) 
     throw SideError(error.what(), side, error.benchmark());
   } catch (const ProgramError& error) {
     throw SideError(error.what(), side);
-  } catch (const json::ReadError& error) {
-    throw SideError(
-        fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()),
-        side);
   }
 }
 

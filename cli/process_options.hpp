@@ -23,17 +23,6 @@ class ProcessOptions {
   /// Declares --timeout alone, where the others are those of an earlier measurement.
   void declare_timeout(Options& options);
 
-  void declare(CLI::App& app) {
-    OptionValueTable none;
-    Options options(app, none);
-    declare(options);
-  }
-  void declare_timeout(CLI::App& app) {
-    OptionValueTable none;
-    Options options(app, none);
-    declare_timeout(options);
-  }
-
   /// Sets what was given, or the defaults, in a PairedSetup or a SeriesSetup.
   template <class Setup>
   void apply_to(Setup& setup) const {

@@ -30,7 +30,6 @@ class ProgressLine {
   void show(const workloads::measure::Progress& progress);
   /// Where something else than repetitions is counted.
   void show(const std::string& text);
-  void show(const std::string& text, double) { show(text); }
 
   [[nodiscard]] double elapsed_s() const;
 

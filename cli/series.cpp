@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -27,7 +26,6 @@ namespace taskbench::cli {
 namespace {
 
 namespace model = reports::model;
-using Clock = std::chrono::steady_clock;
 using workloads::measure::NotMeasurable;
 using workloads::measure::Program;
 using workloads::measure::ProgramError;
@@ -154,7 +152,6 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
                 model::Series& series) {
   const std::vector<std::string>& benchmarks = series.setup.benchmarks;
   ProgressLine line(progress_style(run.quiet));
-  const Clock::time_point start = Clock::now();
   SampleRequest request = request_of(series.setup, program.timeout_s);
   request.benchmarks = benchmarks;
   for (const std::string& name : benchmarks) {
@@ -170,8 +167,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
   int aside = 0;
   while (!series.complete() && !stop.stop_requested()) {
     const std::size_t number = series.processes.size();
-    line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(), set_aside(aside)),
-              std::chrono::duration<double>(Clock::now() - start).count());
+    line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(), set_aside(aside)));
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
     const auto drawn = workloads::measure::block_plan(series.setup.seed, begun++);
     request.seed = drawn.order_seed;

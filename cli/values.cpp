@@ -118,53 +118,6 @@ std::vector<std::string> parse_list(std::string_view name, const std::vector<std
   return items;
 }
 
-std::optional<std::string> parse_single(std::string_view name,
-                                        const std::vector<std::string>& given) {
-  if (given.empty()) return std::nullopt;
-  if (given.size() > 1) {
-    throw UsageError(fmt::format("{} is given {} times ('{}', then '{}'); give it once", name,
-                                 given.size(), shortened(given[0]), shortened(given[1])));
-  }
-  // The parser takes whatever follows an option that needs a value: "--json --quiet".
-  if (given.front().starts_with("--")) {
-    throw UsageError(fmt::format("{} needs a value, and '{}' looks like an option", name,
-                                 shortened(given.front())));
-  }
-  return given.front();
-}
-
-std::optional<std::filesystem::path> parse_path(std::string_view name,
-                                                const std::vector<std::string>& given) {
-  const auto text = parse_single(name, given);
-  if (!text) return std::nullopt;
-  if (text->empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
-  return std::filesystem::path(*text);
-}
-
-std::optional<std::filesystem::path> parse_journal(const std::vector<std::string>& given,
-                                                   bool is_folder) {
-  const auto path = parse_path("--journal", given);
-  if (!path) return std::nullopt;
-  std::error_code failed;
-  const auto status = std::filesystem::status(*path, failed);
-  if (status.type() == std::filesystem::file_type::none) {
-    throw UsageError(fmt::format("--journal: '{}': {}", path->string(), failed.message()));
-  }
-  if (!std::filesystem::exists(status)) return path;
-  if (is_folder && !std::filesystem::is_directory(status)) {
-    throw UsageError(fmt::format("--journal: '{}' is a file; name a folder", path->string()));
-  }
-  if (!is_folder && std::filesystem::is_directory(status)) {
-    throw UsageError(fmt::format("--journal: '{0}' is a directory; name a file, as '{0}/journal'",
-                                 path->lexically_normal().string()));
-  }
-  if (!is_folder && !std::filesystem::is_regular_file(status)) {
-    throw UsageError(fmt::format("--journal: '{}' is not a regular file; name one, or a new one",
-                                 path->string()));
-  }
-  return path;
-}
-
 std::string shortened(std::string_view text) {
   constexpr std::size_t kMost = 60;
   std::size_t end = 0;

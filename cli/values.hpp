@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,19 +27,6 @@ namespace taskbench::cli {
 /// an item given twice are errors: the second measurement would carry the first one's name.
 [[nodiscard]] std::vector<std::string> parse_list(std::string_view name,
                                                   const std::vector<std::string>& given);
-
-/// The value of an option that may be given once.
-[[nodiscard]] std::optional<std::string> parse_single(std::string_view name,
-                                                      const std::vector<std::string>& given);
-
-/// The file or folder that an option names, which may be given once.
-[[nodiscard]] std::optional<std::filesystem::path> parse_path(
-    std::string_view name, const std::vector<std::string>& given);
-
-/// The file of --journal, or the folder where `is_folder`. What stands there already must be of
-/// that kind; whether it is a journal is found out when it is read.
-[[nodiscard]] std::optional<std::filesystem::path> parse_journal(
-    const std::vector<std::string>& given, bool is_folder = false);
 
 /// For a message: at most 60 characters of a text, with "…" for the rest.
 [[nodiscard]] std::string shortened(std::string_view text);

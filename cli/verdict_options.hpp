@@ -14,11 +14,6 @@ class VerdictOptions {
   VerdictOptions();
 
   void declare(Options& options);
-  void declare(CLI::App& app, OptionValueTable& values) {
-    Options options(app, values);
-    declare(options);
-  }
-  void parse() const {}
 
   /// The smallest slowdown that matters, relative.
   [[nodiscard]] double delta() const { return delta_; }

@@ -37,12 +37,6 @@ class VerdictOutputOptions {
   /// and what it writes, it says itself.
   void declare(Options& options, const std::string& resume_help, const std::string& json_help);
 
-  void declare(CLI::App& app, OptionValueTable& values, const std::string& resume_help,
-               const std::string& json_help) {
-    Options options(app, values);
-    declare(options, resume_help, json_help);
-  }
-
   /// What was given.
   [[nodiscard]] VerdictOutput plan() const;
 

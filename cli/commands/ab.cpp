@@ -11,7 +11,7 @@ namespace {
 
 class AbCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -22,14 +22,14 @@ class AbCommand final : public Command {
                           .reports_failures = false}};
 };
 
-void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void AbCommand::declare(Options& options) {
+  options.app().description(
       "Compare two programs, and say whether the second is slower.\n\n"
       "Both are run in fresh processes, two of each in a block, in an order that is drawn. A "
       "benchmark passes, fails, or stays inconclusive; the table says which change could have been "
       "seen. A program is taskbench, with options of `taskbench run`, or any program that uses "
       "Google Benchmark; or it is built from a git revision, once, and kept.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench ab --base old/taskbench --head new/taskbench\n"
       "  taskbench ab --base 'old/taskbench --workers 2' --head 'new/taskbench --workers 2' \\\n"
@@ -41,7 +41,6 @@ void AbCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench ab --resume\n\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed "
       "or could not be built, 130 interrupted.");
-  Options options(app, values);
   options_.declare(options);
 }
 

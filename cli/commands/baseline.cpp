@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands/baseline_measured.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/usage_error.hpp"
 
@@ -15,8 +14,8 @@ namespace taskbench::cli {
 namespace {
 
 constexpr std::array<CommandEntry, 6> kBaselineCommands{{
-    {"save", make_command<BaselineSaveCommand>},
-    {"compare", make_command<BaselineCompareCommand>},
+    {"save", baseline_save_command},
+    {"compare", baseline_compare_command},
     {"list", baseline_list_command},
     {"show", baseline_show_command},
     {"promote", baseline_promote_command},
@@ -25,7 +24,7 @@ constexpr std::array<CommandEntry, 6> kBaselineCommands{{
 
 class BaselineCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -37,13 +36,13 @@ class BaselineCommand final : public Command {
   std::vector<Declared> commands_;
 };
 
-void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void BaselineCommand::declare(Options& options) {
+  options.app().description(
       "Keep what a program takes, and compare with it later.\n\n"
       "A baseline is of several fresh processes, with a canary between them that tells a slower "
       "program from a slower machine. It is good for the machine and the build that it was "
       "measured on. The first one of a name stays as the anchor, so that a slow drift shows.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench baseline save\n"
       "  taskbench baseline compare\n"
@@ -51,12 +50,13 @@ void BaselineCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench baseline list\n\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 another machine or "
       "build, or the machine is not as it was, 5 the program failed, 130 interrupted.");
-  app.require_subcommand(0, 1);
+  options.app().require_subcommand(0, 1);
   for (const CommandEntry& entry : kBaselineCommands) {
-    auto* sub = app.add_subcommand(std::string(entry.name));
+    auto* sub = options.app().add_subcommand(std::string(entry.name));
     sub->group("Commands");
     auto command = entry.make();
-    command->declare(*sub, values);
+    Options of_sub = options.of(*sub);
+    command->declare(of_sub);
     commands_.push_back({sub, std::move(command)});
   }
 }

@@ -67,7 +67,7 @@ bool is_here(const model::Series& series, const model::MachineKey& here) {
 
 class BaselineListCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -76,7 +76,7 @@ class BaselineListCommand final : public Command {
 
 class BaselineShowCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -85,7 +85,7 @@ class BaselineShowCommand final : public Command {
 
 class BaselinePromoteCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -94,23 +94,22 @@ class BaselinePromoteCommand final : public Command {
 
 class BaselineRemoveCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
   StoredArguments arguments_;
 };
 
-void BaselineListCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void BaselineListCommand::declare(Options& options) {
+  options.app().description(
       "List the stored baselines.\n\n"
       "Files that are not baselines are named on standard error.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench baseline list\n"
       "  taskbench baseline list --format json\n\n"
       "Exit status: 0, or 2 when a file in the store is not a baseline.");
-  Options options(app, values);
   declare_store(options, arguments_);
   declare_form(options, arguments_.form);
 }
@@ -129,19 +128,18 @@ ExitCode BaselineListCommand::execute(const Invocation&) {
   return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
 }
 
-void BaselineShowCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void BaselineShowCommand::declare(Options& options) {
+  options.app().description(
       "Show one baseline and its anchor.\n\n"
       "Each benchmark's median, median absolute deviation and range over the processes, the "
       "canary's, and the fields that the machine and the build are known by.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench baseline show default\n"
       "  taskbench baseline show nightly --format json\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  Options options(app, values);
   declare_name(options, arguments_);
-  app.get_option("NAME")->default_str(std::string(kDefaultBaseline));
+  options.app().get_option("NAME")->default_str(std::string(kDefaultBaseline));
   declare_store(options, arguments_);
   declare_key(options, arguments_);
   declare_form(options, arguments_.form);
@@ -159,15 +157,14 @@ ExitCode BaselineShowCommand::execute(const Invocation&) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
-void BaselinePromoteCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void BaselinePromoteCommand::declare(Options& options) {
+  options.app().description(
       "Make the newest baseline its own anchor.\n\n"
       "What has drifted since the old one is accepted.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench baseline promote default\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  Options options(app, values);
   declare_name(options, arguments_);
   declare_store(options, arguments_);
   declare_key(options, arguments_);
@@ -184,14 +181,13 @@ ExitCode BaselinePromoteCommand::execute(const Invocation&) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
-void BaselineRemoveCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description("Remove a baseline and its anchor.");
-  app.footer(
+void BaselineRemoveCommand::declare(Options& options) {
+  options.app().description("Remove a baseline and its anchor.");
+  options.app().footer(
       "Examples:\n"
       "  taskbench baseline rm nightly\n"
       "  taskbench baseline rm nightly --all-keys\n\n"
       "Exit status: 0, or 2 for a usage or input error.");
-  Options options(app, values);
   declare_name(options, arguments_);
   declare_store(options, arguments_);
   auto* key = declare_key(options, arguments_);

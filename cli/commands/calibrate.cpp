@@ -15,6 +15,7 @@
 #include "cli/baseline_store.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/copies.hpp"
+#include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
 #include "cli/output_file.hpp"
 #include "cli/paired_trial.hpp"
@@ -106,8 +107,6 @@ std::vector<Program> programs_of(const CalibratePlan& plan, const std::stop_toke
                                            {.timeout_s = plan.timeout_s}));
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("'{}': {}", command, error.what()));
-    } catch (const workloads::measure::NotMeasurable& error) {
-      throw UsageError(error.what());
     }
   }
   return programs;
@@ -311,7 +310,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
 
 class CalibrateCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -322,8 +321,8 @@ class CalibrateCommand final : public Command {
   bool resume_ = false;
 };
 
-void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void CalibrateCommand::declare(Options& options) {
+  options.app().description(
       "Measure how small a difference is noise on this machine.\n\n"
       "Copies of one build, each with its code laid out in another order, are compared with each "
       "other: what differs is noise. `taskbench ab`, `taskbench gate` and `taskbench baseline` "
@@ -332,7 +331,7 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "scripts/relink makes copies, and a manifest beside them by which they are known to be "
       "copies:\n"
       "of taskbench, or of a program of your own, out of its object files.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  scripts/relink build/copies && taskbench calibrate build/copies/*\n"
       "  scripts/relink build/copies -- c++ -o bench main.o sort.o -lbenchmark -lpthread\n"
@@ -341,7 +340,6 @@ void CalibrateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench calibrate --resume build/copies/*\n\n"
       "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed, 130 "
       "interrupted.");
-  Options options(app, values);
   options.value("CMD", plan_.copies, "CMD", AsGiven{Path::offered()},
                 "Two copies or more, as `taskbench ab` takes programs.");
   options.group("What to measure");
@@ -386,7 +384,7 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
                           plan.journal.string()));
   }
   const std::stop_token stop = stop_on_signals();
-  try {
+  const auto calibrate = [&] {
     Calibration calibration(plan, stop);
     if (!plan.trusted) refuse_no_copies(calibration.programs(), stop);
     refuse_store(file);
@@ -395,22 +393,12 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
     if (!stop.stop_requested()) return conclude(plan, calibration, key, file);
     print_note("interrupted; go on with: taskbench calibrate --resume, and the same copies");
     return ExitCode::interrupted;
-  } catch (const json::JournalError& error) {
-    throw UsageError(error.what());
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw UsageError(error.what());
-  } catch (const UsageError&) {
-    if (!stop.stop_requested()) throw;
+  };
+  const auto interrupted = [] {
     print_note("interrupted before the first trial");
     return ExitCode::interrupted;
-  } catch (const std::runtime_error& error) {  // ProgramError, ReadError
-    if (stop.stop_requested()) {
-      print_note("interrupted before the first trial");
-      return ExitCode::interrupted;
-    }
-    print_error(error.what());
-  }
-  return ExitCode::measured_program_failed;
+  };
+  return run_measurement(stop, calibrate, interrupted, fail_measurement);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/exit_code.hpp"
-#include "cli/option_values.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
 
@@ -27,18 +27,13 @@ class Command {
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
-  /// Describes `app`, the first line being a summary, and adds the options, which are parsed into
-  /// this command's own members.
-  virtual void declare(CLI::App& app, OptionValueTable& values) = 0;
+  /// Describes the command, the first line being a summary, and adds the options, which are parsed
+  /// into this command's own members.
+  virtual void declare(Options& options) = 0;
 
   /// Called once the options are parsed. Throws UsageError.
   [[nodiscard]] virtual ExitCode execute(const Invocation& invocation) = 0;
 };
-
-template <class T>
-[[nodiscard]] std::unique_ptr<Command> make_command() {
-  return std::make_unique<T>();
-}
 
 struct CommandEntry {
   std::string_view name;
@@ -59,6 +54,8 @@ struct CommandEntry {
 [[nodiscard]] std::unique_ptr<Command> list_command();
 [[nodiscard]] std::unique_ptr<Command> completion_command();
 [[nodiscard]] std::unique_ptr<Command> help_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_save_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_compare_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_list_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_show_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_promote_command();

@@ -262,7 +262,7 @@ std::vector<verdict::Column> columns_by(const std::string& key,
 class CompareCommand final : public Command {
  public:
   CompareCommand();
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -282,14 +282,14 @@ class CompareCommand final : public Command {
   VerdictOptions verdict_;
 };
 
-void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void CompareCommand::declare(Options& options) {
+  options.app().description(
       "Compare result files of Google Benchmark, taskbench's own among them.\n\n"
       "A file is one process, whose repetitions are not independent samples: two files give "
       "ratios, but a verdict takes several files a side. `taskbench ab` measures what one takes by "
       "itself. Three files or more, --column and --by give a table with a column for each: no "
       "verdict, but the changes against the first, and which of them the files can show.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench compare old.json new.json\n"
       "  taskbench compare --base old1.json,old2.json,old3.json,old4.json,old5.json \\\n"
@@ -299,7 +299,6 @@ void CompareCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench compare result.json --by scheduler\n\n"
       "Exit status: 0 pass, or columns, 1 slower, 2 usage or input error, 3 inconclusive, 4 files "
       "of different machines, 5 a benchmark had failed.");
-  Options options(app, values);
   options.value("FILE", files_, "FILE", AsGiven{Path::offered()},
                 "Two files: what is compared with, and what may be slower. More: each is a "
                 "column.");

@@ -79,23 +79,22 @@ complete -c taskbench -f -a '(__taskbench_complete)'
 
 class CompletionCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
   const Shell* shell_ = nullptr;
 };
 
-void CompletionCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void CompletionCommand::declare(Options& options) {
+  options.app().description(
       "Print a completion script for a shell.\n\n"
       "It completes every command, option, workload, scheduler, parameter and format.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  source <(taskbench completion bash)\n"
       "  taskbench completion zsh > ~/.zfunc/_taskbench      # a folder of $fpath\n"
       "  taskbench completion fish > ~/.config/fish/completions/taskbench.fish");
-  Options options(app, values);
   options.value("SHELL", shell_, "SHELL", Choice<Shell>{"shell", kShells}, "bash, zsh or fish.")
       ->expected(0, 1);
 }

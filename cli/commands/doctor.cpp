@@ -115,7 +115,7 @@ bool report_failures(const model::DoctorReport& report) {
 
 class DoctorCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -124,14 +124,14 @@ class DoctorCommand final : public Command {
   bool quiet_ = false;
 };
 
-void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void DoctorCommand::declare(Options& options) {
+  options.app().description(
       "Say what will disturb a measurement here, and how to fix it.\n\n"
       "Worst first. Looks at the build, the CPUs, what else runs, the limits of this process, "
       "memory, clock and tools; measures the least that anything costs here, and gives a first "
       "look at each workload beside it. A finding is serious when it moves results by 10 % and "
       "more. Takes two seconds.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench doctor\n"
       "  taskbench doctor --quiet && taskbench run\n"
@@ -139,7 +139,6 @@ void DoctorCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench doctor --format json\n\n"
       "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
       "workload failed, 130 interrupted. What is moderate, minor or unknown does not change it.");
-  Options options(app, values);
   declare_form(options, form_);
   options.value("--json", json_, "FILE", Path{}, "Write all that was found as JSON.");
   options.flag("--quiet", quiet_, "Print nothing: the exit status says whether it is serious.");

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/baseline_check.hpp"
-#include "cli/commands/baseline_measured.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/paired_judgement.hpp"
 #include "cli/paired_options.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 class GateCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -34,8 +33,8 @@ class GateCommand final : public Command {
   bool allow_busy_ = false;
 };
 
-void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void GateCommand::declare(Options& options) {
+  options.app().description(
       "Compare two programs in CI, and report for reviewers.\n\n"
       "It measures and judges as `taskbench ab` does, or, with --baseline, one program as "
       "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when a "
@@ -43,7 +42,7 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "without --resume. A benchmark that only one side has is reported but never fails the gate; "
       "when both have none in common, the status is 5. The comment's first line is hidden, and "
       "always the same: <!-- taskbench-gate -->. By it CI finds the comment to update.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench gate --base-rev origin/main --head-rev HEAD --markdown comment.md\n"
       "  taskbench gate --base old/my_benchmark --head new/my_benchmark --delta 5% --json "
@@ -53,7 +52,6 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
       "  taskbench gate --baseline release --head build/release/cli/taskbench\n\n"
       "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 4 not the machine of "
       "the baseline, or it moved, 5 a program failed or could not be built, 130 interrupted.");
-  Options options(app, values);
   options_.declare(options);
   options.group("What to compare");
   auto* baseline =
@@ -61,8 +59,8 @@ void GateCommand::declare(CLI::App& app, OptionValueTable& values) {
                     "Compare --head with this stored baseline, as `taskbench baseline compare` "
                     "does.");
   options_.exclude_two_programs(baseline);
-  declare_allow_busy(app, allow_busy_, "With --baseline: judge");
-  app.get_option("--allow-busy")->needs(baseline);
+  declare_allow_busy(options, allow_busy_, "With --baseline: judge");
+  options.app().get_option("--allow-busy")->needs(baseline);
   options.group("Output");
   options.value("--title", title_, "TEXT", Text{.may_be_empty = true},
                 "What the comment's heading begins with.");

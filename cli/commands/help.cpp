@@ -18,20 +18,19 @@ namespace {
 
 class HelpCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
   std::vector<std::string> path_;
 };
 
-void HelpCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description("Explain a command.");
-  app.footer(
+void HelpCommand::declare(Options& options) {
+  options.app().description("Explain a command.");
+  options.app().footer(
       "Examples:\n"
       "  taskbench help run\n"
       "  taskbench help baseline save");
-  Options options(app, values);
   options
       .value("COMMAND", path_, "COMMAND",
              AsGiven{{OptionValues::Kind::one_of, row_names(all_commands())}},

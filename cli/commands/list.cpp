@@ -147,7 +147,7 @@ std::string render_json(std::span<const ListTopic> topics) {
 
 class ListCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -155,16 +155,15 @@ class ListCommand : public Command {
   const PrintedForm* form_ = kTableOrJson;
 };
 
-void ListCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void ListCommand::declare(Options& options) {
+  options.app().description(
       "List the workloads, the schedulers and the parameters.\n\n"
       "Parameters are listed with their defaults and ranges; `taskbench run --param` sets them.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench list\n"
       "  taskbench list parameters\n"
       "  taskbench list workloads --format json");
-  Options options(app, values);
   options
       .value("TOPIC", topic_, "TOPIC", Choice<ListTopic>{"topic", kTopics},
              "workloads, schedulers or parameters.")

@@ -66,7 +66,7 @@ void refuse_too_much(const ProfilePlan& plan, const std::filesystem::path& folde
 
 class ProfileCommand final : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -77,20 +77,19 @@ class ProfileCommand final : public Command {
   std::filesystem::path folder_ = "taskbench-profile";
 };
 
-void ProfileCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void ProfileCommand::declare(Options& options) {
+  options.app().description(
       "Show where the time of a workload goes, by sampling it with perf.\n\n"
       "Runs it once under `perf record`, sampling its timed part only, and writes the stacks that "
       "were found: profile.folded for other tools, and profile.svg, a flame graph.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench profile ping_pong\n"
       "  taskbench profile spawn_many --workers 4 --duration 10s --out profiles/spawn_many\n\n"
       "Exit status: 0 done, 2 usage or input error, 4 perf cannot sample here, 5 the workload "
       "failed, 130 interrupted.");
-  Options options(app, values);
   declare_one_case(options, arguments_, "sample");
-  app.get_option("WORKLOAD")->required();
+  options.app().get_option("WORKLOAD")->required();
   options.group("How to sample");
   options.value("--frequency", plan_.frequency, "HZ", Number{1, kMaxFrequency},
                 fmt::format("Samples a second and CPU, up to {}.", kMaxFrequency));

@@ -70,7 +70,7 @@ render::ReportInputs read_inputs(const std::vector<std::string>& paths, Unstoppa
 
 class ReportCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -78,20 +78,19 @@ class ReportCommand : public Command {
   ReportRequest request_;
 };
 
-void ReportCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void ReportCommand::declare(Options& options) {
+  options.app().description(
       "Write results as a page with plots, and as Markdown.\n\n"
       "The page is one file that opens in any browser. Results are files of `taskbench run "
       "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
       "several results have get a history, by the dates of the results. The plots are drawn by "
       "gnuplot, as SVG and PNG; without it tables are left.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench report result.json --out report\n"
       "  taskbench report nightly/*.json --out history --gnuplot\n"
       "  taskbench report result.json comparison.json --out report\n\n"
       "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
-  Options options(app, values);
   options.value("RESULT", results_, "RESULT", AsGiven{Path::offered()},
                 "Result files, as many as you like.");
   options.group("Output");

@@ -171,7 +171,7 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
 
 class RunCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -183,10 +183,9 @@ class RunCommand : public Command {
   bool list_ = false;
 };
 
-void RunCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(std::string(kRunDescription));
-  app.footer(std::string(kExamples));
-  Options options(app, values);
+void RunCommand::declare(Options& options) {
+  options.app().description(std::string(kRunDescription));
+  options.app().footer(std::string(kExamples));
   declare_selection(options);
   declare_measuring(options);
   declare_output(options);

@@ -126,7 +126,7 @@ ExitCode conclude(const TracePlan& plan, const TraceOutcome& outcome) {
 
 class TraceCommand : public Command {
  public:
-  void declare(CLI::App& app, OptionValueTable& values) override;
+  void declare(Options& options) override;
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
@@ -134,19 +134,18 @@ class TraceCommand : public Command {
   TracePlan plan_;
 };
 
-void TraceCommand::declare(CLI::App& app, OptionValueTable& values) {
-  app.description(
+void TraceCommand::declare(Options& options) {
+  options.app().description(
       "Record what every worker does when, for a trace viewer.\n\n"
       "Runs one workload with the tracer on: spawns, polls, wakes, steals, parks, unparks and "
       "overflows, with worker and time. The file opens in https://ui.perfetto.dev and "
       "chrome://tracing. Tracing slows the scheduler down: times are those of `taskbench run`.");
-  app.footer(
+  options.app().footer(
       "Examples:\n"
       "  taskbench trace ping_pong --out ping_pong.json\n"
       "  taskbench trace spawn_local --workers 4 --iterations 3 --out trace.json\n"
       "  taskbench trace yield_many --scheduler current_thread --out trace.json\n\n"
       "Exit status: 0 done, 2 usage or input error, 5 the workload failed, 130 interrupted.");
-  Options options(app, values);
   declare_one_case(options, arguments_, "trace");
   TraceSettings& settings = plan_.settings;
   options.value("--seed", settings.seed, "N", Number{0, kMaxSeed}, "Seed of the scheduler.");
