@@ -14,7 +14,7 @@
 #include "cli/journal_room.hpp"
 #include "cli/measured_process.hpp"
 #include "cli/noise_floors.hpp"
-#include "cli/paired_trial.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/series.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/option_values.hpp"
+#include "cli/options.hpp"
 
 namespace taskbench::cli {
 

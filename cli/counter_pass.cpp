@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/case_command.hpp"
-#include "cli/paired_trial.hpp"
 #include "cli/perf.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/scratch_folder.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/case_command.hpp"
-#include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/streams.hpp"
 #include "reports/json/callgrind.hpp"
 #include "reports/json/file_content.hpp"

@@ -46,6 +46,19 @@ template <class Work, class Interrupted, class Failed>
   return interrupted();
 }
 
+/// What a trial or a series asks of each of its processes.
+template <class Setup>
+[[nodiscard]] workloads::measure::SampleRequest request_of(const Setup& setup, double timeout_s) {
+  workloads::measure::SampleRequest request;
+  request.benchmarks = setup.benchmarks;
+  request.iterations = setup.iterations;
+  request.repetitions = setup.repetitions;
+  request.min_time_s = setup.min_time_s;
+  request.seed = setup.seed;
+  request.timeout_s = timeout_s;
+  return request;
+}
+
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
 /// that failed or whose rows cannot be used. Throws ProgramError.
 [[nodiscard]] reports::model::Run run_once(const workloads::measure::Program& program,

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,11 +26,38 @@
 #include <vector>
 
 #include "cli/near_miss.hpp"
-#include "cli/option_values.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/values.hpp"
 
 namespace taskbench::cli {
+
+/// What the shells complete.
+struct OptionValues {
+  enum class Kind {
+    free,        ///< a number, a duration, an expression: nothing to offer
+    file,        ///< the name of a file
+    one_of,      ///< one of `names`
+    list_of,     ///< a comma-separated list of `names`
+    assignment,  ///< NAME=VALUE, where `names` are the NAMEs
+  };
+  Kind kind = Kind::free;
+  std::vector<std::string> names;
+};
+
+class OptionValueTable {
+ public:
+  void set(const CLI::Option* option, OptionValues values) {
+    values_.insert_or_assign(option, std::move(values));
+  }
+
+  [[nodiscard]] OptionValues of(const CLI::Option* option) const {
+    const auto found = values_.find(option);
+    return found == values_.end() ? OptionValues{} : found->second;
+  }
+
+ private:
+  std::map<const CLI::Option*, OptionValues> values_;
+};
 
 using Words = std::vector<std::string>;
 

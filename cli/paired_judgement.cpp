@@ -19,6 +19,7 @@
 #include "cli/paired_instructions.hpp"
 #include "cli/paired_trial.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"
 #include "cli/usage_error.hpp"

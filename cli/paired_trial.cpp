@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <stop_token>
-#include <system_error>
 #include <utility>
 
 #include "cli/measured_process.hpp"
@@ -171,16 +169,6 @@ void require_all(const model::PairedSetup& setup, const TrialPrograms& programs,
   }
 }
 
-SampleRequest request_of(const model::PairedSetup& setup, double timeout_s) {
-  SampleRequest request;
-  request.benchmarks = setup.benchmarks;
-  request.iterations = setup.iterations;
-  request.repetitions = setup.repetitions;
-  request.min_time_s = setup.min_time_s;
-  request.timeout_s = timeout_s;
-  return request;
-}
-
 /// Why no further block may be begun, if there is a reason.
 std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
                                       const TrialLimits& limits) {
@@ -196,27 +184,6 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
 }
 
 }  // namespace
-
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (error) {
-    const char* const named = std::getenv("TMPDIR");
-    throw std::filesystem::filesystem_error("there is no folder for temporary files; set TMPDIR",
-                                            named != nullptr ? named : "/tmp", error);
-  }
-  std::string name = (parent / "taskbench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw std::filesystem::filesystem_error("no folder for temporary files", name,
-                                            std::error_code(errno, std::system_category()));
-  }
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
              const std::filesystem::path& scratch, double timeout_s, const std::stop_token& stop,

@@ -43,19 +43,6 @@ struct TrialProgress {
   std::string now;  ///< "base", "head"
 };
 
-/// A folder for result files that is gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder();  ///< Throws std::filesystem::filesystem_error.
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
 /// theirs take; fills these into `setup`, beside what it holds already. Only those that `chosen`
 /// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what

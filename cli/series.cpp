@@ -60,15 +60,6 @@ std::string set_aside(int count) {
   return count == 0 ? std::string() : fmt::format(", {} set aside", count);
 }
 
-SampleRequest request_of(const model::SeriesSetup& setup, double timeout_s) {
-  SampleRequest request;
-  request.repetitions = setup.repetitions;
-  request.min_time_s = setup.min_time_s;
-  request.seed = setup.seed;
-  request.timeout_s = timeout_s;
-  return request;
-}
-
 }  // namespace
 
 SeriesProgram series_program(const std::string& command, double timeout_s,
@@ -153,13 +144,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
   const std::vector<std::string>& benchmarks = series.setup.benchmarks;
   ProgressLine line(progress_style(run.quiet));
   SampleRequest request = request_of(series.setup, program.timeout_s);
-  request.benchmarks = benchmarks;
-  for (const std::string& name : benchmarks) {
-    const auto count = series.setup.iterations.find(name);
-    if (count != series.setup.iterations.end() && program.program.takes_iterations()) {
-      request.iterations[name] = count->second;
-    }
-  }
+  if (!program.program.takes_iterations()) request.iterations.clear();
   std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
   std::optional<double> place = run.place_ns ? run.place_ns : reports::verdict::place_of(series);
   const int most_aside = run.keeps_all ? 0 : series.setup.processes;

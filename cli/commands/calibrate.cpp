@@ -21,6 +21,7 @@
 #include "cli/paired_trial.hpp"
 #include "cli/process_options.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/signals.hpp"
 #include "cli/streams.hpp"
 #include "cli/terminal.hpp"

@@ -115,7 +115,7 @@ class CommandLine(BaselineTest):
         self.refused("baseline", "save", "--prosesses", "9", says="did you mean '--processes'?")
         self.refused("baseline", "list", "x", says="unexpected argument 'x'")
         self.refused("baseline", "save", "--processes", "6", says="--processes")
-        self.refused("baseline", "save", "--program", "", says="the command is empty")
+        self.refused("baseline", "save", "--program", "", says="--program: it is empty")
         self.refused("baseline", "save", "--program", "/no/such", says="cannot be started")
         self.refused("baseline", "save", "--min-time", "x", says="--min-time")
         self.refused("baseline", "list", "--format", "xml", says="unknown format")
