@@ -169,7 +169,7 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
       throw;
     }
     process.use =
-        workloads::measure::cpu_use_between(reading, workloads::measure::read_machine("/", false));
+        workloads::measure::use_between(reading, workloads::measure::read_machine("/", false)).cpu;
     process.real_ns = medians(result, benchmarks, program.program);
     canary = workloads::measure::time_canary();
     process.after = *canary;

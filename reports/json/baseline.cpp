@@ -2,42 +2,76 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "reports/json/field.hpp"
 #include "reports/json/file_content.hpp"
+#include "reports/json/paired_fields.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
+
+constexpr std::int64_t kMany = 1'000'000'000'000;
+
+inline void is_positive_if_known(const Field& field) {
+  if (!field.is_null()) is_positive(field);
+}
+
+template <class Io, Like<model::CanaryTimes> Times>
+void describe(Io& io, Times& times) {
+  io("cpu_ns", times.cpu_ns, is_positive);
+  io("memory_ns", times.memory_ns, is_positive);
+  io("futex_ns", times.futex_ns, is_positive);
+  io("handover_ns", times.handover_ns, is_positive_if_known);
+}
+
+template <class Io, Like<model::ComparedWith> Compared>
+void describe(Io& io, Compared& compared) {
+  io("baseline", compared.rolling);
+  io.text_or_null("anchor", compared.anchor);
+  io("alpha", compared.alpha, is_positive);
+  io("delta", compared.delta, is_not_negative);
+  io("allow_busy", compared.allow_busy);
+  io("noise_floors", compared.noise_floors);
+}
+
+// The parts of a setup that are objects of their own.
+
+template <class Io, class Setup>
+void describe_program(Io& io, Setup& setup) {
+  io.text_or_null("command", setup.command);
+  io.text_or_null("digest", setup.digest);
+}
+
+template <class Io, class Setup>
+void describe_settings(Io& io, Setup& setup) {
+  io("processes", setup.processes, is_whole<1, std::numeric_limits<std::int32_t>::max()>);
+  io("seed", setup.seed);
+  io("repetitions", setup.repetitions, is_whole<1, kMany>);
+  io("min_time_s", setup.min_time_s, is_positive);
+}
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-using model::CanaryTimes;
 using model::KeyField;
 using model::Series;
 using model::SeriesProcess;
 using model::SeriesSetup;
 
-constexpr std::string_view kFileMark = "taskbench_baseline";
-constexpr std::string_view kJournalMark = "taskbench_baseline_journal";
+constexpr const char* kFileMark = "taskbench_baseline";
+constexpr const char* kJournalMark = "taskbench_baseline_journal";
 constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
-constexpr std::int64_t kMany = 1'000'000'000'000;
 
-Json to_json(const CanaryTimes& times) {
-  return {{"cpu_ns", times.cpu_ns},
-          {"memory_ns", times.memory_ns},
-          {"futex_ns", times.futex_ns},
-          {"handover_ns", times.handover_ns ? Json(*times.handover_ns) : Json()}};
+Json object_of(const std::vector<KeyField>& fields) {
+  Json result = Json::object();
+  for (const KeyField& field : fields) result[field.name] = field.value;
+  return result;
 }
 
-Json to_json(const model::Fact<model::CpuUse>& use) {
+Json use_object(const model::Fact<model::CpuUse>& use) {
   if (!use) return {{"unknown", use.reason}};
   return {{"seconds", use->seconds},
           {"total_s", use->total_s},
@@ -45,31 +79,25 @@ Json to_json(const model::Fact<model::CpuUse>& use) {
           {"stolen_s", use->stolen_s}};
 }
 
-Json to_json(const std::vector<KeyField>& fields) {
-  Json result = Json::object();
-  for (const KeyField& field : fields) result[field.name] = field.value;
-  return result;
-}
-
-Json to_json(const SeriesProcess& process) {
-  return {{"canary_before", to_json(process.before)},
-          {"canary_after", to_json(process.after)},
+Json process_object(const SeriesProcess& process) {
+  return {{"canary_before", json_of(process.before)},
+          {"canary_after", json_of(process.after)},
           {"real_ns", process.real_ns},
-          {"cpu_use", to_json(process.use)}};
+          {"cpu_use", use_object(process.use)}};
 }
 
 void store_setup(const SeriesSetup& setup, Json& document) {
+  Writer program;
+  describe_program(program, setup);
+  Writer settings;
+  describe_settings(settings, setup);
   document["name"] = setup.name;
   document["date"] = setup.date;
   document["commit"] = text_or_null(setup.commit);
-  document["program"] = {{"command", text_or_null(setup.command)},
-                         {"digest", text_or_null(setup.digest)}};
-  document["machine"] = to_json(setup.key.machine);
-  document["build"] = to_json(setup.key.build);
-  document["settings"] = {{"processes", setup.processes},
-                          {"seed", setup.seed},
-                          {"repetitions", setup.repetitions},
-                          {"min_time_s", setup.min_time_s}};
+  document["program"] = std::move(program.object);
+  document["machine"] = object_of(setup.key.machine);
+  document["build"] = object_of(setup.key.build);
+  document["settings"] = std::move(settings.object);
   document["benchmarks"] = Json::array();
   for (const std::string& name : setup.benchmarks) {
     const auto count = setup.iterations.find(name);
@@ -77,15 +105,6 @@ void store_setup(const SeriesSetup& setup, Json& document) {
         {{"name", name},
          {"iterations", count == setup.iterations.end() ? Json() : Json(count->second)}});
   }
-}
-
-CanaryTimes canary_from(const Field& field) {
-  CanaryTimes times{.cpu_ns = field.at("cpu_ns").positive(),
-                    .memory_ns = field.at("memory_ns").positive(),
-                    .futex_ns = field.at("futex_ns").positive()};
-  const Field handover = field.at("handover_ns");
-  if (!handover.is_null()) times.handover_ns = handover.positive();
-  return times;
 }
 
 model::Fact<model::CpuUse> use_from(const Field& field) {
@@ -110,16 +129,12 @@ SeriesSetup setup_from(const Field& document) {
   setup.name = document.at("name").text();
   setup.date = document.at("date").text();
   setup.commit = document.at("commit").text_or_empty();
-  setup.command = document.at("program").at("command").text_or_empty();
-  setup.digest = document.at("program").at("digest").text_or_empty();
+  Reader program(document.at("program"));
+  describe_program(program, setup);
   setup.key.machine = key_fields_from(document.at("machine"));
   setup.key.build = key_fields_from(document.at("build"));
-  const Field settings = document.at("settings");
-  setup.processes =
-      static_cast<int>(settings.at("processes").whole(1, std::numeric_limits<std::int32_t>::max()));
-  setup.seed = settings.at("seed").seed();
-  setup.repetitions = settings.at("repetitions").whole(1, kMany);
-  setup.min_time_s = settings.at("min_time_s").positive();
+  Reader settings(document.at("settings"));
+  describe_settings(settings, setup);
   std::set<std::string> known;
   for (const Field& benchmark : document.at("benchmarks").elements()) {
     const std::string name = benchmark.at("name").text();
@@ -132,33 +147,10 @@ SeriesSetup setup_from(const Field& document) {
   return setup;
 }
 
-Json to_json(const model::ComparedWith& compared_with) {
-  Json floors = Json::object();
-  for (const auto& [name, floor] : compared_with.noise_floors) {
-    floors[name] = {{"epsilon", floor.epsilon}, {"source", floor.source}};
-  }
-  return {{"baseline", compared_with.rolling},      {"anchor", text_or_null(compared_with.anchor)},
-          {"alpha", compared_with.alpha},           {"delta", compared_with.delta},
-          {"allow_busy", compared_with.allow_busy}, {"noise_floors", std::move(floors)}};
-}
-
-model::ComparedWith compared_with_from(const Field& field) {
-  model::ComparedWith result;
-  result.rolling = field.at("baseline").text();
-  result.anchor = field.at("anchor").text_or_empty();
-  result.alpha = field.at("alpha").positive();
-  result.delta = field.at("delta").not_negative();
-  result.allow_busy = field.at("allow_busy").get<bool>();
-  for (const auto& [name, floor] : field.at("noise_floors").members()) {
-    result.noise_floors[name] = {floor.at("epsilon").not_negative(), floor.at("source").text()};
-  }
-  return result;
-}
-
 SeriesProcess process_from(const Field& field, const SeriesSetup& setup) {
   SeriesProcess process;
-  process.before = canary_from(field.at("canary_before"));
-  process.after = canary_from(field.at("canary_after"));
+  field.at("canary_before").get_to(process.before);
+  field.at("canary_after").get_to(process.after);
   const Field times = field.at("real_ns");
   for (const std::string& name : setup.benchmarks) {
     process.real_ns[name] = times.at(name).positive();
@@ -183,7 +175,7 @@ void check_version(const Field& version) {
 Series series_from(const Json& document) {
   const Field root(document, "");
   if (!document.is_object() || !document.contains(kFileMark)) root.fail("is no stored baseline");
-  check_version(root.at(std::string(kFileMark)));
+  check_version(root.at(kFileMark));
   Series series;
   series.setup = setup_from(root);
   for (const Field& process : root.at("processes").elements()) {
@@ -213,9 +205,9 @@ std::string baseline_file(const Series& series) {
   store_setup(series.setup, document);
   document["processes"] = Json::array();
   for (const SeriesProcess& process : series.processes) {
-    document["processes"].push_back(to_json(process));
+    document["processes"].push_back(process_object(process));
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return file_text(document);
 }
 
 Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
@@ -245,14 +237,14 @@ std::string journal_line(const SeriesSetup& setup) {
   Json line{{kJournalMark, model::kBaselineVersion}};
   store_setup(setup, line);
   line["unmeasured"] = setup.unmeasured;
-  if (setup.compared_with) line["compared_with"] = to_json(*setup.compared_with);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (setup.compared_with) line["compared_with"] = json_of(*setup.compared_with);
+  return line_text(line);
 }
 
 std::string journal_line(const SeriesProcess& process, std::size_t number) {
   Json line{{"process", number}};
-  line.update(to_json(process));
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  line.update(process_object(process));
+  return line_text(line);
 }
 
 std::string confirming_line() { return Json{{"confirming", true}}.dump(); }
@@ -263,13 +255,11 @@ Series read_series_journal(const std::filesystem::path& path) {
     const Json line = parse_json(text);
     const Field root(line, "");
     if (number == 1) {
-      check_version(root.at(std::string(kJournalMark)));
+      check_version(root.at(kJournalMark));
       series.setup = setup_from(root);
-      for (const Field& name : root.at("unmeasured").elements()) {
-        series.setup.unmeasured.push_back(name.text());
-      }
+      root.at("unmeasured").get_to(series.setup.unmeasured);
       if (line.contains("compared_with")) {
-        series.setup.compared_with = compared_with_from(root.at("compared_with"));
+        series.setup.compared_with = root.at("compared_with").get<model::ComparedWith>();
       }
       return;
     }

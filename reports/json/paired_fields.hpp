@@ -16,12 +16,17 @@ template <>
 inline constexpr std::array<std::string_view, 3> kWords<model::TrialEnd>{"decided", "budget",
                                                                          "blocks"};
 
+template <class Io, Like<model::CpuUse> Use>
+void describe(Io& io, Use& use) {
+  io("cpu_s", use.total_s);
+  io("others_s", use.others_s);
+  io("stolen_s", use.stolen_s);
+}
+
 template <class Io, Like<model::MachineUse> Use>
 void describe(Io& io, Use& use) {
   io("seconds", use.seconds, is_not_negative);
-  io("cpu_s", use.cpu_s);
-  io("others_s", use.others_s);
-  io("stolen_s", use.stolen_s);
+  io.members("cpu_s", use.cpu.value);
   io("thermal_throttles", use.thermal_throttles);
   io("quota_throttles", use.quota_throttles);
   io("swapped_pages", use.swapped_pages);

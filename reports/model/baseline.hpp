@@ -32,16 +32,6 @@ struct CanaryTimes {
   friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
 };
 
-/// What became of the machine's CPU time while a process ran: of the CPUs that it could use.
-struct CpuUse {
-  double seconds = 0;   ///< how long it was watched: the whole process
-  double total_s = 0;   ///< CPU time that there was
-  double others_s = 0;  ///< of which other processes and the kernel used so much
-  double stolen_s = 0;  ///< and the hypervisor gave so much to others while a CPU wanted to run
-
-  friend bool operator==(const CpuUse&, const CpuUse&) = default;
-};
-
 /// Against what a series is compared, and by what: all that its verdict depends on besides the
 /// series. Of a comparison's journal only.
 struct ComparedWith {

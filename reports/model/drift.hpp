@@ -20,13 +20,21 @@ struct Drift {
   Fact<std::int64_t> swapped_pages;      ///< read from swap and written there, by all processes
 };
 
+/// What became of the machine's CPU time while a process ran: of the CPUs that it could use.
+struct CpuUse {
+  double seconds = 0;   ///< how long it was watched: the whole process
+  double total_s = 0;   ///< CPU time that there was
+  double others_s = 0;  ///< of which other processes and the kernel used so much
+  double stolen_s = 0;  ///< and the hypervisor gave so much to others while a CPU wanted to run
+
+  friend bool operator==(const CpuUse&, const CpuUse&) = default;
+};
+
 /// What was used of the machine while one process ran. Sums of them say what a single one is too
 /// short for; empty is unknown.
 struct MachineUse {
   double seconds = 0;
-  std::optional<double> cpu_s;  ///< what the CPUs had to give: as many seconds for each of them
-  std::optional<double> others_s;
-  std::optional<double> stolen_s;
+  Fact<CpuUse> cpu{};
   std::optional<std::int64_t> thermal_throttles;
   std::optional<std::int64_t> quota_throttles;
   std::optional<std::int64_t> swapped_pages;

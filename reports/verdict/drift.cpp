@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace taskbench::reports::verdict {
@@ -27,14 +28,14 @@ void add_count(std::vector<Movement>& moved, const char* quantity,
 constexpr double kShortestShare_s = 0.5;  // the kernel counts in ticks of 10 ms
 
 /// Empty when it is unknown of one of them.
-template <class T>
-std::optional<T> sum_of(const std::vector<model::MachineUse>& uses,
-                        std::optional<T> model::MachineUse::*part) {
-  if (uses.empty()) return std::nullopt;
-  T sum = 0;
+template <class Part>
+auto sum_of(const std::vector<model::MachineUse>& uses, const Part& part) {
+  using Sum = std::decay_t<decltype(part(uses[0]))>;
+  Sum sum = uses.empty() ? Sum() : Sum(0);
   for (const model::MachineUse& use : uses) {
-    if (!(use.*part)) return std::nullopt;
-    sum += *(use.*part);
+    const auto each = part(use);
+    if (!each) return Sum();
+    *sum += *each;
   }
   return sum;
 }
@@ -57,22 +58,27 @@ model::Drift drift_over(std::span<const model::ProcessSample> samples) {
   }
   const char* const unknown =
       uses.empty() ? "the journal does not say it" : "the kernel does not say it";
-  const auto share = [&](std::optional<double> Use::*part) {
-    const auto all = sum_of(uses, &Use::cpu_s);
-    const auto used = sum_of(uses, part);
+  const auto seconds_of = [&](double model::CpuUse::*part) {
+    return sum_of(uses, [&](const Use& use) {
+      return use.cpu ? std::optional((*use.cpu).*part) : std::nullopt;
+    });
+  };
+  const auto share = [&](double model::CpuUse::*part) {
+    const auto all = seconds_of(&model::CpuUse::total_s);
+    const auto used = seconds_of(part);
     if (!all || !used) return model::Fact<double>::unknown(unknown);
     if (*all <= 0 || drift.seconds < kShortestShare_s) {
       return model::Fact<double>::unknown("it took too short a time for the kernel's ticks");
     }
     return model::Fact<double>::known(std::clamp(*used / *all, 0.0, 1.0));
   };
-  drift.stolen_share = share(&Use::stolen_s);
-  drift.others_share = share(&Use::others_s);
+  drift.stolen_share = share(&model::CpuUse::stolen_s);
+  drift.others_share = share(&model::CpuUse::others_s);
   drift.mhz_before = drift.mhz_after =
       model::Fact<double>::unknown("it is not read between the processes of a trial");
-  drift.thermal_throttles = fact_of(sum_of(uses, &Use::thermal_throttles), unknown);
-  drift.quota_throttles = fact_of(sum_of(uses, &Use::quota_throttles), unknown);
-  drift.swapped_pages = fact_of(sum_of(uses, &Use::swapped_pages), unknown);
+  drift.thermal_throttles = fact_of(sum_of(uses, std::mem_fn(&Use::thermal_throttles)), unknown);
+  drift.quota_throttles = fact_of(sum_of(uses, std::mem_fn(&Use::quota_throttles)), unknown);
+  drift.swapped_pages = fact_of(sum_of(uses, std::mem_fn(&Use::swapped_pages)), unknown);
   return drift;
 }
 

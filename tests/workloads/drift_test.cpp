@@ -78,15 +78,15 @@ TEST_F(DriftTest, who_used_the_cpus_is_counted_in_seconds_however_short_it_was) 
   };
   const MachineReading before = read_use(0, 0);
   stat(5, 1, 4);
-  const auto use = cpu_use_between(before, read_use(0.2, 8));
+  const auto use = use_between(before, read_use(0.2, 8)).cpu;
   ASSERT_TRUE(use) << use.reason;
   EXPECT_DOUBLE_EQ(use->seconds, 0.2);
   EXPECT_DOUBLE_EQ(use->total_s, 20);
   EXPECT_DOUBLE_EQ(use->others_s, 2);
   EXPECT_DOUBLE_EQ(use->stolen_s, 2);
-  EXPECT_DOUBLE_EQ(cpu_use_between(before, read_use(1, 10.5))->others_s, -0.5);
+  EXPECT_DOUBLE_EQ(use_between(before, read_use(1, 10.5)).cpu->others_s, -0.5);
   root_.write("proc/stat", "");
-  EXPECT_FALSE(cpu_use_between(before, read_use(1, 9)));
+  EXPECT_FALSE(use_between(before, read_use(1, 9)).cpu);
 }
 
 TEST_F(DriftTest, own_time_beyond_the_ticks_is_no_negative_share_of_others) {

@@ -169,19 +169,21 @@ Count read_swapped_pages(const fs::path& root) {
   return Count::known(sum);
 }
 
-/// Of the CPUs, from one reading to the next.
-struct CpuUse {
-  double total_s;
-  double others_s;
-  double stolen_s;
-};
-
-std::optional<CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
-  if (!before.cpu || !after.cpu) return std::nullopt;
-  const double busy = after.cpu->busy_s - before.cpu->busy_s;
-  return CpuUse{after.cpu->total_s - before.cpu->total_s,
-                busy - (after.own_cpu_s - before.own_cpu_s),
-                after.cpu->stolen_s - before.cpu->stolen_s};
+/// Exact to a few ticks, however short it was.
+Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
+  if (!before.cpu || !after.cpu) {
+    return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
+  }
+  reports::model::CpuUse use;
+  use.seconds = after.at_s - before.at_s;
+  use.total_s = after.cpu->total_s - before.cpu->total_s;
+  if (use.seconds <= 0 || use.total_s < 0) {
+    return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
+  }
+  // Not cut off at 0: over several processes, what ticks put into the wrong one comes out even.
+  use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
+  use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
+  return Fact<reports::model::CpuUse>::known(use);
 }
 
 Count grown(const Count& before, const Count& after) {
@@ -193,10 +195,10 @@ Count grown(const Count& before, const Count& after) {
 }
 
 void store_shares(const MachineReading& before, const MachineReading& after, Drift& drift) {
-  const std::optional<CpuUse> use = cpu_use(before, after);
+  const auto use = cpu_use(before, after);
   std::string reason;
   if (!use) {
-    reason = (before.cpu ? after : before).cpu.reason;
+    reason = use.reason;
   } else if (drift.seconds < kShortest_s) {
     reason = fmt::format(
         "it took {:.2g} s, and the kernel counts in ticks of 10 ms: too coarse for less than {} s",
@@ -229,23 +231,6 @@ MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
   return reading;
 }
 
-Fact<reports::model::CpuUse> cpu_use_between(const MachineReading& before,
-                                             const MachineReading& after) {
-  if (!before.cpu || !after.cpu) {
-    return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
-  }
-  reports::model::CpuUse use;
-  use.seconds = after.at_s - before.at_s;
-  use.total_s = after.cpu->total_s - before.cpu->total_s;
-  if (use.seconds <= 0 || use.total_s < 0) {
-    return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
-  }
-  // Not cut off at 0: over several processes, what ticks put into the wrong one comes out even.
-  use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
-  use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
-  return Fact<reports::model::CpuUse>::known(use);
-}
-
 Drift drift_between(const MachineReading& before, const MachineReading& after) {
   Drift drift;
   drift.seconds = after.at_s - before.at_s;
@@ -261,11 +246,7 @@ Drift drift_between(const MachineReading& before, const MachineReading& after) {
 reports::model::MachineUse use_between(const MachineReading& before, const MachineReading& after) {
   reports::model::MachineUse use;
   use.seconds = after.at_s - before.at_s;
-  if (const auto cpu = cpu_use(before, after)) {
-    use.cpu_s = cpu->total_s;
-    use.others_s = cpu->others_s;
-    use.stolen_s = cpu->stolen_s;
-  }
+  use.cpu = cpu_use(before, after);
   use.thermal_throttles = grown(before.thermal_throttles, after.thermal_throttles).value;
   use.quota_throttles = grown(before.quota_throttles, after.quota_throttles).value;
   use.swapped_pages = grown(before.swapped_pages, after.swapped_pages).value;

@@ -42,8 +42,4 @@ struct MachineReading {
 [[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
                                                      const MachineReading& after);
 
-/// Who used the CPUs from `before` to `after`; exact to a few ticks, however short it was.
-[[nodiscard]] reports::model::Fact<reports::model::CpuUse> cpu_use_between(
-    const MachineReading& before, const MachineReading& after);
-
 }  // namespace taskbench::workloads::measure

@@ -89,9 +89,7 @@ TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
   with_cpu.cpu_time_of = {{"a", model::CpuTimeOf::process}, {"b", model::CpuTimeOf::main_thread}};
   model::ProcessSample busy = sample(0);
   busy.machine = {.seconds = 0.5,
-                  .cpu_s = 1,
-                  .others_s = -0.01,
-                  .stolen_s = {},
+                  .cpu = model::Fact<model::CpuUse>::known({0, 1, -0.01, 0.01}),
                   .thermal_throttles = {},
                   .quota_throttles = 3,
                   .swapped_pages = {}};
@@ -99,9 +97,9 @@ TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
   const model::PairedTrial trial = parse_journal("j", text);
   EXPECT_EQ(trial.setup.cpu_time_of, with_cpu.cpu_time_of);
   ASSERT_TRUE(trial.samples[0].machine);
-  EXPECT_EQ(trial.samples[0].machine->others_s, -0.01);
+  EXPECT_EQ(trial.samples[0].machine->cpu->others_s, -0.01);
   EXPECT_EQ(trial.samples[0].machine->quota_throttles, 3);
-  EXPECT_FALSE(trial.samples[0].machine->stolen_s);
+  EXPECT_FALSE(trial.samples[0].machine->swapped_pages);
   EXPECT_EQ(journal_line(trial.samples[0]), journal_line(busy));
 }
 

@@ -27,19 +27,18 @@ model::PairedTrial sample_trial() {
     const auto side = i % 4 == 0 || i % 4 == 3 ? model::Side::base : model::Side::head;
     const double noise = 1 + 0.001 * std::sin(i);
     const double slower = side == model::Side::head ? 1.2 : 1;
-    trial.samples.push_back({i / 4,
-                             i % 4,
-                             side,
-                             0.1,
-                             {{"sort", 100 * slower * noise}, {"hash", 7 * noise}},
-                             {{"sort", {{"steals", 3.0 * slower}, {"cpu_ns", 90 * slower}}}},
-                             model::MachineUse{.seconds = 0.1,
-                                               .cpu_s = 0.2,
-                                               .others_s = 0.05,
-                                               .stolen_s = {},
-                                               .thermal_throttles = {},
-                                               .quota_throttles = 1,
-                                               .swapped_pages = 0}});
+    trial.samples.push_back(
+        {i / 4,
+         i % 4,
+         side,
+         0.1,
+         {{"sort", 100 * slower * noise}, {"hash", 7 * noise}},
+         {{"sort", {{"steals", 3.0 * slower}, {"cpu_ns", 90 * slower}}}},
+         model::MachineUse{.seconds = 0.1,
+                           .cpu = model::Fact<model::CpuUse>::known({0, 0.2, 0.05, 0.01}),
+                           .thermal_throttles = {},
+                           .quota_throttles = 1,
+                           .swapped_pages = 0}});
   }
   trial.setup.cpu_time_of = {{"sort", model::CpuTimeOf::main_thread}};
   trial.end = model::TrialEnd::blocks;

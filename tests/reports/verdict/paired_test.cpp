@@ -321,14 +321,12 @@ TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
   EXPECT_FALSE(judge(trial).machine.others_share);
   for (auto& sample : trial.samples) {
     sample.machine = {.seconds = 0.1,
-                      .cpu_s = 0.2,
-                      .others_s = 0.06,
-                      .stolen_s = 0.01,
+                      .cpu = model::Fact<model::CpuUse>::known({0, 0.2, 0.06, 0.01}),
                       .thermal_throttles = {},
                       .quota_throttles = 1,
                       .swapped_pages = 0};
   }
-  trial.samples[3].machine->others_s = -0.01;  // the ticks of the kernel are coarse
+  trial.samples[3].machine->cpu.value->others_s = -0.01;  // the ticks of the kernel are coarse
   const PairedReport report = judge(trial);
   EXPECT_NEAR(*report.machine.others_share, 0.3, 0.02);
   EXPECT_EQ(*report.machine.quota_throttles, 32);
