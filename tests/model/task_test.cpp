@@ -138,6 +138,55 @@ TEST(WakerModel, a_waker_that_is_consumed_or_outlives_the_task_leaks_nothing) {
   });
 }
 
+TEST(WakerModel, what_each_of_two_wakers_wrote_is_seen) {
+  holds(
+      [] {
+        Mailbox mailboxes[2];
+        base::Atomic<int> ready[2]{0, 0};
+        const auto wake = [&](int i) {
+          ready[i].store(1, base::relaxed);
+          mailboxes[i].take().wake_by_ref();
+        };
+        base::Thread other([&] {
+          run_here([](Mailbox* places, base::Atomic<int>* flags) -> Task<int> {
+            bool left = false;  // once: another look at the mailboxes would hand over the flags
+            co_return co_await poll_fn([=, &left](PollContext& context) -> std::optional<int> {
+              for (int i = 0; i < 2 && !left; ++i) places[i].leave(context.waker());
+              left = true;
+              if (flags[0].load(base::relaxed) + flags[1].load(base::relaxed) < 2) {
+                return std::nullopt;
+              }
+              return 2;
+            });
+          }(mailboxes, ready));
+        });
+        base::Thread first(wake, 0);
+        base::Thread second(wake, 1);
+        other.join();
+        first.join();
+        second.join();
+      },
+      {.preemptions = 1});
+}
+
+TEST(WakerModel, a_task_without_a_handle_may_end_in_the_poll_that_hands_out_a_waker) {
+  holds([] {
+    Mailbox mailbox;
+    base::Thread other([&] { std::move(mailbox.take()).wake(); });
+    OnAThread thread;
+    task::Header* const header = [](Mailbox& place) -> Task<int> {
+      co_return co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+        place.leave(context.waker());
+        return 1;
+      });
+    }(mailbox)
+                                                           .release_for_spawn(&thread);
+    { const JoinHandle<int> dropped(header); }
+    thread.run(header);
+    other.join();
+  });
+}
+
 TEST(WakerModel, of_several_wakes_the_last_is_seen) {
   holds(
       [] {
