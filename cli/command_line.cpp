@@ -16,17 +16,17 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/benchmark_flags.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/completion.hpp"
-#include "cli/help_format.hpp"
-#include "cli/near_miss.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
+#include "cli/options/benchmark_flags.hpp"
+#include "cli/options/completion.hpp"
+#include "cli/options/help_format.hpp"
+#include "cli/options/near_miss.hpp"
+#include "cli/options/values.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/values.hpp"
 #include "reports/json/line_file.hpp"
-#include "workloads/measure/environment.hpp"
+#include "workloads/machine/environment.hpp"
 
 namespace taskbench::cli {
 namespace {

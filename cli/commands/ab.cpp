@@ -1,9 +1,9 @@
 // `taskbench ab`: two programs against each other, in blocks of fresh processes.
 
 #include "cli/commands/command.hpp"
-#include "cli/paired_judgement.hpp"
-#include "cli/paired_options.hpp"
-#include "cli/signals.hpp"
+#include "cli/options/paired_options.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/trials/paired_judgement.hpp"
 
 namespace taskbench::cli {
 

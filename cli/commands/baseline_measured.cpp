@@ -7,23 +7,23 @@
 #include <stop_token>
 #include <utility>
 
-#include "cli/baseline_check.hpp"
-#include "cli/baseline_store.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/measured_process.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/scratch_folder.hpp"
-#include "cli/series.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
+#include "cli/output/progress_line.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/tools/scratch_folder.hpp"
+#include "cli/trials/baseline_check.hpp"
+#include "cli/trials/baseline_store.hpp"
+#include "cli/trials/measured_process.hpp"
+#include "cli/trials/series.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/baseline.hpp"
-#include "workloads/measure/canary.hpp"
-#include "workloads/measure/machine.hpp"
+#include "workloads/machine/canary.hpp"
+#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {

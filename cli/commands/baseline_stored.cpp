@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "cli/baseline_store.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
+#include "cli/trials/baseline_store.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/render/baseline.hpp"
-#include "workloads/measure/machine.hpp"
+#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "cli/baseline_store.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/copies.hpp"
-#include "cli/measured_process.hpp"
-#include "cli/noise_floors.hpp"
-#include "cli/output_file.hpp"
-#include "cli/paired_trial.hpp"
-#include "cli/process_options.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/scratch_folder.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
+#include "cli/options/process_options.hpp"
+#include "cli/output/output_file.hpp"
+#include "cli/output/progress_line.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
+#include "cli/tools/scratch_folder.hpp"
+#include "cli/trials/baseline_store.hpp"
+#include "cli/trials/copies.hpp"
+#include "cli/trials/measured_process.hpp"
+#include "cli/trials/noise_floors.hpp"
+#include "cli/trials/paired_trial.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
@@ -32,8 +32,8 @@
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
 #include "reports/verdict/paired.hpp"
-#include "workloads/measure/environment.hpp"
-#include "workloads/measure/machine.hpp"
+#include "workloads/machine/environment.hpp"
+#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/exit_code.hpp"
-#include "cli/options.hpp"
+#include "cli/options/options.hpp"
 
 namespace taskbench::cli {
 

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
-#include "cli/equal_files.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
-#include "cli/verdict_options.hpp"
+#include "cli/options/verdict_options.hpp"
+#include "cli/output/equal_files.hpp"
+#include "cli/output/progress_line.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
 #include "reports/json/comparison.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"

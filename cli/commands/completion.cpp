@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "cli/commands/command.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
@@ -16,7 +16,7 @@ struct Shell {
   std::string_view script;
 };
 
-// Each asks the program itself what can stand next: cli/completion.hpp says how it answers.
+// Each asks the program itself what can stand next: cli/options/completion.hpp says how it answers.
 constexpr std::array<Shell, 3> kShells{{
     {"bash", R"(# bash completion for taskbench, printed by `taskbench completion bash`.
 

@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/baseline_check.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/paired_judgement.hpp"
-#include "cli/paired_options.hpp"
-#include "cli/signals.hpp"
+#include "cli/options/paired_options.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/trials/baseline_check.hpp"
+#include "cli/trials/paired_judgement.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
-#include "cli/help_format.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
+#include "cli/options/help_format.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/streams.hpp"
 
 namespace taskbench::cli {
 

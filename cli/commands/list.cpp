@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "cli/commands/command.hpp"
-#include "cli/options.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
 #include "reports/render/columns.hpp"
 #include "workloads/measure/measure.hpp"
 #include "workloads/workload.hpp"

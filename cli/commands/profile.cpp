@@ -9,18 +9,18 @@
 #include <thread>
 #include <utility>
 
-#include "cli/case_command.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/output_file.hpp"
-#include "cli/perf_record.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/run_plan.hpp"
-#include "cli/scratch_folder.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
+#include "cli/options/run_plan.hpp"
+#include "cli/output/output_file.hpp"
+#include "cli/output/progress_line.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/tools/case_command.hpp"
+#include "cli/tools/perf_record.hpp"
+#include "cli/tools/scratch_folder.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/render/flame_graph.hpp"
-#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::cli {
 namespace {

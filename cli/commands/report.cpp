@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
-#include "cli/equal_files.hpp"
-#include "cli/options.hpp"
-#include "cli/report_writer.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
-#include "cli/unstoppable_work.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/equal_files.hpp"
+#include "cli/output/report_writer.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/unstoppable_work.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"

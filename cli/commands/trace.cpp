@@ -14,17 +14,17 @@
 #include <utility>
 
 #include "cli/commands/command.hpp"
-#include "cli/output_file.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/run_plan.hpp"
-#include "cli/signals.hpp"
-#include "cli/streams.hpp"
-#include "cli/terminal.hpp"
+#include "cli/options/run_plan.hpp"
+#include "cli/output/output_file.hpp"
+#include "cli/output/progress_line.hpp"
+#include "cli/output/signals.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/terminal.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/chrome_trace.hpp"
 #include "reports/render/trace.hpp"
-#include "workloads/measure/cpu_affinity.hpp"
-#include "workloads/measure/environment.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
+#include "workloads/machine/environment.hpp"
 #include "workloads/measure/tracing.hpp"
 
 namespace taskbench::cli {

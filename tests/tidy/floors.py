@@ -90,9 +90,9 @@ def why_not(path, target):
     if part == "workloads":
         if other == "cli":
             return "cli is above workloads"
-        measures = path.startswith("workloads/measure/")
+        measures = path.startswith(("workloads/measure/", "workloads/machine/"))
         if other == "reports" and not (measures and target.startswith("reports/model/")):
-            return "workloads include of reports only its model, and only in workloads/measure/"
+            return "workloads include of reports only its model, and only in measure/ and machine/"
     return None
 
 

@@ -55,6 +55,7 @@ class Floors(unittest.TestCase):
         self.refused("workloads/ping_pong.cpp", '"reports/model/run.hpp"')
         self.refused("workloads/measure/measure.cpp", '"reports/json/writer.hpp"')
         self.allowed("workloads/measure/measure.hpp", '"reports/model/run.hpp"')
+        self.allowed("workloads/machine/drift.hpp", '"reports/model/run.hpp"')
         self.allowed("workloads/measure/measure.cpp", '"workloads/workload.hpp"')
         self.allowed("cli/commands/run.cpp", '"reports/json/writer.hpp"')
         self.allowed("cli/commands/run.cpp", '"workloads/workload.hpp"')

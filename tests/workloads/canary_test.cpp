@@ -1,11 +1,11 @@
-#include "workloads/measure/canary.hpp"
+#include "workloads/machine/canary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <ctime>
 
-#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/measure/counter_access.hpp"
+#include "workloads/machine/counter_access.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
 
 #include <gtest/gtest.h>
 

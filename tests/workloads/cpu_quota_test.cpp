@@ -1,4 +1,4 @@
-#include "workloads/measure/cpu_quota.hpp"
+#include "workloads/machine/cpu_quota.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/measure/disturbances.hpp"
+#include "workloads/machine/disturbances.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

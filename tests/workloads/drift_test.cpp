@@ -1,4 +1,4 @@
-#include "workloads/measure/drift.hpp"
+#include "workloads/machine/drift.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "workloads/measure/environment.hpp"
+#include "workloads/machine/environment.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "workloads/measure/floor.hpp"
+#include "workloads/machine/floor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {

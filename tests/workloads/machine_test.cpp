@@ -1,4 +1,4 @@
-#include "workloads/measure/machine.hpp"
+#include "workloads/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

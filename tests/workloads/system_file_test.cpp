@@ -1,4 +1,4 @@
-#include "workloads/measure/system_file.hpp"
+#include "workloads/machine/system_file.hpp"
 
 #include <gtest/gtest.h>
 

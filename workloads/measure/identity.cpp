@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "workloads/measure/system_file.hpp"
+#include "workloads/machine/system_file.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "reports/model/event_count.hpp"
+#include "workloads/machine/system_file.hpp"
 #include "workloads/measure/process.hpp"
-#include "workloads/measure/system_file.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {

@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "workloads/measure/cpu_affinity.hpp"
+#include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {

@@ -1,0 +1,277 @@
+// An option of a command: declared, parsed, checked and completed in one statement.
+//
+//   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of all that is drawn.");
+//
+// puts what was given into seed_, throws UsageError for what is not a number of that range, and
+// shows in --help as the default what seed_ holds when it is declared. A kind, such as Number, has
+//   parse(name, words)  from what was given for `name`, in the order of the command line, to a
+//   value written(value)      what --help shows of a default; empty: nothing offered() what the
+//   shells complete
+// Whether an option was given, ask the CLI::Option that value() returns; what excludes or needs
+// another is said there, too, by excludes() and needs().
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cli/options/near_miss.hpp"
+#include "cli/options/values.hpp"
+#include "cli/usage_error.hpp"
+
+namespace taskbench::cli {
+
+/// What the shells complete.
+struct OptionValues {
+  enum class Kind {
+    free,        ///< a number, a duration, an expression: nothing to offer
+    file,        ///< the name of a file
+    one_of,      ///< one of `names`
+    list_of,     ///< a comma-separated list of `names`
+    assignment,  ///< NAME=VALUE, where `names` are the NAMEs
+  };
+  Kind kind = Kind::free;
+  std::vector<std::string> names;
+};
+
+class OptionValueTable {
+ public:
+  void set(const CLI::Option* option, OptionValues values) {
+    values_.insert_or_assign(option, std::move(values));
+  }
+
+  [[nodiscard]] OptionValues of(const CLI::Option* option) const {
+    const auto found = values_.find(option);
+    return found == values_.end() ? OptionValues{} : found->second;
+  }
+
+ private:
+  std::map<const CLI::Option*, OptionValues> values_;
+};
+
+using Words = std::vector<std::string>;
+
+inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::max();
+
+/// The one value that was given. Throws UsageError for several, and for what looks like an option:
+/// the parser takes whatever follows an option that needs a value, as in "--json --quiet".
+[[nodiscard]] const std::string& single(std::string_view name, const Words& words);
+
+/// "10"
+struct Number {
+  std::uint64_t min;
+  std::uint64_t max;
+  [[nodiscard]] std::uint64_t parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(auto value) { return std::to_string(value); }
+  [[nodiscard]] static OptionValues offered() { return {}; }
+};
+
+/// "1,2,4"; none is given twice.
+struct Numbers {
+  unsigned min;
+  unsigned max;
+  [[nodiscard]] std::vector<unsigned> parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(const std::vector<unsigned>&) { return {}; }
+  [[nodiscard]] static OptionValues offered() { return {}; }
+};
+
+/// "500ms", in seconds.
+struct Duration {
+  double min_s;
+  double max_s;
+  [[nodiscard]] double parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(double value_s);
+  [[nodiscard]] static OptionValues offered() { return {}; }
+};
+
+/// "3%" or "0.03"
+struct Percentage {
+  double min;
+  double max;
+  [[nodiscard]] double parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(double value);
+  [[nodiscard]] static OptionValues offered() { return {}; }
+};
+
+struct Text {
+  bool may_be_empty = false;
+  [[nodiscard]] std::string parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(const std::string& value) { return value; }
+  [[nodiscard]] static OptionValues offered() { return {}; }
+};
+
+/// Of a file or folder.
+struct Path {
+  bool may_be_dash = true;  ///< a folder may be called so; of a file nearly nobody means it
+  [[nodiscard]] std::filesystem::path parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] static std::string written(const std::filesystem::path& value) {
+    return value.string();
+  }
+  [[nodiscard]] static OptionValues offered() { return {OptionValues::Kind::file, {}}; }
+};
+
+/// A file, or a folder where `is_folder`. What stands there already must be of that kind; whether
+/// it is a journal is found out when it is read.
+struct Journal : Path {
+  bool is_folder = false;
+  [[nodiscard]] std::filesystem::path parse(std::string_view name, const Words& words) const;
+};
+
+/// "a,b", once or several times; none is given twice.
+struct List {
+  OptionValues::Kind offers = OptionValues::Kind::free;
+  [[nodiscard]] static Words parse(std::string_view name, const Words& words) {
+    return parse_list(name, words);
+  }
+  [[nodiscard]] static std::string written(const Words&) { return {}; }
+  [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
+};
+
+/// As they were given, for what can be understood only with other options.
+struct AsGiven {
+  OptionValues offers;
+  [[nodiscard]] static Words parse(std::string_view, const Words& words) { return words; }
+  [[nodiscard]] static std::string written(const Words&) { return {}; }
+  [[nodiscard]] OptionValues offered() const { return offers; }
+};
+
+/// What a function of the name and the words makes of them.
+template <class Function>
+struct By {
+  Function function;
+  OptionValues offers{};
+  [[nodiscard]] auto parse(std::string_view name, const Words& words) const {
+    return function(name, words);
+  }
+  [[nodiscard]] static std::string written(const auto&) { return {}; }
+  [[nodiscard]] OptionValues offered() const { return offers; }
+};
+template <class Function>
+By(Function) -> By<Function>;
+template <class Function>
+By(Function, OptionValues) -> By<Function>;
+
+/// The `name` of every row of a table, in its order.
+template <class Table>
+[[nodiscard]] std::vector<std::string> row_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+/// The row of that name. Throws UsageError, with the nearest name; `option` may be empty.
+template <class Row>
+[[nodiscard]] const Row* find_row(std::string_view option, std::string_view noun,
+                                  std::span<const Row> rows, std::string_view text) {
+  for (const Row& row : rows) {
+    if (row.name == text) return &row;
+  }
+  std::vector<std::string_view> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  const std::string prefix = option.starts_with('-') ? std::string(option) + ": " : "";
+  throw UsageError(prefix + unknown_name(noun, text, names));
+}
+
+/// One row of a table, by its `name`.
+template <class Row>
+struct Choice {
+  std::string_view noun;  ///< what the rows are: "format"
+  std::span<const Row> rows;
+  [[nodiscard]] const Row* parse(std::string_view name, const Words& words) const {
+    return find_row(name, noun, rows, single(name, words));
+  }
+  [[nodiscard]] static std::string written(const Row* value) {
+    return value == nullptr ? std::string() : std::string(value->name);
+  }
+  [[nodiscard]] OptionValues offered() const {
+    return {OptionValues::Kind::one_of, row_names(rows)};
+  }
+};
+
+/// Rows of a table, by their names, separated by commas.
+template <class Row>
+struct Choices {
+  std::string_view noun;
+  std::span<const Row> rows;
+  OptionValues::Kind offers = OptionValues::Kind::list_of;
+  [[nodiscard]] std::vector<const Row*> parse(std::string_view name, const Words& words) const {
+    std::vector<const Row*> chosen;
+    for (const std::string& item : parse_list(name, words)) {
+      chosen.push_back(find_row(name, noun, rows, item));
+    }
+    return chosen;
+  }
+  [[nodiscard]] static std::string written(const std::vector<const Row*>& value) {
+    std::string text;
+    for (const Row* row : value) text += (text.empty() ? "" : ",") + std::string(row->name);
+    return text;
+  }
+  [[nodiscard]] OptionValues offered() const { return {offers, row_names(rows)}; }
+};
+
+/// Declares the options of one command.
+class Options {
+ public:
+  Options(CLI::App& app, OptionValueTable& offered) : app_(&app), offered_(&offered) {}
+
+  [[nodiscard]] CLI::App& app() { return *app_; }
+  /// Those of a subcommand.
+  [[nodiscard]] Options of(CLI::App& subcommand) { return {subcommand, *offered_}; }
+
+  /// The heading in --help of what is declared from now on.
+  void group(std::string name) { group_ = std::move(name); }
+
+  CLI::Option* flag(const std::string& name, bool& into, const std::string& help) {
+    return app_->add_flag(name, into, help)->group(group_);
+  }
+
+  /// `name` begins with dashes, or is that of positional arguments.
+  template <class T, class Kind>
+  CLI::Option* value(const std::string& name, T& into, const std::string& label, const Kind& kind,
+                     const std::string& help) {
+    CLI::Option* option =
+        add(name, label, help, kind.offered(), [&into, kind, name](const Words& words) {
+          using Value = std::decay_t<decltype(kind.parse(name, words))>;
+          if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T>) {
+            into = static_cast<T>(kind.parse(name, words));
+          } else {
+            into = kind.parse(name, words);
+          }
+        });
+    if constexpr (requires { into.has_value(); }) {
+      if (into) option->default_str(kind.written(*into));
+    } else {
+      option->default_str(kind.written(into));
+    }
+    return option;
+  }
+
+ private:
+  CLI::Option* add(const std::string& name, const std::string& label, const std::string& help,
+                   OptionValues offered, std::function<void(const Words&)> parse);
+
+  CLI::App* app_;
+  OptionValueTable* offered_;
+  std::string group_ = "Options";
+};
+
+/// `--format table|json` of the commands that print one or the other.
+struct PrintedForm {
+  std::string_view name;
+  bool is_json;
+};
+inline constexpr PrintedForm kTableOrJson[] = {{"table", false}, {"json", true}};
+
+CLI::Option* declare_form(Options& options, const PrintedForm*& into);
+
+}  // namespace taskbench::cli

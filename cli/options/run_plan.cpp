@@ -1,0 +1,314 @@
+#include "cli/options/run_plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "cli/options/near_miss.hpp"
+#include "cli/options/parameters.hpp"
+#include "cli/options/values.hpp"
+#include "cli/usage_error.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+using workloads::Workload;
+using workloads::measure::Case;
+using workloads::measure::Scheduler;
+
+constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
+constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
+
+std::vector<const Workload*> choose_workloads(const std::vector<std::string>& names) {
+  std::vector<const Workload*> chosen;
+  for (const std::string& name : names) {
+    const Workload* workload = find_row("", "workload", workloads::all(), name);
+    if (std::ranges::find(chosen, workload) != chosen.end()) {
+      throw UsageError(fmt::format("workload '{}' is given twice", name));
+    }
+    chosen.push_back(workload);
+  }
+  if (chosen.empty()) {
+    for (const Workload& workload : workloads::all()) chosen.push_back(&workload);
+  }
+  return chosen;
+}
+
+struct Pairing {
+  const Scheduler* scheduler;
+  unsigned workers;
+};
+
+/// Every scheduler with every count that it can have; those that were not asked for are as many as
+/// there are CPUs. Impossible pairs go to `left_out`. Throws where nothing else was asked for.
+std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
+                              std::vector<unsigned> counts, unsigned cpus,
+                              std::vector<std::string>& left_out) {
+  const bool asked_for = !counts.empty();
+  if (!asked_for) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
+  std::vector<Pairing> possible;
+  for (const Scheduler* scheduler : schedulers) {
+    if (scheduler->single_worker && !asked_for) {
+      possible.push_back({scheduler, 1});
+      continue;
+    }
+    std::vector<unsigned> impossible;
+    for (const unsigned count : counts) {
+      if (scheduler->single_worker && count != 1) {
+        impossible.push_back(count);
+      } else {
+        possible.push_back({scheduler, count});
+      }
+    }
+    if (impossible.empty()) continue;
+    left_out.push_back(fmt::format("{} with {} workers: it has only one", scheduler->name,
+                                   fmt::join(impossible, ", ")));
+  }
+  if (possible.empty()) {
+    throw UsageError(fmt::format(
+        "--workers: scheduler '{}' has one worker and cannot have {}; give --workers 1 or leave "
+        "--workers out",
+        schedulers.front()->name, counts.front()));
+  }
+  return possible;
+}
+
+/// Found out before anything is started.
+void check_extent(std::span<const Case> all) {
+  const std::uint64_t cases = all.size();
+  std::uint64_t workers = 0;
+  for (const Case& each : all) workers += each.workers;
+  if (cases > kMaxCases) {
+    throw UsageError(
+        fmt::format("these are {} cases (workloads × schedulers × worker counts); the limit is {}: "
+                    "give fewer --workers, or choose some by --filter",
+                    cases, kMaxCases));
+  }
+  if (workers > kMaxWorkersInAll) {
+    throw UsageError(
+        fmt::format("these cases have {} workers in all, each a thread, and all exist at once; the "
+                    "limit is {}: give fewer --workers, or measure the cases in several runs",
+                    workers, kMaxWorkersInAll));
+  }
+}
+
+std::vector<Case> all_cases(std::span<const Workload* const> chosen,
+                            const std::vector<std::string>& assignments,
+                            std::span<const Pairing> paired) {
+  const auto values = parse_parameters(chosen, assignments);
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (const Pairing& each : paired) {
+      cases.push_back({chosen[i], each.scheduler, each.workers, values[i]});
+    }
+  }
+  return cases;
+}
+
+/// What is wrong with the pattern, and where in it.
+std::string why_no_expression(const RE2& expression) {
+  std::string reason = expression.error();  // ends in ": " and what error_arg() is
+  const std::string& culprit = expression.error_arg();
+  if (!culprit.empty() && reason.ends_with(culprit)) {
+    reason.resize(reason.size() - culprit.size());
+    reason.resize(reason.find_last_not_of(": ") + 1);
+  }
+  const auto at = expression.pattern().find(culprit);
+  const bool is_part = !culprit.empty() && culprit != expression.pattern();
+  if (!is_part || at == std::string::npos) return reason;
+  return fmt::format("{}: '{}', at byte {}", reason, shortened(culprit), at + 1);
+}
+
+std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& pattern) {
+  constexpr std::int64_t kMaxExpressionBytes = 64 << 20;
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMaxExpressionBytes);
+  const RE2 expression(pattern, options);
+  if (!expression.ok()) {
+    throw UsageError(fmt::format("--filter: '{}' is not a regular expression: {}",
+                                 shortened(pattern), why_no_expression(expression)));
+  }
+  std::vector<Case> kept;
+  for (const Case& each : cases) {
+    if (RE2::PartialMatch(each.name(), expression)) kept.push_back(each);
+  }
+  if (!kept.empty()) return kept;
+  throw UsageError(fmt::format("--filter: '{}' matches none of the {} cases; the first is '{}'",
+                               shortened(pattern), cases.size(), cases.front().name()));
+}
+
+void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
+  workloads::measure::Settings& settings = plan.settings;
+  const std::size_t case_count = plan.cases.size();
+  if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
+    throw UsageError(
+        fmt::format("--repetitions: {} of {} cases are more than {} in all; give fewer",
+                    settings.repetitions, case_count, kMaxRepetitionsInAll));
+  }
+  const auto repetitions =
+      static_cast<double>(settings.repetitions) * static_cast<double>(case_count);
+  if (settings.time_budget_s) {
+    const double least_s = repetitions * kMinRepetitionS;
+    if (*settings.time_budget_s >= least_s) return;
+    throw UsageError(fmt::format(
+        "--time-budget: {} is too short for {} repetitions of {} cases; give at least {}, or ask "
+        "for less",
+        duration_limit_text(*settings.time_budget_s), settings.repetitions, case_count,
+        duration_limit_text(least_s)));
+  }
+  if (min_time_s) {
+    settings.min_time_s = *min_time_s;
+    settings.warmup_s = std::min(settings.warmup_s, settings.min_time_s);
+  }
+  const double measuring_s = repetitions * settings.min_time_s;
+  if (measuring_s > kMaxMeasuringS) {
+    throw UsageError(
+        fmt::format("{} repetitions of {} cases at --min-time {} take {}; the limit is {}",
+                    settings.repetitions, case_count, duration_limit_text(settings.min_time_s),
+                    duration_limit_text(measuring_s), duration_limit_text(kMaxMeasuringS)));
+  }
+}
+
+void check_iterations(const RunPlan& plan) {
+  std::vector<std::string> case_names;
+  for (const Case& each : plan.cases) case_names.push_back(each.name());
+  const std::vector<std::string_view> names(case_names.begin(), case_names.end());
+  for (const auto& [name, count] : plan.settings.iterations) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw UsageError("--iterations: " + unknown_name("case", name, names));
+  }
+}
+
+// Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
+// weakly_canonical() does not. A path that cannot be resolved stays as it is: writing will tell.
+std::filesystem::path resolved(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // Linux's own limit
+  std::error_code failed;
+  std::filesystem::path target = std::filesystem::absolute(path);
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, failed); ++i) {
+    target = target.parent_path() / std::filesystem::read_symlink(target, failed);
+    if (failed) return path;
+  }
+  target = std::filesystem::weakly_canonical(target, failed);
+  return failed ? path : target;
+}
+
+void check_output(const RunPlan& plan) {
+  if (plan.json && plan.json_flat && resolved(*plan.json) == resolved(*plan.json_flat)) {
+    throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
+                                 plan.json_flat->string()));
+  }
+  if (plan.quiet && !plan.json && !plan.json_flat && !plan.report) {
+    throw UsageError(
+        "--quiet without --json or --json-flat or --report would throw the result away; add one "
+        "of them");
+  }
+}
+
+void check_pinning(const RunPlan& plan, unsigned cpus) {
+  if (!plan.settings.pin) return;
+  for (const Case& each : plan.cases) {
+    if (each.workers > cpus) {
+      throw UsageError(
+          fmt::format("--pin gives every worker a CPU of its own, but this process may use {} and "
+                      "{} workers are asked for",
+                      cpus, each.workers));
+    }
+  }
+}
+
+}  // namespace
+
+RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
+  std::vector<std::string> names;
+  std::vector<std::string> assignments = arguments.parameters;
+  for (const std::string& word : arguments.words) {
+    (word.find('=') == std::string::npos ? names : assignments).push_back(word);
+  }
+  RunPlan plan = arguments.plan;
+  const auto chosen = choose_workloads(names);
+  const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
+  plan.cases = all_cases(chosen, assignments, paired);
+  if (arguments.filter) plan.cases = keep_matching(std::move(plan.cases), *arguments.filter);
+  check_extent(plan.cases);
+  plan_time(arguments.min_time_s, plan);
+  check_iterations(plan);
+  check_output(plan);
+  check_pinning(plan, cpus);
+  return plan;
+}
+
+void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb) {
+  options.group(fmt::format("What to {}", verb));
+  options.value("WORKLOAD", arguments.words, "WORKLOAD",
+                AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
+                fmt::format("What to {}; `taskbench list` shows them.", verb));
+  const auto schedulers = workloads::measure::schedulers();
+  options.value("--scheduler", arguments.schedulers, "NAME",
+                Choices<Scheduler>{"scheduler", schedulers, OptionValues::Kind::one_of},
+                fmt::format("Scheduler to run it on: {}.", fmt::join(row_names(schedulers), ", ")));
+  options
+      .value("--workers", arguments.workers, "N", Numbers{1, kMaxWorkers},
+             fmt::format("Workers, up to {}.", kMaxWorkers))
+      ->default_str("the CPUs that this process may use");
+  options.value("--param", arguments.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
+                "Set a parameter of the workload. May be repeated. `taskbench list parameters` "
+                "shows them.");
+}
+
+OptionValues offered_parameters() {
+  OptionValues offered{OptionValues::Kind::assignment, {}};
+  for (const Workload& workload : workloads::all()) {
+    for (const auto& parameter : workload.parameters) {
+      offered.names.push_back(fmt::format("{}.{}", workload.name, parameter.name));
+    }
+  }
+  return offered;
+}
+
+std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given) {
+  std::vector<PlantedDelay> planted;
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    const std::string_view site = std::string_view(each).substr(0, equals);
+    const auto found = std::ranges::find(rt::kDelaySites, site);
+    if (found == rt::kDelaySites.end()) {
+      throw UsageError(fmt::format("{}: {}", option, unknown_name("place", site, rt::kDelaySites)));
+    }
+    const char* const end = each.data() + each.size();
+    double ns = 0;
+    const auto parsed =
+        std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
+    const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
+      throw UsageError(fmt::format("{}: '{}' does not say PLACE=NS, with 0 to {} ns", option, each,
+                                   rt::kMaxPlantedDelay_ns));
+    }
+    planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
+  }
+  return planted;
+}
+
+std::map<std::string, std::int64_t> parse_iterations(std::string_view option, const Words& given) {
+  std::map<std::string, std::int64_t> iterations;
+  for (const std::string& text : given) {
+    const auto equals = text.rfind('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format("{}: '{}' is not CASE=N", option, text));
+    }
+    const std::string name = text.substr(0, equals);
+    const auto count = parse_whole_number(option, text.substr(equals + 1), 1, kMaxIterations);
+    if (!iterations.emplace(name, static_cast<std::int64_t>(count)).second) {
+      throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+    }
+  }
+  return iterations;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,85 @@
+// From the arguments of `taskbench run` to what will be measured, or a refusal before anything is.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/counter_events.hpp"
+#include "cli/options/options.hpp"
+#include "cli/options/output_formats.hpp"
+#include "runtime/trace/planted_delay.hpp"
+#include "workloads/measure/measure.hpp"
+
+namespace taskbench::cli {
+
+/// More workers than any machine has CPUs; each is a thread.
+inline constexpr unsigned kMaxWorkers = 4096;
+/// All cases are prepared before the first is measured, so that all of their workers exist at once:
+/// so many are five workloads of kMaxWorkers, and well below what Linux lets a process map.
+inline constexpr std::uint64_t kMaxWorkersInAll = 20'480;
+inline constexpr std::uint64_t kMaxCases = 1000;
+/// Of all cases together: each is kept, with its counters, until the result is written.
+inline constexpr std::uint64_t kMaxRepetitionsInAll = 1'000'000;
+inline constexpr unsigned kMaxRepetitions = 10'000;
+inline constexpr std::uint64_t kMaxIterations = 1'000'000'000;  ///< Google Benchmark's limit
+inline constexpr double kMinMinTimeS = 1e-4;  ///< below this the clock is what is measured
+inline constexpr double kMaxMinTimeS = 3600;
+inline constexpr double kMinTimeBudgetS = 0.1;
+inline constexpr double kMaxTimeBudgetS = 24 * 3600;
+
+/// A delay in the scheduler, in builds that can plant one.
+struct PlantedDelay {
+  rt::DelaySite site;
+  double ns = 0;
+};
+
+struct RunPlan {
+  std::vector<workloads::measure::Case> cases;
+  workloads::measure::Settings settings;
+  std::vector<std::string> left_out;  ///< combinations that cannot be, in words
+  std::vector<PlantedDelay> planted;
+  CounterPlan counters;  ///< of the passes after the timing
+  const OutputFormat* format = &output_formats().front();
+  std::optional<std::filesystem::path> json;
+  std::optional<std::filesystem::path> json_flat;
+  std::optional<std::filesystem::path> report;  ///< a folder
+  bool quiet = false;
+};
+
+/// The options of `taskbench run` as they were given: those that only together say what is
+/// measured, and the rest in `plan`.
+struct RunArguments {
+  std::vector<std::string> words;  ///< WORKLOAD, and NAME=VALUE, which is one more --param
+  std::vector<const workloads::measure::Scheduler*> schedulers{
+      &workloads::measure::schedulers().front()};
+  std::vector<unsigned> workers;  ///< none: as many as there are CPUs
+  std::vector<std::string> parameters;
+  std::optional<std::string> filter;
+  std::optional<double> min_time_s;
+  RunPlan plan;
+};
+
+/// Throws UsageError for whatever cannot be done as asked. `cpus` is how many CPUs the process may
+/// use. Touches no file.
+[[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
+
+/// The options that choose one case, for the commands that run only one: WORKLOAD, --scheduler,
+/// --workers and --param. In the group "What to `verb`".
+void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb);
+
+/// What the shells complete after --param.
+[[nodiscard]] OptionValues offered_parameters();
+
+/// PLACE=NS
+[[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given);
+
+/// CASE=N; whether there is such a case is found out by plan_run().
+[[nodiscard]] std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
+                                                                   const Words& given);
+
+}  // namespace taskbench::cli

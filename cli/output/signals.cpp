@@ -1,0 +1,66 @@
+#include "cli/output/signals.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <stop_token>
+#include <string_view>
+
+#include "cli/exit_code.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+std::stop_source stopping;
+
+// Only async-signal-safe calls. Putting these two back to their defaults is what makes the
+// second one deadly, also a SIGTERM after a SIGINT. SIGHUP stays caught: a terminal that goes away
+// sends it twice, by the shell and by the kernel.
+void request_stop(int) {
+  // Safe in a handler: with no callbacks, and none is ever registered, it is one exchange.
+  stopping.request_stop();
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+std::atomic<bool> stderr_is_terminal{false};
+
+// Only async-signal-safe calls.
+void exit_at_once(int) {
+  constexpr std::string_view kCleared = "\r\x1b[K";
+  constexpr std::string_view kSaid = "taskbench: interrupted\n";
+  const auto say = [](std::string_view text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  };
+  // relaxed: it was set before the handler.
+  if (stderr_is_terminal.load(std::memory_order_relaxed)) say(kCleared);
+  say(kSaid);
+  ::_exit(static_cast<int>(ExitCode::interrupted));
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction before {};
+  sigaction(number, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;  // writing the results must not fail half-way with EINTR
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+std::stop_token stop_on_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, request_stop);
+  return stopping.get_token();
+}
+
+void exit_on_signals() {
+  stderr_is_terminal.store(::isatty(STDERR_FILENO) == 1,
+                           std::memory_order_relaxed);  // relaxed: see above
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, exit_at_once);
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,47 @@
+// Compares a program with its stored baseline, from what was asked for to files and exit code:
+// what `taskbench baseline compare` and `taskbench gate` have in common.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "cli/exit_code.hpp"
+#include "cli/options/process_options.hpp"
+#include "cli/options/verdict_options.hpp"
+#include "cli/options/verdict_output.hpp"
+#include "cli/trials/baseline_store.hpp"
+#include "reports/render/verdict_table.hpp"
+
+namespace taskbench::cli {
+
+inline constexpr int kDefaultFreshProcesses = 7;
+inline constexpr int kMaxProcesses = 1000;
+
+struct BaselineCheck {
+  std::string name{kDefaultBaseline};
+  std::filesystem::path store{kDefaultStore};
+  std::string program;           ///< empty: that of the baseline
+  std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
+  double timeout_s = kDefaultProcessTimeout_s;
+  bool allow_busy = false;  ///< judge although others use the CPUs
+  VerdictOutput output;
+  /// For CI: one that is there is begun anew, and one to resume that is missing, too.
+  bool replaces_journal = false;
+  bool reports_failures = false;  ///< the files are written then as well
+  reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
+};
+
+/// Measures and judges, or judges again what the journal holds; what of the check contradicts the
+/// journal is refused. Prints the table, writes the files. All failures
+/// but those of usage, which throw UsageError, are told on standard error and are the exit code:
+/// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
+/// measured_program_failed; interrupted.
+[[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
+                                      const std::stop_token& stop);
+
+/// Declares --allow-busy: to do `what` on a busy machine as well.
+void declare_allow_busy(Options& options, bool& given, std::string_view what);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,252 @@
+#include "cli/trials/baseline_store.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "cli/options/options.hpp"
+#include "cli/output/output_file.hpp"
+#include "reports/json/atomic_file.hpp"
+#include "reports/json/baseline.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = reports::json;
+namespace model = reports::model;
+
+constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kAnchorSuffix = ".anchor.json";
+constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kFileBytes = 1 << 20;
+
+fs::path anchor_of(const fs::path& file) {
+  const std::string path = file.native();
+  return path.substr(0, path.size() - kSuffix.size()) + std::string(kAnchorSuffix);
+}
+
+void write(const fs::path& file, const model::Series& series) {
+  const auto outcome = json::write_file_atomically(file, json::baseline_file(series));
+  if (!outcome.ok()) throw UsageError(outcome.error);
+}
+
+StoreEntry read_entry(const fs::path& file, const std::string& name) {
+  StoreEntry entry{file, json::read_baseline(file), std::nullopt};
+  if (entry.rolling.setup.name != name) {
+    throw json::ReadError(fmt::format("{}: holds the baseline '{}'; give the file its name",
+                                      file.string(), entry.rolling.setup.name));
+  }
+  const fs::path anchor = anchor_of(file);
+  std::error_code failed;
+  if (fs::exists(anchor, failed)) {
+    entry.anchor = json::read_baseline(anchor);
+    const auto differing = differences(entry.rolling.setup.key, entry.anchor->setup.key);
+    if (!differing.empty()) {
+      throw json::ReadError(
+          fmt::format("{}: is of another machine or build than its baseline: {} is '{}', not '{}'; "
+                      "remove it, or restore it",
+                      anchor.string(), differing.front().name, differing.front().second,
+                      differing.front().first));
+    }
+  }
+  return entry;
+}
+
+void read_folder(const fs::path& folder, StoreContent& content) {
+  std::error_code failed;
+  for (const auto& each : fs::directory_iterator(folder, failed)) {
+    const std::string file = each.path().filename().string();
+    if (file.starts_with('.') || !file.ends_with(kSuffix)) continue;
+    const bool anchor = file.ends_with(kAnchorSuffix);
+    const std::string name =
+        file.substr(0, file.size() - (anchor ? kAnchorSuffix : kSuffix).size());
+    try {
+      if (!anchor) {
+        content.entries.push_back(read_entry(each.path(), name));
+      } else if (!fs::exists(folder / (name + std::string(kSuffix)), failed)) {
+        throw json::ReadError(
+            fmt::format("{}: is an anchor without its baseline; restore that, or remove it", file));
+      }
+    } catch (const json::ReadError& error) {
+      content.bad.push_back({name, error.what()});
+    }
+  }
+  if (failed) content.bad.push_back({"", fmt::format("{}: {}", folder.string(), failed.message())});
+}
+
+}  // namespace
+
+std::string baseline_name(std::string_view option, const Words& given) {
+  const std::string& name = single(option, given);
+  constexpr std::string_view kAllowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos ||
+      name.starts_with('.') || name.starts_with('-') || name.size() > kMaxName) {
+    throw UsageError(
+        fmt::format("'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', "
+                    "'_' and '-', "
+                    "and begin with a letter, a digit or '_'",
+                    name, kMaxName));
+  }
+  if (name.ends_with(".anchor")) {
+    throw UsageError(fmt::format("'{}': names that end in .anchor are those of anchors", name));
+  }
+  return name;
+}
+
+std::vector<std::string> StoreContent::names() const {
+  std::vector<std::string> result;
+  for (const StoreEntry& entry : entries) {
+    if (result.empty() || result.back() != entry.rolling.setup.name) {
+      result.push_back(entry.rolling.setup.name);
+    }
+  }
+  return result;
+}
+
+StoreContent BaselineStore::read() const {
+  StoreContent content;
+  std::error_code failed;
+  const auto status = fs::status(folder_, failed);
+  if (status.type() == fs::file_type::not_found) {
+    throw UsageError(fmt::format(
+        "--store {}: there is no such folder; `taskbench baseline save{}` makes it, and --store "
+        "names another",
+        folder_.string(),
+        folder_ == kDefaultStore ? std::string() : " --store " + folder_.string()));
+  }
+  if (!fs::is_directory(status)) {
+    throw UsageError(fmt::format("--store {}: is not a folder{}", folder_.string(),
+                                 failed ? ": " + failed.message() : std::string()));
+  }
+  for (const auto& each : fs::directory_iterator(folder_, failed)) {
+    if (each.is_directory(failed)) read_folder(each.path(), content);
+  }
+  if (failed) {
+    throw UsageError(fmt::format("--store {}: {}", folder_.string(), failed.message()));
+  }
+  std::ranges::sort(content.entries, {}, [](const StoreEntry& entry) {
+    return std::pair(entry.rolling.setup.name, entry.file.native());
+  });
+  std::ranges::sort(content.bad, {}, &BadEntry::what);
+  return content;
+}
+
+fs::path BaselineStore::file_of(const model::SeriesSetup& setup) const {
+  return folder_ / model::baseline_key(setup.key) / (setup.name + std::string(kSuffix));
+}
+
+void BaselineStore::refuse_unwritable() const {
+  // The folder that is there already: nothing is made before there is something to store.
+  fs::path there = fs::absolute(folder_).lexically_normal();
+  std::error_code failed;
+  while (!fs::exists(there, failed) && there.has_relative_path()) there = there.parent_path();
+  if (!fs::is_directory(there, failed)) {
+    throw UsageError(
+        fmt::format("--store {}: {} is not a folder", folder_.string(), there.string()));
+  }
+  cli::refuse_unwritable(there / "baseline.json", kFileBytes);
+}
+
+void BaselineStore::refuse_foreign(const model::SeriesSetup& setup) const {
+  const fs::path file = file_of(setup);
+  std::error_code failed;
+  try {
+    if (!fs::exists(file, failed)) {
+      if (fs::exists(anchor_of(file), failed)) {
+        throw UsageError(
+            fmt::format("{}: is an anchor without its baseline; restore that, or remove it",
+                        anchor_of(file).string()));
+      }
+      return;
+    }
+    const StoreEntry entry = read_entry(file, setup.name);
+    const auto differing = differences(entry.rolling.setup.key, setup.key);
+    if (differing.empty()) return;
+    throw UsageError(fmt::format(
+        "{}: is in the folder of this machine, but is of another: {} is '{}', not '{}'; move it "
+        "away",
+        file.string(), differing.front().name, differing.front().first, differing.front().second));
+  } catch (const json::ReadError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+bool BaselineStore::save(const model::Series& series) const {
+  refuse_foreign(series.setup);
+  const fs::path file = file_of(series.setup);
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  if (failed) {
+    throw UsageError(fmt::format("cannot make the folder {}: {}", file.parent_path().string(),
+                                 failed.message()));
+  }
+  const fs::path anchor = anchor_of(file);
+  const bool first = !fs::exists(file, failed) && !fs::exists(anchor, failed);
+  // The baseline before its anchor: killed between, there is one without an anchor, which the next
+  // save leaves alone and `promote` repairs; an anchor alone would be refused.
+  write(file, series);
+  if (first) write(anchor, series);
+  return first;
+}
+
+void BaselineStore::promote(const StoreEntry& entry) {
+  write(anchor_of(entry.file), entry.rolling);
+}
+
+void BaselineStore::remove(const StoreEntry& entry) {
+  for (const fs::path& file : {anchor_of(entry.file), entry.file}) {
+    std::error_code failed;
+    fs::remove(file, failed);
+    if (failed) {
+      throw UsageError(fmt::format("cannot remove {}: {}", file.string(), failed.message()));
+    }
+  }
+  std::error_code ignored;  // other baselines are in it
+  fs::remove(entry.file.parent_path(), ignored);
+}
+
+std::string unknown_baseline(const std::string& name, const StoreContent& content) {
+  const std::string save = fmt::format("; `taskbench baseline save{}` saves one",
+                                       name == kDefaultBaseline ? std::string() : ' ' + name);
+  const std::vector<std::string> names = content.names();
+  if (names.empty()) return fmt::format("no baseline '{}': none is stored{}", name, save);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return unknown_name("baseline", name, views) + save;
+}
+
+const StoreEntry& choose(const StoreContent& content, const std::string& name,
+                         const std::optional<std::string>& key, const model::MachineKey& here) {
+  std::vector<const StoreEntry*> named;
+  std::vector<const StoreEntry*> chosen;
+  for (const StoreEntry& entry : content.entries) {
+    const auto& setup = entry.rolling.setup;
+    if (setup.name != name) continue;
+    named.push_back(&entry);
+    const bool meant = key ? model::baseline_key(setup.key) == *key
+                           : differences(setup.key.machine, here.machine).empty();
+    if (meant) chosen.push_back(&entry);
+  }
+  if (chosen.size() == 1) return *chosen.front();
+  for (const BadEntry& bad : content.bad) {
+    if (bad.name == name) throw UsageError(bad.what);
+  }
+  if (named.empty()) throw UsageError(unknown_baseline(name, content));
+  std::vector<std::string> keys;
+  for (const StoreEntry* entry : chosen.empty() ? named : chosen) {
+    keys.push_back(model::baseline_key(entry->rolling.setup.key));
+  }
+  if (key) {
+    const std::vector<std::string_view> views(keys.begin(), keys.end());
+    throw UsageError("--key: " + unknown_name("key", *key, views));
+  }
+  throw UsageError(fmt::format("'{}' is stored {}; choose by --key: {}", name,
+                               chosen.empty() ? "for other machines only" : "for several builds",
+                               fmt::join(keys, ", ")));
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,88 @@
+#include "cli/trials/noise_floors.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+#include "cli/usage_error.hpp"
+#include "reports/json/noise.hpp"
+#include "reports/json/reader.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+namespace model = reports::model;
+
+// Two builds of the same sources differ by about so much through nothing but the places of their
+// functions. Not measured here: taken from experience on several machines.
+constexpr double kAssumed = 0.01;
+constexpr std::chrono::days kOld{90};
+
+/// Out of the first ten characters of an RFC 3339 date.
+std::optional<std::chrono::sys_days> day_of(std::string_view date) {
+  const auto number = [&](std::size_t from, std::size_t count) {
+    int value = -1;
+    if (date.size() >= from + count) {
+      std::from_chars(date.data() + from, date.data() + from + count, value);
+    }
+    return value;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  return day.ok() ? std::optional(std::chrono::sys_days(day)) : std::nullopt;
+}
+
+std::string origin(const model::NoiseOrigin& from, std::string_view today) {
+  std::string text = fmt::format("calibrated {}", from.date.substr(0, 10));
+  if (!from.checked) text += " with programs that were not checked to be copies of one build";
+  const auto then = day_of(from.date);
+  const auto now = day_of(today);
+  if (then && now && *now - *then > kOld) {
+    text += fmt::format(", {} days ago: measure it again with taskbench calibrate",
+                        (*now - *then).count());
+  }
+  return text;
+}
+
+model::NoiseFloor assumed(std::string_view why) {
+  return {kAssumed, fmt::format("assumed: {}", why)};
+}
+
+}  // namespace
+
+std::filesystem::path noise_file(const std::filesystem::path& store, const model::MachineKey& key) {
+  return store / (machine_key(key) + ".noise.json");
+}
+
+std::map<std::string, model::NoiseFloor> noise_floors(const std::filesystem::path& store,
+                                                      const model::MachineKey& key,
+                                                      const std::vector<std::string>& benchmarks,
+                                                      std::string_view today) {
+  const std::filesystem::path file = noise_file(store, key);
+  std::error_code ignored;
+  std::optional<model::NoiseCalibration> noise;
+  if (std::filesystem::exists(file, ignored)) {
+    try {
+      noise = reports::json::read_noise(file);
+    } catch (const reports::json::ReadError& error) {
+      throw UsageError(error.what());
+    }
+  }
+  std::map<std::string, model::NoiseFloor> floors;
+  for (const std::string& name : benchmarks) {
+    if (!noise) {
+      floors[name] = assumed("taskbench calibrate has not been run on this machine");
+    } else if (const auto found = noise->benchmarks.find(name); found == noise->benchmarks.end()) {
+      floors[name] = assumed(fmt::format("the calibration has no {}", name));
+    } else {
+      const auto& earlier = found->second.earlier;
+      floors[name] = {found->second.epsilon, origin(earlier ? *earlier : *noise, today)};
+    }
+  }
+  return floors;
+}
+
+}  // namespace taskbench::cli
