@@ -65,7 +65,7 @@ void refuse_journal(const SavePlan& plan) {
   std::error_code failed;
   if (!fs::exists(plan.journal, failed)) return;
   throw UsageError(
-      fmt::format("{} exists: an earlier save has not ended; go on with it by --resume, remove it, "
+      fmt::format("{} exists: an earlier save has not ended; continue it with --resume, remove it, "
                   "or name another by --journal",
                   plan.journal.string()));
 }
@@ -96,7 +96,7 @@ model::Series measured_series(const SavePlan& plan, const std::stop_token& stop)
     series = json::read_series_journal(plan.journal);
     if (series.setup.compared_with) {
       throw UsageError(fmt::format(
-          "{} is of a comparison; go on with it by: taskbench baseline compare --resume",
+          "{} is of a comparison; continue it with: taskbench baseline compare --resume",
           plan.journal.string()));
     }
   }
@@ -129,8 +129,9 @@ std::string resume_command(const SavePlan& plan) {
 
 ExitCode interrupted(const SavePlan& plan) {
   std::error_code failed;
-  print_note(fs::exists(plan.journal, failed) ? "interrupted; go on with: " + resume_command(plan)
-                                              : "interrupted before the first process");
+  print_note(fs::exists(plan.journal, failed)
+                 ? "interrupted; continue with: " + resume_command(plan)
+                 : "interrupted before the first process");
   return ExitCode::interrupted;
 }
 

@@ -139,12 +139,12 @@ class Calibration {
       if (setup.base.digest != programs_[base].digest() ||
           setup.head.digest != programs_[head].digest()) {
         throw UsageError(
-            fmt::format("{} was begun with other copies; begin anew", plan_.journal.string()));
+            fmt::format("{} was started with other copies; start again", plan_.journal.string()));
       }
       refuse_incomplete(i);
     }
     if (trials_.empty()) {
-      throw UsageError(fmt::format("{} holds no trial to go on with", plan_.journal.string()));
+      throw UsageError(fmt::format("{} holds no trial to continue", plan_.journal.string()));
     }
     plan_.setup = trials_.front().setup;
     if (!plan_.own_budget && plan_.setup.budget_s > 0) plan_.budget_s = plan_.setup.budget_s;
@@ -171,7 +171,7 @@ class Calibration {
     const bool is_last = !std::filesystem::exists(file_of(number + 1));
     if (is_last && !trial.end) return;
     if (trial.end && verdict::complete_blocks(trial) >= 2) return;
-    throw UsageError(fmt::format("{}: blocks of this trial are missing; delete {} and begin anew",
+    throw UsageError(fmt::format("{}: blocks of this trial are missing; delete {} and start again",
                                  file_of(number).string(), plan_.journal.string()));
   }
 
@@ -287,7 +287,7 @@ ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
   const std::size_t least = verdict::least_noise_trials(plan.copies.size());
   if (calibration.trials().size() < least) {
     print_error(
-        fmt::format("only {} fitted into {}, and a noise floor takes {}; go on with: taskbench "
+        fmt::format("only {} fitted into {}, and a noise floor takes {}; continue with: taskbench "
                     "calibrate --resume --budget TIME, and the same copies",
                     reports::render::counted(calibration.trials().size(), "trial"),
                     duration_text(calibration.budget_s()), least));
@@ -377,7 +377,7 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
   if (!resume_ && std::filesystem::exists(plan.journal)) {
     throw UsageError(
         std::filesystem::exists(plan.journal / "001.journal")
-            ? fmt::format("{} exists, from trials that have not ended; go on with them by "
+            ? fmt::format("{} exists, from trials that have not ended; continue them with "
                           "--resume, remove it, or name another by --journal",
                           plan.journal.string())
             : fmt::format("--journal {}: exists, and holds no trials; name a folder that does not "
@@ -392,7 +392,7 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
     if (resume_) calibration.read_journal();
     calibration.run();
     if (!stop.stop_requested()) return conclude(plan, calibration, key, file);
-    print_note("interrupted; go on with: taskbench calibrate --resume, and the same copies");
+    print_note("interrupted; continue with: taskbench calibrate --resume, and the same copies");
     return ExitCode::interrupted;
   };
   const auto interrupted = [] {

@@ -38,7 +38,7 @@ void GateCommand::declare(Options& options) {
       "Compare two programs in CI, and report for reviewers.\n\n"
       "It measures and judges as `taskbench ab` does, or, with --baseline, one program as "
       "`taskbench baseline compare`. Other than these, it writes --markdown and --json also when a "
-      "revision does not build or a program fails, and a journal that is there is begun anew "
+      "revision does not build or a program fails, and a journal that is there is started afresh "
       "without --resume. A benchmark that only one side has is reported but never fails the gate; "
       "when both have none in common, the status is 5. The comment's first line is hidden, and "
       "always the same: <!-- taskbench-gate -->. By it CI finds the comment to update.");

@@ -18,18 +18,15 @@ namespace {
 namespace model = reports::model;
 
 constexpr std::array kSets{
-    CounterSet{"basic", "cycles, instructions, branches and caches",
-               "cycles,instructions,branches,branch-misses,cache-references,cache-misses"},
-    CounterSet{"cache", "loads and misses of the first and the last level",
+    CounterSet{"basic", "cycles,instructions,branches,branch-misses,cache-references,cache-misses"},
+    CounterSet{"cache",
                "L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,LLC-loads,"
                "LLC-load-misses"},
-    CounterSet{"tlb", "loads and misses of the translation buffers",
-               "dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses"},
-    CounterSet{"topdown", "what the slots of the pipeline were used for (Intel)",
+    CounterSet{"tlb", "dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses"},
+    CounterSet{"topdown",
                "{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,topdown-be-bound}"},
-    CounterSet{"software", "CPU time, context switches, migrations, page faults",
-               "task-clock,context-switches,cpu-migrations,page-faults"},
-    CounterSet{"sched", "tracepoints of the kernel's scheduler",
+    CounterSet{"software", "task-clock,context-switches,cpu-migrations,page-faults"},
+    CounterSet{"sched",
                "sched:sched_switch,sched:sched_wakeup,sched:sched_waking,"
                "sched:sched_migrate_task"},
 };

@@ -10,7 +10,6 @@ namespace taskbench::cli {
 
 struct CounterSet {
   std::string_view name;
-  std::string_view summary;
   std::string_view events;  ///< as perf's -e takes them
 };
 

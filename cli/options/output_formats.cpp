@@ -9,13 +9,10 @@ using reports::model::Run;
 using reports::render::TableStyle;
 
 constexpr std::array<OutputFormat, 4> kOutputFormats{{
-    {"table", "for people", reports::render::table},
-    {"libtest", "one line a case, as Rust's libtest prints it",
-     [](const Run& run, const TableStyle&) { return reports::render::libtest(run); }},
-    {"csv", "one row a repetition",
-     [](const Run& run, const TableStyle&) { return reports::render::csv(run); }},
-    {"markdown", "the table for a README or a comment",
-     [](const Run& run, const TableStyle&) { return reports::render::markdown(run); }},
+    {"table", reports::render::table},
+    {"libtest", [](const Run& run, const TableStyle&) { return reports::render::libtest(run); }},
+    {"csv", [](const Run& run, const TableStyle&) { return reports::render::csv(run); }},
+    {"markdown", [](const Run& run, const TableStyle&) { return reports::render::markdown(run); }},
 }};
 
 }  // namespace

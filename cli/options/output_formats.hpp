@@ -11,7 +11,6 @@ namespace taskbench::cli {
 
 struct OutputFormat {
   std::string_view name;
-  std::string_view summary;
   std::string (*render)(const reports::model::Run&, const reports::render::TableStyle&);
 };
 

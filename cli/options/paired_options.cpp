@@ -70,7 +70,7 @@ void PairedOptions::declare(Options& options) {
   output_.declare(
       options,
       plan_.policy.replaces_journal
-          ? "Go on with the trial of the journal, if there is one; otherwise it is begun anew."
+          ? "Go on with the trial of the journal, if there is one; otherwise it is started afresh."
           : "Go on with the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
 }

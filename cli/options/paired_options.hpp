@@ -23,7 +23,7 @@ struct PairedPolicy {
   std::string_view command;  ///< "ab"
   double budget_s = 0;
   std::string_view journal;  ///< where it is kept when none is named
-  /// For CI, where an earlier job may have left a journal: it is begun anew, as is one that
+  /// For CI, where an earlier job may have left a journal: it is started afresh, as is one that
   /// --resume names but that is missing.
   bool replaces_journal = false;
   bool reports_failures = false;  ///< the files are written then as well

@@ -36,6 +36,9 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+namespace {
+
+/// "12/45 repetitions, 3 s elapsed, 8 s left: chained_spawn/work_stealing/workers:2".
 std::string progress_text(const workloads::measure::Progress& progress) {
   std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                                  progress.repetitions_total, duration_text(progress.elapsed_s));
@@ -46,6 +49,8 @@ std::string progress_text(const workloads::measure::Progress& progress) {
   if (!progress.case_name.empty()) text += fmt::format(": {}", progress.case_name);
   return text;
 }
+
+}  // namespace
 
 void ProgressLine::show(const workloads::measure::Progress& progress) {
   // Done: the result says so.

@@ -43,9 +43,6 @@ class ProgressLine {
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
 };
 
-/// "12/45 repetitions, 3 s elapsed, 8 s left: chained_spawn/work_stealing/workers:2".
-[[nodiscard]] std::string progress_text(const workloads::measure::Progress& progress);
-
 /// "8 s", "2 min 05 s", "1 h 07 min".
 [[nodiscard]] std::string duration_text(double seconds);
 

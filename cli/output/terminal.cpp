@@ -19,8 +19,6 @@ std::string_view environment(const char* name) {
 
 }  // namespace
 
-bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
-
 int columns(int descriptor, int otherwise) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -33,13 +31,17 @@ int columns(int descriptor, int otherwise) {
 
 bool takes_escapes(int descriptor) {
   const std::string_view term = environment("TERM");
-  return is_terminal(descriptor) && !term.empty() && term != "dumb";
+  return ::isatty(descriptor) == 1 && !term.empty() && term != "dumb";
 }
 
+namespace {
+
+/// The user has not asked for plain text by NO_COLOR (https://no-color.org).
 bool takes_colour(int descriptor) {
   return takes_escapes(descriptor) && environment("NO_COLOR").empty();
 }
 
+/// A terminal that shows more than ASCII, by the locale of whoever started this process.
 bool takes_utf8(int descriptor) {
   if (!takes_escapes(descriptor)) return false;
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
@@ -51,6 +53,8 @@ bool takes_utf8(int descriptor) {
   }
   return false;
 }
+
+}  // namespace
 
 reports::render::TableStyle table_style(int descriptor) {
   reports::render::TableStyle style;

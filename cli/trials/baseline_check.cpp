@@ -116,7 +116,7 @@ std::optional<model::Series> resumed_series(const BaselineCheck& check) {
       (!check.replaces_journal || std::filesystem::exists(check.output.journal))) {
     model::Series series = json::read_series_journal(check.output.journal);
     if (series.setup.name == check.name) return series;
-    throw UsageError(fmt::format("{} was begun against the baseline '{}', not '{}'",
+    throw UsageError(fmt::format("{} was started against the baseline '{}', not '{}'",
                                  check.output.journal.string(), series.setup.name, check.name));
   }
   make_room_for_journal(
@@ -139,7 +139,7 @@ void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& 
   if (check.program.empty()) return;
   if (check.program != setup.command) {
     throw UsageError(
-        fmt::format("{} was begun with {}, not '{}'; begin anew", check.output.journal.string(),
+        fmt::format("{} was started with {}, not '{}'; start again", check.output.journal.string(),
                     setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
                     check.program));
   }
@@ -148,7 +148,7 @@ void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& 
   refuse_changed(check.output.journal, setup, series_program(setup.command, check.timeout_s, stop));
 }
 
-/// What else was asked for must be what the journal was begun with, and the baseline, too.
+/// What else was asked for must be what the journal was started with, and the baseline, too.
 void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& verdict,
                            const render::BaselineComparison& comparison) {
   const model::SeriesSetup& setup = comparison.now.setup;
@@ -156,22 +156,23 @@ void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& ver
     throw UsageError(fmt::format("{} {}", check.output.journal.string(), what));
   };
   if (check.processes && *check.processes != setup.processes) {
-    refuse(
-        fmt::format("was begun with --processes {}; name as many, or begin anew", setup.processes));
+    refuse(fmt::format("was started with --processes {}; name as many, or start again",
+                       setup.processes));
   }
   const auto& then = setup.compared_with;
-  if (!then) refuse("does not say which baseline it was begun against; begin anew");
+  if (!then) refuse("does not say which baseline it was started against; start again");
   if (then->rolling != digest_of(comparison.rolling)) {
-    refuse("was begun against another baseline of that name; begin anew");
+    refuse("was started against another baseline of that name; start again");
   }
   if (then->anchor != (comparison.anchor ? digest_of(*comparison.anchor) : std::string())) {
-    refuse("was begun against another anchor of that baseline; begin anew");
+    refuse("was started against another anchor of that baseline; start again");
   }
   const bool other_delta = verdict.is_delta_given() && then->delta != verdict.delta();
   const bool other_alpha = verdict.is_alpha_given() && then->alpha != verdict.alpha();
   if (other_delta || other_alpha) {
-    refuse(fmt::format("was begun with --delta {:g}% --alpha {:g}%; give the same, or begin anew",
-                       100 * then->delta, 100 * then->alpha));
+    refuse(
+        fmt::format("was started with --delta {:g}% --alpha {:g}%; give the same, or start again",
+                    100 * then->delta, 100 * then->alpha));
   }
 }
 
@@ -322,7 +323,7 @@ ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::stri
 ExitCode interrupted(const BaselineCheck& check) {
   std::error_code failed;
   print_note(std::filesystem::exists(check.output.journal, failed)
-                 ? fmt::format("interrupted; go on with the same command and --resume; what was "
+                 ? fmt::format("interrupted; continue with the same command and --resume; what was "
                                "measured is in {}",
                                check.output.journal.string())
                  : "interrupted before the first process");

@@ -27,7 +27,7 @@ struct BaselineCheck {
   double timeout_s = kDefaultProcessTimeout_s;
   bool allow_busy = false;  ///< judge although others use the CPUs
   VerdictOutput output;
-  /// For CI: one that is there is begun anew, and one to resume that is missing, too.
+  /// For CI: one that is there is started afresh, and one to resume that is missing, too.
   bool replaces_journal = false;
   bool reports_failures = false;  ///< the files are written then as well
   reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};

@@ -25,7 +25,7 @@ void make_room_for_journal(const JournalRoom& room) {
   const bool removable = room.replaces || !room.named_by_user;
   if (!removable || (!ended && !room.replaces)) {
     throw UsageError(fmt::format(
-        "{} exists{}; go on with it by --resume, remove it, or name another by --journal",
+        "{} exists{}; continue it with --resume, remove it, or name another by --journal",
         room.path.string(), ended ? "" : fmt::format(", and its {} has not ended", room.what)));
   }
   std::filesystem::remove(room.path);

@@ -10,7 +10,7 @@ namespace taskbench::cli {
 struct JournalRoom {
   const std::filesystem::path& path;
   bool named_by_user;
-  bool replaces;          ///< for CI: one that is there is begun anew, whatever became of it
+  bool replaces;          ///< for CI: one that is there is started afresh, whatever became of it
   std::string_view what;  ///< of which it is the journal: "trial"
   /// Whether that has come to its end. Throws json::JournalError for what is not such a journal.
   std::function<bool(const std::filesystem::path&)> has_ended;

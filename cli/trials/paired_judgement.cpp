@@ -91,16 +91,16 @@ std::string trial_text(const TrialProgress& now) {
 
 [[noreturn]] void refuse_changed(const model::PairedProgram& then,
                                  const std::filesystem::path& journal) {
-  throw UsageError(
-      fmt::format("'{}' is not the program that {} was begun with: it was built anew, or a library "
-                  "that it loads was; begin a new trial",
-                  then.command, journal.string()));
+  throw UsageError(fmt::format(
+      "'{}' is not the program that {} was started with: it was built anew, or a library "
+      "that it loads was; start a new trial",
+      then.command, journal.string()));
 }
 
 void refuse_other_revision(const model::PairedProgram& then, const model::PairedProgram& now,
                            Side side, const std::filesystem::path& journal) {
   if (now.commit.empty() || then.commit == now.commit) return;
-  throw UsageError(fmt::format("--{}-rev: {} is {}, but {} was begun with {}; begin a new trial",
+  throw UsageError(fmt::format("--{}-rev: {} is {}, but {} was started with {}; start a new trial",
                                name_of(side), now.revision, abbreviated(now.commit),
                                journal.string(),
                                then.commit.empty() ? then.command : abbreviated(then.commit)));
@@ -197,7 +197,7 @@ class Comparison {
     return true;
   }
 
-  /// What is asked for beside --resume must be what the journal was begun with: its verdict would
+  /// What is asked for beside --resume must be what the journal was started with: its verdict would
   /// be taken for that of other programs. What is not asked for is as the journal says.
   void refuse_other(const model::PairedSetup& asked) {
     const auto of = [](const model::PairedSetup& setup, Side side) -> const model::PairedProgram& {
@@ -209,7 +209,7 @@ class Comparison {
       refuse_other_revision(then, now, side, plan_.output.journal);
       if (source(side).command.empty()) continue;
       if (then.command != now.command || !then.commit.empty()) {
-        throw UsageError(fmt::format("--{}: {} was begun with '{}', not '{}'; begin a new trial",
+        throw UsageError(fmt::format("--{}: {} was started with '{}', not '{}'; start a new trial",
                                      name_of(side), plan_.output.journal.string(),
                                      then.commit.empty() ? then.command : abbreviated(then.commit),
                                      now.command));
@@ -224,7 +224,7 @@ class Comparison {
     const auto require_same = [&](std::string_view option, bool is_same) {
       if (is_same || !plan_.given.contains(option)) return;
       throw UsageError(
-          fmt::format("{}: {} was begun with another; leave the option out, or begin a new trial",
+          fmt::format("{}: {} was started with another; leave the option out, or start a new trial",
                       option, plan_.output.journal.string()));
     };
     require_same("--delta", asked.delta == then.delta);
@@ -330,7 +330,7 @@ class Comparison {
     keep_chosen(plan_.workloads, setup);
   }
 
-  /// What is not asked for beside --resume is as the trial was begun with.
+  /// What is not asked for beside --resume is as the trial was started with.
   [[nodiscard]] double limit(std::string_view option, double asked, double begun_with) const {
     return begun_with > 0 && !plan_.given.contains(option) ? begun_with : asked;
   }
@@ -416,7 +416,7 @@ class Comparison {
 
 ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
   const bool begun = !outcome.trial.setup.benchmarks.empty();
-  print_note(begun ? fmt::format("interrupted; go on with: taskbench {} --resume --journal {}",
+  print_note(begun ? fmt::format("interrupted; continue with: taskbench {} --resume --journal {}",
                                  plan.policy.command, plan.output.journal.string())
                    : "interrupted before the first block");
   return ExitCode::interrupted;

@@ -120,20 +120,20 @@ void refuse_changed(const std::filesystem::path& journal, const model::SeriesSet
   const auto differing =
       differences(setup.key.machine, workloads::measure::probe_machine().machine);
   if (!differing.empty()) {
-    throw UsageError(fmt::format("{} was begun on another machine: {} was '{}', and is '{}'",
+    throw UsageError(fmt::format("{} was started on another machine: {} was '{}', and is '{}'",
                                  journal.string(), differing.front().name, differing.front().first,
                                  differing.front().second));
   }
   for (const auto& field : workloads::measure::canary_fields()) {
     if (model::value_of(setup.key.build, field.name) != field.value) {
-      throw UsageError(fmt::format("{} was begun with the canary of another taskbench; begin anew",
-                                   journal.string()));
+      throw UsageError(fmt::format(
+          "{} was started with the canary of another taskbench; start again", journal.string()));
     }
   }
   if (setup.digest != program.program.digest()) {
     throw UsageError(
-        fmt::format("'{}' is not the program that {} was begun with: it was built anew, or "
-                    "a library that it loads was; begin anew",
+        fmt::format("'{}' is not the program that {} was started with: it was built anew, or "
+                    "a library that it loads was; start again",
                     program.program.command().front(), journal.string()));
   }
 }

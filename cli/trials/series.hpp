@@ -29,7 +29,7 @@ struct SeriesProgram {
 void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
              const std::stop_token& stop, reports::model::SeriesSetup& setup);
 
-/// What the journal was begun with must be what goes on: the machine, the canary and the program.
+/// What the journal was started with must be what goes on: the machine, the canary and the program.
 /// Throws UsageError.
 void refuse_changed(const std::filesystem::path& journal, const reports::model::SeriesSetup& setup,
                     const SeriesProgram& program);

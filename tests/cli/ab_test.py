@@ -425,7 +425,7 @@ class Journals(AbTest):
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=20)[1]
         self.assertEqual(process.returncode, 130, said)
-        self.assertIn("interrupted; go on with: taskbench ab --resume --journal j", said)
+        self.assertIn("interrupted; continue with: taskbench ab --resume --journal j", said)
         child = int((self.folder / "pid").read_text())
         with self.assertRaises(ProcessLookupError):
             os.kill(child, 0)
@@ -468,16 +468,16 @@ class Journals(AbTest):
         self.ab(base, head, "--journal", "j", "--delta", "4%")
         again = ("ab", "--resume", "--journal", "j")
         self.taskbench(*again, "--base", base, "--head", head, "--delta", "4%")
-        self.refused(*again, "--head", self.program("c"), says="--head: j was begun with")
+        self.refused(*again, "--head", self.program("c"), says="--head: j was started with")
         for option, value in (
             ("--delta", "5%"), ("--alpha", "2%"), ("--seed", "2"), ("--repetitions", "2"),
             ("--min-time", "1ms"), ("--max-blocks", "9"), ("--counters", "instructions-exact"),
             ("--workload", "sort"),
         ):
-            self.refused(*again, option, value, says=f"{option}: j was begun with another")
+            self.refused(*again, option, value, says=f"{option}: j was started with another")
         self.program("b", times="sort=2000 hash=500")
         self.refused(*again, "--base", base, "--head", head, says="it was built anew")
-        self.taskbench(*again)  # what it was begun with, it still says
+        self.taskbench(*again)  # what it was started with, it still says
 
     def test_what_is_no_journal_is_refused_and_left_alone(self):
         for content in ("", "garbage\n", "{}\n", "\xff\n"):

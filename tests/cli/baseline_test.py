@@ -454,7 +454,7 @@ class Journals(BaselineTest):
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=20)[1]
         self.assertEqual(process.returncode, 130, said)
-        self.assertIn("go on with: taskbench baseline save --resume --journal j", said)
+        self.assertIn("continue with: taskbench baseline save --resume --journal j", said)
         self.assertFalse((self.folder / "ci").exists())
         with self.assertRaises(ProcessLookupError):
             os.kill(int((self.folder / "pid").read_text()), 0)
@@ -501,10 +501,10 @@ class Journals(BaselineTest):
         self.edit(lambda document: document["settings"].update(seed=77))
         self.refused(
             "baseline", "compare", "--resume", *LARGE, "--journal", "j",
-            says="j was begun against another baseline of that name",
+            says="j was started against another baseline of that name",
         )
-        self.refused("baseline", *compare, says="j exists; go on with it by --resume")
-        self.taskbench("gate", "--baseline", "default", *LARGE, "--journal", "j")  # begun anew
+        self.refused("baseline", *compare, says="j exists; continue it with --resume")
+        self.taskbench("gate", "--baseline", "default", *LARGE, "--journal", "j")  # started afresh
 
     def test_a_verdict_of_another_program_or_question_is_not_given_again(self):
         self.given_baseline()
@@ -515,17 +515,17 @@ class Journals(BaselineTest):
         self.taskbench(*compare)
         self.taskbench(*again, "--processes", "7")
         self.taskbench(*gate, "--resume")
-        self.refused(*again, "--processes", "9", says="j was begun with --processes 7; name as")
+        self.refused(*again, "--processes", "9", says="j was started with --processes 7; name as")
         other = self.program("c", times="sort=1e6 hash=500")
         self.refused(*again[:2], "--program", other, *again[4:],
-                     says=f"j was begun with '{program}', not '{other}'; begin anew")
+                     says=f"j was started with '{program}', not '{other}'; start again")
         self.taskbench("baseline", "compare", "--resume", "--journal", "j")  # as it was begun
         self.refused("baseline", "compare", "--resume", "--journal", "j", "--delta", "3%",
-                     says="j was begun with --delta 900% --alpha 1%; give the same")
-        self.refused(*again, "--alpha", "5%", says="j was begun with --delta 900% --alpha 1%")
+                     says="j was started with --delta 900% --alpha 1%; give the same")
+        self.refused(*again, "--alpha", "5%", says="j was started with --delta 900% --alpha 1%")
         self.program("b", times="sort=1e6 hash=500")
         for command in (again, (*gate, "--resume")):
-            self.refused(*command, says="is not the program that j was begun with")
+            self.refused(*command, says="is not the program that j was started with")
         os.remove(program)  # what is known needs no program
         self.taskbench(*again)
         self.refused("baseline", "save", "--resume", "--journal", "j", says="j is of a comparison")
@@ -542,7 +542,7 @@ class Journals(BaselineTest):
 
         for kind, says in (("", "another baseline of that name"), (".anchor", "another anchor")):
             self.edit(touched, kind=kind)
-            self.refused(*resume, says=f"j was begun against {says}")
+            self.refused(*resume, says=f"j was started against {says}")
             for path, content in before.items():
                 path.write_bytes(content)
         self.taskbench(*resume)
@@ -550,7 +550,7 @@ class Journals(BaselineTest):
         setup = json.loads(first)
         del setup["compared_with"]
         (self.folder / "j").write_text(f"{json.dumps(setup)}\n{rest}")
-        self.refused(*resume, says="j does not say which baseline it was begun against")
+        self.refused(*resume, says="j does not say which baseline it was started against")
 
     def test_the_default_journal_of_a_complete_comparison_makes_room(self):
         program = self.given_baseline()

@@ -218,7 +218,7 @@ class Journals(CalibrateTest):
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=20)[1]
         self.assertEqual(process.returncode, 130, said)
-        self.assertIn("interrupted; go on with: taskbench calibrate --resume", said)
+        self.assertIn("interrupted; continue with: taskbench calibrate --resume", said)
         self.refused("calibrate", "./1", "./2", says="from trials that have not ended")
 
     def test_other_copies_are_refused(self):
@@ -231,10 +231,10 @@ class Journals(CalibrateTest):
         self.copy("2", times="sort=2")
         self.refused(
             "calibrate", "--resume", *copies, "--journal", "j", "--trust-me",
-            says="begun with other copies",
+            says="started with other copies",
         )
         self.refused(
-            "calibrate", "--resume", *copies, "--trust-me", says="holds no trial to go on with"
+            "calibrate", "--resume", *copies, "--trust-me", says="holds no trial to continue"
         )
 
     def test_a_journal_that_lacks_blocks_is_refused(self):
@@ -243,7 +243,7 @@ class Journals(CalibrateTest):
         first = self.folder / "j" / "001.journal"
         first.write_text("".join(first.read_text().splitlines(keepends=True)[:3]))
         self.refused("calibrate", "--trust-me", "--resume", *copies, "--journal", "j",
-                     says="j/001.journal: blocks of this trial are missing; delete j and begin")
+                     says="blocks of this trial are missing; delete j and start again")
 
 
 class Refusals(CalibrateTest):
@@ -264,7 +264,7 @@ class Refusals(CalibrateTest):
     def test_too_little_time_is_inconclusive_and_can_be_gone_on_with(self):
         copies = self.copy("1", body="time.sleep(0.1)"), self.copy("2", body="time.sleep(0.1)")
         few = self.calibrate(*copies, *QUICK, "--budget", "1s", status=3)
-        self.assertIn("a noise floor takes 5; go on with", few.stderr)
+        self.assertIn("a noise floor takes 5; continue with", few.stderr)
         self.assertEqual(list((self.folder / "ci/baselines").glob("*")), [])
         self.calibrate("--resume", *copies, *QUICK, "--budget", "10m")
 
