@@ -14,6 +14,7 @@
 #include "cli/output/terminal.hpp"
 #include "cli/trials/baseline_store.hpp"
 #include "cli/usage_error.hpp"
+#include "reports/json/baseline_answers.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/machine/machine.hpp"
 
@@ -118,12 +119,12 @@ ExitCode BaselineListCommand::execute(const Invocation&) {
   const bool as_json = arguments_.form->is_json;
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();
-  std::vector<render::StoredBaseline> list;
+  std::vector<reports::verdict::StoredBaseline> list;
   for (const StoreEntry& entry : content.entries) {
     list.push_back({entry.rolling, entry.anchor, is_here(entry.rolling, here)});
   }
-  const bool printed =
-      print_result(as_json ? render::json(list) : render::table(list, table_style(STDOUT_FILENO)));
+  const bool printed = print_result(as_json ? reports::json::to_json(list)
+                                            : render::table(list, table_style(STDOUT_FILENO)));
   tell_bad(content);
   return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
 }
@@ -151,9 +152,10 @@ ExitCode BaselineShowCommand::execute(const Invocation&) {
   const StoreContent content = store_of(arguments_).read();
   const model::MachineKey here = workloads::measure::probe_machine();
   const StoreEntry& entry = choose(content, name, arguments_.key, here);
-  const render::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
-  const std::string text =
-      as_json ? render::details_json(stored) : render::details(stored, table_style(STDOUT_FILENO));
+  const reports::verdict::StoredBaseline stored{entry.rolling, entry.anchor,
+                                                is_here(entry.rolling, here)};
+  const std::string text = as_json ? reports::json::to_json(stored)
+                                   : render::details(stored, table_style(STDOUT_FILENO));
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 

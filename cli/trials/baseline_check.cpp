@@ -20,6 +20,7 @@
 #include "cli/trials/series.hpp"
 #include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
+#include "reports/json/baseline_answers.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/verdict/baseline.hpp"
@@ -33,7 +34,7 @@ namespace json = reports::json;
 namespace model = reports::model;
 namespace render = reports::render;
 using workloads::measure::ProgramError;
-using Stage = render::BaselineFailure::Stage;
+using Stage = reports::verdict::BaselineFailure::Stage;
 
 /// The baseline is of another machine or build; what() says wherein.
 class WrongMachine : public std::runtime_error {
@@ -150,7 +151,7 @@ void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& 
 
 /// What else was asked for must be what the journal was started with, and the baseline, too.
 void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& verdict,
-                           const render::BaselineComparison& comparison) {
+                           const reports::verdict::BaselineComparison& comparison) {
   const model::SeriesSetup& setup = comparison.now.setup;
   const auto refuse = [&](std::string_view what) {
     throw UsageError(fmt::format("{} {}", check.output.journal.string(), what));
@@ -198,7 +199,7 @@ class Measurement {
       : check_(check), verdict_(verdict), stop_(stop) {}
 
   /// None when it was interrupted.
-  std::optional<render::BaselineComparison> run() {
+  std::optional<reports::verdict::BaselineComparison> run() {
     const StoreContent content = BaselineStore(check_.store).read();
     const auto ours = of_this_machine(content, check_.name, workloads::measure::probe_machine());
     auto resumed = resumed_series(check_);
@@ -306,15 +307,15 @@ class Measurement {
   const BaselineCheck& check_;
   const VerdictOptions& verdict_;
   std::stop_token stop_;
-  render::BaselineComparison comparison_;
+  reports::verdict::BaselineComparison comparison_;
 };
 
 ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::string& message) {
   print_error(message);
   if (check.reports_failures) {
-    const render::BaselineFailure failure{stage, check.name, check.program, message};
+    const reports::verdict::BaselineFailure failure{stage, check.name, check.program, message};
     // Why the gate failed is known and said; that a file was not written is said, too.
-    (void)check.output.write(render::failure_json(failure),
+    (void)check.output.write(reports::json::to_json(failure),
                              render::failure_markdown(failure, check.comment));
   }
   return stage == Stage::machine ? ExitCode::wrong_machine : ExitCode::measured_program_failed;
@@ -336,15 +337,15 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
                         const std::stop_token& stop) {
   check.output.refuse_unwritable();
   const auto judge = [&] {
-    std::optional<render::BaselineComparison> comparison;
+    std::optional<reports::verdict::BaselineComparison> comparison;
     try {
       comparison = Measurement(check, verdict, stop).run();
     } catch (const WrongMachine& error) {
       return report_failure(check, Stage::machine, error.what());
     }
     if (!comparison) return interrupted(check);
-    const bool written =
-        check.output.write(render::json(*comparison), render::markdown(*comparison, check.comment));
+    const bool written = check.output.write(reports::json::to_json(*comparison),
+                                            render::markdown(*comparison, check.comment));
     const bool printed =
         check.output.quiet || print_result(render::table(*comparison, table_style(STDOUT_FILENO)));
     if (!written || !printed) return ExitCode::usage;

@@ -65,12 +65,6 @@ constexpr const char* kFileMark = "taskbench_baseline";
 constexpr const char* kJournalMark = "taskbench_baseline_journal";
 constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
-Json object_of(const std::vector<KeyField>& fields) {
-  Json result = Json::object();
-  for (const KeyField& field : fields) result[field.name] = field.value;
-  return result;
-}
-
 Json use_object(const model::Fact<model::CpuUse>& use) {
   if (!use) return {{"unknown", use.reason}};
   return {{"seconds", use->seconds},
@@ -95,8 +89,8 @@ void store_setup(const SeriesSetup& setup, Json& document) {
   document["date"] = setup.date;
   document["commit"] = text_or_null(setup.commit);
   document["program"] = std::move(program.object);
-  document["machine"] = object_of(setup.key.machine);
-  document["build"] = object_of(setup.key.build);
+  document["machine"] = key_object(setup.key.machine);
+  document["build"] = key_object(setup.key.build);
   document["settings"] = std::move(settings.object);
   document["benchmarks"] = Json::array();
   for (const std::string& name : setup.benchmarks) {
@@ -199,6 +193,12 @@ Series series_from(const Json& document) {
 }
 
 }  // namespace
+
+Json key_object(const std::vector<KeyField>& fields) {
+  Json result = Json::object();
+  for (const KeyField& field : fields) result[field.name] = field.value;
+  return result;
+}
 
 std::string baseline_file(const Series& series) {
   Json document{{kFileMark, model::kBaselineVersion}};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
@@ -16,12 +15,12 @@
 namespace taskbench::reports::render {
 namespace {
 
+using verdict::BaselineComparison;
+using verdict::BaselineFailure;
 using verdict::BaselineReport;
 using verdict::BaselineRow;
 using verdict::CanaryChange;
-using verdict::StoredComparison;
 using verdict::Verdict;
-using Json = nlohmann::ordered_json;
 
 const Cells kBaselineTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
                             "detectable", "since anchor", "verdict", "processes"};
@@ -198,42 +197,6 @@ VerdictText verdict_text(const BaselineComparison& comparison) {
   return text;
 }
 
-std::string_view name_of(BaselineFailure::Stage stage) {
-  return stage == BaselineFailure::Stage::machine ? "machine" : "measure";
-}
-
-Json to_json(const StoredComparison& comparison) {
-  return {{"verdict", word(comparison.verdict)}, {"improved", comparison.improved},
-          {"change", comparison.change},         {"interval_level", verdict::kIntervalLevel},
-          {"interval_low", comparison.low},      {"interval_high", comparison.high},
-          {"delta", comparison.delta},           {"limit", comparison.limit},
-          {"detectable", comparison.detectable}, {"stored_processes", comparison.stored},
-          {"fresh_processes", comparison.fresh}};
-}
-
-/// In CPUs.
-Json to_json(const model::Fact<verdict::Others>& others) {
-  if (!others) return {{"unknown", others.reason}};
-  return {{"cpus", others->cpus},
-          {"used", others->used},
-          {"stolen", others->stolen},
-          {"taken", others->taken}};
-}
-
-Json to_json(const std::vector<CanaryChange>& changes) {
-  Json result = Json::object();
-  for (const CanaryChange& each : changes) {
-    result[each.part] = {{"change", each.change}, {"limit", each.limit}, {"moved", each.moved}};
-  }
-  return result;
-}
-
-Json origin(const model::Series& series) {
-  return {{"date", series.setup.date},
-          {"commit", series.setup.commit.empty() ? Json() : Json(series.setup.commit)},
-          {"processes", series.setup.processes}};
-}
-
 }  // namespace
 
 std::string others_text(const verdict::Others& others) {
@@ -265,43 +228,6 @@ std::string markdown(const BaselineComparison& comparison, const CommentStyle& s
          folded_figures(text);
 }
 
-std::string json(const BaselineComparison& comparison) {
-  const BaselineReport& report = comparison.report;
-  Json benchmarks = Json::array();
-  for (const BaselineRow& row : report.rows) {
-    benchmarks.push_back({{"name", row.name},
-                          {"verdict", word(row.verdict)},
-                          {"improved", row.improved},
-                          {"drifted", row.drifted},
-                          {"unconfirmed", row.unconfirmed},
-                          {"baseline_ns", row.baseline_ns},
-                          {"now_ns", row.now_ns},
-                          {"against_baseline", to_json(row.rolling)},
-                          {"against_anchor", row.anchor ? to_json(*row.anchor) : Json()}});
-  }
-  const Json document{{"taskbench_baseline_comparison", 1},
-                      {"verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall)},
-                      {"name", comparison.rolling.setup.name},
-                      {"key", model::baseline_key(comparison.rolling.setup.key)},
-                      {"baseline", origin(comparison.rolling)},
-                      {"anchor", comparison.anchor ? origin(*comparison.anchor) : Json()},
-                      {"alpha", comparison.policy.alpha},
-                      {"delta", comparison.policy.delta},
-                      {"benchmarks", std::move(benchmarks)},
-                      {"confirmed", report.confirmed},
-                      {"others_then", to_json(report.others_then)},
-                      {"others_now", to_json(report.others_now)},
-                      {"others_moved", report.others_moved},
-                      {"cpus_moved", report.moved_cpus.has_value()},
-                      {"canary", to_json(report.canary)},
-                      {"canary_since_anchor",
-                       report.anchor_canary.empty() ? Json() : to_json(report.anchor_canary)},
-                      {"anchor_judged", comparison.anchor.has_value() && !report.anchor_void},
-                      {"only_baseline", report.only_baseline},
-                      {"only_now", report.only_now}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
 std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {
   const std::string program =
       failure.program.empty() ? "the program" : markdown_escaped(failure.program);
@@ -310,15 +236,6 @@ std::string failure_markdown(const BaselineFailure& failure, const CommentStyle&
                                            : fmt::format("no verdict: {} failed", program)) +
          fmt::format("Against the baseline '{}'.\n\n{}\n", markdown_escaped(failure.name),
                      markdown_escaped(failure.message));
-}
-
-std::string failure_json(const BaselineFailure& failure) {
-  const Json document{
-      {"taskbench_baseline_comparison", 1},
-      {"verdict", nullptr},
-      {"name", failure.name},
-      {"failure", {{"stage", name_of(failure.stage)}, {"message", failure.message}}}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace taskbench::reports::render

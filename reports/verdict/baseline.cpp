@@ -348,4 +348,35 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
   return report;
 }
 
+std::vector<std::pair<std::string, stats::Spread>> spreads_of(const Series& series) {
+  std::vector<std::pair<std::string, stats::Spread>> rows;
+  const auto add = [&](const std::string& name, const std::vector<double>& values) {
+    if (const auto spread = stats::spread_of(values)) rows.emplace_back(name, *spread);
+  };
+  for (const std::string& name : series.setup.benchmarks) {
+    std::vector<double> values;
+    for (const auto& process : series.processes) values.push_back(process.real_ns.at(name));
+    add(name, values);
+  }
+  const auto canary = [&](const std::string& name, auto part) {
+    std::vector<double> values;
+    for (const auto& process : series.processes) {
+      values.push_back(part(process.before));
+      values.push_back(part(process.after));
+    }
+    add("canary: " + name, values);
+  };
+  canary("cpu", [](const model::CanaryTimes& times) { return times.cpu_ns; });
+  canary("memory", [](const model::CanaryTimes& times) { return times.memory_ns; });
+  canary("futex", [](const model::CanaryTimes& times) { return times.futex_ns; });
+  const auto& all = series.processes;
+  const auto hands_over = [](const auto& process) {
+    return process.before.handover_ns && process.after.handover_ns;
+  };
+  if (std::ranges::all_of(all, hands_over)) {
+    canary("handover", [](const model::CanaryTimes& times) { return *times.handover_ns; });
+  }
+  return rows;
+}
+
 }  // namespace taskbench::reports::verdict

@@ -11,10 +11,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/model/baseline.hpp"
 #include "reports/model/paired.hpp"
+#include "reports/stats/summary.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::reports::verdict {
@@ -124,5 +126,37 @@ struct BaselineReport {
                                                    const model::Series& rolling,
                                                    const model::Series* anchor,
                                                    const BaselinePolicy& policy);
+
+/// A comparison with all that it rests on.
+struct BaselineComparison {
+  model::Series now;
+  model::Series rolling;
+  std::optional<model::Series> anchor;
+  BaselinePolicy policy;
+  BaselineReport report;
+};
+
+/// Why nothing can be said of a program.
+struct BaselineFailure {
+  enum class Stage {
+    machine,  ///< the baseline is of other machines or builds
+    measure,  ///< the program failed
+  };
+  Stage stage = Stage::measure;
+  std::string name;     ///< of the baseline
+  std::string program;  ///< as given; empty: that of the baseline
+  std::string message;  ///< what happened, in lines
+};
+
+/// What is stored under one name and one key.
+struct StoredBaseline {
+  model::Series rolling;
+  std::optional<model::Series> anchor;
+  bool this_machine = false;
+};
+
+/// What the processes of a series took: each benchmark, and the parts of the canary, by name.
+[[nodiscard]] std::vector<std::pair<std::string, stats::Spread>> spreads_of(
+    const model::Series& series);
 
 }  // namespace taskbench::reports::verdict
