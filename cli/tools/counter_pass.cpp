@@ -27,7 +27,7 @@ bool was_timed(const model::Case& measured) {
 }
 
 /// Adds what one process counted, per iteration.
-void add_counts(const std::vector<reports::json::PerfCount>& counts, std::int64_t iterations,
+void add_counts(const std::vector<reports::perf::PerfCount>& counts, std::int64_t iterations,
                 std::vector<model::EventCount>& events) {
   for (const auto& count : counts) {
     auto event = std::ranges::find(events, count.event, &model::EventCount::event);

@@ -14,9 +14,9 @@
 #include "cli/output/streams.hpp"
 #include "cli/tools/case_command.hpp"
 #include "cli/tools/scratch_folder.hpp"
-#include "reports/json/callgrind.hpp"
 #include "reports/json/file_content.hpp"
 #include "reports/model/event_count.hpp"
+#include "reports/perf/callgrind.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
@@ -90,7 +90,7 @@ class ExactPass {
         break;
       }
       const auto counts = reports::json::read_file(scratch_.path() / "callgrind.out");
-      if (const auto total = reports::json::callgrind_instructions(counts.bytes)) {
+      if (const auto total = reports::perf::callgrind_instructions(counts.bytes)) {
         event.per_iteration.push_back(static_cast<double>(*total) / kIterations);
       } else {
         event.unavailable = "callgrind wrote no count of it";

@@ -19,6 +19,7 @@ namespace taskbench::cli {
 namespace {
 
 namespace json = reports::json;
+namespace perf = reports::perf;
 using workloads::measure::ProcessOutcome;
 using End = ProcessOutcome::End;
 
@@ -38,16 +39,16 @@ bool is_time_of_perf(std::string_view event) {
 
 /// Why it cannot be counted; empty when it can. "not counted" only says that the event had no
 /// chance yet.
-std::string refusal(const json::PerfCount& count, bool asked_for_user_only) {
+std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   if (is_time_of_perf(count.event)) {
     return "perf takes this time over the whole process, not over what is timed alone";
   }
   // Some versions print a tracepoint without the modifier that it was asked for with.
-  if (asked_for_user_only && json::happens_in_the_kernel(count.event)) {
-    return std::string(json::kNotInUserMode);
+  if (asked_for_user_only && perf::happens_in_the_kernel(count.event)) {
+    return std::string(perf::kNotInUserMode);
   }
   if (count.value || count.unavailable == kNotCounted) return {};
-  const bool forbidden = count.unavailable == json::kNotInUserMode;
+  const bool forbidden = count.unavailable == perf::kNotInUserMode;
   return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
@@ -72,7 +73,7 @@ std::string make_perf_pipes(const std::filesystem::path& scratch) {
 
 /// What became of one call of perf.
 struct Perf::Answer {
-  json::PerfOutput output;
+  perf::PerfOutput output;
   std::string failure;  ///< empty: it went well
   bool stop_trying = false;
 };
@@ -108,7 +109,7 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
   Answer answer;
   answer.stop_trying = outcome.end == End::timed_out || outcome.end == End::interrupted;
   if (!outcome.ok()) {
-    const std::string reason = json::perf_reason(outcome.errors);
+    const std::string reason = perf::perf_reason(outcome.errors);
     const bool says_it_all = outcome.code == kPerfUsage || reason.starts_with("not permitted") ||
                              reason.starts_with("not supported");
     if (outcome.end != End::exited || reason.empty()) {
@@ -122,7 +123,7 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
     }
     return answer;
   }
-  answer.output = json::parse_perf_stat(json::read_file(file).bytes);
+  answer.output = perf::parse_perf_stat(json::read_file(file).bytes);
   answer.failure = answer.output.damage;
   if (answer.failure.empty() && answer.output.counts.empty()) {
     answer.failure = "perf stat ended well but wrote no counts";
@@ -152,7 +153,7 @@ void Perf::find_form() {
   const std::vector<std::string> common{"-D", "-1",        "--control", "fifo:" + pipes_,
                                         "-e", "task-clock"};
   for (auto form : {std::vector<std::string>{"-j"},
-                    std::vector<std::string>{"-x", std::string(1, json::kPerfSeparator)}}) {
+                    std::vector<std::string>{"-x", std::string(1, perf::kPerfSeparator)}}) {
     std::vector<std::string> options = form;
     options.insert(options.end(), common.begin(), common.end());
     const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
@@ -187,7 +188,7 @@ void Perf::probe(const CounterRequest& request) {
   }
 }
 
-bool Perf::add_events(const CounterRequest& request, const std::vector<json::PerfCount>& counts) {
+bool Perf::add_events(const CounterRequest& request, const std::vector<perf::PerfCount>& counts) {
   // perf may print an event in another way than it was asked for: "cycles:u" for cycles where user
   // mode is all that may be counted, and sched:sched_switch for sched:sched_switch:u. Where there
   // is a line for each event, their order says which is which; else, an event has several kinds of
@@ -195,10 +196,10 @@ bool Perf::add_events(const CounterRequest& request, const std::vector<json::Per
   const bool one_by_one = counts.size() == request.events.size();
   bool counts_more = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const json::PerfCount& count = counts[i];
+    const perf::PerfCount& count = counts[i];
     ProbedEvent event{
         one_by_one ? request.events[i] : count.event, count.unit, count.user_only, {}};
-    const bool asked_for_user_only = json::perf_event(event.event).user_only;
+    const bool asked_for_user_only = perf::perf_event(event.event).user_only;
     event.user_only = event.user_only || asked_for_user_only;
     event.unavailable = refusal(count, asked_for_user_only);
     const auto [known, is_new] = printed_.try_emplace(count.printed, event);
@@ -227,11 +228,11 @@ PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_
   outcome.failure = std::move(answer.failure);
   outcome.stop_trying = answer.stop_trying;
   if (!outcome.failure.empty()) return outcome;
-  for (json::PerfCount& count : answer.output.counts) {
+  for (perf::PerfCount& count : answer.output.counts) {
     const auto known = printed_.find(count.printed);
     if (known == printed_.end()) continue;  // not when it was tried: nobody has asked for it
     const ProbedEvent& event = known->second;
-    const auto same = std::ranges::find(outcome.counts, event.event, &json::PerfCount::event);
+    const auto same = std::ranges::find(outcome.counts, event.event, &perf::PerfCount::event);
     if (!event.unavailable.empty() || same != outcome.counts.end()) continue;
     count.event = event.event;
     count.user_only = event.user_only;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/options/counter_events.hpp"
-#include "reports/json/perf_stat.hpp"
+#include "reports/perf/stat.hpp"
 
 namespace taskbench::cli {
 
@@ -42,7 +42,7 @@ struct ProbedEvent {
 
 /// One process under perf.
 struct PerfOutcome {
-  std::vector<reports::json::PerfCount> counts;
+  std::vector<reports::perf::PerfCount> counts;
   std::string failure;       ///< a clause that says what went wrong; then there are no counts
   bool stop_trying = false;  ///< the next process would do no better: it hung, or we are to stop
 };
@@ -72,7 +72,7 @@ class Perf {
   void probe(const CounterRequest& request);
   /// What perf answered for the request; true when there is something in it to be counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
-                                const std::vector<reports::json::PerfCount>& counts);
+                                const std::vector<reports::perf::PerfCount>& counts);
   [[nodiscard]] Answer ask(std::vector<std::string> options,
                            const std::vector<std::string>& command,
                            const std::vector<std::string>& environment, double timeout_s) const;

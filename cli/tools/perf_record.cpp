@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "reports/json/file_content.hpp"
-#include "reports/json/perf_script.hpp"
-#include "reports/json/perf_stat.hpp"
+#include "reports/perf/script.hpp"
+#include "reports/perf/stat.hpp"
 #include "workloads/measure/counting_region.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -31,7 +31,7 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     return kPerfMissing;
   }
-  const std::string reason = reports::json::perf_reason(outcome.errors);
+  const std::string reason = reports::perf::perf_reason(outcome.errors);
   const bool told = outcome.end == ProcessOutcome::End::exited && !reason.empty();
   return fmt::format(
       "{} {}", tool,
@@ -57,14 +57,14 @@ std::string choose_event(const std::filesystem::path& scratch, const std::stop_t
 /// What was sampled in truth: most versions of perf take the clock by themselves where they cannot
 /// count cycles, and user mode alone where they may not look into the kernel, and end well. Without
 /// a name when they do not tell.
-reports::json::PerfEvent recorded_event(const std::string& data, const std::stop_token& stop) {
+reports::perf::PerfEvent recorded_event(const std::string& data, const std::stop_token& stop) {
   const ProcessOutcome outcome =
       workloads::measure::run_process({.command = {"perf", "evlist", "-i", data},
                                        .environment = {"LC_ALL=C"},
                                        .timeout_s = kProbeTimeout_s},
                                       stop);
   if (!outcome.ok()) return {};
-  return reports::json::perf_event(
+  return reports::perf::perf_event(
       std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
 }
 
@@ -157,7 +157,7 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
   request.environment = {"LC_ALL=C"};
   outcome = workloads::measure::run_process(request, stop);
   if (!outcome.ok()) throw PerfError(why("perf script", outcome));
-  recording.profile = reports::json::parse_perf_script(reports::json::read_file(script).bytes);
+  recording.profile = reports::perf::parse_perf_script(reports::json::read_file(script).bytes);
   return recording;
 }
 

@@ -1,11 +1,11 @@
-#include "reports/json/perf_script.hpp"
+#include "reports/perf/script.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 using Stack = std::vector<std::string>;
@@ -51,4 +51,4 @@ TEST(perf_script_test, every_cut_of_the_output_is_read) {
 }
 
 }  // namespace
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 
 /// One line of perf's: an event and what became of it.
 struct PerfCount {
@@ -50,4 +50,4 @@ inline constexpr char kPerfSeparator = ';';
 /// when perf_event_paranoid is in the way. Empty when it said nothing.
 [[nodiscard]] std::string perf_reason(std::string_view standard_error);
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

@@ -1,8 +1,8 @@
-#include "reports/json/callgrind.hpp"
+#include "reports/perf/callgrind.hpp"
 
 #include <charconv>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 /// What follows `name` on the last line that begins with it, up to the first blank.
@@ -37,4 +37,4 @@ std::optional<std::uint64_t> callgrind_instructions(std::string_view content) {
   return instructions;
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

@@ -1,11 +1,11 @@
-#include "reports/json/perf_script.hpp"
+#include "reports/perf/script.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";
@@ -97,4 +97,4 @@ model::Profile parse_perf_script(std::string_view text) {
   return std::move(stacks).take();
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

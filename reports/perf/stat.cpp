@@ -1,4 +1,4 @@
-#include "reports/json/perf_stat.hpp"
+#include "reports/perf/stat.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -203,4 +203,4 @@ std::string perf_reason(std::string_view standard_error) {
   return reason;
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

@@ -5,11 +5,11 @@
 
 #include "reports/model/profile.hpp"
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 
 /// Threads of one name are one: "taskbench-wor-1" and "taskbench-wor-2" are both "worker". Frames
 /// of the kernel end with "_[k]"; those without a symbol are "[unknown]",
 /// several of them in a row one. What is no sample is left out.
 [[nodiscard]] model::Profile parse_perf_script(std::string_view text);
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

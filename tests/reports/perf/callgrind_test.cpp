@@ -1,10 +1,10 @@
-#include "reports/json/callgrind.hpp"
+#include "reports/perf/callgrind.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 // As callgrind 3.19 writes it, shortened.
@@ -55,4 +55,4 @@ TEST(Callgrind, what_was_cut_off_or_is_something_else_gives_nothing) {
 }
 
 }  // namespace
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf

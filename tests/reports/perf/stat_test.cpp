@@ -11,7 +11,7 @@
 //   tests/report/test_linux_perf_report.py
 //
 // Those of linux-kernel are of the weeks before that release.
-#include "reports/json/perf_stat.hpp"
+#include "reports/perf/stat.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include <iterator>
 #include <string>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::perf {
 namespace {
 
 std::string recorded(const std::string& name) {
@@ -281,4 +281,4 @@ TEST(perf_reason_test, strict_paranoia_comes_with_the_command_that_relaxes_it) {
 }
 
 }  // namespace
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::perf
