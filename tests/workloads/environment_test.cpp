@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "workloads/measure/build_info.hpp"
+#include "workloads/machine/build_info.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
