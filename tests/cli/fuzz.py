@@ -376,7 +376,7 @@ def make_samples(folder):
          "--json", "ab.json", statuses=(3,))
     call("calibrate", "./p1", "./p2", "--trust-me", "--trials", "6", "--blocks", "2",
          "--journal", "cal", *store)
-    call("baseline", "save", "b", "--program", "./p1", "--processes", "7", *store)
+    call("baseline", "save", "b", "--allow-busy", "--program", "./p1", "--processes", "7", *store)
     # Both journals of baselines, as if the last process had not come to its end.
     endless = ("baseline", "save", "c", "--program", "./p1", "--processes", "300")
     with subprocess.Popen(
