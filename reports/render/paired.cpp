@@ -85,6 +85,8 @@ Spent spent_on(const BenchmarkVerdict& row) {
   const verdict::MetricVerdict& cpu = *row.cpu;
   const double longer = row.head_ns - row.base_ns;
   if (*cpu.low > 0 && cpu.head_ns - cpu.base_ns >= longer / 2) return Spent::computing;
+  // More CPU time, but less than half of it: both, and neither is the reason alone.
+  if (*cpu.low > 0) return Spent::unknown;
   return *cpu.high * cpu.base_ns < longer / 2 ? Spent::waiting : Spent::unknown;
 }
 

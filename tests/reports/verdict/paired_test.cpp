@@ -293,6 +293,8 @@ TEST(paired_test, a_slower_program_that_computes_is_told_from_one_that_waits) {
             std::string::npos)
       << waits;
   EXPECT_NE(waits.find("unless MeasureProcessCPUTime() is called"), std::string::npos) << waits;
+  const std::string both = text_of(0.06, model::CpuTimeOf::process);
+  EXPECT_EQ(both.find("as the CPU time shows"), std::string::npos) << both;
 }
 
 TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
