@@ -58,6 +58,7 @@ struct CalibratePlan {
   bool own_budget = false;  ///< named by the user, and so not that of the journal
   double timeout_s = kDefaultProcessTimeout_s;
   std::optional<int> trials;
+  bool own_trials = false;  ///< named by the user, likewise
   std::filesystem::path store{kDefaultStore};
   std::filesystem::path journal{
       "taskbench-calibrate.journal"};  ///< a folder: a file for each trial
@@ -82,6 +83,7 @@ CalibratePlan complete(CalibratePlan plan, const ProcessOptions& process) {
   plan.timeout_s = process.timeout_s();
   const auto copies = static_cast<int>(plan.copies.size());
   const auto least = static_cast<int>(verdict::least_noise_trials(plan.copies.size()));
+  plan.own_trials = plan.trials.has_value();
   if (!plan.trials) plan.trials = std::max(kLeastDefaultTrials, kTrialsOfCopy * copies);
   if (*plan.trials < least) {
     throw UsageError(fmt::format("--trials: '{}' is out of range; it must be from {} to {}",
@@ -148,6 +150,7 @@ class Calibration {
     }
     plan_.setup = trials_.front().setup;
     if (!plan_.own_budget && plan_.setup.budget_s > 0) plan_.budget_s = plan_.setup.budget_s;
+    if (!plan_.own_trials && plan_.setup.trials > 0) plan_.trials = plan_.setup.trials;
   }
 
   void run() {
@@ -199,6 +202,7 @@ class Calibration {
             plan_.setup);
     keep_chosen(plan_.workloads, plan_.setup);
     plan_.setup.budget_s = plan_.budget_s;
+    plan_.setup.trials = *plan_.trials;
     for (const std::string& name : plan_.setup.benchmarks) {
       plan_.setup.noise_floors[name] = {0, "not known yet"};
     }

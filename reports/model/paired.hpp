@@ -76,6 +76,7 @@ struct PairedSetup {
   std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
   double budget_s = 0;                             ///< that it was begun with; 0: not known
+  int trials = 0;                                  ///< of a calibration, likewise
   double timeout_s = 0;                            ///< of a process; the same
   /// The benchmarks whose CPU time is judged, too; of an older journal none.
   std::map<std::string, CpuTimeOf> cpu_time_of;

@@ -237,6 +237,16 @@ class Journals(CalibrateTest):
             "calibrate", "--resume", *copies, "--trust-me", says="holds no trial to continue"
         )
 
+    def test_resuming_makes_as_many_trials_as_were_asked_for(self):
+        copies = self.copy("1"), self.copy("2")
+        self.calibrate(*copies, "--trials", "6", "--blocks", "2", "--trust-me", "--journal", "j")
+        for number in (5, 6):
+            (self.folder / "j" / f"00{number}.journal").unlink()
+        self.calibrate("--resume", *copies, "--trust-me", "--journal", "j")
+        self.assertEqual(len(list((self.folder / "j").iterdir())), 6)
+        self.calibrate("--resume", *copies, "--trust-me", "--journal", "j", "--trials", "7")
+        self.assertEqual(len(list((self.folder / "j").iterdir())), 7)
+
     def test_a_journal_that_lacks_blocks_is_refused(self):
         copies = self.copy("1"), self.copy("2")
         self.calibrate(*copies, *QUICK, "--journal", "j")
