@@ -13,34 +13,22 @@
 namespace taskbench::rt::model {
 namespace {
 
-TEST(ParkerModel, what_was_written_before_the_token_is_seen) {
-  holds([] {
-    park::Parker parker;
-    base::Cell<int> data{0};
-    base::Thread other([&] {
-      data.set(1);
-      (void)parker.unpark();
-    });
-    parker.park();
-    mc::require(data.get() == 1, "handed over");
-    other.join();
+void hand_over_by_token() {
+  park::Parker parker;
+  base::Cell<int> data{0};
+  base::Thread other([&] {
+    data.set(1);
+    (void)parker.unpark();
   });
+  parker.park();
+  mc::require(data.get() == 1, "handed over");
+  other.join();
 }
 
+TEST(ParkerModel, what_was_written_before_the_token_is_seen) { holds(hand_over_by_token); }
+
 TEST(ParkerModel, spurious_wake_ups_do_not_end_the_sleep) {
-  holds(
-      [] {
-        park::Parker parker;
-        base::Cell<int> data{0};
-        base::Thread other([&] {
-          data.set(1);
-          (void)parker.unpark();
-        });
-        parker.park();
-        mc::require(data.get() == 1, "handed over");
-        other.join();
-      },
-      {.spurious = 2});
+  holds(hand_over_by_token, {.spurious = 2});
 }
 
 TEST(ParkerModel, a_token_that_comes_at_the_deadline_is_not_lost) {

@@ -53,8 +53,7 @@ void Engine::unlock(const void* mutex) {
   place.released = me().known;
   objects_[place.object].written.join(me().events);
   wrote();
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
 }
 
 /// The current thread is among the waiters of the place: sleeps until it is woken. False: timed
@@ -177,8 +176,7 @@ int Engine::spawn(std::function<void()> body, Where where) {
   thread.events = me().events;
   thread.context = make_context(arena_.stack(number), Arena::kStackBytes, thread_entry);
   log(operation, "thread " + std::to_string(number));
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
   return number;
 }
 

@@ -188,7 +188,6 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   store.thread = current_;
   store.tick = thread.tick;
   store.has_modification = false;
-  store.is_modification = modified != nullptr;
   wrote();
   store.sequence = writes_;
   store.released = releases(order) ? thread.known : thread.released;
@@ -201,6 +200,18 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   }
   place.order.insert(place.order.begin() + static_cast<std::ptrdiff_t>(position) + 1, index);
   return index;
+}
+
+/// The store behind which the next one stands: any from the floor on, but none that a
+/// read-modify-write has taken already.
+std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
+  std::size_t positions[256];
+  int count = 0;
+  for (std::size_t i = place.order.size(), floor = floor_of(place, seq_cst); i-- > floor;) {
+    if (stores_[place.order[i]].has_modification || count == 255) continue;
+    positions[count++] = i;
+  }
+  return positions[choose(count)];
 }
 
 std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
@@ -219,8 +230,7 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
   const std::uint64_t value = stores_[index].value;
   if (logging_)
     log(operation, std::string(name_of(order)) + " " + hex(value) + of_store(stores_[index]));
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
   return value;
 }
 
@@ -231,19 +241,11 @@ void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, 
       atomic_operation(Kind::store, location_at(address, raw, where), true, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
-  // After any store from the floor on, but not between a read-modify-write and what it has read.
-  std::size_t positions[256];
-  int count = 0;
-  for (std::size_t i = place.order.size(), floor = floor_of(place, sc); i-- > floor;) {
-    if (stores_[place.order[i]].has_modification || count == 255) continue;
-    positions[count++] = i;
-  }
-  const std::size_t position = positions[choose(count)];
+  const std::size_t position = choose_place(place, sc);
   const Index index = put(place, position, value, order, nullptr);
   note_access(place, index, sc);
   if (logging_) log(operation, std::string(name_of(order)) + " " + hex(value));
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
 }
 
 std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify function,
@@ -253,13 +255,7 @@ std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify func
       atomic_operation(Kind::modify, location_at(address, raw, where), true, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
-  std::size_t positions[256];
-  int count = 0;
-  for (std::size_t i = place.order.size(), floor = floor_of(place, sc); i-- > floor;) {
-    if (stores_[place.order[i]].has_modification || count == 255) continue;
-    positions[count++] = i;
-  }
-  const std::size_t position = positions[choose(count)];
+  const std::size_t position = choose_place(place, sc);
   const Index read = place.order[position];
   stores_[read].has_modification = true;
   take(stores_[read], acquires(order));
@@ -272,8 +268,7 @@ std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify func
     log(operation,
         std::string(name_of(order)) + " " + hex(old) + of_store(before) + " to " + hex(value));
   }
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
   return old;
 }
 
@@ -325,8 +320,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     if (old == expected) ++weak_failures_;
     expected = old;
   }
-  ++me().tick;
-  me().known.before.set(current_, me().tick);
+  pass_tick();
   return outcome.succeeds;
 }
 

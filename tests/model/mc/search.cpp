@@ -226,8 +226,7 @@ void Engine::event(const Operation& operation) {
       object.reads[current_] = tick;
     }
   }
-  ++thread.tick;
-  thread.known.before.set(current_, thread.tick);
+  pass_tick();
 }
 
 /// The event at `index` and the current one of `thread` may come in the other order as well.

@@ -106,7 +106,6 @@ struct Store {
   int thread = kNoThread;
   Tick tick = 0;
   bool has_modification = false;  ///< a read-modify-write has taken it
-  bool is_modification = false;
   std::uint32_t sequence = 0;  ///< of all stores of the execution
   Knowledge released;
   Knowledge light;  ///< handed on to whom passes a heavy fence
@@ -290,7 +289,12 @@ class Engine {
   void check_end(Place& place);
   [[nodiscard]] std::size_t position_of(const Place& place, Index store) const;
   [[nodiscard]] std::size_t floor_of(const Place& place, bool seq_cst) const;
-  void take_part_in_order(bool seq_cst);
+  [[nodiscard]] std::size_t choose_place(const Place& place, bool seq_cst);
+  /// What the thread does next does not belong to what it has handed on so far.
+  void pass_tick() {
+    ++me().tick;
+    me().known.before.set(current_, me().tick);
+  }
   void note_access(Place& place, Index store, bool seq_cst);
   void take(const Store& store, bool acquire);
   Index put(Place& place, std::size_t position, std::uint64_t value, Order order,
@@ -337,7 +341,6 @@ class Engine {
   int thread_count_ = 0;
   int current_ = 0;
   Context search_;
-  Tick max_tick_ = 0;
   int steps_ = 0;
   std::uint32_t writes_ = 0;
   int spurious_ = 0;
