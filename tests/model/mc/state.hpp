@@ -106,7 +106,7 @@ struct Store {
   int thread = kNoThread;
   Tick tick = 0;
   bool has_modification = false;  ///< a read-modify-write has taken it
-  std::uint32_t sequence = 0;  ///< of all stores of the execution
+  std::uint32_t sequence = 0;     ///< of all stores of the execution
   Knowledge released;
   Knowledge light;  ///< handed on to whom passes a heavy fence
   Knowledge heavy;  ///< handed on to whom passes a light one
