@@ -1,20 +1,14 @@
 #include "cli/command_line.hpp"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <new>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/benchmark_flags.hpp"
@@ -24,7 +18,6 @@
 #include "cli/options/values.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/line_file.hpp"
 #include "workloads/machine/environment.hpp"
 
@@ -51,7 +44,7 @@ constexpr std::string_view kNoMemory =
     "events or files), or permit the process more (ulimit -v, the container's limit)";
 
 std::string version_text(const std::string& executable) {
-  const auto build = workloads::measure::probe_environment(executable);
+  const auto build = measure::probe_environment(executable);
   const auto known = [](const std::string& text) -> std::string_view {
     return text.empty() ? std::string_view("unknown") : std::string_view(text);
   };
@@ -97,7 +90,7 @@ class CommandLine {
       return refuse(explain_extras());
     } catch (const CLI::ArgumentMismatch& error) {
       // The values of options that are not known count as arguments, and those are then too many.
-      std::vector<std::string> problems = explain_unknown_options();
+      Strings problems = explain_unknown_options();
       if (problems.empty()) problems.push_back(explain_mismatch(error.what()));
       return refuse(problems);
     } catch (const CLI::ParseError& error) {
@@ -108,7 +101,7 @@ class CommandLine {
       if (active().get_help_ptr()->count() > 0) {
         return print_result(root_.help()) ? ExitCode::pass : ExitCode::usage;
       }
-      const std::vector<std::string> problems = explain_unknown_options();
+      const Strings problems = explain_unknown_options();
       if (problems.empty()) throw;
       return refuse(problems);
     }
@@ -127,8 +120,8 @@ class CommandLine {
 
   void parse() {
     // CLI11 takes the words from the back, and without the program's name.
-    const std::vector<std::string> words = without_benchmark_flags(words_);
-    std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
+    const Strings words = without_benchmark_flags(words_);
+    Strings reversed(words.rbegin(), words.rend() - 1);
     root_.parse(std::move(reversed));
   }
 
@@ -141,13 +134,13 @@ class CommandLine {
   static bool has_commands(const CLI::App& app) { return !commands_of(app).empty(); }
 
   /// A sentence for each option that the command does not have.
-  [[nodiscard]] std::vector<std::string> explain_unknown_options() const {
-    std::vector<std::string> names;
+  [[nodiscard]] Strings explain_unknown_options() const {
+    Strings names;
     for (const CLI::Option* option : active().get_options()) {
       for (const auto& name : option->get_lnames()) names.push_back("--" + name);
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
-    std::vector<std::string> problems;
+    Strings problems;
     for (const std::string& word : root_.remaining(true)) {
       if (word.size() < 2 || !word.starts_with('-')) continue;
       // None of those that are near: refuse() says where all are listed.
@@ -160,11 +153,11 @@ class CommandLine {
     return problems;
   }
 
-  [[nodiscard]] std::vector<std::string> explain_extras() const {
-    std::vector<std::string> problems = explain_unknown_options();
+  [[nodiscard]] Strings explain_extras() const {
+    Strings problems = explain_unknown_options();
     if (!problems.empty()) return problems;
     const std::string word = root_.remaining(true).front();
-    std::vector<std::string> names;
+    Strings names;
     for (const CLI::App* sub : commands_of(active())) names.push_back(sub->get_name());
     if (names.empty()) return {fmt::format("unexpected argument '{}'", shortened(word))};
     const std::vector<std::string_view> views(names.begin(), names.end());
@@ -172,8 +165,8 @@ class CommandLine {
   }
 
   // CLI11 says "--quiet excludes --format", and "--allow-busy requires --baseline".
-  [[nodiscard]] std::vector<std::string> explain(std::string message) const {
-    std::vector<std::string> problems = explain_unknown_options();
+  [[nodiscard]] Strings explain(std::string message) const {
+    Strings problems = explain_unknown_options();
     if (!problems.empty()) return problems;
     constexpr std::string_view kExcludes = " excludes ";
     if (const auto at = message.find(kExcludes); at != std::string::npos) {
@@ -199,7 +192,7 @@ class CommandLine {
     return fmt::format("{}{}", kProgram, path);
   }
 
-  [[nodiscard]] ExitCode refuse(const std::vector<std::string>& problems) const {
+  [[nodiscard]] ExitCode refuse(const Strings& problems) const {
     for (const std::string& problem : problems) print_error(problem);
     print_note(fmt::format("`{} --help` shows what there is", path_of_active()));
     return ExitCode::usage;
@@ -212,7 +205,7 @@ class CommandLine {
     return refuse({});
   }
 
-  std::vector<std::string> words_;
+  Strings words_;
   CLI::App root_;
   OptionValueTable values_;
   std::vector<DeclaredCommand> commands_;
@@ -226,7 +219,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
   } catch (const UsageError& error) {
     print_error(error.what());
     return ExitCode::usage;
-  } catch (const reports::json::JournalError& error) {
+  } catch (const json::JournalError& error) {
     print_error(error.what());
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
@@ -235,7 +228,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
   } catch (const std::length_error&) {  // of a container that would be larger than any memory
     print_error(kNoMemory);
     return ExitCode::usage;
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const fs::filesystem_error& error) {
     print_error(fmt::format("'{}': {}", error.path1().string(), error.code().message()));
     return ExitCode::usage;
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 

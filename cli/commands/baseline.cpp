@@ -2,13 +2,8 @@
 
 #include <array>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/commands/command.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -1,12 +1,5 @@
 // `taskbench baseline save` and `compare`: those that run a program.
 
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <utility>
-
 #include "cli/commands/command.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
@@ -16,7 +9,6 @@
 #include "cli/trials/baseline_store.hpp"
 #include "cli/trials/measured_process.hpp"
 #include "cli/trials/series.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/baseline.hpp"
@@ -28,12 +20,7 @@
 namespace taskbench::cli {
 namespace {
 
-namespace fs = std::filesystem;
-namespace json = reports::json;
-namespace model = reports::model;
-
-void declare_common(Options& options, std::string& name, std::string& program,
-                    std::filesystem::path& store) {
+void declare_common(Options& options, std::string& name, std::string& program, fs::path& store) {
   options.group("What to measure");
   options.value("NAME", name, "NAME", By{baseline_name}, "Name of the baseline.")
       ->default_str(std::string(kDefaultBaseline))
@@ -49,7 +36,7 @@ struct SavePlan {
   model::SeriesSetup setup;  ///< without what explore() finds out
   fs::path folder{kDefaultStore};
   std::string command;
-  std::vector<std::string> workloads;
+  Strings workloads;
   double timeout_s = 0;
   fs::path journal{"taskbench-baseline.journal"};
   bool own_journal = false;  ///< named by the user
@@ -136,31 +123,31 @@ ExitCode interrupted(const SavePlan& plan) {
 }
 
 /// A baseline of a busy machine is slow, and hides what becomes slower.
-ExitCode busy(const SavePlan& plan, const reports::verdict::Others& others) {
+ExitCode busy(const SavePlan& plan, const verdict::Others& others) {
   print_error(fmt::format(
       "not saved: {} while this was measured, and a baseline of a busy machine hides what becomes "
       "slower. Stop them, remove {} and save again; or store it as it is: {} --allow-busy",
-      reports::render::others_text(others), plan.journal.string(), resume_command(plan)));
+      render::others_text(others), plan.journal.string(), resume_command(plan)));
   return ExitCode::wrong_machine;
 }
 
 /// A baseline of CPUs in two places is so wide that it finds nothing.
-ExitCode moved_meanwhile(const SavePlan& plan, const reports::verdict::MovedCpus& moved) {
+ExitCode moved_meanwhile(const SavePlan& plan, const verdict::MovedCpus& moved) {
   print_error(fmt::format(
       "not saved: the host moved the CPUs while this was measured ({}), and a baseline of both "
       "places "
       "finds nothing. Remove {} and save again; or store it as it is: {} --allow-busy",
-      reports::render::moved_cpus_text(moved), plan.journal.string(), resume_command(plan)));
+      render::moved_cpus_text(moved), plan.journal.string(), resume_command(plan)));
   return ExitCode::wrong_machine;
 }
 
 /// From which slowdown on each benchmark can fail against it, as far as that is known by now.
 std::string what_it_finds(const model::Series& series) {
-  const auto report = reports::verdict::compare_with_baseline(series, series, nullptr, {});
+  const auto report = verdict::compare_with_baseline(series, series, nullptr, {});
   std::string text;
   for (const auto& row : report.rows) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row.name,
-                        reports::render::percent(row.rolling.limit));
+                        render::percent(row.rolling.limit));
   }
   return text;
 }
@@ -174,7 +161,7 @@ ExitCode store(const SavePlan& plan, const model::Series& series) {
   const auto& setup = series.setup;
   const std::string text =
       fmt::format("saved '{}' of {}, {} processes, in {}{}\n", setup.name,
-                  reports::render::counted(setup.benchmarks.size(), "benchmark"), setup.processes,
+                  render::counted(setup.benchmarks.size(), "benchmark"), setup.processes,
                   (plan.folder / model::baseline_key(setup.key)).string(),
                   first ? ", and as its anchor" : "; its anchor stays");
   print_note(
@@ -253,9 +240,9 @@ ExitCode BaselineSaveCommand::execute(const Invocation&) {
   const auto save = [&] {
     const model::Series series = measured_series(plan, stop);
     if (!series.complete()) return interrupted(plan);
-    const auto others = reports::verdict::others_of(series);
+    const auto others = verdict::others_of(series);
     if (others && others->are_many() && !plan.allow_busy) return busy(plan, *others);
-    const auto places = reports::verdict::moved_cpus(series);
+    const auto places = verdict::moved_cpus(series);
     if (places && !plan.allow_busy) return moved_meanwhile(plan, *places);
     return store(plan, series);
   };

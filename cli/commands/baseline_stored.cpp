@@ -1,19 +1,12 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/trials/baseline_store.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/baseline_answers.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/machine/machine.hpp"
@@ -21,12 +14,9 @@
 namespace taskbench::cli {
 namespace {
 
-namespace model = reports::model;
-namespace render = reports::render;
-
 struct StoredArguments {
   std::optional<std::string> name;
-  std::filesystem::path store{kDefaultStore};
+  fs::path store{kDefaultStore};
   std::optional<std::string> key;
   const PrintedForm* form = kTableOrJson;
   bool all_keys = false;
@@ -118,13 +108,13 @@ void BaselineListCommand::declare(Options& options) {
 ExitCode BaselineListCommand::execute(const Invocation&) {
   const bool as_json = arguments_.form->is_json;
   const StoreContent content = store_of(arguments_).read();
-  const model::MachineKey here = workloads::measure::probe_machine();
-  std::vector<reports::verdict::StoredBaseline> list;
+  const model::MachineKey here = measure::probe_machine();
+  std::vector<verdict::StoredBaseline> list;
   for (const StoreEntry& entry : content.entries) {
     list.push_back({entry.rolling, entry.anchor, is_here(entry.rolling, here)});
   }
-  const bool printed = print_result(as_json ? reports::json::to_json(list)
-                                            : render::table(list, table_style(STDOUT_FILENO)));
+  const bool printed =
+      print_result(as_json ? json::to_json(list) : render::table(list, table_style(STDOUT_FILENO)));
   tell_bad(content);
   return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
 }
@@ -150,12 +140,11 @@ ExitCode BaselineShowCommand::execute(const Invocation&) {
   const bool as_json = arguments_.form->is_json;
   const std::string name = arguments_.name.value_or(std::string(kDefaultBaseline));
   const StoreContent content = store_of(arguments_).read();
-  const model::MachineKey here = workloads::measure::probe_machine();
+  const model::MachineKey here = measure::probe_machine();
   const StoreEntry& entry = choose(content, name, arguments_.key, here);
-  const reports::verdict::StoredBaseline stored{entry.rolling, entry.anchor,
-                                                is_here(entry.rolling, here)};
-  const std::string text = as_json ? reports::json::to_json(stored)
-                                   : render::details(stored, table_style(STDOUT_FILENO));
+  const verdict::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
+  const std::string text =
+      as_json ? json::to_json(stored) : render::details(stored, table_style(STDOUT_FILENO));
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
@@ -175,8 +164,7 @@ void BaselinePromoteCommand::declare(Options& options) {
 ExitCode BaselinePromoteCommand::execute(const Invocation&) {
   const std::string name = required_name(arguments_, "promote");
   const StoreContent content = store_of(arguments_).read();
-  const StoreEntry& entry =
-      choose(content, name, arguments_.key, workloads::measure::probe_machine());
+  const StoreEntry& entry = choose(content, name, arguments_.key, measure::probe_machine());
   BaselineStore::promote(entry);
   const std::string text =
       fmt::format("the anchor of '{}' is now the baseline of {}\n", name, entry.rolling.setup.date);
@@ -207,7 +195,7 @@ ExitCode BaselineRemoveCommand::execute(const Invocation&) {
     }
     if (chosen.empty()) throw UsageError(unknown_baseline(name, content));
   } else {
-    chosen = {&choose(content, name, arguments_.key, workloads::measure::probe_machine())};
+    chosen = {&choose(content, name, arguments_.key, measure::probe_machine())};
   }
   std::string text;
   for (const StoreEntry* entry : chosen) {

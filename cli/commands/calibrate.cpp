@@ -1,16 +1,9 @@
 // `taskbench calibrate`: how small a difference is noise on this machine.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/process_options.hpp"
@@ -25,7 +18,6 @@
 #include "cli/trials/measured_process.hpp"
 #include "cli/trials/noise_floors.hpp"
 #include "cli/trials/paired_trial.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
@@ -38,10 +30,7 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace model = reports::model;
-namespace verdict = reports::verdict;
-using workloads::measure::Program;
+using measure::Program;
 
 constexpr int kLeastDefaultTrials = 12;
 constexpr int kTrialsOfCopy = 8;
@@ -51,19 +40,18 @@ constexpr int kMaxTrialBlocks = 64;
 struct CalibratePlan {
   CalibratePlan() { setup.max_blocks = 8; }
 
-  std::vector<std::string> copies;
-  std::vector<std::string> workloads;
-  reports::model::PairedSetup setup;  ///< what all trials have in common
+  Strings copies;
+  Strings workloads;
+  model::PairedSetup setup;  ///< what all trials have in common
   double budget_s = 600;
   bool own_budget = false;  ///< named by the user, and so not that of the journal
   double timeout_s = kDefaultProcessTimeout_s;
   std::optional<int> trials;
   bool own_trials = false;  ///< named by the user, likewise
-  std::filesystem::path store{kDefaultStore};
-  std::filesystem::path journal{
-      "taskbench-calibrate.journal"};  ///< a folder: a file for each trial
-  bool own_journal = false;            ///< named by the user, and so kept
-  bool trusted = false;                ///< the user says that they are copies
+  fs::path store{kDefaultStore};
+  fs::path journal{"taskbench-calibrate.journal"};  ///< a folder: a file for each trial
+  bool own_journal = false;                         ///< named by the user, and so kept
+  bool trusted = false;                             ///< the user says that they are copies
   bool quiet = false;
 };
 
@@ -106,8 +94,8 @@ std::vector<Program> programs_of(const CalibratePlan& plan, const std::stop_toke
   std::vector<Program> programs;
   for (const std::string& command : plan.copies) {
     try {
-      programs.push_back(Program::find_out(workloads::measure::split_command(command), stop,
-                                           {.timeout_s = plan.timeout_s}));
+      programs.push_back(
+          Program::find_out(measure::split_command(command), stop, {.timeout_s = plan.timeout_s}));
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("'{}': {}", command, error.what()));
     }
@@ -134,7 +122,7 @@ class Calibration {
 
   /// Reads what an earlier process has left. Throws JournalError and UsageError.
   void read_journal() {
-    for (int i = 0; std::filesystem::exists(file_of(i)); ++i) {
+    for (int i = 0; fs::exists(file_of(i)); ++i) {
       trials_.push_back(json::read_journal(file_of(i)));
       const auto& setup = trials_.back().setup;
       const auto [base, head] = pair_of(i, programs_.size());
@@ -171,14 +159,14 @@ class Calibration {
   /// Only the last trial may have been cut short.
   void refuse_incomplete(int number) const {
     const model::PairedTrial& trial = trials_.back();
-    const bool is_last = !std::filesystem::exists(file_of(number + 1));
+    const bool is_last = !fs::exists(file_of(number + 1));
     if (is_last && !trial.end) return;
     if (trial.end && verdict::complete_blocks(trial) >= 2) return;
     throw UsageError(fmt::format("{}: blocks of this trial are missing; delete {} and start again",
                                  file_of(number).string(), plan_.journal.string()));
   }
 
-  [[nodiscard]] std::filesystem::path file_of(int number) const {
+  [[nodiscard]] fs::path file_of(int number) const {
     return plan_.journal / fmt::format("{:03}.journal", number + 1);
   }
 
@@ -219,7 +207,7 @@ class Calibration {
       trial.setup.head = {plan_.copies[head], programs_[head].digest()};
       trials_.push_back(std::move(trial));
     }
-    std::filesystem::create_directories(plan_.journal);
+    fs::create_directories(plan_.journal);
     json::JournalWriter journal =
         is_new ? json::JournalWriter::create(file_of(number), trials_.back().setup)
                : json::JournalWriter::resume(file_of(number));
@@ -249,10 +237,10 @@ class Calibration {
   std::vector<model::PairedTrial> trials_;
 };
 
-void refuse_store(const std::filesystem::path& file) {
+void refuse_store(const fs::path& file) {
   constexpr std::size_t kFileBytes = 1 << 16;
   std::error_code failed;
-  std::filesystem::create_directories(file.parent_path(), failed);
+  fs::create_directories(file.parent_path(), failed);
   if (failed) {
     throw UsageError(
         fmt::format("{}: cannot be made: {}", file.parent_path().string(), failed.message()));
@@ -261,10 +249,9 @@ void refuse_store(const std::filesystem::path& file) {
 }
 
 /// With what the file knows of other benchmarks. What is no calibration is replaced.
-model::NoiseCalibration with_earlier(model::NoiseCalibration noise,
-                                     const std::filesystem::path& file) {
+model::NoiseCalibration with_earlier(model::NoiseCalibration noise, const fs::path& file) {
   std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return noise;
+  if (!fs::exists(file, ignored)) return noise;
   try {
     return json::merged(noise, json::read_noise(file));
   } catch (const json::ReadError&) {
@@ -281,36 +268,36 @@ void warn_of_large_floors(const model::NoiseCalibration& noise) {
         "the noise floor of {} is {}, more than the {} that matter by default: ab, gate and "
         "baseline will let a smaller slowdown of it pass; measure on a quieter machine, or for "
         "longer (--min-time)",
-        name, reports::render::percent(each.epsilon), reports::render::percent(delta)));
+        name, render::percent(each.epsilon), render::percent(delta)));
   }
 }
 
 /// Stores and prints what the complete trials say.
 ExitCode conclude(const CalibratePlan& plan, const Calibration& calibration,
-                  const model::MachineKey& key, const std::filesystem::path& file) {
+                  const model::MachineKey& key, const fs::path& file) {
   const std::size_t least = verdict::least_noise_trials(plan.copies.size());
   if (calibration.trials().size() < least) {
     print_error(
         fmt::format("only {} fitted into {}, and a noise floor takes {}; continue with: taskbench "
                     "calibrate --resume --budget TIME, and the same copies",
-                    reports::render::counted(calibration.trials().size(), "trial"),
+                    render::counted(calibration.trials().size(), "trial"),
                     duration_text(calibration.budget_s()), least));
     return ExitCode::inconclusive;
   }
   model::NoiseCalibration noise = verdict::noise_of(plan.copies, calibration.trials());
-  noise.date = workloads::measure::probe_environment("").date;
+  noise.date = measure::probe_environment("").date;
   noise.machine = key.machine;
   noise.checked = !plan.trusted;
   warn_of_large_floors(noise);
   if (!write_output(file, json::to_json(with_earlier(noise, file)))) return ExitCode::usage;
   if (!plan.own_journal) {
     std::error_code ignored;
-    std::filesystem::remove_all(plan.journal, ignored);
+    fs::remove_all(plan.journal, ignored);
   }
   if (plan.quiet) return ExitCode::pass;
   print_note(fmt::format("wrote {}", file.string()));
   const auto style = table_style(STDOUT_FILENO);
-  return print_result(reports::render::table(noise, style)) ? ExitCode::pass : ExitCode::usage;
+  return print_result(render::table(noise, style)) ? ExitCode::pass : ExitCode::usage;
 }
 
 class CalibrateCommand final : public Command {
@@ -376,11 +363,11 @@ ExitCode CalibrateCommand::execute(const Invocation&) {
   CalibratePlan plan = complete(plan_, process_);
   plan.own_budget = budget_option_->count() > 0;
   plan.own_journal = journal_option_->count() > 0;
-  const model::MachineKey key = workloads::measure::probe_machine();
-  const std::filesystem::path file = noise_file(plan.store, key);
-  if (!resume_ && std::filesystem::exists(plan.journal)) {
+  const model::MachineKey key = measure::probe_machine();
+  const fs::path file = noise_file(plan.store, key);
+  if (!resume_ && fs::exists(plan.journal)) {
     throw UsageError(
-        std::filesystem::exists(plan.journal / "001.journal")
+        fs::exists(plan.journal / "001.journal")
             ? fmt::format("{} exists, from trials that have not ended; continue them with "
                           "--resume, remove it, or name another by --journal",
                           plan.journal.string())

@@ -1,22 +1,20 @@
 // A command of taskbench, and the table of all of them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 
 namespace taskbench::cli {
 
 /// What a command may want to know of the whole command line.
 struct Invocation {
-  std::vector<std::string> command_line;  ///< argv
-  const CLI::App& root;                   ///< every command and option
+  Strings command_line;  ///< argv
+  const CLI::App& root;  ///< every command and option
 };
 
 /// Lives from the declaration of its options until it has been executed.

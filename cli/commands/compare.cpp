@@ -1,20 +1,12 @@
 // `taskbench compare`: result files of Google Benchmark against each other.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/verdict_options.hpp"
@@ -34,10 +26,6 @@
 
 namespace taskbench::cli {
 
-namespace json = reports::json;
-namespace model = reports::model;
-namespace render = reports::render;
-namespace verdict = reports::verdict;
 struct CompareFormat {
   std::string_view name;
   std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
@@ -52,7 +40,7 @@ using Mapping = std::vector<std::pair<std::string, std::string>>;
 
 struct NamedFiles {
   std::string name;
-  std::vector<std::string> paths;
+  Strings paths;
 };
 
 constexpr double kShownAfterS = 2;
@@ -70,8 +58,7 @@ constexpr std::array<CompareFormat, 4> kCompareFormats{{
     {"table", render::table, render::table},
     {"markdown", without_style<Files, render::markdown>, without_style<Columns, render::markdown>},
     {"csv", without_style<Files, render::csv>, without_style<Columns, render::csv>},
-    {"json", without_style<Files, reports::json::to_json>,
-     without_style<Columns, reports::json::to_json>},
+    {"json", without_style<Files, json::to_json>, without_style<Columns, json::to_json>},
 }};
 
 /// Says from time to time how far it is.
@@ -99,7 +86,7 @@ void rename_benchmarks(model::Run& file, const Mapping& mapping, const std::stri
   }
 }
 
-std::vector<model::Run> read_files(const std::vector<std::string>& paths, const Mapping& mapping,
+std::vector<model::Run> read_files(const Strings& paths, const Mapping& mapping,
                                    ComparisonProgress& progress) {
   std::vector<model::Run> files;
   for (const std::string& path : paths) {
@@ -116,7 +103,7 @@ std::vector<model::Run> read_files(const std::vector<std::string>& paths, const 
 }
 
 /// One file that is given several times would count as several processes.
-void refuse_repeated(std::string_view option, const std::vector<std::string>& paths) {
+void refuse_repeated(std::string_view option, const Strings& paths) {
   if (const auto equal = first_equal_files(paths)) {
     throw UsageError(
         fmt::format("{}: {} and {} are the same result, of one process; name a file of another "
@@ -125,7 +112,7 @@ void refuse_repeated(std::string_view option, const std::vector<std::string>& pa
   }
 }
 
-Mapping parse_mapping(std::string_view option, const Words& given) {
+Mapping parse_mapping(std::string_view option, const Strings& given) {
   Mapping mapping;
   for (const std::string& each : given) {
     const auto equals = each.find('=');
@@ -141,7 +128,7 @@ Mapping parse_mapping(std::string_view option, const Words& given) {
 
 constexpr std::size_t kMostShownNames = 10;
 
-std::string shown_names(const std::vector<std::string>& names) {
+std::string shown_names(const Strings& names) {
   const std::size_t shown = std::min(names.size(), kMostShownNames);
   std::string text =
       fmt::format("{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(shown), ", "));
@@ -168,16 +155,15 @@ std::string shown_names(const std::vector<std::string>& names) {
       shown_names(report.only_base), shown_names(report.only_head), hint));
 }
 
-void refuse_repeated_files(std::string_view option, const std::vector<std::string>& paths) {
+void refuse_repeated_files(std::string_view option, const Strings& paths) {
   try {
     refuse_repeated(option, paths);
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const fs::filesystem_error& error) {
     throw UsageError(error.what());
   }
 }
 
-verdict::FilesReport compared(const std::vector<std::string>& base,
-                              const std::vector<std::string>& head, const Mapping& mapping,
+verdict::FilesReport compared(const Strings& base, const Strings& head, const Mapping& mapping,
                               const verdict::FilesPolicy& policy) {
   ComparisonProgress progress;
   const auto base_files = read_files(base, mapping, progress);
@@ -193,7 +179,7 @@ verdict::FilesReport compared(const std::vector<std::string>& base,
 }
 
 /// NAME=FILE[,FILE...]
-std::vector<NamedFiles> parse_columns(std::string_view option, const Words& given) {
+std::vector<NamedFiles> parse_columns(std::string_view option, const Strings& given) {
   std::vector<NamedFiles> columns;
   for (const std::string& each : given) {
     const auto equals = each.find('=');
@@ -206,11 +192,9 @@ std::vector<NamedFiles> parse_columns(std::string_view option, const Words& give
 }
 
 /// "old" for results/old.json, where no other file is called that.
-std::vector<NamedFiles> column_each(const std::vector<std::string>& paths) {
+std::vector<NamedFiles> column_each(const Strings& paths) {
   std::map<std::string, int> stems;
-  const auto stem = [](const std::string& path) {
-    return std::filesystem::path(path).stem().string();
-  };
+  const auto stem = [](const std::string& path) { return fs::path(path).stem().string(); };
   for (const std::string& path : paths) ++stems[stem(path)];
   std::vector<NamedFiles> columns;
   for (const std::string& path : paths) {
@@ -222,7 +206,7 @@ std::vector<NamedFiles> column_each(const std::vector<std::string>& paths) {
 std::vector<verdict::Column> read_columns(const std::vector<NamedFiles>& given,
                                           const Mapping& mapping) {
   ComparisonProgress progress;
-  std::vector<std::string> all;
+  Strings all;
   for (const NamedFiles& each : given) {
     all.insert(all.end(), each.paths.begin(), each.paths.end());
   }
@@ -234,8 +218,7 @@ std::vector<verdict::Column> read_columns(const std::vector<NamedFiles>& given,
   return columns;
 }
 
-std::vector<verdict::Column> columns_by(const std::string& key,
-                                        const std::vector<std::string>& paths,
+std::vector<verdict::Column> columns_by(const std::string& key, const Strings& paths,
                                         const Mapping& mapping) {
   ComparisonProgress progress;
   const auto files = read_files(paths, mapping, progress);
@@ -266,15 +249,14 @@ class CompareCommand final : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  [[nodiscard]] reports::verdict::FilesPolicy policy() const;
+  [[nodiscard]] verdict::FilesPolicy policy() const;
   [[nodiscard]] ExitCode compare_in_columns() const;
   /// Prints the text, and says by the exit code what the report says.
-  [[nodiscard]] ExitCode told(const reports::verdict::FilesReport& report,
-                              std::string_view text) const;
+  [[nodiscard]] ExitCode told(const verdict::FilesReport& report, std::string_view text) const;
 
-  std::vector<std::string> files_;
-  std::vector<std::string> base_;
-  std::vector<std::string> head_;
+  Strings files_;
+  Strings base_;
+  Strings head_;
   std::vector<NamedFiles> columns_;
   std::optional<std::string> by_;
   Mapping mapping_;
@@ -327,8 +309,8 @@ void CompareCommand::declare(Options& options) {
 CompareCommand::CompareCommand() : format_(kCompareFormats.data()) {}
 
 ExitCode CompareCommand::execute(const Invocation&) {
-  std::vector<std::string> base = base_;
-  std::vector<std::string> head = head_;
+  Strings base = base_;
+  Strings head = head_;
   const bool has_sides = !base.empty() || !head.empty();
   const bool has_columns = !columns_.empty() || by_ || files_.size() > 2;
   if (has_columns) {
@@ -352,9 +334,8 @@ ExitCode CompareCommand::execute(const Invocation&) {
     base = {files_[0]};
     head = {files_[1]};
   }
-  if (std::max(base.size(), head.size()) > reports::stats::kMaxShiftSample) {
-    throw UsageError(
-        fmt::format("at most {} files a side are compared", reports::stats::kMaxShiftSample));
+  if (std::max(base.size(), head.size()) > stats::kMaxShiftSample) {
+    throw UsageError(fmt::format("at most {} files a side are compared", stats::kMaxShiftSample));
   }
   exit_on_signals();
   const verdict::FilesReport report = compared(base, head, mapping_, policy());
@@ -367,14 +348,14 @@ ExitCode CompareCommand::compare_in_columns() const {
   const std::vector<NamedFiles> given = columns_.empty() ? column_each(files_) : columns_;
   if (!by_ && given.size() < 2) throw UsageError("--column: give it twice or more");
   for (const NamedFiles& each : given) {
-    if (each.paths.size() > reports::stats::kMaxShiftSample) {
+    if (each.paths.size() > stats::kMaxShiftSample) {
       throw UsageError(
-          fmt::format("at most {} files a column are compared", reports::stats::kMaxShiftSample));
+          fmt::format("at most {} files a column are compared", stats::kMaxShiftSample));
     }
   }
-  if (by_ && files_.size() > reports::stats::kMaxShiftSample) {
+  if (by_ && files_.size() > stats::kMaxShiftSample) {
     throw UsageError(
-        fmt::format("at most {} files are compared --by a key", reports::stats::kMaxShiftSample));
+        fmt::format("at most {} files are compared --by a key", stats::kMaxShiftSample));
   }
   const auto report = verdict::compare_columns(
       by_ ? columns_by(*by_, files_, mapping_) : read_columns(given, mapping_), verdict_.alpha());

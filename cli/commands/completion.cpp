@@ -1,12 +1,10 @@
 // `taskbench completion`: prints a shell's completion script.
 
 #include <array>
-#include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/streams.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {

@@ -1,17 +1,12 @@
 // `taskbench doctor`: what will disturb a measurement here, and the least that anything costs.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
 #include <thread>
-#include <utility>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
@@ -33,10 +28,6 @@
 
 namespace taskbench::cli {
 namespace {
-
-namespace json = reports::json;
-namespace measure = workloads::measure;
-namespace model = reports::model;
 
 // The kernel counts CPU time in ticks of 10 ms: less than half a second says nothing.
 constexpr double kRest_s = 0.6;
@@ -60,7 +51,7 @@ class Examination {
     report.floor = measure::measure_floor(stop_);
     report.workloads = first_look();
     facts.at_work = measure::drift_between(before, measure::read_machine());
-    report.findings = reports::verdict::diagnose(facts);
+    report.findings = verdict::diagnose(facts);
     report.at_rest = facts.at_rest;
     report.at_work = facts.at_work;
     line_.clear();
@@ -100,7 +91,7 @@ class Examination {
 
 bool print_report(const model::DoctorReport& report, bool as_json) {
   if (as_json) return print_result(json::to_json(report));
-  return print_result(reports::render::table(report, table_style(STDOUT_FILENO)));
+  return print_result(render::table(report, table_style(STDOUT_FILENO)));
 }
 
 bool report_failures(const model::DoctorReport& report) {
@@ -120,7 +111,7 @@ class DoctorCommand final : public Command {
 
  private:
   const PrintedForm* form_ = kTableOrJson;
-  std::optional<std::filesystem::path> json_;
+  std::optional<fs::path> json_;
   bool quiet_ = false;
 };
 
@@ -163,7 +154,7 @@ ExitCode DoctorCommand::execute(const Invocation& invocation) {
   const bool printed = quiet_ || print_report(report, form_->is_json);
   if (!written || !printed) return ExitCode::usage;
   if (report_failures(report)) return ExitCode::measured_program_failed;
-  return reports::verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;
+  return verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 // `taskbench gate`: what CI calls, and what fails when a change makes something slower.
 
-#include <optional>
-#include <string>
-
 #include "cli/commands/command.hpp"
 #include "cli/options/paired_options.hpp"
 #include "cli/output/signals.hpp"
@@ -21,7 +18,7 @@ class GateCommand final : public Command {
  private:
   [[nodiscard]] ExitCode gate_two_programs();
   [[nodiscard]] ExitCode gate_stored();
-  [[nodiscard]] reports::render::CommentStyle comment_style() const;
+  [[nodiscard]] render::CommentStyle comment_style() const;
 
   PairedOptions options_{{.command = "gate",
                           .budget_s = 300,
@@ -85,7 +82,7 @@ ExitCode GateCommand::gate_stored() {
   return check_baseline(check, options_.verdict(), stop_on_signals());
 }
 
-reports::render::CommentStyle GateCommand::comment_style() const {
+render::CommentStyle GateCommand::comment_style() const {
   return {.title = title_, .marked = true};
 }
 

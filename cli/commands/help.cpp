@@ -1,11 +1,6 @@
 // `taskbench help COMMAND`: the same as `taskbench COMMAND --help`.
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/help_format.hpp"
@@ -22,7 +17,7 @@ class HelpCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  std::vector<std::string> path_;
+  Strings path_;
 };
 
 void HelpCommand::declare(Options& options) {

@@ -1,11 +1,9 @@
 // `taskbench list`: what can be measured, and with which constants.
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
@@ -26,14 +24,14 @@ struct ListTopic {
   Json (*json)();
 };
 
-using Row = std::vector<std::string>;
+using Row = Strings;
 
 /// The first row is the header.
 std::string aligned_rows(const std::vector<Row>& rows) {
   const auto style = table_style(STDOUT_FILENO);
   const std::vector<bool> left(rows.front().size(), true);
   std::string text;
-  for (const auto& row : reports::render::fitted(rows, left, style.table_columns())) {
+  for (const auto& row : render::fitted(rows, left, style.table_columns())) {
     text += row + '\n';
   }
   return text;
@@ -82,7 +80,7 @@ Json workloads_json() {
 
 std::string schedulers_table() {
   std::vector<Row> rows{{"SCHEDULER", "WORKERS", "WHAT IT IS"}};
-  for (const auto& scheduler : workloads::measure::schedulers()) {
+  for (const auto& scheduler : measure::schedulers()) {
     rows.push_back({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
                     std::string(scheduler.summary)});
   }
@@ -91,7 +89,7 @@ std::string schedulers_table() {
 
 Json schedulers_json() {
   Json list = Json::array();
-  for (const auto& scheduler : workloads::measure::schedulers()) {
+  for (const auto& scheduler : measure::schedulers()) {
     list.push_back({{"name", scheduler.name},
                     {"summary", scheduler.summary},
                     {"single_worker", scheduler.single_worker}});

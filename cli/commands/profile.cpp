@@ -1,13 +1,7 @@
 // `taskbench profile`: where the time of a workload goes, by sampling with perf.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <stop_token>
 #include <thread>
-#include <utility>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -18,14 +12,11 @@
 #include "cli/tools/case_command.hpp"
 #include "cli/tools/perf_record.hpp"
 #include "cli/tools/scratch_folder.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/render/flame_graph.hpp"
 #include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace json = reports::json;
 
 constexpr unsigned kMaxFrequency = 20'000;
 constexpr double kMinDuration_s = 0.01;
@@ -37,8 +28,8 @@ constexpr double kGiB = 1 << 30;
 struct ProfilePlan {
   RunPlan run;
   unsigned cpus = 1;
-  std::filesystem::path folded;
-  std::filesystem::path svg;
+  fs::path folded;
+  fs::path svg;
   unsigned frequency = 997;  ///< a prime: not in step with what the program does
   double duration_s = 2;
 };
@@ -49,9 +40,9 @@ ExitCode interrupted() {
 }
 
 /// Found out before minutes of sampling have filled the disk.
-void refuse_too_much(const ProfilePlan& plan, const std::filesystem::path& folder) {
+void refuse_too_much(const ProfilePlan& plan, const fs::path& folder) {
   std::error_code failed;
-  const auto space = std::filesystem::space(folder, failed);
+  const auto space = fs::space(folder, failed);
   // The workers, and the thread that waits for them.
   const unsigned busy = std::min(plan.cpus, plan.run.cases.front().workers + 1);
   const double most = recording_bytes(plan.frequency, busy, plan.duration_s);
@@ -74,7 +65,7 @@ class ProfileCommand final : public Command {
 
   RunArguments arguments_;
   ProfilePlan plan_;
-  std::filesystem::path folder_ = "taskbench-profile";
+  fs::path folder_ = "taskbench-profile";
 };
 
 void ProfileCommand::declare(Options& options) {
@@ -101,7 +92,7 @@ void ProfileCommand::declare(Options& options) {
 
 ProfilePlan ProfileCommand::plan() const {
   ProfilePlan plan = plan_;
-  const auto allowed = static_cast<unsigned>(workloads::measure::allowed_cpus().size());
+  const auto allowed = static_cast<unsigned>(measure::allowed_cpus().size());
   plan.cpus = allowed > 0 ? allowed : std::max(1U, std::thread::hardware_concurrency());
   plan.run = plan_run(arguments_, plan.cpus);
   if (plan.run.cases.size() != 1 || !plan.run.left_out.empty()) {
@@ -110,7 +101,7 @@ ProfilePlan ProfileCommand::plan() const {
         plan.run.cases.size() + plan.run.left_out.size()));
   }
   std::error_code failed;
-  std::filesystem::create_directories(folder_, failed);
+  fs::create_directories(folder_, failed);
   if (failed) {
     throw UsageError(fmt::format(
         "--out: '{}' cannot be made: {}; name another folder, or change its permissions",
@@ -145,7 +136,7 @@ ExitCode ProfileCommand::execute(const Invocation&) {
     if (stop.stop_requested()) return interrupted();
     print_error(fmt::format("no profile: the workload failed: {}", error.what()));
     return ExitCode::measured_program_failed;
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const fs::filesystem_error& error) {
     throw UsageError(fmt::format(
         "no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
         error.path1().string(), error.code().message()));
@@ -160,8 +151,8 @@ ExitCode ProfileCommand::execute(const Invocation&) {
   const std::string event = recording.event + (recording.user_only ? " (user only)" : "");
   const std::string title = fmt::format("{}: {} at {} Hz", spec.name(), event, plan.frequency);
   for (const auto& [path, content] :
-       {std::pair{plan.folded, reports::render::folded(recording.profile)},
-        std::pair{plan.svg, reports::render::flame_graph(recording.profile, title)}}) {
+       {std::pair{plan.folded, render::folded(recording.profile)},
+        std::pair{plan.svg, render::flame_graph(recording.profile, title)}}) {
     if (!write_output(path, content, true)) return ExitCode::usage;
   }
   if (recording.user_only) {

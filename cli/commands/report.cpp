@@ -1,13 +1,6 @@
 // `taskbench report`: results and comparisons as a page with plots.
 
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <set>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
@@ -16,7 +9,6 @@
 #include "cli/output/signals.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/unstoppable_work.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/report.hpp"
@@ -24,15 +16,12 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace render = reports::render;
-
 constexpr double kMinPlotTimeoutS = 0.1;
 constexpr double kMaxPlotTimeoutS = 3600;
 constexpr const char* kInterrupted = "interrupted; no report was written";
 
 /// One result that is given twice would be two points of a history.
-void refuse_repeated_results(const std::vector<std::string>& paths) {
+void refuse_repeated_results(const Strings& paths) {
   std::set<std::string> known;
   for (const std::string& path : paths) {
     if (!known.insert(path).second) throw UsageError(fmt::format("'{}' is given twice", path));
@@ -42,12 +31,12 @@ void refuse_repeated_results(const std::vector<std::string>& paths) {
       throw UsageError(
           fmt::format("{} and {} are the same result; leave one out", equal->first, equal->second));
     }
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const fs::filesystem_error& error) {
     throw UsageError(error.what());
   }
 }
 
-render::ReportInputs read_inputs(const std::vector<std::string>& paths, UnstoppableWork& work) {
+render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
   work.show("comparing the files");
   refuse_repeated_results(paths);
   render::ReportInputs inputs;
@@ -74,7 +63,7 @@ class ReportCommand : public Command {
   [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
 
  private:
-  std::vector<std::string> results_;
+  Strings results_;
   ReportRequest request_;
 };
 

@@ -1,16 +1,9 @@
 // `taskbench run`: measures workloads, prints the result, writes it to files.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -34,9 +27,7 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace model = reports::model;
-using workloads::measure::Progress;
+using measure::Progress;
 using Kind = OptionValues::Kind;
 
 constexpr std::string_view kRunDescription =
@@ -68,12 +59,12 @@ std::size_t expected_bytes(const RunPlan& plan) {
 model::Run measure_plan(const RunPlan& plan, const Invocation& invocation,
                         const std::stop_token& stop) {
   model::Run run;
-  run.environment = workloads::measure::probe_environment(invocation.command_line.front());
+  run.environment = measure::probe_environment(invocation.command_line.front());
   ProgressLine progress_line(progress_style(plan.quiet));
-  const auto before = workloads::measure::read_machine();
-  auto result = workloads::measure::measure(
+  const auto before = measure::read_machine();
+  auto result = measure::measure(
       plan.cases, plan.settings, [&](const Progress& now) { progress_line.show(now); }, stop);
-  run.drift = workloads::measure::drift_between(before, workloads::measure::read_machine());
+  run.drift = measure::drift_between(before, measure::read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
                   .warmup_s = result.warmup_s,
@@ -113,7 +104,7 @@ bool write_files(const RunPlan& plan, const model::Run& run) {
 /// Writes the times, to be replaced when there is more, so that nothing costs them meanwhile, a
 /// kill included. A failure is not told: write_files() will meet it again.
 void keep_times(const RunPlan& plan, const model::Run& run) {
-  const auto keep = [](const std::optional<std::filesystem::path>& file, auto text) {
+  const auto keep = [](const std::optional<fs::path>& file, auto text) {
     if (!file || !json::is_replaced(*file)) return;
     static_cast<void>(json::write_file_atomically(*file, text()));
   };
@@ -132,12 +123,12 @@ ExitCode write_run_report(const RunPlan& plan, const model::Run& run, bool inter
   request.quiet = plan.quiet;
   request.write_if_interrupted = true;
   try {
-    reports::render::ReportInputs inputs{{{kResult, run}}, {}};
+    render::ReportInputs inputs{{{kResult, run}}, {}};
     for (model::Case& measured : inputs.results.front().file.cases) {
       std::erase_if(measured.repetitions,
-                    [](const auto& each) { return !reports::stats::is_complete(each); });
+                    [](const auto& each) { return !stats::is_complete(each); });
     }
-    return write_report(reports::render::report(inputs), request, interrupted ? never : stop);
+    return write_report(render::report(inputs), request, interrupted ? never : stop);
   } catch (const std::exception& error) {
     print_error(error.what());
     return ExitCode::usage;
@@ -198,10 +189,10 @@ void RunCommand::declare_selection(Options& options) {
              AsGiven{{Kind::one_of, row_names(workloads::all())}},
              "What to run; `taskbench list` shows them.")
       ->default_str("all");
-  const auto schedulers = workloads::measure::schedulers();
+  const auto schedulers = measure::schedulers();
   options.value(
       "--scheduler", arguments_.schedulers, "NAME[,NAME...]",
-      Choices<workloads::measure::Scheduler>{"scheduler", schedulers},
+      Choices<measure::Scheduler>{"scheduler", schedulers},
       fmt::format("Schedulers to run them on: {}.", fmt::join(row_names(schedulers), ", ")));
   options
       .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, kMaxWorkers},
@@ -280,7 +271,7 @@ void RunCommand::declare_output(Options& options) {
 }
 
 ExitCode RunCommand::execute(const Invocation& invocation) {
-  const unsigned cpus = workloads::measure::usable_cpu_count();
+  const unsigned cpus = measure::usable_cpu_count();
   const RunPlan plan = plan_run(arguments_, cpus);
   if (list_) {
     std::string names;
@@ -308,7 +299,7 @@ ExitCode RunCommand::execute(const Invocation& invocation) {
   const bool counts = plan.counters.any() && !run.partial;
   if (counts) keep_times(plan, run);
   const bool counted = !counts || count(plan, stop, run);
-  const std::string moved = reports::verdict::drift_warning(run.drift);
+  const std::string moved = verdict::drift_warning(run.drift);
   if (!moved.empty() && !plan.quiet) print_note(moved);
   const bool written = write_files(plan, run);
   const bool printed = print_run(plan, run);

@@ -1,17 +1,10 @@
 // `taskbench trace`: records what every worker does when, for a trace viewer.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <exception>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
@@ -20,7 +13,6 @@
 #include "cli/output/signals.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/chrome_trace.hpp"
 #include "reports/render/trace.hpp"
 #include "workloads/machine/cpu_affinity.hpp"
@@ -30,9 +22,8 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-using workloads::measure::TraceOutcome;
-using workloads::measure::TraceSettings;
+using measure::TraceOutcome;
+using measure::TraceSettings;
 
 constexpr std::uint64_t kMaxTracedIterations = 1'000'000;
 constexpr std::uint64_t kLeastEvents = 16;
@@ -42,13 +33,13 @@ constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
 constexpr std::size_t kLeastFileBytes = 1 << 20;
 
 struct TracePlan {
-  workloads::measure::Case spec;
-  workloads::measure::TraceSettings settings;
-  std::filesystem::path out;
+  measure::Case spec;
+  measure::TraceSettings settings;
+  fs::path out;
   bool quiet = false;
 };
 
-void refuse_all_but_one_workload(const std::vector<std::string>& words) {
+void refuse_all_but_one_workload(const Strings& words) {
   const auto named = std::ranges::count_if(
       words, [](const std::string& word) { return word.find('=') == std::string::npos; });
   if (named == 0) {
@@ -61,7 +52,7 @@ void refuse_all_but_one_workload(const std::vector<std::string>& words) {
 /// Fills in the case.
 TracePlan complete(TracePlan plan, const RunArguments& arguments) {
   refuse_all_but_one_workload(arguments.words);
-  const RunPlan run = plan_run(arguments, workloads::measure::usable_cpu_count());
+  const RunPlan run = plan_run(arguments, measure::usable_cpu_count());
   if (run.cases.size() != 1 || !run.left_out.empty()) {
     throw UsageError("give one scheduler and one worker count only: a trace is of one case");
   }
@@ -86,10 +77,10 @@ TraceOutcome record(const TracePlan& plan, const std::stop_token& stop) {
     shown_s = now_s;
     line.show(fmt::format("{}/{} iterations, {} elapsed", done, all, duration_text(now_s)));
   };
-  return workloads::measure::trace_case(plan.spec, plan.settings, progress, stop);
+  return measure::trace_case(plan.spec, plan.settings, progress, stop);
 }
 
-bool write(const TracePlan& plan, const reports::model::Trace& trace) {
+bool write(const TracePlan& plan, const model::Trace& trace) {
   if (!write_output(plan.out, json::to_chrome_trace(trace))) return false;
   if (!plan.quiet) {
     print_note(fmt::format("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
@@ -98,9 +89,9 @@ bool write(const TracePlan& plan, const reports::model::Trace& trace) {
   return true;
 }
 
-bool print(const TracePlan& plan, const reports::model::Trace& trace) {
+bool print(const TracePlan& plan, const model::Trace& trace) {
   if (plan.quiet) return true;
-  return print_result(reports::render::table(trace, table_style(STDOUT_FILENO)));
+  return print_result(render::table(trace, table_style(STDOUT_FILENO)));
 }
 
 /// Files what there is, complete or not.
@@ -177,8 +168,7 @@ ExitCode TraceCommand::execute(const Invocation& invocation) {
     print_error(fmt::format("the workload could not be traced: {}", error.what()));
     return ExitCode::measured_program_failed;
   }
-  outcome.trace.environment =
-      workloads::measure::probe_environment(invocation.command_line.front());
+  outcome.trace.environment = measure::probe_environment(invocation.command_line.front());
   return conclude(plan, outcome);
 }
 

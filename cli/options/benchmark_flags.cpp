@@ -1,14 +1,10 @@
 #include "cli/options/benchmark_flags.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "cli/options/near_miss.hpp"
 #include "cli/options/options.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -19,19 +15,19 @@ constexpr std::string_view kFlagPrefix = "--benchmark_";
   throw UsageError(fmt::format("{}={}: {}", flag, value, why));
 }
 
-Words out(std::string_view, std::string_view value) { return {"--json", std::string(value)}; }
+Strings out(std::string_view, std::string_view value) { return {"--json", std::string(value)}; }
 
-Words out_format(std::string_view flag, std::string_view value) {
+Strings out_format(std::string_view flag, std::string_view value) {
   if (value != "json") refuse_flag(flag, value, "taskbench writes json");
   return {};
 }
 
-Words printed_format(std::string_view flag, std::string_view value) {
+Strings printed_format(std::string_view flag, std::string_view value) {
   if (value == "console") return {};
   refuse_flag(flag, value, "taskbench prints its own table; --benchmark_out=FILE writes json");
 }
 
-Words filter(std::string_view flag, std::string_view value) {
+Strings filter(std::string_view flag, std::string_view value) {
   if (value.empty() || value == "all") return {};
   if (value.starts_with('-')) {
     refuse_flag(flag, value, "taskbench cannot leave out what an expression matches");
@@ -39,29 +35,29 @@ Words filter(std::string_view flag, std::string_view value) {
   return {"--filter", std::string(value)};
 }
 
-Words repetitions(std::string_view, std::string_view value) {
+Strings repetitions(std::string_view, std::string_view value) {
   return {"--repetitions", std::string(value)};
 }
 
-Words min_time(std::string_view flag, std::string_view value) {
+Strings min_time(std::string_view flag, std::string_view value) {
   if (value.ends_with('x')) {
     refuse_flag(flag, value, "taskbench takes a time here; iterations are set by `--iterations`");
   }
   return {"--min-time", std::string(value)};
 }
 
-Words list(std::string_view, std::string_view value) {
+Strings list(std::string_view, std::string_view value) {
   constexpr std::array<std::string_view, 4> kNo{"false", "0", "no", "off"};
   if (std::ranges::find(kNo, value) != kNo.end()) return {};
   return {"--list"};
 }
 
 /// What decides only how Google Benchmark prints, or is so in taskbench anyway.
-Words nothing(std::string_view, std::string_view) { return {}; }
+Strings nothing(std::string_view, std::string_view) { return {}; }
 
 struct Flag {
   std::string_view name;
-  Words (*options)(std::string_view flag, std::string_view value);
+  Strings (*options)(std::string_view flag, std::string_view value);
   bool needs_value = true;
 };
 
@@ -80,7 +76,7 @@ constexpr std::array<Flag, 12> kFlags{{
     {"--benchmark_enable_random_interleaving", nothing, false},
 }};
 
-Words translated(std::string_view word) {
+Strings translated(std::string_view word) {
   const auto equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   const auto flag = std::ranges::find(kFlags, name, &Flag::name);
@@ -97,14 +93,14 @@ Words translated(std::string_view word) {
 
 }  // namespace
 
-std::vector<std::string> without_benchmark_flags(std::vector<std::string> words) {
+Strings without_benchmark_flags(Strings words) {
   const auto is_flag = [](const std::string& word) { return word.starts_with(kFlagPrefix); };
   if (words.size() < 2 || std::ranges::none_of(words, is_flag)) return words;
   const bool names_run = words[1] == "run";
   if (!names_run && !words[1].starts_with('-')) return words;
-  std::vector<std::string> result{words.front(), "run"};
+  Strings result{words.front(), "run"};
   for (std::size_t i = names_run ? 2 : 1; i < words.size(); ++i) {
-    const Words options = is_flag(words[i]) ? translated(words[i]) : Words{words[i]};
+    const Strings options = is_flag(words[i]) ? translated(words[i]) : Strings{words[i]};
     result.insert(result.end(), options.begin(), options.end());
   }
   return result;

@@ -1,7 +1,5 @@
 #include "cli/options/completion.hpp"
 
-#include <vector>
-
 #include "cli/options/help_format.hpp"
 
 namespace taskbench::cli {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <span>
-#include <string>
-#include <string_view>
 
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 
 namespace taskbench::cli {

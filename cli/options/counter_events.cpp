@@ -1,21 +1,14 @@
 #include "cli/options/counter_events.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "cli/options/near_miss.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/model/event_count.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace model = reports::model;
 
 constexpr std::array kSets{
     CounterSet{"basic", "cycles,instructions,branches,branch-misses,cache-references,cache-misses"},
@@ -34,8 +27,8 @@ constexpr std::array kSets{
 constexpr std::size_t kMostSlipsOfExact = 3;
 
 /// At the commas that stand outside of slashes and braces.
-std::vector<std::string> items_of(std::string_view text) {
-  std::vector<std::string> items(1);
+Strings items_of(std::string_view text) {
+  Strings items(1);
   bool in_slashes = false;
   int braces = 0;
   for (const char each : text) {
@@ -90,7 +83,7 @@ void check_event(std::string_view option, const std::string& item) {
 
 std::span<const CounterSet> counter_sets() { return kSets; }
 
-CounterPlan parse_counters(std::string_view option, const std::vector<std::string>& given) {
+CounterPlan parse_counters(std::string_view option, const Strings& given) {
   CounterPlan plan;
   plan.words = given;
   std::set<std::string> words;

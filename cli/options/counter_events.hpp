@@ -1,10 +1,7 @@
 // What `--counters` asks for: sets of events by name, and events as perf calls them.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 
@@ -19,12 +16,12 @@ struct CounterSet {
 /// One argument of perf's -e. Several names: a group in braces, which is counted together.
 struct CounterRequest {
   std::string argument;
-  std::vector<std::string> events;
+  Strings events;
 };
 
 /// What is to be counted.
 struct CounterPlan {
-  std::vector<std::string> words;        ///< as the user wrote it
+  Strings words;                         ///< as the user wrote it
   std::vector<CounterRequest> requests;  ///< by perf
   bool instructions_exact = false;       ///< by callgrind
   [[nodiscard]] bool any() const { return !requests.empty() || instructions_exact; }
@@ -34,7 +31,6 @@ struct CounterPlan {
 /// them, except within the slashes and braces of perf's own syntax. Throws UsageError for an empty
 /// one, one that is given twice, a name that is nearly that of a set or of instructions-exact, and
 /// what cannot be an event's name.
-[[nodiscard]] CounterPlan parse_counters(std::string_view option,
-                                         const std::vector<std::string>& given);
+[[nodiscard]] CounterPlan parse_counters(std::string_view option, const Strings& given);
 
 }  // namespace taskbench::cli

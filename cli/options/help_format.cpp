@@ -1,19 +1,15 @@
 #include "cli/options/help_format.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using reports::render::display_width;
-using reports::render::wrap;
+using render::display_width;
+using render::wrap;
 
 constexpr std::size_t kColumnWidth = 30;  // of names of options
 constexpr std::size_t kLeastTextWidth = 20;
@@ -25,7 +21,7 @@ std::string entry(const std::string& name, const std::string& text) {
   return out.str();
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined(const Strings& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
   return text;
@@ -77,7 +73,7 @@ HelpFormat::HelpFormat(int width)
 /// Wrapped for the column of descriptions. Lines are not broken inside `last`, which may be empty.
 std::string HelpFormat::in_column(const std::string& text, const std::string& last) const {
   const std::size_t room = width_ - kColumnWidth;
-  std::vector<std::string> lines = wrap(text, room);
+  Strings lines = wrap(text, room);
   if (last.empty()) return joined(lines);
   if (!text.empty() && display_width(lines.back()) + 1 + display_width(last) <= room) {
     lines.back() += ' ' + last;

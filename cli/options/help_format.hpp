@@ -1,10 +1,11 @@
 // How `--help` looks: one column of options, text wrapped to the terminal, defaults last.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
-#include <string>
-#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 

@@ -1,11 +1,7 @@
 #include "cli/options/near_miss.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "cli/options/values.hpp"
 

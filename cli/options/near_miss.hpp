@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 

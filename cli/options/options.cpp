@@ -1,14 +1,10 @@
 #include "cli/options/options.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace taskbench::cli {
 
-namespace fs = std::filesystem;
-
-const std::string& single(std::string_view name, const Words& words) {
+const std::string& single(std::string_view name, const Strings& words) {
   if (words.size() > 1) {
     throw UsageError(fmt::format("{} is given {} times ('{}', then '{}'); give it once", name,
                                  words.size(), shortened(words[0]), shortened(words[1])));
@@ -20,11 +16,11 @@ const std::string& single(std::string_view name, const Words& words) {
   return words.front();
 }
 
-std::uint64_t Number::parse(std::string_view name, const Words& words) const {
+std::uint64_t Number::parse(std::string_view name, const Strings& words) const {
   return parse_whole_number(name, single(name, words), min, max);
 }
 
-std::vector<unsigned> Numbers::parse(std::string_view name, const Words& words) const {
+std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words) const {
   std::vector<unsigned> numbers;
   for (const std::string& item : parse_list(name, words)) {
     const auto number = static_cast<unsigned>(parse_whole_number(name, item, min, max));
@@ -36,7 +32,7 @@ std::vector<unsigned> Numbers::parse(std::string_view name, const Words& words) 
   return numbers;
 }
 
-double Duration::parse(std::string_view name, const Words& words) const {
+double Duration::parse(std::string_view name, const Strings& words) const {
   return parse_duration_s(name, single(name, words), min_s, max_s);
 }
 
@@ -44,19 +40,19 @@ std::string Duration::written(double value_s) {
   return value_s < 60 ? fmt::format("{:g}s", value_s) : duration_limit_text(value_s);
 }
 
-double Percentage::parse(std::string_view name, const Words& words) const {
+double Percentage::parse(std::string_view name, const Strings& words) const {
   return parse_fraction(name, single(name, words), min, max);
 }
 
 std::string Percentage::written(double value) { return fmt::format("{:g}%", 100 * value); }
 
-std::string Text::parse(std::string_view name, const Words& words) const {
+std::string Text::parse(std::string_view name, const Strings& words) const {
   const std::string& text = single(name, words);
   if (text.empty() && !may_be_empty) throw UsageError(fmt::format("{}: it is empty", name));
   return text;
 }
 
-fs::path Path::parse(std::string_view name, const Words& words) const {
+fs::path Path::parse(std::string_view name, const Strings& words) const {
   const std::string& text = single(name, words);
   if (text.empty()) throw UsageError(fmt::format("{}: the file name is empty", name));
   if (text == "-" && !may_be_dash) {
@@ -65,7 +61,7 @@ fs::path Path::parse(std::string_view name, const Words& words) const {
   return text;
 }
 
-fs::path Journal::parse(std::string_view name, const Words& words) const {
+fs::path Journal::parse(std::string_view name, const Strings& words) const {
   const fs::path path = Path::parse(name, words);
   std::error_code failed;
   const auto status = fs::status(path, failed);
@@ -87,7 +83,7 @@ fs::path Journal::parse(std::string_view name, const Words& words) const {
 
 CLI::Option* Options::add(const std::string& name, const std::string& label,
                           const std::string& help, OptionValues offered,
-                          std::function<void(const Words&)> parse) {
+                          std::function<void(const Strings&)> parse) {
   CLI::App* app = app_;
   // Not the words that the callback is called with: of "{}" it is told something else.
   const auto callback = [app, name, parse = std::move(parse)](const CLI::results_t&) {

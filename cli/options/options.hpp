@@ -11,23 +11,17 @@
 // another is said there, too, by excludes() and needs().
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
+#include <CLI/CLI.hpp>
+
+#include "cli/names.hpp"
 #include "cli/options/near_miss.hpp"
 #include "cli/options/values.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 
@@ -41,7 +35,7 @@ struct OptionValues {
     assignment,  ///< NAME=VALUE, where `names` are the NAMEs
   };
   Kind kind = Kind::free;
-  std::vector<std::string> names;
+  Strings names;
 };
 
 class OptionValueTable {
@@ -59,19 +53,17 @@ class OptionValueTable {
   std::map<const CLI::Option*, OptionValues> values_;
 };
 
-using Words = std::vector<std::string>;
-
 inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::max();
 
 /// The one value that was given. Throws UsageError for several, and for what looks like an option:
 /// the parser takes whatever follows an option that needs a value, as in "--json --quiet".
-[[nodiscard]] const std::string& single(std::string_view name, const Words& words);
+[[nodiscard]] const std::string& single(std::string_view name, const Strings& words);
 
 /// "10"
 struct Number {
   std::uint64_t min;
   std::uint64_t max;
-  [[nodiscard]] std::uint64_t parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] std::uint64_t parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(auto value) { return std::to_string(value); }
   [[nodiscard]] static OptionValues offered() { return {}; }
 };
@@ -80,7 +72,7 @@ struct Number {
 struct Numbers {
   unsigned min;
   unsigned max;
-  [[nodiscard]] std::vector<unsigned> parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] std::vector<unsigned> parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(const std::vector<unsigned>&) { return {}; }
   [[nodiscard]] static OptionValues offered() { return {}; }
 };
@@ -89,7 +81,7 @@ struct Numbers {
 struct Duration {
   double min_s;
   double max_s;
-  [[nodiscard]] double parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(double value_s);
   [[nodiscard]] static OptionValues offered() { return {}; }
 };
@@ -98,14 +90,14 @@ struct Duration {
 struct Percentage {
   double min;
   double max;
-  [[nodiscard]] double parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(double value);
   [[nodiscard]] static OptionValues offered() { return {}; }
 };
 
 struct Text {
   bool may_be_empty = false;
-  [[nodiscard]] std::string parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] std::string parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(const std::string& value) { return value; }
   [[nodiscard]] static OptionValues offered() { return {}; }
 };
@@ -113,10 +105,8 @@ struct Text {
 /// Of a file or folder.
 struct Path {
   bool may_be_dash = true;  ///< a folder may be called so; of a file nearly nobody means it
-  [[nodiscard]] std::filesystem::path parse(std::string_view name, const Words& words) const;
-  [[nodiscard]] static std::string written(const std::filesystem::path& value) {
-    return value.string();
-  }
+  [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
+  [[nodiscard]] static std::string written(const fs::path& value) { return value.string(); }
   [[nodiscard]] static OptionValues offered() { return {OptionValues::Kind::file, {}}; }
 };
 
@@ -124,24 +114,24 @@ struct Path {
 /// it is a journal is found out when it is read.
 struct Journal : Path {
   bool is_folder = false;
-  [[nodiscard]] std::filesystem::path parse(std::string_view name, const Words& words) const;
+  [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
 };
 
 /// "a,b", once or several times; none is given twice.
 struct List {
   OptionValues::Kind offers = OptionValues::Kind::free;
-  [[nodiscard]] static Words parse(std::string_view name, const Words& words) {
+  [[nodiscard]] static Strings parse(std::string_view name, const Strings& words) {
     return parse_list(name, words);
   }
-  [[nodiscard]] static std::string written(const Words&) { return {}; }
+  [[nodiscard]] static std::string written(const Strings&) { return {}; }
   [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
 };
 
 /// As they were given, for what can be understood only with other options.
 struct AsGiven {
   OptionValues offers;
-  [[nodiscard]] static Words parse(std::string_view, const Words& words) { return words; }
-  [[nodiscard]] static std::string written(const Words&) { return {}; }
+  [[nodiscard]] static Strings parse(std::string_view, const Strings& words) { return words; }
+  [[nodiscard]] static std::string written(const Strings&) { return {}; }
   [[nodiscard]] OptionValues offered() const { return offers; }
 };
 
@@ -150,7 +140,7 @@ template <class Function>
 struct By {
   Function function;
   OptionValues offers{};
-  [[nodiscard]] auto parse(std::string_view name, const Words& words) const {
+  [[nodiscard]] auto parse(std::string_view name, const Strings& words) const {
     return function(name, words);
   }
   [[nodiscard]] static std::string written(const auto&) { return {}; }
@@ -163,8 +153,8 @@ By(Function, OptionValues) -> By<Function>;
 
 /// The `name` of every row of a table, in its order.
 template <class Table>
-[[nodiscard]] std::vector<std::string> row_names(const Table& table) {
-  std::vector<std::string> names;
+[[nodiscard]] Strings row_names(const Table& table) {
+  Strings names;
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
@@ -187,7 +177,7 @@ template <class Row>
 struct Choice {
   std::string_view noun;  ///< what the rows are: "format"
   std::span<const Row> rows;
-  [[nodiscard]] const Row* parse(std::string_view name, const Words& words) const {
+  [[nodiscard]] const Row* parse(std::string_view name, const Strings& words) const {
     return find_row(name, noun, rows, single(name, words));
   }
   [[nodiscard]] static std::string written(const Row* value) {
@@ -204,7 +194,7 @@ struct Choices {
   std::string_view noun;
   std::span<const Row> rows;
   OptionValues::Kind offers = OptionValues::Kind::list_of;
-  [[nodiscard]] std::vector<const Row*> parse(std::string_view name, const Words& words) const {
+  [[nodiscard]] std::vector<const Row*> parse(std::string_view name, const Strings& words) const {
     std::vector<const Row*> chosen;
     for (const std::string& item : parse_list(name, words)) {
       chosen.push_back(find_row(name, noun, rows, item));
@@ -240,7 +230,7 @@ class Options {
   CLI::Option* value(const std::string& name, T& into, const std::string& label, const Kind& kind,
                      const std::string& help) {
     CLI::Option* option =
-        add(name, label, help, kind.offered(), [&into, kind, name](const Words& words) {
+        add(name, label, help, kind.offered(), [&into, kind, name](const Strings& words) {
           using Value = std::decay_t<decltype(kind.parse(name, words))>;
           if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T>) {
             into = static_cast<T>(kind.parse(name, words));
@@ -258,7 +248,7 @@ class Options {
 
  private:
   CLI::Option* add(const std::string& name, const std::string& label, const std::string& help,
-                   OptionValues offered, std::function<void(const Words&)> parse);
+                   OptionValues offered, std::function<void(const Strings&)> parse);
 
   CLI::App* app_;
   OptionValueTable* offered_;

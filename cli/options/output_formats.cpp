@@ -5,14 +5,14 @@
 namespace taskbench::cli {
 namespace {
 
-using reports::model::Run;
-using reports::render::TableStyle;
+using model::Run;
+using render::TableStyle;
 
 constexpr std::array<OutputFormat, 4> kOutputFormats{{
-    {"table", reports::render::table},
-    {"libtest", [](const Run& run, const TableStyle&) { return reports::render::libtest(run); }},
-    {"csv", [](const Run& run, const TableStyle&) { return reports::render::csv(run); }},
-    {"markdown", [](const Run& run, const TableStyle&) { return reports::render::markdown(run); }},
+    {"table", render::table},
+    {"libtest", [](const Run& run, const TableStyle&) { return render::libtest(run); }},
+    {"csv", [](const Run& run, const TableStyle&) { return render::csv(run); }},
+    {"markdown", [](const Run& run, const TableStyle&) { return render::markdown(run); }},
 }};
 
 }  // namespace

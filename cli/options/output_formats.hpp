@@ -1,17 +1,14 @@
 // The formats that `taskbench run --format` prints, and what renders each.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-
+#include "cli/names.hpp"
 #include "reports/render/render.hpp"
 
 namespace taskbench::cli {
 
 struct OutputFormat {
   std::string_view name;
-  std::string (*render)(const reports::model::Run&, const reports::render::TableStyle&);
+  std::string (*render)(const model::Run&, const render::TableStyle&);
 };
 
 /// Every format; the first is the default. A new renderer is one more row.

@@ -1,7 +1,5 @@
 #include "cli/options/paired_options.hpp"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 
 #include "reports/model/event_count.hpp"
@@ -13,17 +11,17 @@ namespace {
 constexpr double kMinBudget_s = 1;
 constexpr int kMaxPairedBlocks = 1000;
 
-bool is_inside(const std::filesystem::path& path) {
+bool is_inside(const fs::path& path) {
   const auto normal = path.lexically_normal();
   return !normal.is_absolute() && *normal.begin() != "..";
 }
 
 /// Below the worktree, or two revisions would be compared by the same file.
-std::string parse_program(std::string_view option, const Words& given) {
+std::string parse_program(std::string_view option, const Strings& given) {
   const std::string program = Text{}.parse(option, given);
-  std::vector<std::string> words;
+  Strings words;
   try {
-    words = workloads::measure::split_command(program);
+    words = measure::split_command(program);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{} '{}': {}", option, program, error.what()));
   }
@@ -32,8 +30,8 @@ std::string parse_program(std::string_view option, const Words& given) {
       fmt::format("{} '{}': its path begins in the root of what was checked out", option, program));
 }
 
-Words parse_outputs(std::string_view option, const Words& given) {
-  const Words names = parse_list(option, given);
+Strings parse_outputs(std::string_view option, const Strings& given) {
+  const Strings names = parse_list(option, given);
   for (const std::string& name : names) {
     if (is_inside(name)) continue;
     throw UsageError(fmt::format(
@@ -44,13 +42,13 @@ Words parse_outputs(std::string_view option, const Words& given) {
   return names;
 }
 
-bool parse_instructions(std::string_view option, const Words& given) {
+bool parse_instructions(std::string_view option, const Strings& given) {
   const std::string& text = single(option, given);
-  if (text == reports::model::kInstructionsExact) return true;
+  if (text == model::kInstructionsExact) return true;
   throw UsageError(fmt::format(
       "{}: '{}' cannot be judged here, only {} can (the scheduler's own counters and the CPU time "
       "are always reported)",
-      option, text, reports::model::kInstructionsExact));
+      option, text, model::kInstructionsExact));
 }
 
 }  // namespace
@@ -115,7 +113,7 @@ void PairedOptions::declare_measurement(Options& options) {
   options.value("--max-blocks", plan_.setup.max_blocks, "N", Number{1, kMaxPairedBlocks},
                 "Most blocks.");
   process_.declare(options);
-  const std::string counter{reports::model::kInstructionsExact};
+  const std::string counter{model::kInstructionsExact};
   options.value("--counters", plan_.setup.counts_instructions, counter,
                 By{parse_instructions, OptionValues{OptionValues::Kind::one_of, {counter}}},
                 "Count the instructions of both, too, besides the budget, and judge them.");
@@ -155,8 +153,8 @@ PairedPlan PairedOptions::plan() const {
         plan.policy.command));
   }
   if (!plan.base.revision.empty() || !plan.head.revision.empty()) {
-    std::filesystem::path& cache = plan.recipe.cache;
-    cache = std::filesystem::absolute(cache.empty() ? default_cache() : cache);
+    fs::path& cache = plan.recipe.cache;
+    cache = fs::absolute(cache.empty() ? default_cache() : cache);
   }
   process_.apply_to(plan.setup);
   plan.setup.alpha = verdict_.alpha();

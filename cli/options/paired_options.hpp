@@ -1,13 +1,10 @@
 // The options of the commands that compare two programs in blocks: ab and gate.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/process_options.hpp"
 #include "cli/options/verdict_options.hpp"
@@ -43,12 +40,12 @@ struct PairedPlan {
   ProgramSource head;
   BuildRecipe recipe{
       .build = std::string(kDefaultBuild), .program = std::string(kDefaultProgram), .cache = {}};
-  reports::model::PairedSetup setup;  ///< without what explore() finds out
-  std::vector<std::string> workloads;
-  std::vector<std::string> outputs;  ///< what else than the executables must be equal
+  model::PairedSetup setup;  ///< without what explore() finds out
+  Strings workloads;
+  Strings outputs;  ///< what else than the executables must be equal
   double budget_s = 600;
   double timeout_s = kDefaultProcessTimeout_s;
-  std::filesystem::path store{kDefaultStore};
+  fs::path store{kDefaultStore};
   bool run_identical = false;
   std::set<std::string, std::less<>> given;  ///< every option that was
   VerdictOutput output;

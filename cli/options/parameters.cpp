@@ -1,16 +1,11 @@
 #include "cli/options/parameters.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
 
 #include "cli/options/near_miss.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/values.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -92,7 +87,7 @@ void check_plain(const Assignment& assignment, Chosen chosen) {
                    unknown_name("parameter", assignment.name, parameter_names(chosen)));
 }
 
-std::vector<Assignment> parse_assignments(const std::vector<std::string>& texts, Chosen chosen) {
+std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
   std::vector<Assignment> assignments;
   for (const std::string& text : texts) {
     const Assignment assignment = parse_assignment(text);
@@ -114,8 +109,7 @@ std::vector<Assignment> parse_assignments(const std::vector<std::string>& texts,
 
 }  // namespace
 
-std::vector<ParameterValues> parse_parameters(Chosen chosen,
-                                              const std::vector<std::string>& assignments) {
+std::vector<ParameterValues> parse_parameters(Chosen chosen, const Strings& assignments) {
   const std::vector<Assignment> parsed = parse_assignments(assignments, chosen);
   std::vector<ParameterValues> all_values;
   for (const Workload* workload : chosen) {

@@ -1,10 +1,7 @@
 // `--param NAME=VALUE` and `--param WORKLOAD.NAME=VALUE`.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
+#include "cli/names.hpp"
 #include "workloads/workload.hpp"
 
 namespace taskbench::cli {
@@ -13,7 +10,6 @@ namespace taskbench::cli {
 /// plain assignments, overridden by the scoped ones. Throws UsageError for an assignment that is
 /// ill-formed, given twice, out of range, or that no chosen workload can take.
 [[nodiscard]] std::vector<workloads::ParameterValues> parse_parameters(
-    std::span<const workloads::Workload* const> chosen,
-    const std::vector<std::string>& assignments);
+    std::span<const workloads::Workload* const> chosen, const Strings& assignments);
 
 }  // namespace taskbench::cli

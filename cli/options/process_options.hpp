@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 #include "reports/model/paired.hpp"
 
@@ -35,8 +36,8 @@ class ProcessOptions {
 
  private:
   // What reports leave out of the command that reproduces them.
-  std::int64_t repetitions_ = reports::model::PairedSetup{}.repetitions;
-  double min_time_s_ = reports::model::PairedSetup{}.min_time_s;
+  std::int64_t repetitions_ = model::PairedSetup{}.repetitions;
+  double min_time_s_ = model::PairedSetup{}.min_time_s;
   double timeout_s_ = kDefaultProcessTimeout_s;
   std::uint64_t seed_ = 1;
 };

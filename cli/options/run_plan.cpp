@@ -1,30 +1,25 @@
 #include "cli/options/run_plan.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
-#include <utility>
 
 #include "cli/options/near_miss.hpp"
 #include "cli/options/parameters.hpp"
 #include "cli/options/values.hpp"
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {
 
+using measure::Case;
+using measure::Scheduler;
 using workloads::Workload;
-using workloads::measure::Case;
-using workloads::measure::Scheduler;
 
 constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
 
-std::vector<const Workload*> choose_workloads(const std::vector<std::string>& names) {
+std::vector<const Workload*> choose_workloads(const Strings& names) {
   std::vector<const Workload*> chosen;
   for (const std::string& name : names) {
     const Workload* workload = find_row("", "workload", workloads::all(), name);
@@ -47,8 +42,7 @@ struct Pairing {
 /// Every scheduler with every count that it can have; those that were not asked for are as many as
 /// there are CPUs. Impossible pairs go to `left_out`. Throws where nothing else was asked for.
 std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
-                              std::vector<unsigned> counts, unsigned cpus,
-                              std::vector<std::string>& left_out) {
+                              std::vector<unsigned> counts, unsigned cpus, Strings& left_out) {
   const bool asked_for = !counts.empty();
   if (!asked_for) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
   std::vector<Pairing> possible;
@@ -97,8 +91,7 @@ void check_extent(std::span<const Case> all) {
   }
 }
 
-std::vector<Case> all_cases(std::span<const Workload* const> chosen,
-                            const std::vector<std::string>& assignments,
+std::vector<Case> all_cases(std::span<const Workload* const> chosen, const Strings& assignments,
                             std::span<const Pairing> paired) {
   const auto values = parse_parameters(chosen, assignments);
   std::vector<Case> cases;
@@ -144,7 +137,7 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
 }
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
-  workloads::measure::Settings& settings = plan.settings;
+  measure::Settings& settings = plan.settings;
   const std::size_t case_count = plan.cases.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
     throw UsageError(
@@ -176,7 +169,7 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
 }
 
 void check_iterations(const RunPlan& plan) {
-  std::vector<std::string> case_names;
+  Strings case_names;
   for (const Case& each : plan.cases) case_names.push_back(each.name());
   const std::vector<std::string_view> names(case_names.begin(), case_names.end());
   for (const auto& [name, count] : plan.settings.iterations) {
@@ -187,15 +180,15 @@ void check_iterations(const RunPlan& plan) {
 
 // Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
 // weakly_canonical() does not. A path that cannot be resolved stays as it is: writing will tell.
-std::filesystem::path resolved(const std::filesystem::path& path) {
+fs::path resolved(const fs::path& path) {
   constexpr int kMostLinks = 40;  // Linux's own limit
   std::error_code failed;
-  std::filesystem::path target = std::filesystem::absolute(path);
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, failed); ++i) {
-    target = target.parent_path() / std::filesystem::read_symlink(target, failed);
+  fs::path target = fs::absolute(path);
+  for (int i = 0; i < kMostLinks && fs::is_symlink(target, failed); ++i) {
+    target = target.parent_path() / fs::read_symlink(target, failed);
     if (failed) return path;
   }
-  target = std::filesystem::weakly_canonical(target, failed);
+  target = fs::weakly_canonical(target, failed);
   return failed ? path : target;
 }
 
@@ -226,8 +219,8 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
 }  // namespace
 
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
-  std::vector<std::string> names;
-  std::vector<std::string> assignments = arguments.parameters;
+  Strings names;
+  Strings assignments = arguments.parameters;
   for (const std::string& word : arguments.words) {
     (word.find('=') == std::string::npos ? names : assignments).push_back(word);
   }
@@ -249,7 +242,7 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
   options.value("WORKLOAD", arguments.words, "WORKLOAD",
                 AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                 fmt::format("What to {}; `taskbench list` shows them.", verb));
-  const auto schedulers = workloads::measure::schedulers();
+  const auto schedulers = measure::schedulers();
   options.value("--scheduler", arguments.schedulers, "NAME",
                 Choices<Scheduler>{"scheduler", schedulers, OptionValues::Kind::one_of},
                 fmt::format("Scheduler to run it on: {}.", fmt::join(row_names(schedulers), ", ")));
@@ -272,7 +265,7 @@ OptionValues offered_parameters() {
   return offered;
 }
 
-std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given) {
+std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& given) {
   std::vector<PlantedDelay> planted;
   for (const std::string& each : given) {
     const auto equals = each.find('=');
@@ -295,7 +288,8 @@ std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& giv
   return planted;
 }
 
-std::map<std::string, std::int64_t> parse_iterations(std::string_view option, const Words& given) {
+std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
+                                                     const Strings& given) {
   std::map<std::string, std::int64_t> iterations;
   for (const std::string& text : given) {
     const auto equals = text.rfind('=');

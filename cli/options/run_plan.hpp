@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "cli/options/counter_events.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/output_formats.hpp"
@@ -39,26 +35,25 @@ struct PlantedDelay {
 };
 
 struct RunPlan {
-  std::vector<workloads::measure::Case> cases;
-  workloads::measure::Settings settings;
-  std::vector<std::string> left_out;  ///< combinations that cannot be, in words
+  std::vector<measure::Case> cases;
+  measure::Settings settings;
+  Strings left_out;  ///< combinations that cannot be, in words
   std::vector<PlantedDelay> planted;
   CounterPlan counters;  ///< of the passes after the timing
   const OutputFormat* format = &output_formats().front();
-  std::optional<std::filesystem::path> json;
-  std::optional<std::filesystem::path> json_flat;
-  std::optional<std::filesystem::path> report;  ///< a folder
+  std::optional<fs::path> json;
+  std::optional<fs::path> json_flat;
+  std::optional<fs::path> report;  ///< a folder
   bool quiet = false;
 };
 
 /// The options of `taskbench run` as they were given: those that only together say what is
 /// measured, and the rest in `plan`.
 struct RunArguments {
-  std::vector<std::string> words;  ///< WORKLOAD, and NAME=VALUE, which is one more --param
-  std::vector<const workloads::measure::Scheduler*> schedulers{
-      &workloads::measure::schedulers().front()};
+  Strings words;  ///< WORKLOAD, and NAME=VALUE, which is one more --param
+  std::vector<const measure::Scheduler*> schedulers{&measure::schedulers().front()};
   std::vector<unsigned> workers;  ///< none: as many as there are CPUs
-  std::vector<std::string> parameters;
+  Strings parameters;
   std::optional<std::string> filter;
   std::optional<double> min_time_s;
   RunPlan plan;
@@ -76,10 +71,10 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
 [[nodiscard]] OptionValues offered_parameters();
 
 /// PLACE=NS
-[[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Words& given);
+[[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& given);
 
 /// CASE=N; whether there is such a case is found out by plan_run().
 [[nodiscard]] std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
-                                                                   const Words& given);
+                                                                   const Strings& given);
 
 }  // namespace taskbench::cli

@@ -1,14 +1,10 @@
 #include "cli/options/values.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
-
-#include "cli/usage_error.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -99,8 +95,8 @@ double parse_fraction(std::string_view name, std::string_view text, double min, 
   return value;
 }
 
-std::vector<std::string> parse_list(std::string_view name, const std::vector<std::string>& given) {
-  std::vector<std::string> items;
+Strings parse_list(std::string_view name, const Strings& given) {
+  Strings items;
   for (const std::string& list : given) {
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t comma = std::min(list.find(',', begin), list.size());

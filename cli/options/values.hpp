@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 
@@ -25,8 +24,7 @@ namespace taskbench::cli {
 
 /// The items of a comma-separated list that was given once or several times. An empty item and
 /// an item given twice are errors: the second measurement would carry the first one's name.
-[[nodiscard]] std::vector<std::string> parse_list(std::string_view name,
-                                                  const std::vector<std::string>& given);
+[[nodiscard]] Strings parse_list(std::string_view name, const Strings& given);
 
 /// For a message: at most 60 characters of a text, with "…" for the rest.
 [[nodiscard]] std::string shortened(std::string_view text);

@@ -1,10 +1,6 @@
 #include "cli/options/verdict_options.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <array>
-#include <string_view>
 
 #include "cli/output/streams.hpp"
 
@@ -43,13 +39,13 @@ void VerdictOptions::declare(Options& options) {
                             fmt::join(row_names(kMeanings), ", ")));
 }
 
-ExitCode VerdictOptions::exit_code(reports::verdict::Verdict overall, bool could_fail) const {
+ExitCode VerdictOptions::exit_code(verdict::Verdict overall, bool could_fail) const {
   switch (overall) {
-    case reports::verdict::Verdict::pass:
+    case verdict::Verdict::pass:
       return ExitCode::pass;
-    case reports::verdict::Verdict::fail:
+    case verdict::Verdict::fail:
       return ExitCode::regression;
-    case reports::verdict::Verdict::inconclusive:
+    case verdict::Verdict::inconclusive:
       break;
   }
   if (inconclusive_->name == "pass" && !could_fail) {

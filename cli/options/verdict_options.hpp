@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 #include "reports/verdict/decision.hpp"
 
@@ -24,7 +25,7 @@ class VerdictOptions {
   /// As the table of exit codes says, with --inconclusive. What could not have failed whatever it
   /// measured does not pass for being inconclusive, unless that is asked for by name; a note on
   /// standard error says so.
-  [[nodiscard]] ExitCode exit_code(reports::verdict::Verdict overall, bool could_fail = true) const;
+  [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, bool could_fail = true) const;
 
  private:
   double delta_ = 0.03;

@@ -2,21 +2,17 @@
 // and where they write what they found.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-
+#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 
 namespace taskbench::cli {
 
 struct VerdictOutput {
-  std::filesystem::path journal;
+  fs::path journal;
   bool own_journal = false;  ///< named by the user
   bool resume = false;
-  std::optional<std::filesystem::path> json;
-  std::optional<std::filesystem::path> markdown;
+  std::optional<fs::path> json;
+  std::optional<fs::path> markdown;
   bool quiet = false;
 
   /// Finds out, before anything is measured, whether the files could be written now. Throws

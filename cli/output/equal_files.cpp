@@ -4,17 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <span>
 
 namespace taskbench::cli {
 namespace {
 
 /// Of two files of one size.
-bool have_equal_bytes(const std::filesystem::path& a, const std::filesystem::path& b) {
-  if (std::filesystem::equivalent(a, b)) return true;
+bool have_equal_bytes(const fs::path& a, const fs::path& b) {
+  if (fs::equivalent(a, b)) return true;
   std::ifstream one(a, std::ios::binary);
   std::ifstream other(b, std::ios::binary);
   std::array<char, 4096> block{};
@@ -31,7 +29,7 @@ bool have_equal_bytes(const std::filesystem::path& a, const std::filesystem::pat
 
 /// Of its bytes (FNV-1a): files of a history often have one size, and comparing each with each
 /// other would read them a thousand times.
-std::uint64_t fingerprint(const std::filesystem::path& path) {
+std::uint64_t fingerprint(const fs::path& path) {
   std::uint64_t value = 0xCBF29CE484222325;
   std::ifstream file(path, std::ios::binary);
   std::array<char, 65536> block{};
@@ -46,20 +44,19 @@ std::uint64_t fingerprint(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::optional<std::pair<std::string, std::string>> first_equal_files(
-    const std::vector<std::string>& paths) {
+std::optional<std::pair<std::string, std::string>> first_equal_files(const Strings& paths) {
   std::map<std::uintmax_t, int> of_size;
   std::vector<std::optional<std::uintmax_t>> sizes;
   for (const std::string& path : paths) {
     sizes.emplace_back();
-    if (!std::filesystem::is_regular_file(path)) continue;
-    sizes.back() = std::filesystem::file_size(path);
+    if (!fs::is_regular_file(path)) continue;
+    sizes.back() = fs::file_size(path);
     ++of_size[*sizes.back()];
   }
-  std::map<std::pair<std::uintmax_t, std::uint64_t>, std::vector<std::string>> alike;
+  std::map<std::pair<std::uintmax_t, std::uint64_t>, Strings> alike;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (!sizes[i] || of_size[*sizes[i]] < 2) continue;
-    std::vector<std::string>& others = alike[{*sizes[i], fingerprint(paths[i])}];
+    Strings& others = alike[{*sizes[i], fingerprint(paths[i])}];
     for (const std::string& other : others) {
       if (have_equal_bytes(paths[i], other)) return std::pair{other, paths[i]};
     }

@@ -1,24 +1,17 @@
 #include "cli/output/output_file.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/output/streams.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 
 namespace taskbench::cli {
 
-namespace json = reports::json;
-
-void refuse_unwritable(const std::optional<std::filesystem::path>& file,
-                       std::size_t expected_bytes) {
+void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {
   if (!file) return;
   const auto outcome = json::check_writable(*file, expected_bytes);
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 
-bool write_output(const std::optional<std::filesystem::path>& file, std::string_view content,
-                  bool notes) {
+bool write_output(const std::optional<fs::path>& file, std::string_view content, bool notes) {
   if (!file) return true;
   const auto outcome = json::write_file_atomically(*file, content);
   if (!outcome.ok()) {

@@ -1,6 +1,5 @@
 #include "cli/output/progress_line.hpp"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +38,7 @@ std::string duration_text(double seconds) {
 namespace {
 
 /// "12/45 repetitions, 3 s elapsed, 8 s left: chained_spawn/work_stealing/workers:2".
-std::string progress_text(const workloads::measure::Progress& progress) {
+std::string progress_text(const measure::Progress& progress) {
   std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                                  progress.repetitions_total, duration_text(progress.elapsed_s));
   if (progress.remaining_s) {  // rounded up: what is not done yet takes no 0 s
@@ -52,7 +51,7 @@ std::string progress_text(const workloads::measure::Progress& progress) {
 
 }  // namespace
 
-void ProgressLine::show(const workloads::measure::Progress& progress) {
+void ProgressLine::show(const measure::Progress& progress) {
   // Done: the result says so.
   if (style_ == ProgressStyle::lines && progress.case_name.empty()) return;
   show(progress_text(progress));

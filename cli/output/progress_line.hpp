@@ -2,9 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
-#include <string>
 
+#include "cli/names.hpp"
 #include "workloads/measure/measure.hpp"
 
 namespace taskbench::cli {
@@ -27,7 +26,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  void show(const workloads::measure::Progress& progress);
+  void show(const measure::Progress& progress);
   /// Where something else than repetitions is counted.
   void show(const std::string& text);
 

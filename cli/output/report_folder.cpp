@@ -1,21 +1,15 @@
 #include "cli/output/report_folder.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// "out/" is "out"; "." and "/" stay.
 fs::path without_trailing_slash(const fs::path& path) {
@@ -91,7 +85,7 @@ void ReportFolder::check_target() const {
 }
 
 void ReportFolder::write(const fs::path& name, std::string_view content) const {
-  const auto outcome = reports::json::write_file_atomically(temporary_ / name, content);
+  const auto outcome = json::write_file_atomically(temporary_ / name, content);
   if (!outcome.ok()) {
     throw UsageError(
         fmt::format("the report in \"{}\" was not written: {}", target_.string(), outcome.error));

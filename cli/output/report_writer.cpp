@@ -1,22 +1,15 @@
 #include "cli/output/report_writer.hpp"
 
-#include <fmt/format.h>
-
-#include <stop_token>
 #include <system_error>
 
 #include "cli/output/report_folder.hpp"
 #include "cli/output/streams.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace fs = std::filesystem;
-namespace render = reports::render;
 
 constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
@@ -48,7 +41,7 @@ DrawnPlots draw(const render::Document& document, const ReportRequest& request,
 
 void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
-  const auto outcome = reports::json::check_writable(trial.temporary() / kPage, kReportBytes);
+  const auto outcome = json::check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
     throw UsageError(
         fmt::format("no report can be written to \"{}\": {}", folder.string(), outcome.error));

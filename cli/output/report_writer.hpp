@@ -1,12 +1,8 @@
 // Writes a report: the page, the same as Markdown, and the plots.
 #pragma once
 
-#include <filesystem>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 #include "cli/tools/plot_drawing.hpp"
 #include "reports/render/document.hpp"
 
@@ -18,7 +14,7 @@ struct ReportFile {
 };
 
 struct ReportRequest {
-  std::filesystem::path folder;
+  fs::path folder;
   std::vector<ReportFile> files{};  ///< that stand beside the page
   bool keeps_gnuplot = false;       ///< what the plots are drawn from stays beside them
   double plot_timeout_s = kDefaultPlotTimeoutS;
@@ -27,11 +23,11 @@ struct ReportRequest {
 };
 
 /// Throws UsageError when no report can be written to `folder` now.
-void refuse_unwritable_report(const std::filesystem::path& folder);
+void refuse_unwritable_report(const fs::path& folder);
 
 /// Writes index.html, report.md and plots/, whole or not at all. Plots that cannot be drawn are
 /// replaced by a sentence, and that is noted on standard error. Throws UsageError.
-ExitCode write_report(const reports::render::Document& document, const ReportRequest& request,
+ExitCode write_report(const render::Document& document, const ReportRequest& request,
                       const std::stop_token& stop);
 
 }  // namespace taskbench::cli

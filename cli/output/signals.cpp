@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <stop_token>
-#include <string_view>
 
 #include "cli/exit_code.hpp"
 

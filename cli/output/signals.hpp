@@ -2,7 +2,7 @@
 // ends the process at once.
 #pragma once
 
-#include <stop_token>
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 

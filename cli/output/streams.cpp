@@ -1,12 +1,9 @@
 #include "cli/output/streams.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include "reports/render/columns.hpp"
 
@@ -29,7 +26,7 @@ std::string without_middle(std::string_view line) {
 }
 
 std::string printable_lines(std::string_view message) {
-  const std::string text = reports::render::printable(message);
+  const std::string text = render::printable(message);
   std::string result;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

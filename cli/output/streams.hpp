@@ -1,7 +1,7 @@
 // Standard output carries results, standard error everything else.
 #pragma once
 
-#include <string_view>
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 

@@ -6,8 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <string>
-#include <string_view>
 
 namespace taskbench::cli {
 namespace {
@@ -56,8 +54,8 @@ bool takes_utf8(int descriptor) {
 
 }  // namespace
 
-reports::render::TableStyle table_style(int descriptor) {
-  reports::render::TableStyle style;
+render::TableStyle table_style(int descriptor) {
+  render::TableStyle style;
   const int known = columns(descriptor, 0);
   style.colour = takes_colour(descriptor);
   style.folds = known > 0;

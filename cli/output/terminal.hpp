@@ -1,6 +1,7 @@
 // What a stream is connected to, and what may be written there.
 #pragma once
 
+#include "cli/names.hpp"
 #include "reports/render/render.hpp"
 
 namespace taskbench::cli {
@@ -13,6 +14,6 @@ namespace taskbench::cli {
 
 /// How tables suit what is behind the descriptor. What goes to a file or to another program keeps
 /// one line a row, however long.
-[[nodiscard]] reports::render::TableStyle table_style(int descriptor);
+[[nodiscard]] render::TableStyle table_style(int descriptor);
 
 }  // namespace taskbench::cli

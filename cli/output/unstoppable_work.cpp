@@ -1,11 +1,7 @@
 #include "cli/output/unstoppable_work.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstdlib>
-#include <stop_token>
-#include <utility>
 
 #include "cli/exit_code.hpp"
 #include "cli/output/streams.hpp"

@@ -4,10 +4,9 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <stop_token>
-#include <string>
 #include <thread>
 
+#include "cli/names.hpp"
 #include "cli/output/progress_line.hpp"
 
 namespace taskbench::cli {

@@ -1,27 +1,25 @@
 #include "cli/tools/case_command.hpp"
 
-#include <fmt/format.h>
-
 namespace taskbench::cli {
 
-std::vector<std::string> case_command(const RunPlan& plan, const workloads::measure::Case& spec,
-                                      double min_time_s, const std::filesystem::path& result) {
-  std::vector<std::string> words{std::filesystem::canonical("/proc/self/exe").string(),
-                                 "run",
-                                 std::string(spec.workload->name),
-                                 "--scheduler",
-                                 std::string(spec.scheduler->name),
-                                 "--workers",
-                                 std::to_string(spec.workers),
-                                 "--repetitions",
-                                 "1",
-                                 "--min-time",
-                                 fmt::format("{:.6f}s", min_time_s),
-                                 "--seed",
-                                 std::to_string(plan.settings.seed),
-                                 "--json",
-                                 result.string(),
-                                 "--quiet"};
+Strings case_command(const RunPlan& plan, const measure::Case& spec, double min_time_s,
+                     const fs::path& result) {
+  Strings words{fs::canonical("/proc/self/exe").string(),
+                "run",
+                std::string(spec.workload->name),
+                "--scheduler",
+                std::string(spec.scheduler->name),
+                "--workers",
+                std::to_string(spec.workers),
+                "--repetitions",
+                "1",
+                "--min-time",
+                fmt::format("{:.6f}s", min_time_s),
+                "--seed",
+                std::to_string(plan.settings.seed),
+                "--json",
+                result.string(),
+                "--quiet"};
   if (plan.settings.pin) words.emplace_back("--pin");
   for (const auto& [name, value] : spec.parameters) {
     words.insert(words.end(), {"--param", fmt::format("{}={}", name, value)});

@@ -1,13 +1,7 @@
 #include "cli/tools/counter_pass.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/output/progress_line.hpp"
 #include "cli/tools/case_command.hpp"
@@ -17,8 +11,6 @@
 namespace taskbench::cli {
 namespace {
 
-namespace model = reports::model;
-
 constexpr std::string_view kInterrupted = "interrupted before it was counted";
 
 /// What could not be timed is not counted either.
@@ -27,7 +19,7 @@ bool was_timed(const model::Case& measured) {
 }
 
 /// Adds what one process counted, per iteration.
-void add_counts(const std::vector<reports::perf::PerfCount>& counts, std::int64_t iterations,
+void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterations,
                 std::vector<model::EventCount>& events) {
   for (const auto& count : counts) {
     auto event = std::ranges::find(events, count.event, &model::EventCount::event);

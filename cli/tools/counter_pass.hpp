@@ -2,8 +2,7 @@
 // each case is run again under perf, in fresh processes of this same program.
 #pragma once
 
-#include <stop_token>
-
+#include "cli/names.hpp"
 #include "cli/options/run_plan.hpp"
 #include "reports/model/run.hpp"
 
@@ -14,6 +13,6 @@ inline constexpr int kCountingProcesses = 5;
 
 /// Fills in run.counter_pass and the events of each case that was measured, with as many iterations
 /// as in the timing pass. What cannot be counted is noted there; nothing throws.
-void count_events(const RunPlan& plan, const std::stop_token& stop, reports::model::Run& run);
+void count_events(const RunPlan& plan, const std::stop_token& stop, model::Run& run);
 
 }  // namespace taskbench::cli

@@ -1,14 +1,7 @@
 #include "cli/tools/exact_pass.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
-#include <filesystem>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/output/progress_line.hpp"
 #include "cli/output/streams.hpp"
@@ -22,9 +15,8 @@
 namespace taskbench::cli {
 namespace {
 
-namespace model = reports::model;
-using workloads::measure::Case;
-using workloads::measure::ProcessOutcome;
+using measure::Case;
+using measure::ProcessOutcome;
 
 /// Few: callgrind is fifty times slower, and one iteration is as good as many where all are equal.
 /// A first one is run uncounted, for what is allocated once.
@@ -34,15 +26,13 @@ constexpr double kTimeout_s = 600;
 
 /// The case on a scheduler that does the same each time.
 Case repeatable(Case spec) {
-  if (!spec.scheduler->repeatable) spec.scheduler = workloads::measure::find_scheduler("in_turn");
+  if (!spec.scheduler->repeatable) spec.scheduler = measure::find_scheduler("in_turn");
   return spec;
 }
 
-std::vector<std::string> command_of(const RunPlan& plan, const Case& spec,
-                                    const std::filesystem::path& scratch) {
-  std::vector<std::string> words{"valgrind", "--tool=callgrind",
-                                 "--toggle-collect=taskbench_iteration",
-                                 "--callgrind-out-file=" + (scratch / "callgrind.out").string()};
+Strings command_of(const RunPlan& plan, const Case& spec, const fs::path& scratch) {
+  Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
+                "--callgrind-out-file=" + (scratch / "callgrind.out").string()};
   for (std::string& word : case_command(plan, spec, kUnusedMinTime_s, scratch / "result.json")) {
     words.push_back(std::move(word));
   }
@@ -80,8 +70,8 @@ class ExactPass {
     while (event.unavailable.empty() && event.per_iteration.size() < kExactCounts) {
       progress_.show(fmt::format("counting instructions, {}/{} processes: {}", done_++,
                                  run_.cases.size() * kExactCounts, name));
-      std::filesystem::remove(scratch_.path() / "callgrind.out");
-      const ProcessOutcome outcome = workloads::measure::run_process(
+      fs::remove(scratch_.path() / "callgrind.out");
+      const ProcessOutcome outcome = measure::run_process(
           {.command = command, .environment = {}, .timeout_s = kTimeout_s}, stop_);
       if (!outcome.ok()) {
         event.unavailable = failure_of(outcome);
@@ -89,8 +79,8 @@ class ExactPass {
         if (outcome.end != ProcessOutcome::End::exited) given_up_ = event.unavailable;
         break;
       }
-      const auto counts = reports::json::read_file(scratch_.path() / "callgrind.out");
-      if (const auto total = reports::perf::callgrind_instructions(counts.bytes)) {
+      const auto counts = json::read_file(scratch_.path() / "callgrind.out");
+      if (const auto total = perf::callgrind_instructions(counts.bytes)) {
         event.per_iteration.push_back(static_cast<double>(*total) / kIterations);
       } else {
         event.unavailable = "callgrind wrote no count of it";

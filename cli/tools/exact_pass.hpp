@@ -7,8 +7,7 @@
 // instruction costs: a change here says that the program does more, not that it is slower.
 #pragma once
 
-#include <stop_token>
-
+#include "cli/names.hpp"
 #include "cli/options/run_plan.hpp"
 #include "reports/model/run.hpp"
 
@@ -19,6 +18,6 @@ inline constexpr int kExactCounts = 5;
 
 /// Adds the event to each case that was measured. What cannot be counted is noted there; nothing
 /// throws.
-void count_exactly(const RunPlan& plan, const std::stop_token& stop, reports::model::Run& run);
+void count_exactly(const RunPlan& plan, const std::stop_token& stop, model::Run& run);
 
 }  // namespace taskbench::cli

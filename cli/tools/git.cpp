@@ -1,30 +1,23 @@
 #include "cli/tools/git.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
-#include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "cli/options/near_miss.hpp"
-#include "cli/usage_error.hpp"
 #include "workloads/machine/system_file.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using workloads::measure::ProcessOutcome;
+using measure::ProcessOutcome;
 
 constexpr double kQuestionTimeout_s = 60;
 constexpr double kCheckoutTimeout_s = 3600;  // a large repository on a slow disk
 constexpr std::size_t kAbbreviatedDigits = 12;
 
-ProcessOutcome run_git(std::vector<std::string> words, double timeout_s,
-                       const std::stop_token& stop) {
+ProcessOutcome run_git(Strings words, double timeout_s, const std::stop_token& stop) {
   words.insert(words.begin(), "git");
-  return workloads::measure::run_process(
+  return measure::run_process(
       {.command = std::move(words), .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, stop);
 }
 
@@ -70,7 +63,7 @@ std::string GitRepository::commit_of(const std::string& option, const std::strin
   const ProcessOutcome names = run_git(
       {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},
       kQuestionTimeout_s, stop_);
-  if (const auto near = nearest(revision, workloads::measure::lines_of(names.output)))
+  if (const auto near = nearest(revision, measure::lines_of(names.output)))
     problem += fmt::format("; did you mean '{}'?", *near);
   const ProcessOutcome shallow =
       run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, stop_);
@@ -86,8 +79,7 @@ bool GitRepository::has_uncommitted_changes() const {
   return outcome.ok() && !outcome.output.empty();
 }
 
-void GitRepository::add_worktree(const std::filesystem::path& folder,
-                                 const std::string& commit) const {
+void GitRepository::add_worktree(const fs::path& folder, const std::string& commit) const {
   // --force: git may still know a worktree of this name whose folder was deleted.
   const ProcessOutcome outcome =
       run_git({"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force",

@@ -1,11 +1,9 @@
 // What taskbench asks of git: which commit a name means, and a checkout of it in another folder.
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
+
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 
@@ -23,7 +21,7 @@ class GitRepository {
   explicit GitRepository(const std::stop_token& stop);
 
   /// The folder that all worktrees of the repository share: its identity.
-  [[nodiscard]] const std::filesystem::path& common_folder() const { return common_folder_; }
+  [[nodiscard]] const fs::path& common_folder() const { return common_folder_; }
 
   /// The commit that `revision` means, all forty digits of it. Throws UsageError, with the nearest
   /// branch or tag, when there is none. `option` is for the message.
@@ -37,14 +35,14 @@ class GitRepository {
 
   /// Checks `commit` out at `folder`, which must not exist, without running the user's hooks.
   /// Throws GitError.
-  void add_worktree(const std::filesystem::path& folder, const std::string& commit) const;
+  void add_worktree(const fs::path& folder, const std::string& commit) const;
 
   /// Makes git forget the worktrees whose folders have been deleted.
   void prune_worktrees() const;
 
  private:
   std::stop_token stop_;
-  std::filesystem::path common_folder_;
+  fs::path common_folder_;
 };
 
 /// As people write a commit: its first twelve digits.

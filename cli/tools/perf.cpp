@@ -1,15 +1,11 @@
 #include "cli/tools/perf.hpp"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
-#include <stop_token>
-#include <utility>
 
 #include "reports/json/file_content.hpp"
 #include "workloads/measure/counting_region.hpp"
@@ -18,9 +14,7 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace perf = reports::perf;
-using workloads::measure::ProcessOutcome;
+using measure::ProcessOutcome;
 using End = ProcessOutcome::End;
 
 constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
@@ -54,9 +48,9 @@ std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
 
 }  // namespace
 
-std::string make_perf_pipes(const std::filesystem::path& scratch) {
-  const std::filesystem::path commands = scratch / "commands";
-  const std::filesystem::path answers = scratch / "answers";
+std::string make_perf_pipes(const fs::path& scratch) {
+  const fs::path commands = scratch / "commands";
+  const fs::path answers = scratch / "answers";
   std::string pipes = fmt::format("{},{}", commands.string(), answers.string());
   if (pipes.find(',') != pipes.rfind(',')) {
     throw PerfError(fmt::format(
@@ -78,7 +72,7 @@ struct Perf::Answer {
   bool stop_trying = false;
 };
 
-Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
+Perf::Perf(const std::vector<CounterRequest>& requests, fs::path scratch,
            const std::stop_token& stop)
     : scratch_(std::move(scratch)), stop_(stop) {
   find_form();
@@ -91,19 +85,19 @@ Perf::Perf(const std::vector<CounterRequest>& requests, std::filesystem::path sc
   }
 }
 
-Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::string>& command,
-                       const std::vector<std::string>& environment, double timeout_s) const {
-  const std::filesystem::path file = scratch_ / "counts";
+Perf::Answer Perf::ask(Strings options, const Strings& command, const Strings& environment,
+                       double timeout_s) const {
+  const fs::path file = scratch_ / "counts";
   std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
-  std::vector<std::string> words{"perf", "stat"};
+  fs::remove(file, ignored);  // what an earlier process wrote is not this one's
+  Strings words{"perf", "stat"};
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"-o", file.string(), "--"});
   words.insert(words.end(), command.begin(), command.end());
   // perf writes numbers as the locale says; and it says why in the user's language.
-  std::vector<std::string> variables{"LC_ALL=C"};
+  Strings variables{"LC_ALL=C"};
   variables.insert(variables.end(), environment.begin(), environment.end());
-  const ProcessOutcome outcome = workloads::measure::run_process(
+  const ProcessOutcome outcome = measure::run_process(
       {.command = std::move(words), .environment = std::move(variables), .timeout_s = timeout_s},
       stop_);
   Answer answer;
@@ -132,7 +126,7 @@ Perf::Answer Perf::ask(std::vector<std::string> options, const std::vector<std::
 }
 
 void Perf::find_form() {
-  const ProcessOutcome version = workloads::measure::run_process(
+  const ProcessOutcome version = measure::run_process(
       {.command = {"perf", "--version"}, .environment = {"LC_ALL=C"}, .timeout_s = kProbeTimeout_s},
       stop_);
   if (version.end == End::not_started && version.code == ENOENT) {
@@ -150,11 +144,9 @@ void Perf::find_form() {
     unavailable_ = error.what();
     return;
   }
-  const std::vector<std::string> common{"-D", "-1",        "--control", "fifo:" + pipes_,
-                                        "-e", "task-clock"};
-  for (auto form : {std::vector<std::string>{"-j"},
-                    std::vector<std::string>{"-x", std::string(1, perf::kPerfSeparator)}}) {
-    std::vector<std::string> options = form;
+  const Strings common{"-D", "-1", "--control", "fifo:" + pipes_, "-e", "task-clock"};
+  for (auto form : {Strings{"-j"}, Strings{"-x", std::string(1, perf::kPerfSeparator)}}) {
+    Strings options = form;
     options.insert(options.end(), common.begin(), common.end());
     const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
     if (answer.failure.empty()) {
@@ -177,7 +169,7 @@ void Perf::refuse(const CounterRequest& request, const std::string& reason) {
 }
 
 void Perf::probe(const CounterRequest& request) {
-  std::vector<std::string> options = form_;
+  Strings options = form_;
   options.insert(options.end(), {"-e", request.argument});
   const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
   if (answer.stop_trying) unavailable_ = answer.failure;
@@ -217,13 +209,12 @@ bool Perf::add_events(const CounterRequest& request, const std::vector<perf::Per
   return counts_more;
 }
 
-PerfOutcome Perf::count(const std::vector<std::string>& command, double timeout_s) const {
-  std::vector<std::string> options = form_;
+PerfOutcome Perf::count(const Strings& command, double timeout_s) const {
+  Strings options = form_;
   options.insert(options.end(), {"-D", "-1", "--control", "fifo:" + pipes_});
   for (const std::string& each : arguments_) options.insert(options.end(), {"-e", each});
-  Answer answer =
-      ask(std::move(options), command,
-          {fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes_)}, timeout_s);
+  Answer answer = ask(std::move(options), command,
+                      {fmt::format("{}={}", measure::kPerfControlVariable, pipes_)}, timeout_s);
   PerfOutcome outcome;
   outcome.failure = std::move(answer.failure);
   outcome.stop_trying = answer.stop_trying;

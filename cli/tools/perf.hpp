@@ -4,13 +4,10 @@
 // the hardware do not, and what is permitted depends on more than one setting.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "cli/options/counter_events.hpp"
 #include "reports/perf/stat.hpp"
 
@@ -30,7 +27,7 @@ class PerfError : public std::runtime_error {
 
 /// Makes the pipes by which perf is switched on and off; as its --control takes them. Throws
 /// PerfError.
-[[nodiscard]] std::string make_perf_pipes(const std::filesystem::path& scratch);
+[[nodiscard]] std::string make_perf_pipes(const fs::path& scratch);
 
 /// What perf said of one event when it was tried.
 struct ProbedEvent {
@@ -42,7 +39,7 @@ struct ProbedEvent {
 
 /// One process under perf.
 struct PerfOutcome {
-  std::vector<reports::perf::PerfCount> counts;
+  std::vector<perf::PerfCount> counts;
   std::string failure;       ///< a clause that says what went wrong; then there are no counts
   bool stop_trying = false;  ///< the next process would do no better: it hung, or we are to stop
 };
@@ -50,8 +47,7 @@ struct PerfOutcome {
 class Perf {
  public:
   /// Tries perf and then each request. `scratch` is a folder for its pipes and files.
-  Perf(const std::vector<CounterRequest>& requests, std::filesystem::path scratch,
-       const std::stop_token& stop);
+  Perf(const std::vector<CounterRequest>& requests, fs::path scratch, const std::stop_token& stop);
 
   [[nodiscard]] const std::string& version() const { return version_; }
   /// Why perf can count nothing at all; empty when it can be used.
@@ -62,7 +58,7 @@ class Perf {
   [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
 
   /// Runs a taskbench that switches the counters on and off itself.
-  [[nodiscard]] PerfOutcome count(const std::vector<std::string>& command, double timeout_s) const;
+  [[nodiscard]] PerfOutcome count(const Strings& command, double timeout_s) const;
 
  private:
   struct Answer;
@@ -72,19 +68,18 @@ class Perf {
   void probe(const CounterRequest& request);
   /// What perf answered for the request; true when there is something in it to be counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
-                                const std::vector<reports::perf::PerfCount>& counts);
-  [[nodiscard]] Answer ask(std::vector<std::string> options,
-                           const std::vector<std::string>& command,
-                           const std::vector<std::string>& environment, double timeout_s) const;
+                                const std::vector<perf::PerfCount>& counts);
+  [[nodiscard]] Answer ask(Strings options, const Strings& command, const Strings& environment,
+                           double timeout_s) const;
 
-  std::filesystem::path scratch_;
+  fs::path scratch_;
   std::stop_token stop_;
   std::string pipes_;
   std::string version_;
   std::string unavailable_;
-  std::vector<std::string> form_;  // of the output
+  Strings form_;  // of the output
   std::vector<ProbedEvent> events_;
-  std::vector<std::string> arguments_;          // the -e of what can be counted
+  Strings arguments_;                           // the -e of what can be counted
   std::map<std::string, ProbedEvent> printed_;  // by what perf prints of it
 };
 

@@ -1,14 +1,9 @@
 #include "cli/tools/perf_record.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
-#include <stop_token>
-#include <string_view>
-#include <utility>
 
 #include "reports/json/file_content.hpp"
 #include "reports/perf/script.hpp"
@@ -19,8 +14,8 @@
 namespace taskbench::cli {
 namespace {
 
-using workloads::measure::ProcessOutcome;
-using workloads::measure::ProcessRequest;
+using measure::ProcessOutcome;
+using measure::ProcessRequest;
 
 // Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
 constexpr const char* kUnwinding = "dwarf,8192";
@@ -31,7 +26,7 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     return kPerfMissing;
   }
-  const std::string reason = reports::perf::perf_reason(outcome.errors);
+  const std::string reason = perf::perf_reason(outcome.errors);
   const bool told = outcome.end == ProcessOutcome::End::exited && !reason.empty();
   return fmt::format(
       "{} {}", tool,
@@ -39,15 +34,14 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
 }
 
 /// The first of them that perf can sample here.
-std::string choose_event(const std::filesystem::path& scratch, const std::stop_token& stop) {
+std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
   ProcessOutcome outcome;
   for (const char* event : {"cycles", "cpu-clock"}) {
-    outcome =
-        workloads::measure::run_process({.command = {"perf", "record", "-q", "-e", event, "-o",
-                                                     (scratch / "probe").string(), "--", "true"},
-                                         .environment = {"LC_ALL=C"},
-                                         .timeout_s = kProbeTimeout_s},
-                                        stop);
+    outcome = measure::run_process({.command = {"perf", "record", "-q", "-e", event, "-o",
+                                                (scratch / "probe").string(), "--", "true"},
+                                    .environment = {"LC_ALL=C"},
+                                    .timeout_s = kProbeTimeout_s},
+                                   stop);
     if (outcome.ok()) return event;
     if (outcome.end != ProcessOutcome::End::exited) break;
   }
@@ -57,15 +51,13 @@ std::string choose_event(const std::filesystem::path& scratch, const std::stop_t
 /// What was sampled in truth: most versions of perf take the clock by themselves where they cannot
 /// count cycles, and user mode alone where they may not look into the kernel, and end well. Without
 /// a name when they do not tell.
-reports::perf::PerfEvent recorded_event(const std::string& data, const std::stop_token& stop) {
-  const ProcessOutcome outcome =
-      workloads::measure::run_process({.command = {"perf", "evlist", "-i", data},
-                                       .environment = {"LC_ALL=C"},
-                                       .timeout_s = kProbeTimeout_s},
-                                      stop);
+perf::PerfEvent recorded_event(const std::string& data, const std::stop_token& stop) {
+  const ProcessOutcome outcome = measure::run_process({.command = {"perf", "evlist", "-i", data},
+                                                       .environment = {"LC_ALL=C"},
+                                                       .timeout_s = kProbeTimeout_s},
+                                                      stop);
   if (!outcome.ok()) return {};
-  return reports::perf::perf_event(
-      std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
+  return perf::perf_event(std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
 }
 
 /// Whether perf has written its data to the end. It does so when what it has run was killed, too,
@@ -95,7 +87,7 @@ std::string last_error(std::string_view errors) {
 [[noreturn]] void fail_recording(const ProcessOutcome& outcome, const std::string& data) {
   if (outcome.end == ProcessOutcome::End::exited) {
     if (std::string error = last_error(outcome.errors); !error.empty()) {
-      const auto of_perf = error.find(workloads::measure::kPerfDidNot);
+      const auto of_perf = error.find(measure::kPerfDidNot);
       if (of_perf == std::string::npos) throw WorkloadError(error);
       throw PerfError(error.substr(of_perf));
     }
@@ -112,8 +104,8 @@ double recording_bytes(unsigned frequency, unsigned cpus, double duration_s) {
   return frequency * static_cast<double>(cpus) * duration_s * kSampleBytes;
 }
 
-Recording record(const std::vector<std::string>& command, unsigned frequency, double timeout_s,
-                 const std::filesystem::path& scratch, const std::stop_token& stop,
+Recording record(const Strings& command, unsigned frequency, double timeout_s,
+                 const fs::path& scratch, const std::stop_token& stop,
                  const std::function<void(double)>& waiting) {
   Recording recording;
   recording.event = choose_event(scratch, stop);
@@ -137,11 +129,10 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
                      data,
                      "--"};
   request.command.insert(request.command.end(), command.begin(), command.end());
-  request.environment = {"LC_ALL=C",
-                         fmt::format("{}={}", workloads::measure::kPerfControlVariable, pipes)};
+  request.environment = {"LC_ALL=C", fmt::format("{}={}", measure::kPerfControlVariable, pipes)};
   request.timeout_s = timeout_s;
   request.waiting = waiting;
-  ProcessOutcome outcome = workloads::measure::run_process(request, stop);
+  ProcessOutcome outcome = measure::run_process(request, stop);
   if (!outcome.ok()) fail_recording(outcome, data);
   if (auto event = recorded_event(data, stop); !event.name.empty()) {
     recording.event = std::move(event.name);
@@ -150,14 +141,14 @@ Recording record(const std::vector<std::string>& command, unsigned frequency, do
 
   // Into a file: it has more lines than a pipe of ours keeps. Inlined functions would be looked up
   // one by one, which takes minutes.
-  const std::filesystem::path script = scratch / "script";
+  const fs::path script = scratch / "script";
   request.command = {"sh",   "-c",     "exec \"$@\" > \"$0\"", script.string(),
                      "perf", "script", "--no-inline",          "-i",
                      data,   "-F",     "comm,tid,ip,sym"};
   request.environment = {"LC_ALL=C"};
-  outcome = workloads::measure::run_process(request, stop);
+  outcome = measure::run_process(request, stop);
   if (!outcome.ok()) throw PerfError(why("perf script", outcome));
-  recording.profile = reports::perf::parse_perf_script(reports::json::read_file(script).bytes);
+  recording.profile = perf::parse_perf_script(json::read_file(script).bytes);
   return recording;
 }
 

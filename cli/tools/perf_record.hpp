@@ -1,13 +1,10 @@
 // perf(1) as a sampling profiler.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "cli/tools/perf.hpp"
 #include "reports/model/profile.hpp"
 
@@ -20,7 +17,7 @@ class WorkloadError : public std::runtime_error {
 };
 
 struct Recording {
-  reports::model::Profile profile;
+  model::Profile profile;
   std::string event;       ///< what was sampled
   bool user_only = false;  ///< perf was not permitted to look into the kernel
 };
@@ -31,9 +28,8 @@ struct Recording {
 /// Samples a taskbench that switches sampling on and off itself, `frequency` times a second and
 /// CPU. By cycles, and by the clock of the CPU where the machine cannot count those. Throws
 /// PerfError, and WorkloadError. `waiting` is called now and then.
-[[nodiscard]] Recording record(const std::vector<std::string>& command, unsigned frequency,
-                               double timeout_s, const std::filesystem::path& scratch,
-                               const std::stop_token& stop,
+[[nodiscard]] Recording record(const Strings& command, unsigned frequency, double timeout_s,
+                               const fs::path& scratch, const std::stop_token& stop,
                                const std::function<void(double elapsed_s)>& waiting);
 
 }  // namespace taskbench::cli

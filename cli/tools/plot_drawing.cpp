@@ -1,12 +1,7 @@
 #include "cli/tools/plot_drawing.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
-#include <stop_token>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "reports/json/file_content.hpp"
 #include "workloads/measure/process.hpp"
@@ -14,8 +9,7 @@
 namespace taskbench::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using workloads::measure::ProcessOutcome;
+using measure::ProcessOutcome;
 
 constexpr std::string_view kMissing =
     "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox brings it.";
@@ -31,12 +25,12 @@ std::string reason_of(const ProcessOutcome& outcome) {
 }
 
 /// The drawing, or why there is none; then neither file is left.
-reports::render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& svg,
-                                     const fs::path& png) {
+render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& svg,
+                            const fs::path& png) {
   if (outcome.ok()) {
-    std::string drawing = reports::json::read_file(svg).bytes;
+    std::string drawing = json::read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && reports::json::read_file(png).bytes.ends_with(kPngEnd))
+    if (svg_is_whole && json::read_file(png).bytes.ends_with(kPngEnd))
       return {std::move(drawing), {}};
   }
   std::error_code ignored;
@@ -48,13 +42,13 @@ reports::render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::pa
 
 }  // namespace
 
-DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots, const fs::path& folder,
+DrawnPlots draw_plots(const std::vector<render::Plot>& plots, const fs::path& folder,
                       double timeout_s, ProgressLine& progress, const std::stop_token& stop) {
   DrawnPlots result;
   std::string gave_up;
   for (std::size_t i = 0; i < plots.size(); ++i) {
     const std::string& name = plots[i].name;
-    reports::render::DrawnPlot& drawn = result.plots[name];
+    render::DrawnPlot& drawn = result.plots[name];
     if (gave_up.empty()) {
       const auto show = [&](double) {
         progress.show(fmt::format("plot {}/{}, {} elapsed", i + 1, plots.size(),
@@ -62,13 +56,13 @@ DrawnPlots draw_plots(const std::vector<reports::render::Plot>& plots, const fs:
       };
       show(0);
       // --default-settings: without the user's own, which may change anything.
-      const ProcessOutcome outcome = workloads::measure::run_process(
-          {.command = {"gnuplot", "--default-settings", name + ".gp"},
-           .environment = {"LC_ALL=C.UTF-8"},
-           .timeout_s = timeout_s,
-           .waiting = show,
-           .folder = folder.string()},
-          stop);
+      const ProcessOutcome outcome =
+          measure::run_process({.command = {"gnuplot", "--default-settings", name + ".gp"},
+                                .environment = {"LC_ALL=C.UTF-8"},
+                                .timeout_s = timeout_s,
+                                .waiting = show,
+                                .folder = folder.string()},
+                               stop);
       drawn = result_of(outcome, folder / (name + ".svg"), folder / (name + ".png"));
       result.interrupted = result.interrupted || outcome.end == ProcessOutcome::End::interrupted;
       const bool would_again = outcome.end == ProcessOutcome::End::not_started ||

@@ -1,7 +1,6 @@
 #include "cli/tools/revision.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -13,14 +12,9 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <span>
-#include <stop_token>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "cli/output/progress_line.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/atomic_file.hpp"
 #include "workloads/measure/process.hpp"
 #include "workloads/measure/program.hpp"
@@ -29,8 +23,7 @@ namespace taskbench::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-using workloads::measure::ProcessOutcome;
+using measure::ProcessOutcome;
 using Waiting = std::function<void(const std::string& text)>;
 
 constexpr double kBuildTimeout_s = 24 * 3600;
@@ -57,7 +50,7 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
     const char* value = std::getenv(variable);
     if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
   }
-  const std::string key = workloads::measure::digest_of(identity);
+  const std::string key = measure::digest_of(identity);
   const fs::path folder = recipe.cache / key / commit;
   return {folder, folder / "source", folder / "build.log", folder / "lock", folder / "built"};
 }
@@ -97,12 +90,12 @@ class BuildLock {
   int descriptor_;
 };
 
-std::vector<std::string> last_lines_of(const fs::path& log) {
+Strings last_lines_of(const fs::path& log) {
   std::ifstream file(log, std::ios::binary);
   file.seekg(0, std::ios::end);
   const std::streamoff size = file.tellg();
   file.seekg(std::max(std::streamoff{0}, size - kLogTailBytes));
-  std::vector<std::string> lines;
+  Strings lines;
   for (std::string line; std::getline(file, line);) {
     lines.push_back(line.substr(0, kLogLineBytes));
     if (lines.size() > kLogLines) lines.erase(lines.begin());
@@ -122,13 +115,13 @@ std::vector<std::string> last_lines_of(const fs::path& log) {
 /// What a build of somebody's own needs so that equal sources give equal bytes in every checkout:
 /// the folder must not get into debug information and __FILE__, nor the hour into __DATE__. Of
 /// taskbench itself TASKBENCH_COMPARABLE sees to that.
-std::vector<std::string> comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
+Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
   if (recipe.build == kDefaultBuild) return {};
   const auto value_of = [](const char* variable) {
     const char* value = std::getenv(variable);
     return std::string(value != nullptr ? value : "");
   };
-  std::vector<std::string> result;
+  Strings result;
   if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
     for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
       const std::string given = value_of(variable);
@@ -150,7 +143,7 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   fs::remove(places.log);
   repository.add_worktree(places.source, commit);
   constexpr const char* kScript = "cd \"$1\" && exec sh -c \"$2\" >\"$3\" 2>&1";
-  const ProcessOutcome outcome = workloads::measure::run_process(
+  const ProcessOutcome outcome = measure::run_process(
       {.command = {"sh", "-c", kScript, "sh", places.source.string(), recipe.build,
                    places.log.string()},
        .environment = comparable_environment(recipe, places.source),
@@ -162,7 +155,7 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
            }},
       stop);
   if (!outcome.ok()) fail(name, outcome.text(), recipe, places.log);
-  const auto written = reports::json::write_file_atomically(places.stamp, recipe.build + '\n');
+  const auto written = json::write_file_atomically(places.stamp, recipe.build + '\n');
   if (!written.ok()) throw UsageError(written.error);
 }
 
@@ -228,7 +221,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
       }
     }
   }
-  std::vector<std::string> words = workloads::measure::split_command(recipe.program);
+  Strings words = measure::split_command(recipe.program);
   const fs::path program = places.source / words.front();
   if (!fs::is_regular_file(program) || ::access(program.c_str(), X_OK) != 0) {
     throw MissingProgram(

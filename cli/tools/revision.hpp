@@ -10,24 +10,19 @@
 // when. The whole cache may be deleted at any time.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "cli/tools/git.hpp"
 
 namespace taskbench::cli {
 
 /// What the user wants built, and where.
 struct BuildRecipe {
-  std::string build;            ///< a command for `sh -c`, run in the worktree's root
-  std::string program;          ///< a path below that root, and arguments
-  std::filesystem::path cache;  ///< absolute
+  std::string build;    ///< a command for `sh -c`, run in the worktree's root
+  std::string program;  ///< a path below that root, and arguments
+  fs::path cache;       ///< absolute
 };
 
 // They build taskbench itself, so that equal sources give equal bytes.
@@ -43,17 +38,17 @@ inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench
 inline constexpr std::size_t kKeptRevisions = 16;
 
 /// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
-[[nodiscard]] std::filesystem::path default_cache();
+[[nodiscard]] fs::path default_cache();
 
 /// A revision that could not be built. what() names it, the reason, and the log.
 class BuildError : public std::runtime_error {
  public:
-  BuildError(const std::string& what, std::vector<std::string> last_lines)
+  BuildError(const std::string& what, Strings last_lines)
       : std::runtime_error(what), last_lines_(std::move(last_lines)) {}
-  [[nodiscard]] const std::vector<std::string>& last_lines() const { return last_lines_; }
+  [[nodiscard]] const Strings& last_lines() const { return last_lines_; }
 
  private:
-  std::vector<std::string> last_lines_;  ///< of the log
+  Strings last_lines_;  ///< of the log
 };
 
 /// One that builds, and then has no program where it should be.
@@ -63,8 +58,8 @@ class MissingProgram : public BuildError {
 };
 
 struct BuiltRevision {
-  std::string command;           ///< runs the program, with its arguments
-  std::filesystem::path source;  ///< the root of the checkout
+  std::string command;  ///< runs the program, with its arguments
+  fs::path source;      ///< the root of the checkout
 };
 
 /// The program of `commit`: built now, or taken from the cache. `name` is what messages call it

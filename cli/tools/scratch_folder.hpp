@@ -1,21 +1,21 @@
 // A temporary folder.
 #pragma once
 
-#include <filesystem>
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 
 /// A folder for result files that is gone at the end.
 class ScratchFolder {
  public:
-  ScratchFolder();  ///< Throws std::filesystem::filesystem_error.
+  ScratchFolder();  ///< Throws fs::filesystem_error.
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
 };
 
 }  // namespace taskbench::cli

@@ -1,15 +1,10 @@
 #include "cli/trials/baseline_check.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
-#include <stop_token>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
@@ -18,7 +13,6 @@
 #include "cli/trials/measured_process.hpp"
 #include "cli/trials/noise_floors.hpp"
 #include "cli/trials/series.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/baseline_answers.hpp"
 #include "reports/json/reader.hpp"
@@ -30,11 +24,8 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace model = reports::model;
-namespace render = reports::render;
-using workloads::measure::ProgramError;
-using Stage = reports::verdict::BaselineFailure::Stage;
+using measure::ProgramError;
+using Stage = verdict::BaselineFailure::Stage;
 
 /// The baseline is of another machine or build; what() says wherein.
 class WrongMachine : public std::runtime_error {
@@ -113,8 +104,7 @@ void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) 
 
 /// The series of the journal, if there is one to go on with; otherwise makes room for a new one.
 std::optional<model::Series> resumed_series(const BaselineCheck& check) {
-  if (check.output.resume &&
-      (!check.replaces_journal || std::filesystem::exists(check.output.journal))) {
+  if (check.output.resume && (!check.replaces_journal || fs::exists(check.output.journal))) {
     model::Series series = json::read_series_journal(check.output.journal);
     if (series.setup.name == check.name) return series;
     throw UsageError(fmt::format("{} was started against the baseline '{}', not '{}'",
@@ -130,7 +120,7 @@ std::optional<model::Series> resumed_series(const BaselineCheck& check) {
 }
 
 std::string digest_of(const model::Series& series) {
-  return workloads::measure::digest_of(json::baseline_file(series));
+  return measure::digest_of(json::baseline_file(series));
 }
 
 /// The given program must be that of the journal. One that is gone is not needed any more, where
@@ -144,14 +134,14 @@ void refuse_other_program(const BaselineCheck& check, const model::SeriesSetup& 
                     setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
                     check.program));
   }
-  const std::string file = workloads::measure::split_command(setup.command).front();
-  if (file.find('/') != std::string::npos && !std::filesystem::exists(file)) return;
+  const std::string file = measure::split_command(setup.command).front();
+  if (file.find('/') != std::string::npos && !fs::exists(file)) return;
   refuse_changed(check.output.journal, setup, series_program(setup.command, check.timeout_s, stop));
 }
 
 /// What else was asked for must be what the journal was started with, and the baseline, too.
 void refuse_contradictions(const BaselineCheck& check, const VerdictOptions& verdict,
-                           const reports::verdict::BaselineComparison& comparison) {
+                           const verdict::BaselineComparison& comparison) {
   const model::SeriesSetup& setup = comparison.now.setup;
   const auto refuse = [&](std::string_view what) {
     throw UsageError(fmt::format("{} {}", check.output.journal.string(), what));
@@ -199,9 +189,9 @@ class Measurement {
       : check_(check), verdict_(verdict), stop_(stop) {}
 
   /// None when it was interrupted.
-  std::optional<reports::verdict::BaselineComparison> run() {
+  std::optional<verdict::BaselineComparison> run() {
     const StoreContent content = BaselineStore(check_.store).read();
-    const auto ours = of_this_machine(content, check_.name, workloads::measure::probe_machine());
+    const auto ours = of_this_machine(content, check_.name, measure::probe_machine());
     auto resumed = resumed_series(check_);
     if (resumed) {
       comparison_.now = std::move(*resumed);
@@ -270,7 +260,7 @@ class Measurement {
                json::LineFile& journal) {
     const SeriesRun run{.quiet = check_.output.quiet,
                         .keeps_all = comparison_.now.setup.compared_with->allow_busy,
-                        .place_ns = reports::verdict::place_of(comparison_.rolling)};
+                        .place_ns = verdict::place_of(comparison_.rolling)};
     run_series(program, scratch.path(), stop_, run, journal, comparison_.now);
   }
 
@@ -281,7 +271,7 @@ class Measurement {
     make_report();
     const auto& report = comparison_.report;
     if (comparison_.now.confirming || report.environment_moved ||
-        report.overall != reports::verdict::Verdict::fail) {
+        report.overall != verdict::Verdict::fail) {
       return true;
     }
     if (!check_.output.quiet) print_note("slower; measuring once more, to confirm it");
@@ -299,7 +289,7 @@ class Measurement {
     comparison_.policy.delta = by.delta;
     comparison_.policy.allow_busy = by.allow_busy || check_.allow_busy;
     comparison_.policy.noise_floors = by.noise_floors;
-    comparison_.report = reports::verdict::compare_with_baseline(
+    comparison_.report = verdict::compare_with_baseline(
         comparison_.now, comparison_.rolling, comparison_.anchor ? &*comparison_.anchor : nullptr,
         comparison_.policy);
   }
@@ -307,15 +297,15 @@ class Measurement {
   const BaselineCheck& check_;
   const VerdictOptions& verdict_;
   std::stop_token stop_;
-  reports::verdict::BaselineComparison comparison_;
+  verdict::BaselineComparison comparison_;
 };
 
 ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::string& message) {
   print_error(message);
   if (check.reports_failures) {
-    const reports::verdict::BaselineFailure failure{stage, check.name, check.program, message};
+    const verdict::BaselineFailure failure{stage, check.name, check.program, message};
     // Why the gate failed is known and said; that a file was not written is said, too.
-    (void)check.output.write(reports::json::to_json(failure),
+    (void)check.output.write(json::to_json(failure),
                              render::failure_markdown(failure, check.comment));
   }
   return stage == Stage::machine ? ExitCode::wrong_machine : ExitCode::measured_program_failed;
@@ -323,7 +313,7 @@ ExitCode report_failure(const BaselineCheck& check, Stage stage, const std::stri
 
 ExitCode interrupted(const BaselineCheck& check) {
   std::error_code failed;
-  print_note(std::filesystem::exists(check.output.journal, failed)
+  print_note(fs::exists(check.output.journal, failed)
                  ? fmt::format("interrupted; continue with the same command and --resume; what was "
                                "measured is in {}",
                                check.output.journal.string())
@@ -337,14 +327,14 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
                         const std::stop_token& stop) {
   check.output.refuse_unwritable();
   const auto judge = [&] {
-    std::optional<reports::verdict::BaselineComparison> comparison;
+    std::optional<verdict::BaselineComparison> comparison;
     try {
       comparison = Measurement(check, verdict, stop).run();
     } catch (const WrongMachine& error) {
       return report_failure(check, Stage::machine, error.what());
     }
     if (!comparison) return interrupted(check);
-    const bool written = check.output.write(reports::json::to_json(*comparison),
+    const bool written = check.output.write(json::to_json(*comparison),
                                             render::markdown(*comparison, check.comment));
     const bool printed =
         check.output.quiet || print_result(render::table(*comparison, table_style(STDOUT_FILENO)));
@@ -353,7 +343,7 @@ ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdic
     return verdict.exit_code(comparison->report.overall);
   };
   const auto failed = [&](const ProgramError& error) {
-    const auto* mistake = dynamic_cast<const workloads::measure::NotMeasurable*>(&error);
+    const auto* mistake = dynamic_cast<const measure::NotMeasurable*>(&error);
     if (mistake != nullptr && !check.reports_failures) throw UsageError(error.what());
     const ExitCode code = report_failure(check, Stage::measure, error.what());
     return mistake != nullptr && !mistake->has_failed() ? ExitCode::usage : code;

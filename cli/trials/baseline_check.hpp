@@ -2,12 +2,8 @@
 // what `taskbench baseline compare` and `taskbench gate` have in common.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string>
-
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 #include "cli/options/process_options.hpp"
 #include "cli/options/verdict_options.hpp"
 #include "cli/options/verdict_output.hpp"
@@ -21,7 +17,7 @@ inline constexpr int kMaxProcesses = 1000;
 
 struct BaselineCheck {
   std::string name{kDefaultBaseline};
-  std::filesystem::path store{kDefaultStore};
+  fs::path store{kDefaultStore};
   std::string program;           ///< empty: that of the baseline
   std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
   double timeout_s = kDefaultProcessTimeout_s;
@@ -30,7 +26,7 @@ struct BaselineCheck {
   /// For CI: one that is there is started afresh, and one to resume that is missing, too.
   bool replaces_journal = false;
   bool reports_failures = false;  ///< the files are written then as well
-  reports::render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
+  render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
 };
 
 /// Measures and judges, or judges again what the journal holds; what of the check contradicts the

@@ -1,8 +1,5 @@
 #include "cli/trials/baseline_store.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <system_error>
 
@@ -14,10 +11,6 @@
 
 namespace taskbench::cli {
 namespace {
-
-namespace fs = std::filesystem;
-namespace json = reports::json;
-namespace model = reports::model;
 
 constexpr std::string_view kSuffix = ".json";
 constexpr std::string_view kAnchorSuffix = ".anchor.json";
@@ -80,7 +73,7 @@ void read_folder(const fs::path& folder, StoreContent& content) {
 
 }  // namespace
 
-std::string baseline_name(std::string_view option, const Words& given) {
+std::string baseline_name(std::string_view option, const Strings& given) {
   const std::string& name = single(option, given);
   constexpr std::string_view kAllowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -98,8 +91,8 @@ std::string baseline_name(std::string_view option, const Words& given) {
   return name;
 }
 
-std::vector<std::string> StoreContent::names() const {
-  std::vector<std::string> result;
+Strings StoreContent::names() const {
+  Strings result;
   for (const StoreEntry& entry : entries) {
     if (result.empty() || result.back() != entry.rolling.setup.name) {
       result.push_back(entry.rolling.setup.name);
@@ -213,7 +206,7 @@ void BaselineStore::remove(const StoreEntry& entry) {
 std::string unknown_baseline(const std::string& name, const StoreContent& content) {
   const std::string save = fmt::format("; `taskbench baseline save{}` saves one",
                                        name == kDefaultBaseline ? std::string() : ' ' + name);
-  const std::vector<std::string> names = content.names();
+  const Strings names = content.names();
   if (names.empty()) return fmt::format("no baseline '{}': none is stored{}", name, save);
   const std::vector<std::string_view> views(names.begin(), names.end());
   return unknown_name("baseline", name, views) + save;
@@ -236,7 +229,7 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
     if (bad.name == name) throw UsageError(bad.what);
   }
   if (named.empty()) throw UsageError(unknown_baseline(name, content));
-  std::vector<std::string> keys;
+  Strings keys;
   for (const StoreEntry* entry : chosen.empty() ? named : chosen) {
     keys.push_back(model::baseline_key(entry->rolling.setup.key));
   }

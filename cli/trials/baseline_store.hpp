@@ -2,12 +2,7 @@
 // The key in a file rules; that in its path only keeps machines apart.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
+#include "cli/names.hpp"
 #include "reports/model/baseline.hpp"
 
 namespace taskbench::cli {
@@ -16,13 +11,12 @@ inline constexpr std::string_view kDefaultStore = "ci/baselines";
 inline constexpr std::string_view kDefaultBaseline = "default";
 
 /// The name of a baseline that was given. Throws UsageError for what cannot be one.
-[[nodiscard]] std::string baseline_name(std::string_view option,
-                                        const std::vector<std::string>& given);
+[[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
 
 struct StoreEntry {
-  std::filesystem::path file;
-  reports::model::Series rolling;
-  std::optional<reports::model::Series> anchor;
+  fs::path file;
+  model::Series rolling;
+  std::optional<model::Series> anchor;
 };
 
 /// A file that is no baseline, or an anchor without one.
@@ -35,14 +29,14 @@ struct StoreContent {
   std::vector<StoreEntry> entries;  ///< by name, then by key
   std::vector<BadEntry> bad;
 
-  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] Strings names() const;
 };
 
 class BaselineStore {
  public:
-  explicit BaselineStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit BaselineStore(fs::path folder) : folder_(std::move(folder)) {}
 
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
 
   /// Throws UsageError for a store that does not exist, is no folder or cannot be read.
   [[nodiscard]] StoreContent read() const;
@@ -51,11 +45,11 @@ class BaselineStore {
   void refuse_unwritable() const;
 
   /// Whether what save() would replace is sound and of this key. Throws UsageError.
-  void refuse_foreign(const reports::model::SeriesSetup& setup) const;
+  void refuse_foreign(const model::SeriesSetup& setup) const;
 
   /// Stores it as the rolling baseline, and as the anchor where there is none. True when it has
   /// become the anchor. Throws UsageError; what was stored before then stands.
-  bool save(const reports::model::Series& series) const;
+  bool save(const model::Series& series) const;
 
   /// The rolling one becomes the anchor. Throws UsageError.
   static void promote(const StoreEntry& entry);
@@ -64,9 +58,9 @@ class BaselineStore {
   static void remove(const StoreEntry& entry);
 
  private:
-  [[nodiscard]] std::filesystem::path file_of(const reports::model::SeriesSetup& setup) const;
+  [[nodiscard]] fs::path file_of(const model::SeriesSetup& setup) const;
 
-  std::filesystem::path folder_;
+  fs::path folder_;
 };
 
 /// "no baseline 'x'; did you mean …", with the command that saves one.
@@ -76,6 +70,6 @@ class BaselineStore {
 /// none and for several, whose keys it names.
 [[nodiscard]] const StoreEntry& choose(const StoreContent& content, const std::string& name,
                                        const std::optional<std::string>& key,
-                                       const reports::model::MachineKey& here);
+                                       const model::MachineKey& here);
 
 }  // namespace taskbench::cli

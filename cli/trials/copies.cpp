@@ -1,20 +1,12 @@
 #include "cli/trials/copies.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string_view>
 
 #include "workloads/machine/system_file.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct LinkedCopy {
   std::string digest;
@@ -23,7 +15,7 @@ struct LinkedCopy {
 
 /// The line of the manifest of that name.
 std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view name) {
-  for (const std::string_view line : workloads::measure::lines_of(manifest)) {
+  for (const std::string_view line : measure::lines_of(manifest)) {
     const auto first = line.find(' ');
     const auto second = line.find(' ', first + 1);
     if (second == std::string_view::npos || line.substr(second + 1) != name) continue;
@@ -34,7 +26,7 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
 }
 
 std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
-  const auto answer = workloads::measure::run_process(
+  const auto answer = measure::run_process(
       {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
   // A name with a backslash or a newline has one in front.
   const auto begin = answer.output.find_first_not_of('\\');
@@ -45,19 +37,19 @@ std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
 
 }  // namespace
 
-std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
+std::string why_not_copies(const std::vector<measure::Program>& programs,
                            const std::stop_token& stop) {
-  const std::vector<std::string>& first = programs.front().command();
+  const Strings& first = programs.front().command();
   std::string objects;
-  for (const workloads::measure::Program& program : programs) {
+  for (const measure::Program& program : programs) {
     const fs::path file = program.executable();
-    const std::vector<std::string>& command = program.command();
+    const Strings& command = program.command();
     if (!std::equal(command.begin() + 1, command.end(), first.begin() + 1, first.end())) {
       return fmt::format("'{}' and '{}' are run with different arguments", first.front(),
                          command.front());
     }
     const fs::path manifest = file.parent_path() / kRelinkManifest;
-    const auto content = workloads::measure::content_of(manifest);
+    const auto content = measure::content_of(manifest);
     if (!content) return fmt::format("there is no {}", manifest.string());
     const auto copy = line_of(*content, file.filename().string());
     if (!copy) return fmt::format("{} does not name '{}'", manifest.string(), file.string());

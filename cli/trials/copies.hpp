@@ -1,10 +1,7 @@
 // Whether programs are copies of one build: linked from the same objects, in different orders.
 #pragma once
 
-#include <stop_token>
-#include <string>
-#include <vector>
-
+#include "cli/names.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
@@ -14,7 +11,7 @@ namespace taskbench::cli {
 inline constexpr const char* kRelinkManifest = ".relink";
 
 /// Why they are not known to be copies of one build; empty when they are.
-[[nodiscard]] std::string why_not_copies(const std::vector<workloads::measure::Program>& programs,
+[[nodiscard]] std::string why_not_copies(const std::vector<measure::Program>& programs,
                                          const std::stop_token& stop);
 
 }  // namespace taskbench::cli

@@ -1,20 +1,17 @@
 #include "cli/trials/journal_room.hpp"
 
-#include <fmt/format.h>
-
-#include "cli/usage_error.hpp"
 #include "reports/json/line_file.hpp"
 
 namespace taskbench::cli {
 
 void make_room_for_journal(const JournalRoom& room) {
-  if (!std::filesystem::exists(room.path)) return;
+  if (!fs::exists(room.path)) return;
   bool is_journal = false;
   bool ended = false;
   try {
     ended = room.has_ended(room.path);
     is_journal = true;
-  } catch (const reports::json::JournalError&) {  // not ours to remove
+  } catch (const json::JournalError&) {  // not ours to remove
   }
   if (!is_journal) {
     throw UsageError(
@@ -28,7 +25,7 @@ void make_room_for_journal(const JournalRoom& room) {
         "{} exists{}; continue it with --resume, remove it, or name another by --journal",
         room.path.string(), ended ? "" : fmt::format(", and its {} has not ended", room.what)));
   }
-  std::filesystem::remove(room.path);
+  fs::remove(room.path);
 }
 
 }  // namespace taskbench::cli

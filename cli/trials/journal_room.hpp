@@ -1,19 +1,19 @@
 // When a journal that is in the way of a new one may go.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <string_view>
+
+#include "cli/names.hpp"
 
 namespace taskbench::cli {
 
 struct JournalRoom {
-  const std::filesystem::path& path;
+  const fs::path& path;
   bool named_by_user;
   bool replaces;          ///< for CI: one that is there is started afresh, whatever became of it
   std::string_view what;  ///< of which it is the journal: "trial"
   /// Whether that has come to its end. Throws json::JournalError for what is not such a journal.
-  std::function<bool(const std::filesystem::path&)> has_ended;
+  std::function<bool(const fs::path&)> has_ended;
 };
 
 /// One at the default place that has ended is not needed any more and is removed, as is any that is

@@ -1,10 +1,6 @@
 #include "cli/trials/measured_process.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stop_token>
-#include <string_view>
 
 #include "cli/options/near_miss.hpp"
 #include "cli/output/streams.hpp"
@@ -19,30 +15,29 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
 
 }  // namespace
 
-ExitCode fail_measurement(const workloads::measure::ProgramError& error) {
-  if (dynamic_cast<const workloads::measure::NotMeasurable*>(&error) != nullptr) {
+ExitCode fail_measurement(const measure::ProgramError& error) {
+  if (dynamic_cast<const measure::NotMeasurable*>(&error) != nullptr) {
     throw UsageError(error.what());
   }
   print_error(error.what());
   return ExitCode::measured_program_failed;
 }
 
-reports::model::Run run_once(const workloads::measure::Program& program,
-                             const workloads::measure::SampleRequest& request,
-                             const std::filesystem::path& scratch, const std::stop_token& stop) {
-  const std::filesystem::path file = scratch / "result.json";
+model::Run run_once(const measure::Program& program, const measure::SampleRequest& request,
+                    const fs::path& scratch, const std::stop_token& stop) {
+  const fs::path file = scratch / "result.json";
   std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // what an earlier process wrote is not this one's
+  fs::remove(file, ignored);  // what an earlier process wrote is not this one's
   program.measure(request, file, stop);
   try {
-    return reports::json::read_result_file(file, reports::json::UnusableRows::noted);
-  } catch (const reports::json::ReadError& error) {
-    throw workloads::measure::ProgramError(
+    return json::read_result_file(file, json::UnusableRows::noted);
+  } catch (const json::ReadError& error) {
+    throw measure::ProgramError(
         fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()));
   }
 }
 
-std::string why_left_out(const reports::model::Case& benchmark) {
+std::string why_left_out(const model::Case& benchmark) {
   if (benchmark.skipped) return fmt::format("skips it: {}", benchmark.error);
   if (!benchmark.unusable.empty()) {
     return fmt::format("gives it no usable time: its result {}", benchmark.unusable);
@@ -53,11 +48,11 @@ std::string why_left_out(const reports::model::Case& benchmark) {
   return {};
 }
 
-std::int64_t trial_repetitions(const workloads::measure::Program& program) {
-  return program.kind() == workloads::measure::Program::Kind::taskbench ? 1 : 2;
+std::int64_t trial_repetitions(const measure::Program& program) {
+  return program.kind() == measure::Program::Kind::taskbench ? 1 : 2;
 }
 
-void require_sound(const workloads::measure::Program& program, const reports::model::Run& result) {
+void require_sound(const measure::Program& program, const model::Run& result) {
   const std::string& name = program.command().front();
   for (const auto& benchmark : result.cases) {
     if (!benchmark.error.empty()) {
@@ -75,23 +70,20 @@ void require_sound(const workloads::measure::Program& program, const reports::mo
   }
 }
 
-reports::model::Run measure_once(const workloads::measure::Program& program,
-                                 const workloads::measure::SampleRequest& request,
-                                 const std::filesystem::path& scratch,
-                                 const std::stop_token& stop) {
-  reports::model::Run result = run_once(program, request, scratch, stop);
+model::Run measure_once(const measure::Program& program, const measure::SampleRequest& request,
+                        const fs::path& scratch, const std::stop_token& stop) {
+  model::Run result = run_once(program, request, scratch, stop);
   require_sound(program, result);
   return result;
 }
 
-bool is_chosen(const std::vector<std::string>& given, const std::string& benchmark) {
+bool is_chosen(const Strings& given, const std::string& benchmark) {
   return given.empty() || std::ranges::any_of(given, [&](const std::string& name) {
            return is_meant(name, benchmark);
          });
 }
 
-std::vector<std::string> chosen_benchmarks(const std::vector<std::string>& given,
-                                           const std::vector<std::string>& benchmarks) {
+Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
   const std::vector<std::string_view> names(benchmarks.begin(), benchmarks.end());
   std::vector<std::string_view> beginnings;  // each with its benchmarks' names, too
   for (const std::string_view each : names) {
@@ -110,7 +102,7 @@ std::vector<std::string> chosen_benchmarks(const std::vector<std::string>& given
       throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }
   }
-  std::vector<std::string> chosen;
+  Strings chosen;
   for (const std::string& each : benchmarks) {
     if (is_chosen(given, each)) chosen.push_back(each);
   }

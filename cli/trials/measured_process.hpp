@@ -3,20 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 #include "cli/exit_code.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/names.hpp"
 #include "reports/model/run.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
 
 /// A program that failed in one benchmark, whose name is known.
-class BenchmarkError : public workloads::measure::ProgramError {
+class BenchmarkError : public measure::ProgramError {
  public:
   BenchmarkError(const std::string& what, std::string benchmark)
       : ProgramError(what), benchmark_(std::move(benchmark)) {}
@@ -28,7 +24,7 @@ class BenchmarkError : public workloads::measure::ProgramError {
 
 /// A ProgramError on standard error, and the exit code; throws UsageError for a command that cannot
 /// be measured.
-[[nodiscard]] ExitCode fail_measurement(const workloads::measure::ProgramError& error);
+[[nodiscard]] ExitCode fail_measurement(const measure::ProgramError& error);
 
 /// What a command that measures programs makes of what `work` throws, which returns an exit code.
 /// Once `stop` is requested, every failure is an interruption, which `interrupted` reports; else
@@ -40,7 +36,7 @@ template <class Work, class Interrupted, class Failed>
     return work();
   } catch (const UsageError&) {
     if (!stop.stop_requested()) throw;
-  } catch (const workloads::measure::ProgramError& error) {
+  } catch (const measure::ProgramError& error) {
     if (!stop.stop_requested()) return failed(error);
   }
   return interrupted();
@@ -48,8 +44,8 @@ template <class Work, class Interrupted, class Failed>
 
 /// What a trial or a series asks of each of its processes.
 template <class Setup>
-[[nodiscard]] workloads::measure::SampleRequest request_of(const Setup& setup, double timeout_s) {
-  workloads::measure::SampleRequest request;
+[[nodiscard]] measure::SampleRequest request_of(const Setup& setup, double timeout_s) {
+  measure::SampleRequest request;
   request.benchmarks = setup.benchmarks;
   request.iterations = setup.iterations;
   request.repetitions = setup.repetitions;
@@ -61,34 +57,31 @@ template <class Setup>
 
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
 /// that failed or whose rows cannot be used. Throws ProgramError.
-[[nodiscard]] reports::model::Run run_once(const workloads::measure::Program& program,
-                                           const workloads::measure::SampleRequest& request,
-                                           const std::filesystem::path& scratch,
-                                           const std::stop_token& stop);
+[[nodiscard]] model::Run run_once(const measure::Program& program,
+                                  const measure::SampleRequest& request, const fs::path& scratch,
+                                  const std::stop_token& stop);
 
 /// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
 /// name; empty when it can.
-[[nodiscard]] std::string why_left_out(const reports::model::Case& benchmark);
+[[nodiscard]] std::string why_left_out(const model::Case& benchmark);
 
 /// How many repetitions show what a benchmark of the program writes: of Google Benchmark's, one
 /// that reports aggregates only does so from the second.
-[[nodiscard]] std::int64_t trial_repetitions(const workloads::measure::Program& program);
+[[nodiscard]] std::int64_t trial_repetitions(const measure::Program& program);
 
 /// Throws BenchmarkError for one that failed, cannot be used, or has no repetition.
-void require_sound(const workloads::measure::Program& program, const reports::model::Run& result);
+void require_sound(const measure::Program& program, const model::Run& result);
 
 /// Both: results that are sound.
-[[nodiscard]] reports::model::Run measure_once(const workloads::measure::Program& program,
-                                               const workloads::measure::SampleRequest& request,
-                                               const std::filesystem::path& scratch,
-                                               const std::stop_token& stop);
+[[nodiscard]] model::Run measure_once(const measure::Program& program,
+                                      const measure::SampleRequest& request,
+                                      const fs::path& scratch, const std::stop_token& stop);
 
 /// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
 /// "ping_pong/work_stealing/workers:2", too. No names: all are meant.
-[[nodiscard]] bool is_chosen(const std::vector<std::string>& given, const std::string& benchmark);
+[[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);
 
 /// Those of `benchmarks` that are. Throws UsageError for a name that means none of them.
-[[nodiscard]] std::vector<std::string> chosen_benchmarks(
-    const std::vector<std::string>& given, const std::vector<std::string>& benchmarks);
+[[nodiscard]] Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks);
 
 }  // namespace taskbench::cli

@@ -1,19 +1,13 @@
 #include "cli/trials/noise_floors.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <chrono>
-#include <optional>
 
-#include "cli/usage_error.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-namespace model = reports::model;
 
 // Two builds of the same sources differ by about so much through nothing but the places of their
 // functions. Not measured here: taken from experience on several machines.
@@ -53,21 +47,21 @@ model::NoiseFloor assumed(std::string_view why) {
 
 }  // namespace
 
-std::filesystem::path noise_file(const std::filesystem::path& store, const model::MachineKey& key) {
+fs::path noise_file(const fs::path& store, const model::MachineKey& key) {
   return store / (machine_key(key) + ".noise.json");
 }
 
-std::map<std::string, model::NoiseFloor> noise_floors(const std::filesystem::path& store,
+std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,
                                                       const model::MachineKey& key,
-                                                      const std::vector<std::string>& benchmarks,
+                                                      const Strings& benchmarks,
                                                       std::string_view today) {
-  const std::filesystem::path file = noise_file(store, key);
+  const fs::path file = noise_file(store, key);
   std::error_code ignored;
   std::optional<model::NoiseCalibration> noise;
-  if (std::filesystem::exists(file, ignored)) {
+  if (fs::exists(file, ignored)) {
     try {
-      noise = reports::json::read_noise(file);
-    } catch (const reports::json::ReadError& error) {
+      noise = json::read_noise(file);
+    } catch (const json::ReadError& error) {
       throw UsageError(error.what());
     }
   }

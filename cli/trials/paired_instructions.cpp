@@ -1,11 +1,7 @@
 #include "cli/trials/paired_instructions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
-#include <stop_token>
-#include <utility>
 
 #include "cli/trials/measured_process.hpp"
 #include "reports/model/event_count.hpp"
@@ -13,11 +9,10 @@
 namespace taskbench::cli {
 namespace {
 
-namespace model = reports::model;
+using measure::Program;
+using measure::SampleRequest;
 using model::InstructionSample;
 using model::Side;
-using workloads::measure::Program;
-using workloads::measure::SampleRequest;
 
 void take_counts(const model::Run& result, InstructionSample& sample) {
   sample.unavailable = "it wrote no count of them";
@@ -32,7 +27,7 @@ void take_counts(const model::Run& result, InstructionSample& sample) {
 }
 
 /// Fills in the counts, or why there are none.
-void count(const Program& program, double timeout_s, const std::filesystem::path& scratch,
+void count(const Program& program, double timeout_s, const fs::path& scratch,
            const std::stop_token& stop, InstructionSample& sample) {
   if (program.kind() != Program::Kind::taskbench) {
     sample.unavailable =
@@ -54,10 +49,10 @@ void count(const Program& program, double timeout_s, const std::filesystem::path
 
 }  // namespace
 
-void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
-                        double timeout_s, const std::stop_token& stop,
+void count_instructions(const TrialPrograms& programs, const fs::path& scratch, double timeout_s,
+                        const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
-                        reports::json::JournalWriter& journal, model::PairedTrial& trial) {
+                        json::JournalWriter& journal, model::PairedTrial& trial) {
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
   const std::size_t all = 2 * names.size();

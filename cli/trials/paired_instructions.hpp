@@ -1,11 +1,9 @@
 // Counts the instructions of both programs of a paired trial, before its first block.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <stop_token>
-#include <string>
 
+#include "cli/names.hpp"
 #include "cli/trials/paired_trial.hpp"
 #include "reports/json/journal.hpp"
 #include "reports/model/paired.hpp"
@@ -16,9 +14,9 @@ namespace taskbench::cli {
 /// `taskbench run --counters instructions-exact`. Each is appended to the journal and to the trial;
 /// what cannot be counted with the reason, which is no error. Returns early when `stop` is set.
 /// Throws JournalError.
-void count_instructions(const TrialPrograms& programs, const std::filesystem::path& scratch,
-                        double timeout_s, const std::stop_token& stop,
+void count_instructions(const TrialPrograms& programs, const fs::path& scratch, double timeout_s,
+                        const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
-                        reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
+                        json::JournalWriter& journal, model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

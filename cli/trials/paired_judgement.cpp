@@ -1,16 +1,8 @@
 #include "cli/trials/paired_judgement.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <stop_token>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/output/progress_line.hpp"
 #include "cli/output/streams.hpp"
@@ -22,7 +14,6 @@
 #include "cli/trials/noise_floors.hpp"
 #include "cli/trials/paired_instructions.hpp"
 #include "cli/trials/paired_trial.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/render/paired.hpp"
@@ -34,14 +25,10 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace model = reports::model;
-namespace render = reports::render;
-namespace verdict = reports::verdict;
+using measure::NotMeasurable;
+using measure::Program;
+using measure::ProgramError;
 using model::Side;
-using workloads::measure::NotMeasurable;
-using workloads::measure::Program;
-using workloads::measure::ProgramError;
 
 constexpr double kSilence_s = 2;  // that nobody wonders about
 
@@ -89,8 +76,7 @@ std::string trial_text(const TrialProgress& now) {
   return text;
 }
 
-[[noreturn]] void refuse_changed(const model::PairedProgram& then,
-                                 const std::filesystem::path& journal) {
+[[noreturn]] void refuse_changed(const model::PairedProgram& then, const fs::path& journal) {
   throw UsageError(fmt::format(
       "'{}' is not the program that {} was started with: it was built anew, or a library "
       "that it loads was; start a new trial",
@@ -98,7 +84,7 @@ std::string trial_text(const TrialProgress& now) {
 }
 
 void refuse_other_revision(const model::PairedProgram& then, const model::PairedProgram& now,
-                           Side side, const std::filesystem::path& journal) {
+                           Side side, const fs::path& journal) {
   if (now.commit.empty() || then.commit == now.commit) return;
   throw UsageError(fmt::format("--{}-rev: {} is {}, but {} was started with {}; start a new trial",
                                name_of(side), now.revision, abbreviated(now.commit),
@@ -131,8 +117,8 @@ class Comparison {
 
   void finish(PairedOutcome::Kind kind) { outcome_.kind = kind; }
 
-  void fail(Stage stage, std::optional<Side> side, std::string message,
-            std::vector<std::string> lines = {}, std::string benchmark = {}) {
+  void fail(Stage stage, std::optional<Side> side, std::string message, Strings lines = {},
+            std::string benchmark = {}) {
     outcome_.failure = {.stage = stage,
                         .side = side,
                         .benchmark = std::move(benchmark),
@@ -148,9 +134,7 @@ class Comparison {
     return side == Side::base ? trial_.setup.base : trial_.setup.head;
   }
 
-  [[nodiscard]] std::filesystem::path& root(Side side) {
-    return side == Side::base ? base_root_ : head_root_;
-  }
+  [[nodiscard]] fs::path& root(Side side) { return side == Side::base ? base_root_ : head_root_; }
 
   /// Which commits the revisions are, for a journal may be of others.
   void resolve() {
@@ -180,9 +164,8 @@ class Comparison {
 
   /// True when the trial of a journal goes on.
   bool take_journal() {
-    if (!plan_.output.resume ||
-        (plan_.policy.replaces_journal && plan_.base.given() && plan_.head.given() &&
-         !std::filesystem::exists(plan_.output.journal))) {
+    if (!plan_.output.resume || (plan_.policy.replaces_journal && plan_.base.given() &&
+                                 plan_.head.given() && !fs::exists(plan_.output.journal))) {
       make_room_for_journal(
           {.path = plan_.output.journal,
            .named_by_user = plan_.output.own_journal,
@@ -216,8 +199,7 @@ class Comparison {
       }
       // One that is gone, or that does not answer any more, is not needed for what is complete.
       if (!trial_.end) continue;
-      const std::string digest =
-          workloads::measure::digest_of_program(workloads::measure::split_command(now.command));
+      const std::string digest = measure::digest_of_program(measure::split_command(now.command));
       if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.output.journal);
     }
     const model::PairedSetup& then = trial_.setup;
@@ -262,7 +244,7 @@ class Comparison {
 
   [[nodiscard]] Program ask(Side side) {
     ProgressLine line(progress_style(plan_.output.quiet));
-    return Program::find_out(workloads::measure::split_command(program(side).command), stop_,
+    return Program::find_out(measure::split_command(program(side).command), stop_,
                              {.timeout_s = timeout_s(), .waiting = [&](double elapsed_s) {
                                 if (elapsed_s < kSilence_s) return;
                                 line.show(fmt::format("asking {} what it measures, {}",
@@ -295,11 +277,11 @@ class Comparison {
   }
 
   /// Whether nothing that was measured could differ. Says so where only the executables are equal.
-  bool are_the_same(const TrialPrograms& programs, const std::filesystem::path& scratch) {
+  bool are_the_same(const TrialPrograms& programs, const fs::path& scratch) {
     try {
       const auto identity =
-          workloads::measure::identity_of({&programs.base, root(Side::base)},
-                                          {&programs.head, root(Side::head)}, plan_.outputs, stop_);
+          measure::identity_of({&programs.base, root(Side::base)},
+                               {&programs.head, root(Side::head)}, plan_.outputs, stop_);
       if (!identity.holds) {
         if (!identity.doubt.empty() && !plan_.output.quiet) {
           print_note(fmt::format(
@@ -309,7 +291,7 @@ class Comparison {
         }
         return false;
       }
-    } catch (const workloads::measure::NoSuchOutput& error) {
+    } catch (const measure::NoSuchOutput& error) {
       throw UsageError(fmt::format("--outputs: {}", error.what()));
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
@@ -319,7 +301,7 @@ class Comparison {
     return true;
   }
 
-  void find_benchmarks(const TrialPrograms& programs, const std::filesystem::path& scratch,
+  void find_benchmarks(const TrialPrograms& programs, const fs::path& scratch,
                        model::PairedSetup& setup) {
     ProgressLine line(progress_style(plan_.output.quiet));
     explore(programs, plan_.workloads, scratch, timeout_s(), stop_, setup, [&] {
@@ -362,7 +344,7 @@ class Comparison {
     }
   }
 
-  void measure(const TrialPrograms& programs, bool resumes, const std::filesystem::path& scratch) {
+  void measure(const TrialPrograms& programs, bool resumes, const fs::path& scratch) {
     model::PairedSetup& setup = trial_.setup;
     if (resumes) {
       if (setup.base.digest != programs.base.digest())
@@ -373,9 +355,8 @@ class Comparison {
       setup.base.digest = programs.base.digest();
       setup.head.digest = programs.head.digest();
       find_benchmarks(programs, scratch, setup);
-      setup.noise_floors =
-          noise_floors(plan_.store, workloads::measure::probe_machine(), setup.benchmarks,
-                       workloads::measure::probe_environment("").date);
+      setup.noise_floors = noise_floors(plan_.store, measure::probe_machine(), setup.benchmarks,
+                                        measure::probe_environment("").date);
     }
     json::JournalWriter journal = resumes
                                       ? json::JournalWriter::resume(plan_.output.journal)
@@ -410,8 +391,8 @@ class Comparison {
   PairedOutcome& outcome_;
   model::PairedTrial& trial_;
   std::optional<GitRepository> repository_;
-  std::filesystem::path base_root_;  ///< of the checkout, where there is one
-  std::filesystem::path head_root_;
+  fs::path base_root_;  ///< of the checkout, where there is one
+  fs::path head_root_;
 };
 
 ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {

@@ -1,10 +1,8 @@
 // Compares two programs as ab and gate do, from what was asked for to files and exit code.
 #pragma once
 
-#include <stop_token>
-#include <string>
-
 #include "cli/exit_code.hpp"
+#include "cli/names.hpp"
 #include "cli/options/paired_options.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -19,8 +17,8 @@ struct PairedOutcome {
     interrupted,
   };
   Kind kind = Kind::interrupted;
-  reports::model::PairedTrial trial;  ///< its setup has at least both programs and `reproduce`
-  reports::model::PairedFailure failure;
+  model::PairedTrial trial;  ///< its setup has at least both programs and `reproduce`
+  model::PairedFailure failure;
   ExitCode failed_with = ExitCode::measured_program_failed;
 };
 
@@ -30,7 +28,6 @@ struct PairedOutcome {
 
 /// Prints what came of it, and writes the files that the plan names.
 [[nodiscard]] ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
-                              const VerdictOptions& verdict,
-                              const reports::render::CommentStyle& style);
+                              const VerdictOptions& verdict, const render::CommentStyle& style);
 
 }  // namespace taskbench::cli

@@ -1,12 +1,8 @@
 #include "cli/trials/paired_trial.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <stop_token>
-#include <utility>
 
 #include "cli/trials/measured_process.hpp"
 #include "reports/json/reader.hpp"
@@ -18,11 +14,9 @@
 namespace taskbench::cli {
 namespace {
 
-namespace json = reports::json;
-namespace model = reports::model;
-using workloads::measure::Program;
-using workloads::measure::ProgramError;
-using workloads::measure::SampleRequest;
+using measure::Program;
+using measure::ProgramError;
+using measure::SampleRequest;
 
 using Clock = std::chrono::steady_clock;
 
@@ -45,7 +39,7 @@ auto of_side(const TrialPrograms& programs, model::Side side, const Call& call) 
 
 /// One process of that side.
 model::Run measure_side(const TrialPrograms& programs, model::Side side,
-                        const SampleRequest& request, const std::filesystem::path& scratch,
+                        const SampleRequest& request, const fs::path& scratch,
                         const std::stop_token& stop) {
   return of_side(programs, side, [&](const Program& program) {
     return measure_once(program, request, scratch, stop);
@@ -63,7 +57,7 @@ model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmar
 struct Exploration {
   model::Run base;
   model::Run head;
-  std::vector<std::string> failing;      ///< in base; in neither result
+  Strings failing;                       ///< in base; in neither result
   std::vector<model::LeftOut> left_out;  ///< in neither result, too
 };
 
@@ -74,8 +68,7 @@ void leave_out(Exploration& both, const std::string& name, std::string reason) {
 }
 
 /// A benchmark that its program lists and then does not run must not look as if it were judged.
-void note_missing(const TrialPrograms& programs, const std::vector<std::string>& chosen,
-                  Exploration& both) {
+void note_missing(const TrialPrograms& programs, const Strings& chosen, Exploration& both) {
   const auto has = [&](const std::string& name) {
     return std::ranges::find(both.base.cases, name, &model::Case::name) != both.base.cases.end() ||
            std::ranges::find(both.head.cases, name, &model::Case::name) != both.head.cases.end();
@@ -90,8 +83,8 @@ void note_missing(const TrialPrograms& programs, const std::vector<std::string>&
   }
 }
 
-Exploration run_both(const TrialPrograms& programs, SampleRequest request,
-                     const std::filesystem::path& scratch, const std::stop_token& stop) {
+Exploration run_both(const TrialPrograms& programs, SampleRequest request, const fs::path& scratch,
+                     const std::stop_token& stop) {
   const auto run = [&](model::Side side) {
     return of_side(programs, side, [&](const Program& program) {
       request.repetitions = trial_repetitions(program);
@@ -125,7 +118,7 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request,
 }
 
 /// Whether each of `chosen` means a benchmark of either side.
-bool has_all(const Exploration& both, const std::vector<std::string>& chosen) {
+bool has_all(const Exploration& both, const Strings& chosen) {
   return std::ranges::all_of(chosen, [&](const std::string& name) {
     const auto is_meant = [&](const std::string& benchmark) {
       return is_chosen({name}, benchmark);
@@ -146,9 +139,9 @@ void store(const model::Run& result, model::ProcessSample& sample) {
       counters["cpu_ns"].push_back(repetition.cpu_ns);
       for (const auto& [name, value] : repetition.counters) counters[name].push_back(value);
     }
-    sample.real_ns[benchmark.name] = reports::stats::median(real);
+    sample.real_ns[benchmark.name] = stats::median(real);
     for (const auto& [name, values] : counters) {
-      sample.counters[benchmark.name][name] = reports::stats::median(values);
+      sample.counters[benchmark.name][name] = stats::median(values);
     }
   }
 }
@@ -172,9 +165,8 @@ void require_all(const model::PairedSetup& setup, const TrialPrograms& programs,
 /// Why no further block may be begun, if there is a reason.
 std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
                                       const TrialLimits& limits) {
-  const int blocks = reports::verdict::complete_blocks(trial);
-  if (limits.ends_when_decided && reports::verdict::is_at_look(trial) &&
-      reports::verdict::judge(trial).decided) {
+  const int blocks = verdict::complete_blocks(trial);
+  if (limits.ends_when_decided && verdict::is_at_look(trial) && verdict::judge(trial).decided) {
     return model::TrialEnd::decided;
   }
   if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
@@ -185,9 +177,9 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
 
 }  // namespace
 
-void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
-             const std::filesystem::path& scratch, double timeout_s, const std::stop_token& stop,
-             model::PairedSetup& setup, const std::function<void()>& waiting) {
+void explore(const TrialPrograms& programs, const Strings& chosen, const fs::path& scratch,
+             double timeout_s, const std::stop_token& stop, model::PairedSetup& setup,
+             const std::function<void()>& waiting) {
   SampleRequest request = request_of(setup, timeout_s);
   request.families = chosen;
   request.waiting = [&](double) {
@@ -235,9 +227,9 @@ void explore(const TrialPrograms& programs, const std::vector<std::string>& chos
   }
 }
 
-void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& setup) {
+void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
   // Of a name that means only what is left out, the report says why; it is not unknown.
-  std::vector<std::string> judged = chosen;
+  Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
     const auto is_meant = [&](const std::string& benchmark) {
       return is_chosen({name}, benchmark);
@@ -261,7 +253,7 @@ void keep_chosen(const std::vector<std::string>& chosen, model::PairedSetup& set
 }
 
 std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
-                              const model::PairedSetup& setup, const std::filesystem::path& scratch,
+                              const model::PairedSetup& setup, const fs::path& scratch,
                               double timeout_s, const std::stop_token& stop) {
   constexpr double kPatience_s = 60;
   const Clock::time_point start = Clock::now();
@@ -276,7 +268,7 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
       return true;
     }
   };
-  std::vector<std::string> names = setup.benchmarks;
+  Strings names = setup.benchmarks;
   if (names.empty()) {  // it failed before they were known: those of the other side are the same
     const model::Side other = side == model::Side::base ? model::Side::head : model::Side::base;
     try {
@@ -286,7 +278,7 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
       return {};
     }
   }
-  std::vector<std::string> failing;
+  Strings failing;
   for (const std::string& name : names) {
     request.benchmarks = {name};
     if (fails()) failing.push_back(name);
@@ -297,12 +289,12 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
   return failing.empty() || in_every_one ? std::string() : failing.front();
 }
 
-void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
-               const TrialLimits& limits, const std::stop_token& stop,
+void run_trial(const TrialPrograms& programs, const fs::path& scratch, const TrialLimits& limits,
+               const std::stop_token& stop,
                const std::function<void(const TrialProgress&)>& progress,
                json::JournalWriter& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, limits.timeout_s);
-  auto machine = workloads::measure::read_machine("/", false);
+  auto machine = measure::read_machine("/", false);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
   while (!trial.end && !stop.stop_requested()) {
@@ -317,7 +309,7 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
         return;
       }
     }
-    const auto plan = workloads::measure::block_plan(trial.setup.seed, sample.block);
+    const auto plan = measure::block_plan(trial.setup.seed, sample.block);
     sample.side = plan.sides[static_cast<std::size_t>(sample.position)];
     request.seed = plan.order_seed;
     request.padding_bytes = plan.padding_bytes;
@@ -337,8 +329,8 @@ void run_trial(const TrialPrograms& programs, const std::filesystem::path& scrat
     }
     sample.took_s = seconds_since(start);
     spent_s += sample.took_s;
-    const auto machine_now = workloads::measure::read_machine("/", false);
-    sample.machine = workloads::measure::use_between(machine, machine_now);
+    const auto machine_now = measure::read_machine("/", false);
+    sample.machine = measure::use_between(machine, machine_now);
     machine = machine_now;
     store(result, sample);
     require_all(trial.setup, programs, sample);

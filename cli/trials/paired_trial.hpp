@@ -2,13 +2,9 @@
 // has its verdict or the budget is spent.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
 
+#include "cli/names.hpp"
 #include "reports/json/journal.hpp"
 #include "reports/model/paired.hpp"
 #include "workloads/measure/program.hpp"
@@ -16,21 +12,21 @@
 namespace taskbench::cli {
 
 struct TrialPrograms {
-  workloads::measure::Program base;
-  workloads::measure::Program head;
+  measure::Program base;
+  measure::Program head;
 };
 
 /// A program that failed while it was measured, with whose it was and, when that is known, in which
 /// benchmark.
-class SideError : public workloads::measure::ProgramError {
+class SideError : public measure::ProgramError {
  public:
-  SideError(const std::string& what, reports::model::Side side, std::string benchmark = {})
+  SideError(const std::string& what, model::Side side, std::string benchmark = {})
       : ProgramError(what), side_(side), benchmark_(std::move(benchmark)) {}
-  [[nodiscard]] reports::model::Side side() const { return side_; }
+  [[nodiscard]] model::Side side() const { return side_; }
   [[nodiscard]] const std::string& benchmark() const { return benchmark_; }
 
  private:
-  reports::model::Side side_;
+  model::Side side_;
   std::string benchmark_;
 };
 
@@ -48,14 +44,14 @@ struct TrialProgress {
 /// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what
 /// cannot be judged, is noted and left out. `waiting` is called meanwhile.
 /// Throws SideError, and ProgramError when they have nothing in common.
-void explore(const TrialPrograms& programs, const std::vector<std::string>& chosen,
-             const std::filesystem::path& scratch, double timeout_s, const std::stop_token& stop,
-             reports::model::PairedSetup& setup, const std::function<void()>& waiting = {});
+void explore(const TrialPrograms& programs, const Strings& chosen, const fs::path& scratch,
+             double timeout_s, const std::stop_token& stop, model::PairedSetup& setup,
+             const std::function<void()>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
 /// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that matches no
 /// benchmark.
-void keep_chosen(const std::vector<std::string>& chosen, reports::model::PairedSetup& setup);
+void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 
 struct TrialLimits {
   double budget_s = 0;
@@ -65,18 +61,17 @@ struct TrialLimits {
 
 /// In which benchmark the program of `side` fails, after it has: each is run alone, once. Empty
 /// when that cannot be found out within a minute, and when it fails in every one.
-[[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs,
-                                            reports::model::Side side,
-                                            const reports::model::PairedSetup& setup,
-                                            const std::filesystem::path& scratch, double timeout_s,
+[[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
+                                            const model::PairedSetup& setup,
+                                            const fs::path& scratch, double timeout_s,
                                             const std::stop_token& stop);
 
 /// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
 /// journal and to the trial. Throws SideError and JournalError; the trial then holds what was
 /// complete.
-void run_trial(const TrialPrograms& programs, const std::filesystem::path& scratch,
-               const TrialLimits& limits, const std::stop_token& stop,
+void run_trial(const TrialPrograms& programs, const fs::path& scratch, const TrialLimits& limits,
+               const std::stop_token& stop,
                const std::function<void(const TrialProgress&)>& progress,
-               reports::json::JournalWriter& journal, reports::model::PairedTrial& trial);
+               json::JournalWriter& journal, model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

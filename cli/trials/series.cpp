@@ -1,17 +1,11 @@
 #include "cli/trials/series.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
-#include <stop_token>
-#include <utility>
 
 #include "cli/output/progress_line.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/trials/measured_process.hpp"
-#include "cli/usage_error.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/baseline.hpp"
@@ -25,14 +19,12 @@
 namespace taskbench::cli {
 namespace {
 
-namespace model = reports::model;
-using workloads::measure::NotMeasurable;
-using workloads::measure::Program;
-using workloads::measure::ProgramError;
-using workloads::measure::SampleRequest;
+using measure::NotMeasurable;
+using measure::Program;
+using measure::ProgramError;
+using measure::SampleRequest;
 
-std::map<std::string, double> medians(const model::Run& result,
-                                      const std::vector<std::string>& benchmarks,
+std::map<std::string, double> medians(const model::Run& result, const Strings& benchmarks,
                                       const Program& program) {
   std::map<std::string, double> real_ns;
   for (const std::string& name : benchmarks) {
@@ -43,7 +35,7 @@ std::map<std::string, double> medians(const model::Run& result,
     }
     std::vector<double> times;
     for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
-    real_ns[name] = reports::stats::median(times);
+    real_ns[name] = stats::median(times);
   }
   return real_ns;
 }
@@ -51,7 +43,7 @@ std::map<std::string, double> medians(const model::Run& result,
 /// Of the sources: what a taskbench says of itself, else the commit that is checked out here.
 std::string commit_of(const model::Run& result, const std::stop_token& stop) {
   if (!result.environment.git_commit.empty()) return result.environment.git_commit;
-  const auto answer = workloads::measure::run_process(
+  const auto answer = measure::run_process(
       {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
   return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
 }
@@ -65,23 +57,22 @@ std::string set_aside(int count) {
 SeriesProgram series_program(const std::string& command, double timeout_s,
                              const std::stop_token& stop) {
   try {
-    std::vector<std::string> words =
-        command.empty() ? std::vector{std::filesystem::canonical("/proc/self/exe").string()}
-                        : workloads::measure::split_command(command);
+    Strings words = command.empty() ? std::vector{fs::canonical("/proc/self/exe").string()}
+                                    : measure::split_command(command);
     return {Program::find_out(std::move(words), stop, {.timeout_s = timeout_s}), command,
             timeout_s};
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--program '{}': {}", command, error.what()));
   } catch (const NotMeasurable& error) {
     throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed());
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const fs::filesystem_error& error) {
     throw UsageError(fmt::format("this taskbench cannot be found; name it by --program: {}",
                                  error.code().message()));
   }
 }
 
-void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
-             const std::stop_token& stop, model::SeriesSetup& setup) {
+void explore(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
+             model::SeriesSetup& setup) {
   SampleRequest request = request_of(setup, program.timeout_s);
   request.repetitions = trial_repetitions(program.program);
   model::Run result = run_once(program.program, request, scratch, stop);
@@ -98,11 +89,11 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
   }
   setup.command = program.command;
   setup.digest = program.program.digest();
-  setup.date = workloads::measure::probe_environment({}).date;
+  setup.date = measure::probe_environment({}).date;
   setup.commit = commit_of(result, stop);
-  setup.key = workloads::measure::probe_machine();
-  setup.key.build = workloads::measure::build_fields(result);
-  for (auto& field : workloads::measure::canary_fields()) {
+  setup.key = measure::probe_machine();
+  setup.key.build = measure::build_fields(result);
+  for (auto& field : measure::canary_fields()) {
     setup.key.build.push_back(std::move(field));
   }
   setup.benchmarks.clear();
@@ -115,16 +106,15 @@ void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
   }
 }
 
-void refuse_changed(const std::filesystem::path& journal, const model::SeriesSetup& setup,
+void refuse_changed(const fs::path& journal, const model::SeriesSetup& setup,
                     const SeriesProgram& program) {
-  const auto differing =
-      differences(setup.key.machine, workloads::measure::probe_machine().machine);
+  const auto differing = differences(setup.key.machine, measure::probe_machine().machine);
   if (!differing.empty()) {
     throw UsageError(fmt::format("{} was started on another machine: {} was '{}', and is '{}'",
                                  journal.string(), differing.front().name, differing.front().first,
                                  differing.front().second));
   }
-  for (const auto& field : workloads::measure::canary_fields()) {
+  for (const auto& field : measure::canary_fields()) {
     if (model::value_of(setup.key.build, field.name) != field.value) {
       throw UsageError(fmt::format(
           "{} was started with the canary of another taskbench; start again", journal.string()));
@@ -138,15 +128,14 @@ void refuse_changed(const std::filesystem::path& journal, const model::SeriesSet
   }
 }
 
-void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::stop_token& stop, const SeriesRun& run, reports::json::LineFile& journal,
-                model::Series& series) {
-  const std::vector<std::string>& benchmarks = series.setup.benchmarks;
+void run_series(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
+                const SeriesRun& run, json::LineFile& journal, model::Series& series) {
+  const Strings& benchmarks = series.setup.benchmarks;
   ProgressLine line(progress_style(run.quiet));
   SampleRequest request = request_of(series.setup, program.timeout_s);
   if (!program.program.takes_iterations()) request.iterations.clear();
   std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
-  std::optional<double> place = run.place_ns ? run.place_ns : reports::verdict::place_of(series);
+  std::optional<double> place = run.place_ns ? run.place_ns : verdict::place_of(series);
   const int most_aside = run.keeps_all ? 0 : series.setup.processes;
   int begun = static_cast<int>(series.processes.size());
   int aside = 0;
@@ -154,13 +143,13 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
     const std::size_t number = series.processes.size();
     line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(), set_aside(aside)));
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
-    const auto drawn = workloads::measure::block_plan(series.setup.seed, begun++);
+    const auto drawn = measure::block_plan(series.setup.seed, begun++);
     request.seed = drawn.order_seed;
     request.padding_bytes = drawn.padding_bytes;
     model::SeriesProcess process;
-    process.before = canary ? *canary : workloads::measure::time_canary();
+    process.before = canary ? *canary : measure::time_canary();
     model::Run result;
-    const auto reading = workloads::measure::read_machine("/", false);
+    const auto reading = measure::read_machine("/", false);
     try {
       result = measure_once(program.program, request, scratch, stop);
     } catch (const ProgramError&) {
@@ -168,18 +157,17 @@ void run_series(const SeriesProgram& program, const std::filesystem::path& scrat
       if (stop.stop_requested()) return;
       throw;
     }
-    process.use =
-        workloads::measure::use_between(reading, workloads::measure::read_machine("/", false)).cpu;
+    process.use = measure::use_between(reading, measure::read_machine("/", false)).cpu;
     process.real_ns = medians(result, benchmarks, program.program);
-    canary = workloads::measure::time_canary();
+    canary = measure::time_canary();
     process.after = *canary;
-    if (aside < most_aside && !reports::verdict::was_at(place, process)) {
+    if (aside < most_aside && !verdict::was_at(place, process)) {
       ++aside;
       continue;
     }
-    journal.append(reports::json::journal_line(process, number));
+    journal.append(json::journal_line(process, number));
     series.processes.push_back(std::move(process));
-    if (!place) place = reports::verdict::place_of(series);
+    if (!place) place = verdict::place_of(series);
   }
   if (aside > 0 && !run.quiet) {
     print_note(fmt::format("{} set aside: the host had moved the CPUs",

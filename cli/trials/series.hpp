@@ -1,10 +1,7 @@
 // Runs several fresh processes of one program, one after the other, with the canary between them.
 #pragma once
 
-#include <filesystem>
-#include <stop_token>
-#include <string>
-
+#include "cli/names.hpp"
 #include "reports/json/line_file.hpp"
 #include "reports/model/baseline.hpp"
 #include "workloads/measure/program.hpp"
@@ -13,7 +10,7 @@ namespace taskbench::cli {
 
 /// Whose processes, and how long each may take.
 struct SeriesProgram {
-  workloads::measure::Program program;
+  measure::Program program;
   std::string command;  ///< as given; empty: the running taskbench
   double timeout_s = 0;
 };
@@ -25,13 +22,13 @@ struct SeriesProgram {
 
 /// Fills in what a series is of: the program, the date, the key. Runs the program once, not
 /// counted, to learn its benchmarks, their iterations, and how it was built. Throws ProgramError
-/// and reports::json::ReadError.
-void explore(const SeriesProgram& program, const std::filesystem::path& scratch,
-             const std::stop_token& stop, reports::model::SeriesSetup& setup);
+/// and json::ReadError.
+void explore(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
+             model::SeriesSetup& setup);
 
 /// What the journal was started with must be what goes on: the machine, the canary and the program.
 /// Throws UsageError.
-void refuse_changed(const std::filesystem::path& journal, const reports::model::SeriesSetup& setup,
+void refuse_changed(const fs::path& journal, const model::SeriesSetup& setup,
                     const SeriesProgram& program);
 
 /// How a series is measured, besides what its setup says.
@@ -46,8 +43,7 @@ struct SeriesRun {
 /// another is run, but no more than the series has: then all count, and their verdict says that the
 /// CPUs were moved. Throws ProgramError, ReadError and JournalError; the series then holds what was
 /// complete.
-void run_series(const SeriesProgram& program, const std::filesystem::path& scratch,
-                const std::stop_token& stop, const SeriesRun& run, reports::json::LineFile& journal,
-                reports::model::Series& series);
+void run_series(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
+                const SeriesRun& run, json::LineFile& journal, model::Series& series);
 
 }  // namespace taskbench::cli

@@ -1,0 +1,48 @@
+// What every file of cli/ needs: the words of the language, the parts that commands are made of,
+// and the one exception of the command line.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace taskbench::reports {
+namespace json {}
+namespace model {}
+namespace perf {}
+namespace render {}
+namespace stats {}
+namespace verdict {}
+}  // namespace taskbench::reports
+namespace taskbench::workloads::measure {}
+
+namespace taskbench::cli {
+
+namespace fs = std::filesystem;
+namespace json = reports::json;
+namespace model = reports::model;
+namespace perf = reports::perf;
+namespace render = reports::render;
+namespace stats = reports::stats;
+namespace verdict = reports::verdict;
+namespace measure = workloads::measure;
+
+using Strings = std::vector<std::string>;
+
+/// What the user asked for cannot be done. what() is a sentence that names the option or argument
+/// and says what to do. Ends the process with ExitCode::usage before anything is measured.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace taskbench::cli
