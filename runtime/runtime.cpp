@@ -42,7 +42,7 @@ Spawner& current_scheduler() {
 }  // namespace task
 
 struct Runtime::Core {
-  std::shared_ptr<scheduler::Engine> engine;
+  base::Ref<scheduler::Engine> engine;
   unsigned workers;
   bool gave_up = false;  // a shutdown with a limit passed it: do not wait in the destructor
 
@@ -52,7 +52,7 @@ struct Runtime::Core {
   }
 };
 
-Handle Handle::current() { return Handle(task::current_scheduler().shared()); }
+Handle Handle::current() { return Handle(base::Ref(&task::current_scheduler())); }
 
 Runtime::Runtime(std::unique_ptr<Core> core) noexcept : core_(std::move(core)) {}
 Runtime::Runtime(Runtime&&) noexcept = default;
@@ -69,7 +69,7 @@ void Runtime::refuse_nested_runtime() {
 }
 
 task::Header* Runtime::run_root(task::Header* root) noexcept {
-  const std::shared_ptr<scheduler::Engine> keep = core_->engine;  // the task may destroy this
+  const base::Ref<scheduler::Engine> keep = core_->engine;  // the task may destroy this
   keep->run_root(root);
   return root;
 }

@@ -46,9 +46,9 @@ class Handle {
 
  private:
   friend class Runtime;
-  explicit Handle(std::shared_ptr<task::Spawner> scheduler) : scheduler_(std::move(scheduler)) {}
+  explicit Handle(base::Ref<task::Spawner> scheduler) : scheduler_(std::move(scheduler)) {}
 
-  std::shared_ptr<task::Spawner> scheduler_;
+  base::Ref<task::Spawner> scheduler_;
 };
 
 /// A set of workers and the tasks they run. Movable; its functions are for one thread at a time,

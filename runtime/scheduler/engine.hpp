@@ -6,8 +6,7 @@
 // until then the task, which cannot complete, keeps the shutdown waiting.
 #pragma once
 
-#include <memory>
-
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/task/header.hpp"
@@ -17,17 +16,9 @@
 
 namespace taskbench::rt::scheduler {
 
-class Engine : public task::Spawner, public std::enable_shared_from_this<Engine> {
+class Engine : public task::Spawner {
  public:
   using Clock = base::Clock;
-
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  virtual ~Engine() = default;
-
-  [[nodiscard]] std::shared_ptr<task::Spawner> shared() noexcept final {
-    return shared_from_this();
-  }
 
   /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
   /// has finished. It has never been polled and has no schedule, which it gets here. Several
@@ -50,9 +41,6 @@ class Engine : public task::Spawner, public std::enable_shared_from_this<Engine>
 
   [[nodiscard]] virtual RuntimeStats stats() const = 0;
   [[nodiscard]] virtual trace::Recording& recording() noexcept = 0;
-
- protected:
-  Engine() = default;
 };
 
 }  // namespace taskbench::rt::scheduler

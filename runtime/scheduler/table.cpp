@@ -10,7 +10,7 @@ namespace taskbench::rt {
 namespace {
 
 template <class Engine>
-std::shared_ptr<scheduler::Engine> make(RuntimeOptions options) {
+base::Ref<scheduler::Engine> make(RuntimeOptions options) {
   return Engine::make(std::move(options));
 }
 

@@ -1,10 +1,10 @@
 // The schedulers there are.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string_view>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/scheduler/options.hpp"
 
 namespace taskbench::rt {
@@ -22,7 +22,7 @@ struct SchedulerInfo {
   bool repeatable;      ///< the same program and seed give the same schedule, as long as no other
                         ///< thread takes part
   /// With `workers` of 1 or more. Throws std::system_error when the system gives no more threads.
-  std::shared_ptr<scheduler::Engine> (*make)(RuntimeOptions options);
+  base::Ref<scheduler::Engine> (*make)(RuntimeOptions options);
 };
 
 /// All of them; the first is the default.

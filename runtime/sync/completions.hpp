@@ -15,15 +15,15 @@
 #pragma once
 
 #include <coroutine>
-#include <memory>
 #include <utility>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/leaf.hpp"
 
 namespace taskbench::rt::sync::detail {
 
-class Completions {
+class Completions : public base::Shared {
  public:
   /// What the list holds; the set's entry derives from it.
   struct Member {
@@ -33,10 +33,7 @@ class Completions {
 
   class NextDone;
 
-  Completions() = default;
   ~Completions();
-  Completions(const Completions&) = delete;
-  Completions& operator=(const Completions&) = delete;
 
   void report(Member* member) noexcept;
 
@@ -85,7 +82,7 @@ class [[nodiscard]] Completions::NextDone : private task::Leaf {
 /// Reports a member when it is destroyed. Lies in the member's frame, so as to be destroyed last.
 class Reporter {
  public:
-  Reporter(std::shared_ptr<Completions> completions, Completions::Member* member) noexcept
+  Reporter(base::Ref<Completions> completions, Completions::Member* member) noexcept
       : completions_(std::move(completions)), member_(member) {}
   Reporter(Reporter&&) noexcept = default;
   Reporter& operator=(Reporter&&) = delete;
@@ -94,7 +91,7 @@ class Reporter {
   }
 
  private:
-  std::shared_ptr<Completions> completions_;  // null once moved from
+  base::Ref<Completions> completions_;  // null once moved from
   Completions::Member* member_;
 };
 

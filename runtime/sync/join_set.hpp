@@ -126,7 +126,7 @@ class JoinSet {
 
   void swap(JoinSet& other) noexcept {
     members_.swap(other.members_);
-    completions_.swap(other.completions_);
+    std::swap(completions_, other.completions_);
   }
 
   /// Members that were not joined yet, finished or not.
@@ -139,7 +139,7 @@ class JoinSet {
   /// Spawns on a Runtime, or through a Handle.
   template <class Where>
   AbortHandle spawn_on(Where&& where, Task<T> task) {
-    if (completions_ == nullptr) completions_ = std::make_shared<detail::Completions>();
+    if (completions_ == nullptr) completions_ = base::Ref(new detail::Completions);
     std::list<std::unique_ptr<Member>> fresh;
     fresh.push_back(std::make_unique<Member>());
     Member& member = *fresh.front();
@@ -179,7 +179,7 @@ class JoinSet {
   /// Lets all members go on without the set, which is empty then.
   void detach_all() noexcept {
     if (completions_ != nullptr) completions_->abandon();
-    completions_ = nullptr;
+    completions_ = {};
     members_.clear();
   }
 
@@ -225,7 +225,7 @@ class JoinSet {
   }
 
   std::list<std::unique_ptr<Member>> members_;
-  std::shared_ptr<detail::Completions> completions_;  // null until the first spawn
+  base::Ref<detail::Completions> completions_;  // null until the first spawn
 };
 
 }  // namespace taskbench::rt::sync

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/base/shared.hpp"
 #include "runtime/sync/mpsc_channel.hpp"
 
 namespace taskbench::rt::sync::mpsc {
@@ -49,7 +50,7 @@ struct Message : Link {
 class SenderBase {
  public:
   /// Takes over a sender that the channel has counted.
-  explicit SenderBase(std::shared_ptr<Channel> channel) noexcept : channel_(std::move(channel)) {}
+  explicit SenderBase(base::Ref<Channel> channel) noexcept : channel_(std::move(channel)) {}
   SenderBase(const SenderBase& other) noexcept : channel_(other.channel_) {
     if (channel_ != nullptr) channel_->add_sender();
   }
@@ -72,7 +73,7 @@ class SenderBase {
   }
 
  private:
-  std::shared_ptr<Channel> channel_;
+  base::Ref<Channel> channel_;
 };
 
 }  // namespace detail
@@ -148,8 +149,7 @@ class Receiver {
   using Message = detail::Message<T>;
 
  public:
-  explicit Receiver(std::shared_ptr<detail::Channel> channel) noexcept
-      : channel_(std::move(channel)) {}
+  explicit Receiver(base::Ref<detail::Channel> channel) noexcept : channel_(std::move(channel)) {}
   Receiver(Receiver&& other) noexcept = default;
   Receiver& operator=(Receiver&& other) noexcept {
     if (this != &other) {
@@ -194,7 +194,7 @@ class Receiver {
   }
 
   void drop() noexcept {
-    const std::shared_ptr<detail::Channel> channel = std::exchange(channel_, nullptr);
+    const base::Ref<detail::Channel> channel = std::exchange(channel_, {});
     if (channel == nullptr) return;
     channel->close();
     for (detail::Link* link = channel->take_all(); link != nullptr;) {
@@ -204,7 +204,7 @@ class Receiver {
     }
   }
 
-  std::shared_ptr<detail::Channel> channel_;
+  base::Ref<detail::Channel> channel_;
 };
 
 /// A new channel in which at most `capacity` > 0 messages wait. Throws std::bad_alloc.
@@ -212,15 +212,15 @@ template <class T>
 [[nodiscard]] std::pair<Sender<T>, Receiver<T>> channel(std::size_t capacity) {
   TASKBENCH_ASSERT(capacity > 0 && capacity < detail::Channel::kUnbounded,
                    "a bounded channel holds at least one message");
-  auto shared = std::make_shared<detail::Channel>(capacity);
-  return {Sender<T>(shared), Receiver<T>(shared)};
+  base::Ref shared(new detail::Channel(capacity));
+  return {Sender<T>(shared), Receiver<T>(std::move(shared))};
 }
 
 /// A new channel without a bound. Throws std::bad_alloc.
 template <class T>
 [[nodiscard]] std::pair<UnboundedSender<T>, Receiver<T>> unbounded_channel() {
-  auto shared = std::make_shared<detail::Channel>(detail::Channel::kUnbounded);
-  return {UnboundedSender<T>(shared), Receiver<T>(shared)};
+  base::Ref shared(new detail::Channel(detail::Channel::kUnbounded));
+  return {UnboundedSender<T>(shared), Receiver<T>(std::move(shared))};
 }
 
 }  // namespace taskbench::rt::sync::mpsc

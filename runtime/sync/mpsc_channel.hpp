@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/sync/wait_list.hpp"
 #include "runtime/task/leaf.hpp"
@@ -46,7 +47,7 @@ struct Link {
   Link* next = nullptr;
 };
 
-class Channel {
+class Channel : public base::Shared {
  public:
   static constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
 
@@ -55,8 +56,6 @@ class Channel {
 
   explicit Channel(std::size_t capacity) noexcept : capacity_(capacity), room_(capacity) {}
   ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
 
   // For senders.
   void add_sender() noexcept;

@@ -1,7 +1,7 @@
 // What a task asks of the scheduler that it was spawned on: the interface upward.
 #pragma once
 
-#include <memory>
+#include "runtime/base/shared.hpp"
 
 namespace taskbench::rt::task {
 
@@ -26,17 +26,14 @@ class Schedule {
 };
 
 /// Where rt::spawn goes: a scheduler as tasks and Handles see it.
-class Spawner : public Schedule {
+/// Owned jointly by whoever may still spawn, Handles among them.
+class Spawner : public Schedule, public base::Shared {
  public:
+  virtual ~Spawner() = default;
+
   /// Takes a task just created, with its poll right. After shutdown the task is cancelled, at once
   /// or with all that is left. Any thread.
   virtual void spawn(Header* task) noexcept = 0;
-
-  /// Joint ownership, for Handles.
-  [[nodiscard]] virtual std::shared_ptr<Spawner> shared() noexcept = 0;
-
- protected:
-  ~Spawner() = default;
 };
 
 }  // namespace taskbench::rt::task

@@ -157,7 +157,7 @@ TEST(JoinSet, a_member_that_reported_is_joined_only_once_its_task_is_complete) {
 }
 
 TEST(JoinSet, D2_a_member_that_could_not_be_spawned_is_not_reported) {
-  const auto completions = std::make_shared<sync::detail::Completions>();
+  const base::Ref completions(new sync::detail::Completions);
   sync::detail::Completions::Member member;
   { const sync::detail::Reporter reporter(completions, &member); }
   EXPECT_EQ(completions->front(), nullptr);

@@ -49,7 +49,7 @@ void CurrentThread::schedule(task::Header* task) noexcept {
     return;
   }
   // Until the task is queued it keeps the scheduler alive; from then on this does.
-  const std::shared_ptr<Engine> keep = shared_from_this();
+  const base::Ref<CurrentThread> keep(this);
   inbox_.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
     outside_recorder_.wake(task);
@@ -135,7 +135,7 @@ void CurrentThread::Root::schedule(task::Header*) noexcept {
     return;
   }
   // The root, whose poll right is in these hands, keeps the scheduler alive until it is woken.
-  const std::shared_ptr<Engine> keep = scheduler_.shared_from_this();
+  const base::Ref<CurrentThread> keep(&scheduler_);
   scheduler_.wake_outside(*this);
 }
 

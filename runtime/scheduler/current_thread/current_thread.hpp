@@ -18,10 +18,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/engine.hpp"
@@ -33,8 +33,8 @@ namespace taskbench::rt::scheduler {
 
 class CurrentThread final : public Engine {
  public:
-  [[nodiscard]] static std::shared_ptr<CurrentThread> make(RuntimeOptions options) {
-    return std::shared_ptr<CurrentThread>(new CurrentThread(std::move(options)));
+  [[nodiscard]] static base::Ref<CurrentThread> make(RuntimeOptions options) {
+    return base::Ref<CurrentThread>(new CurrentThread(std::move(options)));
   }
 
   void schedule(task::Header* task) noexcept override;

@@ -10,10 +10,10 @@
 // Shutdown: the driver drains once the engine is closed; where there is no driver, join() does.
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include "runtime/base/random.hpp"
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
@@ -23,8 +23,8 @@ namespace taskbench::rt::work_stealing {
 
 class InTurn final : public WorkerSet {
  public:
-  [[nodiscard]] static std::shared_ptr<InTurn> make(RuntimeOptions options) {
-    return std::shared_ptr<InTurn>(new InTurn(std::move(options)));
+  [[nodiscard]] static base::Ref<InTurn> make(RuntimeOptions options) {
+    return base::Ref<InTurn>(new InTurn(std::move(options)));
   }
 
   void run_root(task::Header* root) noexcept override;

@@ -9,8 +9,8 @@
 
 namespace taskbench::rt::work_stealing {
 
-std::shared_ptr<Pool> Pool::make(RuntimeOptions options) {
-  const std::shared_ptr<Pool> pool(new Pool(std::move(options)));
+base::Ref<Pool> Pool::make(RuntimeOptions options) {
+  base::Ref<Pool> pool(new Pool(std::move(options)));
   pool->start();
   return pool;
 }
@@ -23,7 +23,7 @@ void Pool::start() {
   }
   for (std::uint32_t i = 0; i < worker_count(); ++i) {
     try {
-      threads_.emplace_back([keep = shared_from_this(), this, i] { thread_main(i); });
+      threads_.emplace_back([keep = base::Ref<Pool>(this), this, i] { thread_main(i); });
     } catch (...) {
       close();
       {

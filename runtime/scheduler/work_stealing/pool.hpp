@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 
@@ -18,7 +18,7 @@ class Pool final : public WorkerSet {
  public:
   /// With its threads started. Throws std::system_error if the system gives no more threads; those
   /// that were started have then been stopped.
-  [[nodiscard]] static std::shared_ptr<Pool> make(RuntimeOptions options);
+  [[nodiscard]] static base::Ref<Pool> make(RuntimeOptions options);
 
   void run_root(task::Header* root) noexcept override;
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;

@@ -33,7 +33,7 @@ void WorkerSet::schedule(task::Header* task) noexcept {
     return;
   }
   // Until the task is queued it keeps the engine alive; from then on this does.
-  const std::shared_ptr<Engine> keep = shared_from_this();
+  const base::Ref<WorkerSet> keep(this);
   injector.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
     outside_recorder_.wake(task);

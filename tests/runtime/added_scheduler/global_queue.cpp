@@ -16,8 +16,8 @@ GlobalQueue::GlobalQueue(RuntimeOptions options)
   threads_.reserve(options.workers);
 }
 
-std::shared_ptr<GlobalQueue> GlobalQueue::make(RuntimeOptions options) {
-  const std::shared_ptr<GlobalQueue> engine(new GlobalQueue(std::move(options)));
+base::Ref<GlobalQueue> GlobalQueue::make(RuntimeOptions options) {
+  base::Ref<GlobalQueue> engine(new GlobalQueue(std::move(options)));
   // The last to leave drains: until all threads have started that is this one.
   engine->running_ = 1;
   try {
@@ -46,7 +46,7 @@ bool GlobalQueue::push(task::Header* task, queue::Admit admit) noexcept {
 
 void GlobalQueue::schedule(task::Header* task) noexcept {
   // Until the task is queued it keeps the engine alive; from then on this does.
-  const std::shared_ptr<Engine> keep = shared_from_this();
+  const base::Ref<GlobalQueue> keep(this);
   push(task, queue::Admit::always);
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/injector.hpp"
@@ -31,7 +32,7 @@ namespace taskbench::rt::scheduler {
 class GlobalQueue final : public Engine {
  public:
   /// With its threads started.
-  [[nodiscard]] static std::shared_ptr<GlobalQueue> make(RuntimeOptions options);
+  [[nodiscard]] static base::Ref<GlobalQueue> make(RuntimeOptions options);
 
   void schedule(task::Header* task) noexcept override;
   void spawn(task::Header* task) noexcept override;

@@ -1,0 +1,76 @@
+// Joint ownership: an object that counts its owners, and goes with the last.
+//
+// Threads: an owner belongs to one thread at a time; owners of one object to any. Whoever makes a
+// new one from a pointer must know that some other stays until it is made.
+//
+// Rejected: std::shared_ptr. The permutation tester could not see its counts; it takes two words
+// where one does, and a compare-exchange loop to share what is at hand as `this`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::base {
+
+/// Base of what is owned jointly.
+class Shared {
+ public:
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+ protected:
+  Shared() = default;
+  ~Shared() = default;
+
+ private:
+  template <class T>
+  friend class Ref;
+
+  void add_owner() noexcept {
+    owners_.fetch_add(1, relaxed);  // relaxed: some owner stays while this one is made
+  }
+  [[nodiscard]] bool drop_owner() noexcept {
+    // acq_rel: pairs with itself: what each owner did comes before the last destroys the object
+    return owners_.fetch_sub(1, acq_rel) == 1;
+  }
+
+  Atomic<std::uint32_t> owners_{0};
+};
+
+/// An owner of a T, or of nothing.
+template <class T>
+class Ref {
+ public:
+  constexpr Ref() noexcept = default;
+  explicit Ref(T* object) noexcept : object_(object) {
+    if (object != nullptr) object->add_owner();
+  }
+  Ref(const Ref& other) noexcept : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  /// Of what derives from T, whose destructor is virtual then.
+  template <class Derived>
+  Ref(Ref<Derived> other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_ != nullptr && object_->drop_owner()) delete object_;
+  }
+
+  [[nodiscard]] T* get() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  T* operator->() const noexcept { return object_; }
+  friend bool operator==(const Ref& ref, std::nullptr_t) noexcept { return ref.object_ == nullptr; }
+
+ private:
+  template <class Other>
+  friend class Ref;
+
+  T* object_ = nullptr;
+};
+
+}  // namespace taskbench::rt::base
