@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "reports/model/date.hpp"
 #include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
-#include "reports/render/report_cases.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -93,7 +93,7 @@ std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
     return fmt::format(
         "{}: drifted since the anchor of {}: {} by now, while {} would be a failure; accept it by "
         "`taskbench baseline promote`.",
-        row.name, day_of(comparison.anchor->setup.date), percent_change(row.anchor->change),
+        row.name, model::day_of(comparison.anchor->setup.date), percent_change(row.anchor->change),
         percent(row.anchor->limit));
   }
   if (row.verdict == Verdict::inconclusive && !report.environment_moved) {
@@ -160,13 +160,13 @@ std::string basis(const BaselineComparison& comparison) {
       "baseline scatters, {}, "
       "with a chance of at most {} that any is a false alarm (Bonferroni), provided that nothing "
       "but what the canary and the CPU times show changed on the machine.",
-      stored.name, day_of(stored.date), stored.processes, comparison.now.processes.size(),
+      stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.confirmed ? "measured twice" : "when it is measured a second time as well",
       percent(comparison.policy.alpha));
   text += noise_floors_text(comparison.policy.noise_floors);
   if (comparison.anchor) {
-    text += fmt::format(" The anchor is of {}.", day_of(comparison.anchor->setup.date));
+    text += fmt::format(" The anchor is of {}.", model::day_of(comparison.anchor->setup.date));
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/model/date.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -26,7 +27,7 @@ std::string lead_of(const ReportInputs& inputs, const std::vector<const NamedRes
                        counted(in_order.size(), "result"));
     if (!newest.environment.date.empty()) {
       text += fmt::format("{} {}", in_order.size() == 1 ? ", measured" : ", the newest measured",
-                          day_of(newest.environment.date));
+                          model::day_of(newest.environment.date));
     }
     text += fmt::format(" on {}", machine_of(newest));
     if (const std::string commit = short_commit(newest); !commit.empty()) {

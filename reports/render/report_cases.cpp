@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "reports/model/date.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
@@ -22,36 +22,6 @@
 
 namespace taskbench::reports::render {
 namespace {
-
-/// Takes `digits` digits off the front; empty when there are not as many.
-std::optional<int> take_number(std::string_view& text, std::size_t digits) {
-  if (text.size() < digits) return std::nullopt;
-  int value = 0;
-  for (const char each : text.substr(0, digits)) {
-    if (each < '0' || each > '9') return std::nullopt;
-    value = 10 * value + (each - '0');
-  }
-  text.remove_prefix(digits);
-  return value;
-}
-
-bool take_one_of(std::string_view& text, std::string_view characters) {
-  if (text.empty() || characters.find(text.front()) == std::string_view::npos) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-/// "+01:00", "-0530", "Z" or nothing, in seconds east of Greenwich.
-std::optional<int> zone_of(std::string_view text) {
-  if (text.empty() || text == "Z") return 0;
-  const int sign = text.front() == '-' ? -1 : 1;
-  if (!take_one_of(text, "+-")) return std::nullopt;
-  const auto hours = take_number(text, 2);
-  take_one_of(text, ":");
-  const auto minutes = take_number(text, 2);
-  if (!hours || !minutes) return std::nullopt;
-  return sign * (*hours * 3600 + *minutes * 60);
-}
 
 std::pair<std::string, std::string> group_and_variant(const model::Case& benchmark) {
   const std::string& name = benchmark.name;
@@ -101,33 +71,13 @@ void note_counted(ShownCase& shown, const ShownCase::Counted& candidate) {
 
 }  // namespace
 
-std::optional<std::int64_t> instant_of(std::string_view date) {
-  using namespace std::chrono;
-  const auto years = take_number(date, 4);
-  if (!years || !take_one_of(date, "-")) return std::nullopt;
-  const auto months = take_number(date, 2);
-  if (!months || !take_one_of(date, "-")) return std::nullopt;
-  const auto days = take_number(date, 2);
-  if (!days || !take_one_of(date, "T ")) return std::nullopt;
-  const auto hour = take_number(date, 2);
-  if (!hour || !take_one_of(date, ":")) return std::nullopt;
-  const auto minute = take_number(date, 2);
-  if (!minute || !take_one_of(date, ":")) return std::nullopt;
-  const auto second = take_number(date, 2);
-  const auto zone = second ? zone_of(date) : std::nullopt;
-  const year_month_day day{year(*years), month(static_cast<unsigned>(*months)),
-                           std::chrono::day(static_cast<unsigned>(*days))};
-  if (!zone || !day.ok()) return std::nullopt;
-  const std::int64_t of_day = sys_days(day).time_since_epoch().count();
-  return of_day * 86400 + *hour * 3600 + *minute * 60 + *second - *zone;
-}
-
 std::vector<const NamedResult*> in_order_of_time(const std::vector<NamedResult>& results) {
   std::vector<const NamedResult*> order;
   for (const NamedResult& result : results) order.push_back(&result);
   // An empty optional is less than any other.
-  std::ranges::stable_sort(
-      order, {}, [](const NamedResult* each) { return instant_of(each->file.environment.date); });
+  std::ranges::stable_sort(order, {}, [](const NamedResult* each) {
+    return model::instant_of(each->file.environment.date);
+  });
   return order;
 }
 
@@ -300,12 +250,6 @@ std::string short_commit(const model::Run& file) {
   const bool dirty = commit.ends_with(kDirty);
   if (dirty) commit.resize(commit.size() - kDirty.size());
   return commit.substr(0, kDigits) + (dirty ? std::string(kDirty) : std::string());
-}
-
-std::string day_of(const std::string& date) { return instant_of(date) ? date.substr(0, 10) : date; }
-
-std::string time_of_day(const std::string& date) {
-  return instant_of(date) ? date.substr(11, 8) : std::string();
 }
 
 Cell time_cell_of(double ns) { return {time_text(ns), Tone::plain, ns}; }

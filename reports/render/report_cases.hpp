@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,10 +47,6 @@ struct ShownCase {
   /// Whether an iteration is a known number of operations.
   [[nodiscard]] bool has_operations() const { return benchmark->operations > 0; }
 };
-
-/// Seconds since 1970 of a date as Google Benchmark writes them: RFC 3339, or older forms without a
-/// zone, which is then taken for UTC. Empty for others.
-[[nodiscard]] std::optional<std::int64_t> instant_of(std::string_view date);
 
 /// Pointers to the results, the oldest first; those without a date come before all others, in
 /// their own order.
@@ -107,12 +102,6 @@ struct IndexRange {
 
 /// "1a2b3c4", "-dirty" kept; empty when it is not known.
 [[nodiscard]] std::string short_commit(const model::Run& file);
-
-/// The day of a date; the whole of what is no such date.
-[[nodiscard]] std::string day_of(const std::string& date);
-
-/// "08:15:00" of a date that has a time.
-[[nodiscard]] std::string time_of_day(const std::string& date);
 
 /// A time in the unit that suits it, and what to sort it by.
 [[nodiscard]] Cell time_cell_of(double ns);

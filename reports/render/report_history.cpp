@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "reports/model/date.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/report_sections.hpp"
@@ -49,8 +50,8 @@ std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& 
   };
   // What a date has more to tell is told only where less of it is the same for several.
   const auto moment_of = [](const model::Run& file, int detail) {
-    const std::string day = day_of(file.environment.date);
-    const std::string time = time_of_day(file.environment.date);
+    const std::string day = model::day_of(file.environment.date);
+    const std::string time = model::time_of_day(file.environment.date);
     if (detail == 0 || time.empty()) return day;
     return fmt::format("{} {}", day, detail == 1 ? time.substr(0, 5) : time);
   };

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "reports/model/date.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/report_cases.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -67,9 +67,9 @@ std::string table(const std::vector<verdict::StoredBaseline>& list, const TableS
   for (const verdict::StoredBaseline& each : list) {
     const auto& setup = each.rolling.setup;
     rows.push_back({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",
-                    day_of(setup.date), short_commit(setup.commit), std::to_string(setup.processes),
-                    std::to_string(setup.benchmarks.size()),
-                    each.anchor ? day_of(each.anchor->setup.date) : std::string(kNone)});
+                    model::day_of(setup.date), short_commit(setup.commit),
+                    std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
+                    each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
   }
   return in_rows(rows, {true, true, true, true, true, false, false, true}, style.table_columns());
 }

@@ -320,16 +320,5 @@ TEST(Report, is_the_same_for_the_same_inputs) {
   EXPECT_EQ(html(report(inputs), {}), html(report(inputs), {}));
 }
 
-TEST(InstantOf, understands_the_dates_of_google_benchmark) {
-  EXPECT_EQ(instant_of("1970-01-02T00:00:01Z"), 86401);
-  EXPECT_EQ(instant_of("2026-03-14T15:09:26+01:00"), 1773497366);
-  EXPECT_EQ(instant_of("2026-03-14 14:09:26"), 1773497366);
-  EXPECT_EQ(instant_of("2026-03-14T09:39:26-0430"), 1773497366);
-  for (const char* bad :
-       {"", "yesterday", "2026-13-01T00:00:00Z", "03/14/26 15:09:26", "2026-03-14"}) {
-    EXPECT_FALSE(instant_of(bad)) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace taskbench::reports::render

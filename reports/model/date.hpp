@@ -1,0 +1,21 @@
+// Dates as files hold them: RFC 3339, or older forms of Google Benchmark without a zone, which are
+// taken for UTC. A file may hold any other text in their place.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace taskbench::reports::model {
+
+/// Empty for what is no such date.
+[[nodiscard]] std::optional<std::chrono::sys_seconds> instant_of(std::string_view date);
+
+/// "2026-03-14"; the whole of what is no date.
+[[nodiscard]] std::string day_of(std::string_view date);
+
+/// "08:15:00"; empty for what is no date.
+[[nodiscard]] std::string time_of_day(std::string_view date);
+
+}  // namespace taskbench::reports::model
