@@ -18,7 +18,7 @@
 #include "cli/options/values.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
-#include "reports/json/line_file.hpp"
+#include "reports/files/line_file.hpp"
 #include "workloads/machine/environment.hpp"
 
 namespace taskbench::cli {
@@ -219,7 +219,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
   } catch (const UsageError& error) {
     print_error(error.what());
     return ExitCode::usage;
-  } catch (const json::JournalError& error) {
+  } catch (const files::JournalError& error) {
     print_error(error.what());
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {

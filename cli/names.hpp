@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 namespace taskbench::reports {
+namespace files {}
 namespace json {}
 namespace model {}
 namespace perf {}
@@ -28,6 +29,7 @@ namespace taskbench::workloads::measure {}
 namespace taskbench::cli {
 
 namespace fs = std::filesystem;
+namespace files = reports::files;
 namespace json = reports::json;
 namespace model = reports::model;
 namespace perf = reports::perf;

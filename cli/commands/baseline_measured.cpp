@@ -97,9 +97,9 @@ model::Series measured_series(const SavePlan& plan, const std::stop_token& stop)
   } else {
     series = begun_series(plan, program, scratch.path(), stop);
   }
-  json::LineFile journal =
-      plan.resume ? json::LineFile::resume(plan.journal)
-                  : json::LineFile::create(plan.journal, json::journal_line(series.setup));
+  files::LineFile journal =
+      plan.resume ? files::LineFile::resume(plan.journal)
+                  : files::LineFile::create(plan.journal, json::journal_line(series.setup));
   run_series(program, scratch.path(), stop, {.quiet = plan.quiet, .keeps_all = plan.allow_busy},
              journal, series);
   return series;

@@ -15,7 +15,7 @@
 #include "cli/output/terminal.hpp"
 #include "cli/tools/counter_pass.hpp"
 #include "cli/tools/exact_pass.hpp"
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/render/report.hpp"
 #include "reports/stats/summary.hpp"
@@ -105,8 +105,8 @@ bool write_files(const RunPlan& plan, const model::Run& run) {
 /// kill included. A failure is not told: write_files() will meet it again.
 void keep_times(const RunPlan& plan, const model::Run& run) {
   const auto keep = [](const std::optional<fs::path>& file, auto text) {
-    if (!file || !json::is_replaced(*file)) return;
-    static_cast<void>(json::write_file_atomically(*file, text()));
+    if (!file || !files::is_replaced(*file)) return;
+    static_cast<void>(files::write_atomically(*file, text()));
   };
   keep(plan.json, [&] { return json::to_json(run); });
   keep(plan.json_flat, [&] { return json::to_flat_json(run); });

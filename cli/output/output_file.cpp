@@ -1,19 +1,19 @@
 #include "cli/output/output_file.hpp"
 
 #include "cli/output/streams.hpp"
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 
 namespace taskbench::cli {
 
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {
   if (!file) return;
-  const auto outcome = json::check_writable(*file, expected_bytes);
+  const auto outcome = files::check_writable(*file, expected_bytes);
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 
 bool write_output(const std::optional<fs::path>& file, std::string_view content, bool notes) {
   if (!file) return true;
-  const auto outcome = json::write_file_atomically(*file, content);
+  const auto outcome = files::write_atomically(*file, content);
   if (!outcome.ok()) {
     print_error(outcome.error);
     return false;

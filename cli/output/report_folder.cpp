@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -85,7 +85,7 @@ void ReportFolder::check_target() const {
 }
 
 void ReportFolder::write(const fs::path& name, std::string_view content) const {
-  const auto outcome = json::write_file_atomically(temporary_ / name, content);
+  const auto outcome = files::write_atomically(temporary_ / name, content);
   if (!outcome.ok()) {
     throw UsageError(
         fmt::format("the report in \"{}\" was not written: {}", target_.string(), outcome.error));

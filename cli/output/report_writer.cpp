@@ -4,7 +4,7 @@
 
 #include "cli/output/report_folder.hpp"
 #include "cli/output/streams.hpp"
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 #include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
 
@@ -41,7 +41,7 @@ DrawnPlots draw(const render::Document& document, const ReportRequest& request,
 
 void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
-  const auto outcome = json::check_writable(trial.temporary() / kPage, kReportBytes);
+  const auto outcome = files::check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
     throw UsageError(
         fmt::format("no report can be written to \"{}\": {}", folder.string(), outcome.error));

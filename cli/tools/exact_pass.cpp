@@ -7,7 +7,7 @@
 #include "cli/output/streams.hpp"
 #include "cli/tools/case_command.hpp"
 #include "cli/tools/scratch_folder.hpp"
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/callgrind.hpp"
 #include "workloads/measure/process.hpp"
@@ -79,7 +79,7 @@ class ExactPass {
         if (outcome.end != ProcessOutcome::End::exited) given_up_ = event.unavailable;
         break;
       }
-      const auto counts = json::read_file(scratch_.path() / "callgrind.out");
+      const auto counts = files::read_file(scratch_.path() / "callgrind.out");
       if (const auto total = perf::callgrind_instructions(counts.bytes)) {
         event.per_iteration.push_back(static_cast<double>(*total) / kIterations);
       } else {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 #include "workloads/measure/counting_region.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -117,7 +117,7 @@ Perf::Answer Perf::ask(Strings options, const Strings& command, const Strings& e
     }
     return answer;
   }
-  answer.output = perf::parse_perf_stat(json::read_file(file).bytes);
+  answer.output = perf::parse_perf_stat(files::read_file(file).bytes);
   answer.failure = answer.output.damage;
   if (answer.failure.empty() && answer.output.counts.empty()) {
     answer.failure = "perf stat ended well but wrote no counts";

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <fstream>
 
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 #include "reports/perf/script.hpp"
 #include "reports/perf/stat.hpp"
 #include "workloads/measure/counting_region.hpp"
@@ -148,7 +148,7 @@ Recording record(const Strings& command, unsigned frequency, double timeout_s,
   request.environment = {"LC_ALL=C"};
   outcome = measure::run_process(request, stop);
   if (!outcome.ok()) throw PerfError(why("perf script", outcome));
-  recording.profile = perf::parse_perf_script(json::read_file(script).bytes);
+  recording.profile = perf::parse_perf_script(files::read_file(script).bytes);
   return recording;
 }
 

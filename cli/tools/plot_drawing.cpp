@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 #include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
@@ -28,9 +28,9 @@ std::string reason_of(const ProcessOutcome& outcome) {
 render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& svg,
                             const fs::path& png) {
   if (outcome.ok()) {
-    std::string drawing = json::read_file(svg).bytes;
+    std::string drawing = files::read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && json::read_file(png).bytes.ends_with(kPngEnd))
+    if (svg_is_whole && files::read_file(png).bytes.ends_with(kPngEnd))
       return {std::move(drawing), {}};
   }
   std::error_code ignored;

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "cli/output/progress_line.hpp"
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 #include "workloads/measure/process.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -155,7 +155,7 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
            }},
       stop);
   if (!outcome.ok()) fail(name, outcome.text(), recipe, places.log);
-  const auto written = json::write_file_atomically(places.stamp, recipe.build + '\n');
+  const auto written = files::write_atomically(places.stamp, recipe.build + '\n');
   if (!written.ok()) throw UsageError(written.error);
 }
 

@@ -238,7 +238,7 @@ class Measurement {
         .delta = verdict_.delta(),
         .allow_busy = check_.allow_busy,
         .noise_floors = noise_floors(check_.store, setup.key, setup.benchmarks, setup.date)};
-    auto journal = json::LineFile::create(check_.output.journal, json::journal_line(setup));
+    auto journal = files::LineFile::create(check_.output.journal, json::journal_line(setup));
     measure(program, scratch, journal);
   }
 
@@ -247,7 +247,7 @@ class Measurement {
     const SeriesProgram program = series_program(setup.command, check_.timeout_s, stop_);
     refuse_changed(check_.output.journal, setup, program);
     const ScratchFolder scratch;
-    auto journal = json::LineFile::resume(check_.output.journal);
+    auto journal = files::LineFile::resume(check_.output.journal);
     if (comparison_.now.complete()) {
       comparison_.now.confirming = true;
       journal.append(json::confirming_line());
@@ -257,7 +257,7 @@ class Measurement {
 
   /// Where the CPUs were when the baseline was saved.
   void measure(const SeriesProgram& program, const ScratchFolder& scratch,
-               json::LineFile& journal) {
+               files::LineFile& journal) {
     const SeriesRun run{.quiet = check_.output.quiet,
                         .keeps_all = comparison_.now.setup.compared_with->allow_busy,
                         .place_ns = verdict::place_of(comparison_.rolling)};

@@ -5,7 +5,7 @@
 
 #include "cli/options/options.hpp"
 #include "cli/output/output_file.hpp"
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
 
@@ -23,7 +23,7 @@ fs::path anchor_of(const fs::path& file) {
 }
 
 void write(const fs::path& file, const model::Series& series) {
-  const auto outcome = json::write_file_atomically(file, json::baseline_file(series));
+  const auto outcome = files::write_atomically(file, json::baseline_file(series));
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 

@@ -1,6 +1,6 @@
 #include "cli/trials/journal_room.hpp"
 
-#include "reports/json/line_file.hpp"
+#include "reports/files/line_file.hpp"
 
 namespace taskbench::cli {
 
@@ -11,7 +11,7 @@ void make_room_for_journal(const JournalRoom& room) {
   try {
     ended = room.has_ended(room.path);
     is_journal = true;
-  } catch (const json::JournalError&) {  // not ours to remove
+  } catch (const files::JournalError&) {  // not ours to remove
   }
   if (!is_journal) {
     throw UsageError(

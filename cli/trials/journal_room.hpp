@@ -12,7 +12,7 @@ struct JournalRoom {
   bool named_by_user;
   bool replaces;          ///< for CI: one that is there is started afresh, whatever became of it
   std::string_view what;  ///< of which it is the journal: "trial"
-  /// Whether that has come to its end. Throws json::JournalError for what is not such a journal.
+  /// Whether that has come to its end. Throws files::JournalError for what is not such a journal.
   std::function<bool(const fs::path&)> has_ended;
 };
 

@@ -129,7 +129,7 @@ void refuse_changed(const fs::path& journal, const model::SeriesSetup& setup,
 }
 
 void run_series(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
-                const SeriesRun& run, json::LineFile& journal, model::Series& series) {
+                const SeriesRun& run, files::LineFile& journal, model::Series& series) {
   const Strings& benchmarks = series.setup.benchmarks;
   ProgressLine line(progress_style(run.quiet));
   SampleRequest request = request_of(series.setup, program.timeout_s);

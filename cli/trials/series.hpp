@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/names.hpp"
-#include "reports/json/line_file.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/model/baseline.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -44,6 +44,6 @@ struct SeriesRun {
 /// CPUs were moved. Throws ProgramError, ReadError and JournalError; the series then holds what was
 /// complete.
 void run_series(const SeriesProgram& program, const fs::path& scratch, const std::stop_token& stop,
-                const SeriesRun& run, json::LineFile& journal, model::Series& series);
+                const SeriesRun& run, files::LineFile& journal, model::Series& series);
 
 }  // namespace taskbench::cli

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 #include "reports/json/paired_fields.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
@@ -228,7 +228,7 @@ Series read_baseline(const std::filesystem::path& path) {
   if (std::filesystem::file_size(path, failed) > kMaxBaselineBytes) {
     refuse(path, "is larger than any baseline");
   }
-  const FileContent content = read_file(path);
+  const files::FileContent content = files::read_file(path);
   if (!content.ok()) refuse(path, content.error);
   return parse_baseline(path, content.bytes);
 }
@@ -251,31 +251,32 @@ std::string confirming_line() { return Json{{"confirming", true}}.dump(); }
 
 Series read_series_journal(const std::filesystem::path& path) {
   Series series;
-  for_each_line(path, journal_text(path), [&](std::string_view text, std::size_t number) {
-    const Json line = parse_json(text);
-    const Field root(line, "");
-    if (number == 1) {
-      check_version(root.at(kJournalMark));
-      series.setup = setup_from(root);
-      root.at("unmeasured").get_to(series.setup.unmeasured);
-      if (line.contains("compared_with")) {
-        series.setup.compared_with = root.at("compared_with").get<model::ComparedWith>();
-      }
-      return;
-    }
-    if (root.contains("confirming")) {
-      if (!series.complete() || series.confirming || !series.setup.compared_with) {
-        root.at("confirming").fail("does not follow a whole comparison");
-      }
-      series.confirming = root.at("confirming").get<bool>();
-      return;
-    }
-    const std::int64_t process = root.at("process").whole(0, kMany);
-    if (series.complete() || process != static_cast<std::int64_t>(series.processes.size())) {
-      root.at("process").fail("is not the process that follows the one before");
-    }
-    series.processes.push_back(process_from(root, series.setup));
-  });
+  files::for_each_line(
+      path, files::journal_text(path), [&](std::string_view text, std::size_t number) {
+        const Json line = parse_json(text);
+        const Field root(line, "");
+        if (number == 1) {
+          check_version(root.at(kJournalMark));
+          series.setup = setup_from(root);
+          root.at("unmeasured").get_to(series.setup.unmeasured);
+          if (line.contains("compared_with")) {
+            series.setup.compared_with = root.at("compared_with").get<model::ComparedWith>();
+          }
+          return;
+        }
+        if (root.contains("confirming")) {
+          if (!series.complete() || series.confirming || !series.setup.compared_with) {
+            root.at("confirming").fail("does not follow a whole comparison");
+          }
+          series.confirming = root.at("confirming").get<bool>();
+          return;
+        }
+        const std::int64_t process = root.at("process").whole(0, kMany);
+        if (series.complete() || process != static_cast<std::int64_t>(series.processes.size())) {
+          root.at("process").fail("is not the process that follows the one before");
+        }
+        series.processes.push_back(process_from(root, series.setup));
+      });
   return series;
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/json/line_file.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/model/baseline.hpp"
 
 namespace taskbench::reports::json {

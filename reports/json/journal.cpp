@@ -91,7 +91,7 @@ std::string journal_line(TrialEnd end) { return line_text({{"end", word_of(end)}
 
 PairedTrial parse_journal(const std::filesystem::path& path, std::string_view content) {
   PairedTrial trial;
-  for_each_line(path, content, [&](std::string_view text, std::size_t number) {
+  files::for_each_line(path, content, [&](std::string_view text, std::size_t number) {
     const Json document = parse_json(text);
     add_line(trial, Field(document, ""), number == 1);
   });
@@ -99,7 +99,7 @@ PairedTrial parse_journal(const std::filesystem::path& path, std::string_view co
 }
 
 PairedTrial read_journal(const std::filesystem::path& path) {
-  return parse_journal(path, journal_text(path));
+  return parse_journal(path, files::journal_text(path));
 }
 
 }  // namespace taskbench::reports::json

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/files/line_file.hpp"
 #include "reports/json/field.hpp"
-#include "reports/json/line_file.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::reports::json {
@@ -38,12 +38,12 @@ class JournalWriter {
  public:
   /// A new journal with this setup. Throws JournalError when the file exists or cannot be written.
   static JournalWriter create(const std::filesystem::path& path, const model::PairedSetup& setup) {
-    return JournalWriter(LineFile::create(path, journal_line(setup)));
+    return JournalWriter(files::LineFile::create(path, journal_line(setup)));
   }
 
   /// Goes on with one. What a kill left behind of its last line is cut off.
   static JournalWriter resume(const std::filesystem::path& path) {
-    return JournalWriter(LineFile::resume(path));
+    return JournalWriter(files::LineFile::resume(path));
   }
 
   /// On the disk when it returns. Throws JournalError.
@@ -52,9 +52,9 @@ class JournalWriter {
   void append(model::TrialEnd end) { file_.append(journal_line(end)); }
 
  private:
-  explicit JournalWriter(LineFile file) : file_(std::move(file)) {}
+  explicit JournalWriter(files::LineFile file) : file_(std::move(file)) {}
 
-  LineFile file_;
+  files::LineFile file_;
 };
 
 }  // namespace taskbench::reports::json

@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
+#include "reports/files/file_content.hpp"
 #include "reports/json/field.hpp"
-#include "reports/json/file_content.hpp"
 #include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
@@ -87,7 +87,7 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
 }
 
 model::NoiseCalibration read_noise(const std::filesystem::path& path) {
-  const FileContent content = read_file(path);
+  const files::FileContent content = files::read_file(path);
   try {
     if (!content.ok()) throw std::runtime_error("it " + content.error);
     const Json document = parse_json(content.bytes);

@@ -150,8 +150,8 @@ verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::
     const Json document = parse_json(text);
     return file_from(Field(document, ""));
   } catch (const ParseError& error) {
-    throw ReadError(fmt::format("{}: is no whole report of `taskbench ab`: it {}", path.string(),
-                                error.what()));
+    throw ReadError(
+        fmt::format("{}: is no whole report of `taskbench ab`: {}", path.string(), error.what()));
   } catch (const std::exception& error) {
     throw ReadError(
         fmt::format("{}: is no report of `taskbench ab`: {}", path.string(), error.what()));

@@ -61,17 +61,17 @@ class Diagnosis : public nlohmann::json_sax<Json> {
     if (error.id == 406) {  // out_of_range: a number
       const std::size_t begin = text_.rfind(token, read);
       const bool is_long = token.size() > kMostShownDigits;
-      what = fmt::format("holds a number that is too large, {}{}, at {}",
+      what = fmt::format("it holds a number that is too large, {}{}, at {}",
                          token.substr(0, kMostShownDigits), is_long ? "…" : "",
                          place_in(text_, std::min(begin, read)));
     } else if (said.find("ill-formed UTF-8") != std::string_view::npos && read <= text_.size()) {
-      what = fmt::format("is not UTF-8, at {}: save it in that encoding",
+      what = fmt::format("it is not UTF-8, at {}: save it in that encoding",
                          place_in(text_, std::max<std::size_t>(read, 1) - 1));
     } else if (read > text_.size()) {
-      what = fmt::format("is no valid JSON, at {}: it is cut off there",
+      what = fmt::format("it is no valid JSON, at {}: it is cut off there",
                          place_in(text_, text_.size()));
     } else {
-      what = fmt::format("is no valid JSON, at {}: it is damaged, or something else",
+      what = fmt::format("it is no valid JSON, at {}: it is damaged, or something else",
                          place_in(text_, std::max<std::size_t>(read, 1) - 1));
     }
     return false;
@@ -98,7 +98,7 @@ class Outside {
       } else if (each == '{' || each == '[') {
         if (++depth > kMaxDepth) {
           throw ParseError(
-              fmt::format("is nested too deeply, at {}: no result has more than {} levels",
+              fmt::format("it is nested too deeply, at {}: no result has more than {} levels",
                           place_in(text_, i), kMaxDepth));
         }
       } else if (each == '}' || each == ']') {
@@ -156,7 +156,8 @@ class Outside {
 
 Json parse_json(std::string_view text, BareWords words) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw ParseError("is UTF-16: save it as UTF-8");  // what `>` in some shells of Windows writes
+    throw ParseError(
+        "it is UTF-16: save it as UTF-8");  // what `>` in some shells of Windows writes
   }
   try {
     Outside outside(text, words);
@@ -167,7 +168,7 @@ Json parse_json(std::string_view text, BareWords words) {
     Json::sax_parse(outside.text(), &diagnosis);
     throw ParseError(diagnosis.what);
   } catch (const std::bad_alloc&) {
-    throw ParseError("needs more memory than there is");
+    throw ParseError("it needs more memory than there is");
   }
 }
 

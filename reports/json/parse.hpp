@@ -7,8 +7,8 @@
 
 namespace taskbench::reports::json {
 
-/// A text that cannot be read as JSON. what() is a predicate to stand behind the name of a file,
-/// with the place: "is no valid JSON, at line 3, column 7 (byte 90): it is cut off there".
+/// A text that cannot be read as JSON. what() stands behind the name of a file and says
+/// where: "it is no valid JSON, at line 3, column 7 (byte 90): it is cut off there".
 class ParseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "reports/files/file_content.hpp"
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
 #include "reports/json/field.hpp"
-#include "reports/json/file_content.hpp"
 #include "reports/json/parse.hpp"
 
 namespace taskbench::reports::json {
@@ -322,7 +322,7 @@ std::string read_result_text(const std::filesystem::path& path) {
     }
   }
   // A pipe or a device has no size that could be asked for, and need not end.
-  FileContent content = read_file(path, kMaxResultBytes);
+  files::FileContent content = files::read_file(path, kMaxResultBytes);
   if (!content.ok()) fail(path, content.error);
   if (content.bytes.size() > kMaxResultBytes) {
     fail(path, fmt::format("does not end after {0} MiB; no result file has more than {0}",

@@ -114,14 +114,16 @@ TEST(baseline_json, a_journal_goes_on_beyond_its_first_series_only_to_confirm_a_
     }
     return text;
   };
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 9)).path()), JournalError);
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 9)).path()),
+               files::JournalError);
   series.setup.compared_with = model::ComparedWith{.rolling = "r",
                                                    .anchor = "",
                                                    .alpha = 0.01,
                                                    .delta = 0.03,
                                                    .allow_busy = true,
                                                    .noise_floors = {}};
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(false, 9)).path()), JournalError);
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(false, 9)).path()),
+               files::JournalError);
   const Series once = read_series_journal(JournalFile(journal(true, 7)).path());
   EXPECT_TRUE(once.complete());
   EXPECT_TRUE(once.setup.compared_with->allow_busy);
@@ -129,7 +131,8 @@ TEST(baseline_json, a_journal_goes_on_beyond_its_first_series_only_to_confirm_a_
   EXPECT_TRUE(more.confirming);
   EXPECT_FALSE(more.complete());
   EXPECT_TRUE(read_series_journal(JournalFile(journal(true, 14)).path()).complete());
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 15)).path()), JournalError);
+  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 15)).path()),
+               files::JournalError);
 }
 
 TEST(baseline_json, too_few_processes_are_no_baseline) {

@@ -116,16 +116,16 @@ TEST(journal_test, one_of_version_1_is_read_and_judges_no_cpu_time) {
   EXPECT_TRUE(trial.setup.cpu_time_of.empty());
   EXPECT_FALSE(trial.samples[0].machine);
   change(R"("taskbench_journal":1)", R"("taskbench_journal":3)");
-  EXPECT_THROW((void)parse_journal("j", text), JournalError);
+  EXPECT_THROW((void)parse_journal("j", text), files::JournalError);
 }
 
 TEST(journal_test, one_whose_errors_are_no_probabilities_is_refused) {
   model::PairedSetup none = setup();
   none.pass_error = 0.5;
-  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), files::JournalError);
   none = setup();
   none.alpha = 0;
-  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), files::JournalError);
 }
 
 TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
@@ -136,7 +136,7 @@ TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
         first + fine + line_of(Side::head, "a", {1}), first + line_of(Side::base, "b", {}),
         first + line_of(Side::base, "b", {1}, "why"), first + line_of(Side::base, "b", {0}),
         journal_line(setup()) + '\n' + fine}) {
-    EXPECT_THROW((void)parse_journal("j", bad), JournalError) << bad;
+    EXPECT_THROW((void)parse_journal("j", bad), files::JournalError) << bad;
   }
 }
 
@@ -151,7 +151,7 @@ TEST(journal_test, an_older_one_counts_no_instructions) {
 TEST(journal_test, one_of_no_blocks_is_refused) {
   model::PairedSetup none = setup();
   none.max_blocks = 0;
-  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), JournalError);
+  EXPECT_THROW((void)parse_journal("j", journal_line(none) + '\n'), files::JournalError);
 }
 
 class Journal : public testing::Test {
@@ -178,7 +178,7 @@ class Journal : public testing::Test {
   static std::string failure(const auto& call) {
     try {
       call();
-    } catch (const JournalError& error) {
+    } catch (const files::JournalError& error) {
       return error.what();
     }
     return "nothing was thrown";

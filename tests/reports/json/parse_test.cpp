@@ -19,17 +19,17 @@ std::string fault(std::string_view text, BareWords words = BareWords::refused) {
 
 TEST(parse_json, what_is_wrong_is_said_with_its_place) {
   EXPECT_EQ(fault("{\n  \"a\": 1,\n"),
-            "is no valid JSON, at line 3, column 1 (byte 12): it is cut off there");
+            "it is no valid JSON, at line 3, column 1 (byte 12): it is cut off there");
   EXPECT_EQ(fault("{\n  \"a\": 1;}"),
-            "is no valid JSON, at line 2, column 9 (byte 10): it is damaged, or something else");
+            "it is no valid JSON, at line 2, column 9 (byte 10): it is damaged, or something else");
   EXPECT_EQ(fault("[1, -2e999]"),
-            "holds a number that is too large, -2e999, at line 1, column 5 (byte 4)");
+            "it holds a number that is too large, -2e999, at line 1, column 5 (byte 4)");
   EXPECT_EQ(fault("[\"1e999\", 1e999]"),
-            "holds a number that is too large, 1e999, at line 1, column 11 (byte 10)");
+            "it holds a number that is too large, 1e999, at line 1, column 11 (byte 10)");
   EXPECT_EQ(fault("[\"ab\xff\"]"),
-            "is not UTF-8, at line 1, column 5 (byte 4): save it in that encoding");
-  EXPECT_EQ(fault("\xff\xfe[\0]\0"), "is UTF-16: save it as UTF-8");
-  EXPECT_EQ(fault("[" + std::string(400, '9') + "]"), "holds a number that is too large, " +
+            "it is not UTF-8, at line 1, column 5 (byte 4): save it in that encoding");
+  EXPECT_EQ(fault("\xff\xfe[\0]\0"), "it is UTF-16: save it as UTF-8");
+  EXPECT_EQ(fault("[" + std::string(400, '9') + "]"), "it holds a number that is too large, " +
                                                           std::string(30, '9') +
                                                           "…, at line 1, column 2 (byte 1)");
 }
@@ -38,7 +38,7 @@ TEST(parse_json, what_is_nested_too_deeply_is_refused_before_it_is_read) {
   EXPECT_EQ(fault(std::string(64, '[') + std::string(64, ']')), "none");
   EXPECT_EQ(
       fault(std::string(1'000'000, '[')),
-      "is nested too deeply, at line 1, column 65 (byte 64): no result has more than 64 levels");
+      "it is nested too deeply, at line 1, column 65 (byte 64): no result has more than 64 levels");
   EXPECT_EQ(fault("[\"" + std::string(1'000, '[') + "\\\"[\"]"), "none") << "in a string";
 }
 
@@ -57,8 +57,9 @@ TEST(parse_json, bare_words_are_null_where_they_may_be) {
 }
 
 TEST(parse_json, places_behind_bare_words_are_those_of_the_file) {
-  EXPECT_EQ(fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_null),
-            "is no valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
+  EXPECT_EQ(
+      fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_null),
+      "it is no valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
 }
 
 }  // namespace

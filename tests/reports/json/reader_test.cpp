@@ -139,10 +139,11 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
               "r.json: is the answer of `taskbench compare`, no result: those are written by");
   EXPECT_SAYS(R"({"taskbench_paired": 1, "benchmarks": [{"name": "a"}]})",
               "is the report of `taskbench ab`, no result");
-  EXPECT_SAYS("\xff\xfe{}", "r.json: is UTF-16");
-  EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "r.json: is not UTF-8, at line 1, ");
-  EXPECT_SAYS(replaced("\"real_time\": 1.5", "\"real_time\": 1e999"),
-              "r.json: holds a number that is too large, 1e999, at line 10, column 51 (byte 485)");
+  EXPECT_SAYS("\xff\xfe{}", "r.json: it is UTF-16");
+  EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "r.json: it is not UTF-8, at line 1, ");
+  EXPECT_SAYS(
+      replaced("\"real_time\": 1.5", "\"real_time\": 1e999"),
+      "r.json: it holds a number that is too large, 1e999, at line 10, column 51 (byte 485)");
   EXPECT_SAYS(std::string(100'000, '['), "nested too deeply");
   EXPECT_SAYS(replaced(R"("json_schema_version": 1)", R"("json_schema_version": 2)"),
               "only 1 is known");

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
@@ -142,12 +142,12 @@ TEST(Noise, is_read_as_it_was_written) {
   noise.date = "2026-11-21T08:00:00+00:00";
   noise.machine = {{"cpu_model", "A \"CPU\""}, {"governor", ""}};
   const auto path = std::filesystem::path(::testing::TempDir()) / "noise_test.json";
-  ASSERT_TRUE(json::write_file_atomically(path, json::to_json(noise)).ok());
+  ASSERT_TRUE(files::write_atomically(path, json::to_json(noise)).ok());
   const auto again = json::read_noise(path);
   EXPECT_EQ(json::to_json(again), json::to_json(noise));
   EXPECT_EQ(again.machine, noise.machine);
   for (const std::string_view bad : {"", "{}", "[1]", "\xff", R"({"taskbench_noise": 2})"}) {
-    ASSERT_TRUE(json::write_file_atomically(path, bad).ok());
+    ASSERT_TRUE(files::write_atomically(path, bad).ok());
     EXPECT_THROW((void)json::read_noise(path), json::ReadError) << bad;
   }
   std::filesystem::remove(path);

@@ -1,4 +1,4 @@
-#include "reports/json/file_content.hpp"
+#include "reports/files/file_content.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 
 FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
   FileContent content;
@@ -27,4 +27,4 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
   return content;
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

@@ -1,4 +1,4 @@
-#include "reports/json/line_file.hpp"
+#include "reports/files/line_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,10 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "reports/json/file_content.hpp"
-#include "reports/json/parse.hpp"
+#include "reports/files/file_content.hpp"
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 namespace {
 
 [[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what) {
@@ -39,9 +38,6 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
     ++number;
     try {
       take(content.substr(0, newline), number);
-    } catch (const ParseError& error) {
-      fail_journal(path, fmt::format("line {} is not one of a taskbench journal: it {}", number,
-                                     error.what()));
     } catch (const std::exception& error) {
       fail_journal(
           path, fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));
@@ -114,4 +110,4 @@ void LineFile::append(std::string line) {
   }
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 
 /// `error` says why a file could not be read: "cannot be opened: No such file or directory". An
 /// empty one means success.
@@ -23,4 +23,4 @@ struct FileContent {
     const std::filesystem::path& path,
     std::uintmax_t most_bytes = std::numeric_limits<std::uintmax_t>::max());
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

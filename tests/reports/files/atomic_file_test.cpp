@@ -1,4 +1,4 @@
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ extern "C" int fsync(int fd) {
   return static_cast<int>(::syscall(SYS_fsync, fd));
 }
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,7 +140,7 @@ class AtomicFile : public ::testing::Test {
 
 TEST_F(AtomicFile, new_file_holds_the_content_and_nothing_else_is_left) {
   const std::string content("a\0b\n", 4);
-  const WriteOutcome outcome = write_file_atomically(folder_ / "run.json", content);
+  const WriteOutcome outcome = write_atomically(folder_ / "run.json", content);
   EXPECT_TRUE(outcome.ok()) << outcome.error;
   EXPECT_EQ(content_of(folder_ / "run.json"), content);
   EXPECT_EQ(entries(), std::vector<std::string>{"run.json"});
@@ -148,7 +148,7 @@ TEST_F(AtomicFile, new_file_holds_the_content_and_nothing_else_is_left) {
 
 TEST_F(AtomicFile, old_content_is_replaced_also_by_shorter_and_by_none) {
   for (const char* content : {"a long old content", "short", ""}) {
-    ASSERT_TRUE(write_file_atomically(folder_ / "f", content).ok());
+    ASSERT_TRUE(write_atomically(folder_ / "f", content).ok());
     EXPECT_EQ(content_of(folder_ / "f"), content);
   }
 }
@@ -156,7 +156,7 @@ TEST_F(AtomicFile, old_content_is_replaced_also_by_shorter_and_by_none) {
 TEST_F(AtomicFile, is_replaced_where_it_is_a_regular_file_or_not_there) {
   const std::filesystem::path file = folder_ / "file";
   EXPECT_TRUE(is_replaced(file));
-  ASSERT_TRUE(write_file_atomically(file, "text").ok());
+  ASSERT_TRUE(write_atomically(file, "text").ok());
   EXPECT_TRUE(is_replaced(file));
   std::filesystem::create_symlink(file, folder_ / "link");
   EXPECT_TRUE(is_replaced(folder_ / "link"));
@@ -168,14 +168,14 @@ TEST_F(AtomicFile, is_replaced_where_it_is_a_regular_file_or_not_there) {
 TEST_F(AtomicFile, megabytes_arrive_whole) {
   std::string content(5'000'000, 'x');
   content.back() = '!';
-  ASSERT_TRUE(write_file_atomically(folder_ / "f", content).ok());
+  ASSERT_TRUE(write_atomically(folder_ / "f", content).ok());
   EXPECT_EQ(content_of(folder_ / "f"), content);
 }
 
 TEST_F(AtomicFile, file_is_synced_before_the_rename_and_the_folder_after_it) {
   put(folder_ / "f", "old");
   sync_watch = {true, 0, folder_ / "f", {}};
-  ASSERT_TRUE(write_file_atomically(folder_ / "f", "new").ok());
+  ASSERT_TRUE(write_atomically(folder_ / "f", "new").ok());
   EXPECT_EQ(sync_watch.events, (std::vector<std::string>{"file synced, target holds old",
                                                          "folder synced, target holds new"}));
 }
@@ -183,7 +183,7 @@ TEST_F(AtomicFile, file_is_synced_before_the_rename_and_the_folder_after_it) {
 TEST_F(AtomicFile, failing_disk_leaves_the_old_file_and_says_what_failed) {
   put(folder_ / "f", "old");
   sync_watch = {true, EIO, folder_ / "f", {}};
-  const WriteOutcome outcome = write_file_atomically(folder_ / "f", "new");
+  const WriteOutcome outcome = write_atomically(folder_ / "f", "new");
   EXPECT_TRUE(contains(outcome.error, "cannot bring a file to the disk")) << outcome.error;
   EXPECT_EQ(content_of(folder_ / "f"), "old");
   EXPECT_EQ(entries(), std::vector<std::string>{"f"});
@@ -193,13 +193,13 @@ TEST_F(AtomicFile, permissions_of_an_existing_file_are_kept) {
   put(folder_ / "f", "old");
   const fs::perms secret = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
   fs::permissions(folder_ / "f", secret);
-  ASSERT_TRUE(write_file_atomically(folder_ / "f", "new").ok());
+  ASSERT_TRUE(write_atomically(folder_ / "f", "new").ok());
   EXPECT_EQ(mode_of(folder_ / "f"), secret);
 }
 
 TEST_F(AtomicFile, new_file_gets_the_permissions_that_the_umask_leaves) {
   const mode_t before = ::umask(027);
-  const WriteOutcome outcome = write_file_atomically(folder_ / "f", "new");
+  const WriteOutcome outcome = write_atomically(folder_ / "f", "new");
   ::umask(before);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(mode_of(folder_ / "f"), static_cast<fs::perms>(0640));
@@ -209,7 +209,7 @@ TEST_F(AtomicFile, root_does_not_take_a_users_file_away) {
   put(folder_ / "f", "old");
   const uid_t owner = ::geteuid() == 0 ? 65534 : ::geteuid();
   ASSERT_EQ(::chown((folder_ / "f").c_str(), owner, static_cast<gid_t>(-1)), 0);
-  ASSERT_TRUE(write_file_atomically(folder_ / "f", "new").ok());
+  ASSERT_TRUE(write_atomically(folder_ / "f", "new").ok());
   struct stat state {};
   ASSERT_EQ(::stat((folder_ / "f").c_str(), &state), 0);
   EXPECT_EQ(state.st_uid, owner);
@@ -220,7 +220,7 @@ TEST_F(AtomicFile, symbolic_link_stays_and_its_target_is_replaced) {
   put(folder_ / "elsewhere" / "target", "old");
   fs::create_symlink("elsewhere/target", folder_ / "relative");
   fs::create_symlink(folder_ / "relative", folder_ / "absolute");
-  ASSERT_TRUE(write_file_atomically(folder_ / "absolute", "new").ok());
+  ASSERT_TRUE(write_atomically(folder_ / "absolute", "new").ok());
   EXPECT_TRUE(fs::is_symlink(folder_ / "absolute"));
   EXPECT_TRUE(fs::is_symlink(folder_ / "relative"));
   EXPECT_EQ(content_of(folder_ / "elsewhere" / "target"), "new");
@@ -229,7 +229,7 @@ TEST_F(AtomicFile, symbolic_link_stays_and_its_target_is_replaced) {
 TEST_F(AtomicFile, dangling_link_gets_its_target) {
   fs::create_symlink("not_yet", folder_ / "link");
   ASSERT_TRUE(check_writable(folder_ / "link", 10).ok());
-  ASSERT_TRUE(write_file_atomically(folder_ / "link", "new").ok());
+  ASSERT_TRUE(write_atomically(folder_ / "link", "new").ok());
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(content_of(folder_ / "not_yet"), "new");
 }
@@ -237,7 +237,7 @@ TEST_F(AtomicFile, dangling_link_gets_its_target) {
 TEST_F(AtomicFile, circle_of_links_is_refused) {
   fs::create_symlink("b", folder_ / "a");
   fs::create_symlink("a", folder_ / "b");
-  EXPECT_TRUE(contains(write_file_atomically(folder_ / "a", "new").error, "in a circle"));
+  EXPECT_TRUE(contains(write_atomically(folder_ / "a", "new").error, "in a circle"));
   EXPECT_TRUE(contains(check_writable(folder_ / "a", 1).error, "in a circle"));
 }
 
@@ -245,7 +245,7 @@ TEST_F(AtomicFile, missing_folder_is_named_with_what_to_do) {
   const fs::path path = folder_ / "missing" / "run.json";
   const std::string expected = "cannot write \"" + path.string() + "\": there is no folder \"" +
                                path.parent_path().string() + "\"; create it, or name another file";
-  EXPECT_EQ(write_file_atomically(path, "x").error, expected);
+  EXPECT_EQ(write_atomically(path, "x").error, expected);
   EXPECT_EQ(check_writable(path, 1).error, expected);
 }
 
@@ -257,7 +257,7 @@ TEST_F(AtomicFile, file_in_the_place_of_a_folder_is_refused) {
 
 TEST_F(AtomicFile, folder_is_refused) {
   for (const fs::path& path : {folder_, folder_ / ""}) {
-    EXPECT_TRUE(contains(write_file_atomically(path, "x").error, "it is a folder")) << path;
+    EXPECT_TRUE(contains(write_atomically(path, "x").error, "it is a folder")) << path;
     EXPECT_TRUE(contains(check_writable(path, 1).error, "it is a folder")) << path;
   }
 }
@@ -268,12 +268,12 @@ TEST_F(AtomicFile, empty_and_endless_names_are_refused) {
   // The longest possible name works: the temporary file's does not grow with it.
   const fs::path longest = folder_ / std::string(255, 'n');
   EXPECT_TRUE(check_writable(longest, 1).ok());
-  EXPECT_TRUE(write_file_atomically(longest, "x").ok());
+  EXPECT_TRUE(write_atomically(longest, "x").ok());
 }
 
 TEST_F(AtomicFile, name_without_a_folder_is_in_the_current_one) {
   const std::string result = in_child([&]() -> std::string {
-    return ::chdir(folder_.c_str()) != 0 ? "no chdir" : write_file_atomically("f", "new").error;
+    return ::chdir(folder_.c_str()) != 0 ? "no chdir" : write_atomically("f", "new").error;
   });
   EXPECT_EQ(result, "");
   EXPECT_EQ(content_of(folder_ / "f"), "new");
@@ -284,7 +284,7 @@ TEST_F(AtomicFile, folder_without_permission_is_refused) {
   fs::permissions(folder_ / "f", fs::perms::all);
   fs::permissions(folder_, static_cast<fs::perms>(0555));
   const std::string written =
-      as_ordinary_user([&] { return write_file_atomically(folder_ / "f", "new").error; });
+      as_ordinary_user([&] { return write_atomically(folder_ / "f", "new").error; });
   const std::string checked =
       as_ordinary_user([&] { return check_writable(folder_ / "f", 1).error; });
   EXPECT_TRUE(contains(written, "permission denied to create a file in \"" + folder_.string()))
@@ -297,7 +297,7 @@ TEST_F(AtomicFile, write_protected_file_is_refused_though_its_folder_would_allow
   put(folder_ / "f", "old");
   fs::permissions(folder_ / "f", static_cast<fs::perms>(0444));
   const std::string written =
-      as_ordinary_user([&] { return write_file_atomically(folder_ / "f", "new").error; });
+      as_ordinary_user([&] { return write_atomically(folder_ / "f", "new").error; });
   EXPECT_TRUE(contains(written, "write-protected")) << written;
   EXPECT_EQ(as_ordinary_user([&] { return check_writable(folder_ / "f", 1).error; }), written);
   EXPECT_EQ(content_of(folder_ / "f"), "old");
@@ -322,7 +322,7 @@ TEST_F(AtomicFile, file_size_limit_is_a_message_and_not_a_signal) {
     });
   };
   const std::string written =
-      limited([&] { return write_file_atomically(folder_ / "f", std::string(10'000, 'x')).error; });
+      limited([&] { return write_atomically(folder_ / "f", std::string(10'000, 'x')).error; });
   EXPECT_TRUE(contains(written, "10000 bytes exceed the limit for file sizes")) << written;
   const std::string checked = limited([&] { return check_writable(folder_ / "f", 10'000).error; });
   EXPECT_EQ(checked, written);
@@ -332,7 +332,7 @@ TEST_F(AtomicFile, file_size_limit_is_a_message_and_not_a_signal) {
 }
 
 TEST_F(AtomicFile, full_device_is_a_message) {
-  const WriteOutcome outcome = write_file_atomically("/dev/full", "x");
+  const WriteOutcome outcome = write_atomically("/dev/full", "x");
   EXPECT_TRUE(contains(outcome.error, "no space is left")) << outcome.error;
 }
 
@@ -366,9 +366,9 @@ TEST_F(AtomicFile, full_disk_leaves_the_old_file_and_says_what_to_do) {
   const fs::path path = folder_ / "disk" / "run.json";
   const std::string old(40'000, 'o');
   const std::string result = on_tiny_disk(folder_ / "disk", [&]() -> std::string {
-    if (!write_file_atomically(path, old).ok()) return "first write failed";
+    if (!write_atomically(path, old).ok()) return "first write failed";
     const std::string checked = check_writable(path, 40'000).error;
-    const std::string written = write_file_atomically(path, std::string(40'000, 'n')).error;
+    const std::string written = write_atomically(path, std::string(40'000, 'n')).error;
     if (content_of(path) != old) return "old file was touched";
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_ / "disk")) ++files;
@@ -377,7 +377,7 @@ TEST_F(AtomicFile, full_disk_leaves_the_old_file_and_says_what_to_do) {
   if (result == "cannot mount") {
     // What is left without that permission: the limit of file sizes, in its own test above, and
     // the message on a device.
-    EXPECT_TRUE(contains(write_file_atomically("/dev/full", "x").error, "no space is left"));
+    EXPECT_TRUE(contains(write_atomically("/dev/full", "x").error, "no space is left"));
     return;
   }
   EXPECT_TRUE(contains(result, "no space is left for 40000 bytes on the disk that holds \"" +
@@ -414,14 +414,14 @@ TEST_F(AtomicFile, mount_point_is_refused_before_anything_is_measured) {
       return "cannot mount";
     }
     const std::string checked = check_writable(folder_ / "f", 1).error;
-    return checked == write_file_atomically(folder_ / "f", "new").error ? checked : "they differ";
+    return checked == write_atomically(folder_ / "f", "new").error ? checked : "they differ";
   });
   EXPECT_TRUE(contains(result, "it is a mount point") || result == "cannot mount") << result;
 }
 
 TEST_F(AtomicFile, null_device_swallows_it_and_stays_a_device) {
   EXPECT_TRUE(check_writable("/dev/null", 1000).ok());
-  EXPECT_TRUE(write_file_atomically("/dev/null", "x").ok());
+  EXPECT_TRUE(write_atomically("/dev/null", "x").ok());
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
@@ -432,8 +432,8 @@ TEST_F(AtomicFile, standard_output_is_appended_to_when_it_is_a_file) {
       return "no redirection";
     }
     std::string errors = check_writable("/dev/stdout", 5).error;
-    errors += write_file_atomically("/dev/stdout", "json\n").error;
-    errors += write_file_atomically("/dev/fd/1", "again\n").error;
+    errors += write_atomically("/dev/stdout", "json\n").error;
+    errors += write_atomically("/dev/fd/1", "again\n").error;
     return errors;
   });
   EXPECT_EQ(result, "");
@@ -442,7 +442,7 @@ TEST_F(AtomicFile, standard_output_is_appended_to_when_it_is_a_file) {
 
 TEST_F(AtomicFile, descriptor_that_is_closed_or_only_read_is_refused) {
   EXPECT_FALSE(check_writable("/dev/fd/987", 1).ok());
-  EXPECT_FALSE(write_file_atomically("/dev/fd/987", "x").ok());
+  EXPECT_FALSE(write_atomically("/dev/fd/987", "x").ok());
   const int reading = ::open("/dev/null", O_RDONLY);
   EXPECT_FALSE(check_writable("/dev/fd/" + std::to_string(reading), 1).ok());
   ::close(reading);
@@ -455,7 +455,7 @@ TEST_F(AtomicFile, pipe_is_written_directly_and_not_opened_by_the_check) {
   std::string received;
   std::thread reader([&] { received = content_of(pipe); });
   const std::string content(200'000, 'x');
-  EXPECT_TRUE(write_file_atomically(pipe, content).ok());
+  EXPECT_TRUE(write_atomically(pipe, content).ok());
   reader.join();
   EXPECT_EQ(received, content);
   EXPECT_TRUE(fs::is_fifo(pipe));
@@ -466,14 +466,14 @@ TEST_F(AtomicFile, pipe_without_a_reader_is_a_message_and_not_a_signal) {
     int ends[2];
     if (::pipe(ends) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) return "no pipe";
     ::close(ends[0]);
-    return write_file_atomically("/dev/stdout", "x").error;
+    return write_atomically("/dev/stdout", "x").error;
   });
   EXPECT_TRUE(contains(result, "nobody reads from it any more")) << result;
 }
 
 TEST_F(AtomicFile, signals_are_as_before_afterwards) {
   const std::string result = in_child([]() -> std::string {
-    static_cast<void>(write_file_atomically("/dev/null", "x"));
+    static_cast<void>(write_atomically("/dev/null", "x"));
     sigset_t mask;
     sigemptyset(&mask);
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);
@@ -486,7 +486,7 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
   const fs::path path = folder_ / "f";
   const std::string even(400'000, 'e');
   const std::string odd(300'000, 'o');
-  ASSERT_TRUE(write_file_atomically(path, even).ok());
+  ASSERT_TRUE(write_atomically(path, even).ok());
   constexpr int kRounds = 40;
   int seen_odd = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -495,7 +495,7 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (bool is_odd = true;; is_odd = !is_odd) {
-        static_cast<void>(write_file_atomically(path, is_odd ? odd : even));
+        static_cast<void>(write_atomically(path, is_odd ? odd : even));
       }
     }
     // From "before anything happened" to "many times over", in odd steps.
@@ -517,4 +517,4 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
 }
 
 }  // namespace
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

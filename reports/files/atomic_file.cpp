@@ -1,4 +1,4 @@
-#include "reports/json/atomic_file.hpp"
+#include "reports/files/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -354,7 +354,7 @@ WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly direc
 
 }  // namespace
 
-WriteOutcome write_file_atomically(const fs::path& path, std::string_view content) {
+WriteOutcome write_atomically(const fs::path& path, std::string_view content) {
   return with_target(
       path, content.size(), [&](const Target& target) { return write_directly(target, content); },
       [&](const Target& target) {
@@ -374,4 +374,4 @@ WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes) {
                      [&](const Target& target) { return check_new_file(target, expected_bytes); });
 }
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

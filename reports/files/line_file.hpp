@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 
 /// A journal that cannot be read or written; what() names the file and the line, and says what to
 /// do.
@@ -53,4 +53,4 @@ class LineFile {
   int descriptor_;
 };
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace taskbench::reports::json {
+namespace taskbench::reports::files {
 
 /// Why a file could not be written: `error` is a sentence that names the path and says what to do.
 /// An empty message means success.
@@ -27,14 +27,14 @@ struct [[nodiscard]] WriteOutcome {
 /// Replaces `path` by `content`: temporary file in the same folder, fsync, rename, fsync of the
 /// folder. On any failure the old file stands untouched and the temporary one is gone. A full disk,
 /// a file size limit and a closed pipe are failures like any other: no signal is raised.
-WriteOutcome write_file_atomically(const std::filesystem::path& path, std::string_view content);
+WriteOutcome write_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// Whether that replaces what the path names, or makes it: then it may be done again. What is no
 /// regular file is written to directly, and would have both.
 [[nodiscard]] bool is_replaced(const std::filesystem::path& path);
 
-/// Finds out, before anything is measured, whether write_file_atomically(path) could work now:
+/// Finds out, before anything is measured, whether write_atomically(path) could work now:
 /// the folder exists and takes a new file of `expected_bytes`. Leaves nothing behind.
 WriteOutcome check_writable(const std::filesystem::path& path, std::size_t expected_bytes);
 
-}  // namespace taskbench::reports::json
+}  // namespace taskbench::reports::files
