@@ -7,6 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "reports/model/fingerprint.hpp"
+
 namespace taskbench::cli {
 namespace {
 
@@ -27,17 +29,15 @@ bool have_equal_bytes(const fs::path& a, const fs::path& b) {
   return true;
 }
 
-/// Of its bytes (FNV-1a): files of a history often have one size, and comparing each with each
+/// Of its bytes: files of a history often have one size, and comparing each with each
 /// other would read them a thousand times.
-std::uint64_t fingerprint(const fs::path& path) {
-  std::uint64_t value = 0xCBF29CE484222325;
+std::uint64_t fingerprint_of(const fs::path& path) {
+  std::uint64_t value = model::fingerprint("");
   std::ifstream file(path, std::ios::binary);
   std::array<char, 65536> block{};
   while (file) {
     file.read(block.data(), block.size());
-    const std::span bytes(block.data(), static_cast<std::size_t>(file.gcount()));
-    for (const char each : bytes)
-      value = (value ^ static_cast<unsigned char>(each)) * 0x100000001B3;
+    value = model::fingerprint({block.data(), static_cast<std::size_t>(file.gcount())}, value);
   }
   return value;
 }
@@ -56,7 +56,7 @@ std::optional<std::pair<std::string, std::string>> first_equal_files(const Strin
   std::map<std::pair<std::uintmax_t, std::uint64_t>, Strings> alike;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (!sizes[i] || of_size[*sizes[i]] < 2) continue;
-    Strings& others = alike[{*sizes[i], fingerprint(paths[i])}];
+    Strings& others = alike[{*sizes[i], fingerprint_of(paths[i])}];
     for (const std::string& other : others) {
       if (have_equal_bytes(paths[i], other)) return std::pair{other, paths[i]};
     }

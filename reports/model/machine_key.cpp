@@ -4,37 +4,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+
+#include "reports/model/fingerprint.hpp"
 
 namespace taskbench::reports::model {
 namespace {
 
 constexpr std::size_t kMaxSlug = 40;
 
-class Hash {  // FNV-1a: the same on every machine, and collisions have nothing to gain
- public:
-  void add(std::string_view text) {
-    for (const char each : text) add_byte(static_cast<unsigned char>(each));
-    add_byte(0);  // so that "ab", "c" is not "a", "bc"
+/// Sorted, so that the order in which they were found out does not matter; and with a zero behind
+/// each text, so that "ab", "c" is not "a", "bc".
+std::string hashed_text(std::vector<KeyField> fields) {
+  std::ranges::sort(fields, {}, &KeyField::name);
+  std::string text;
+  for (const KeyField& field : fields) {
+    for (const std::string& each : {field.name, field.value}) text += each + '\0';
   }
-  void add(const std::vector<KeyField>& fields) {
-    // Sorted, so that the order in which they were found out does not matter.
-    std::vector<KeyField> sorted = fields;
-    std::ranges::sort(sorted, {}, &KeyField::name);
-    for (const KeyField& field : sorted) {
-      add(field.name);
-      add(field.value);
-    }
-  }
-  [[nodiscard]] std::string digits() const {
-    return fmt::format("{:08x}", static_cast<std::uint32_t>(value_ ^ (value_ >> 32)));
-  }
-
- private:
-  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001B3; }
-
-  std::uint64_t value_ = 0xCBF29CE484222325;
-};
+  return text;
+}
 
 /// Letters and digits in lower case, every run of others a dash.
 std::string slug(std::string_view text) {
@@ -100,16 +87,12 @@ std::string_view value_of(const std::vector<KeyField>& fields, std::string_view 
 }
 
 std::string machine_key(const MachineKey& key) {
-  Hash hash;
-  hash.add(key.machine);
-  return fmt::format("{}-{}", readable(key), hash.digits());
+  return readable(key) + '-' + fingerprint_digits(hashed_text(key.machine));
 }
 
 std::string baseline_key(const MachineKey& key) {
-  Hash hash;
-  hash.add(key.machine);
-  hash.add(key.build);
-  return fmt::format("{}-{}", readable(key), hash.digits());
+  return readable(key) + '-' +
+         fingerprint_digits(hashed_text(key.machine) + hashed_text(key.build));
 }
 
 std::vector<KeyDifference> differences(const std::vector<KeyField>& first,

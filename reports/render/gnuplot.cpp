@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "reports/model/fingerprint.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::reports::render {
@@ -24,12 +25,6 @@ std::string on_one_line(std::string_view text) {
   std::string result = printable(text);
   std::ranges::replace(result, '\n', ' ');
   return result;
-}
-
-std::string hash_digits(std::string_view text) {  // FNV-1a
-  std::uint64_t value = 0xCBF29CE484222325;
-  for (const char each : text) value = (value ^ static_cast<unsigned char>(each)) * 0x100000001B3;
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(value ^ (value >> 32)));
 }
 
 bool is_plain(char each) {
@@ -68,7 +63,7 @@ std::string plot_name(std::string_view kind, std::string_view subject) {
   }
   while (readable.ends_with('-')) readable.pop_back();
   return fmt::format("{}-{}{}{}", kind, readable, readable.empty() ? "" : "-",
-                     hash_digits(subject));
+                     model::fingerprint_digits(subject));
 }
 
 int line_type(std::size_t index) { return static_cast<int>(index % kColourCount) + 1; }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "reports/model/event_count.hpp"
+#include "reports/model/fingerprint.hpp"
 #include "workloads/machine/system_file.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -188,11 +189,7 @@ std::filesystem::path executable_of(const std::vector<std::string>& command) {
 }
 
 std::string digest_of(std::string_view bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char each : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3;
-  }
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", reports::model::fingerprint(bytes));
 }
 
 std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
