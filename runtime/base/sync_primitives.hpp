@@ -146,6 +146,8 @@ inline void spin_hint() noexcept {
 /// makes it one: what happens between two looks is the same as what happens between the last and
 /// what comes then.
 constexpr int patience(int rounds) noexcept { return rounds; }
+/// The same for how long it goes on; the tester makes it one look.
+constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds time) noexcept { return time; }
 
 /// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
 void name_this_thread(const char* name) noexcept;

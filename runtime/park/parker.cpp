@@ -16,8 +16,8 @@ bool Futex::sleep(const Token& token, std::uint32_t expected,
 void Futex::wake(const Token* token) noexcept { base::futex_wake_one(token); }
 
 void Parker::park(std::chrono::nanoseconds spin) noexcept {
-  if (take_token()) return;
   if (spin.count() > 0) {
+    if (take_token()) return;
     const auto give_up = base::Clock::now() + spin;
     do {
       for (int i = 0; i < kPausesPerClockRead; ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 /// How long the thread looks for the wake before it sleeps: about what going to sleep and being
 /// woken costs, so that looking in vain at most doubles that cost.
-constexpr std::chrono::nanoseconds kSpinTime{50'000};
+constexpr std::chrono::nanoseconds kSpinTime = base::patience(std::chrono::nanoseconds{50'000});
 
 }  // namespace
 

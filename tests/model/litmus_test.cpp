@@ -65,6 +65,13 @@ TEST(Coherence, a_read_does_not_go_behind_its_threads_own_write) {
   EXPECT_EQ(with_last({{W(x, 1), R(x)}, {W(x, 2)}}), (Outcomes{"1 x=1", "1 x=2", "2 x=2"}));
 }
 
+TEST(Stale, a_bound_of_none_leaves_interleavings) {
+  const Program program{{W(x, 1), R(y)}, {W(y, 1), R(x)}};
+  EXPECT_EQ(reads(program), all_but(2));
+  EXPECT_EQ(outcomes_of(program, {.stale = 0}).outcomes, all_but(2, {"00"}));
+  EXPECT_EQ(outcomes_of(program, {.stale = 1}).outcomes, all_but(2));
+}
+
 TEST(MessagePassing, relaxed_promises_nothing) {
   EXPECT_EQ(reads({{W(x, 1), W(y, 1)}, {R(y), R(x)}}), all_but(2));
 }

@@ -25,7 +25,7 @@ TEST(PoolModel, a_spawned_task_is_run_and_joined) {
         Runtime runtime = pool(1);
         mc::require(runtime.block_on(nested()) == 3, "both have run");
       },
-      {.preemptions = 1});
+      {.preemptions = 1, .stale = 1});
 }
 
 TEST(PoolModel, of_two_workers_nested_spawns_are_run) {
@@ -34,7 +34,7 @@ TEST(PoolModel, of_two_workers_nested_spawns_are_run) {
         Runtime runtime = pool(2);
         mc::require(runtime.block_on(nested()) == 3, "both have run");
       },
-      {.preemptions = 0});
+      {.preemptions = 2, .weak_failures = 0, .stale = 0});
 }
 
 }  // namespace

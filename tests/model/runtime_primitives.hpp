@@ -26,10 +26,11 @@ using LockGuard = mc::Guard<Mutex>;
 using SpinGuard = mc::Guard<SpinLock>;
 
 constexpr int patience(int) noexcept { return 1; }
+constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds) noexcept { return {}; }
 
 inline void name_this_thread(const char*) noexcept {}
 inline void yield_thread(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
-inline void spin_hint() noexcept {}
+inline void spin_hint(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }
 
 template <class T, class Tag = T>
 T& of_this_thread() noexcept {

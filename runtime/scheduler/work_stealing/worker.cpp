@@ -18,13 +18,13 @@ constexpr std::uint32_t kLifoPolls = 32;
 
 /// How long a worker searches before it sleeps: about what going to sleep and being woken costs,
 /// so that searching in vain at most doubles that cost.
-constexpr std::chrono::nanoseconds kSearchTime{20'000};
+constexpr std::chrono::nanoseconds kSearchTime = base::patience(std::chrono::nanoseconds{20'000});
 constexpr int kPausesPerLook = 4;
 
 /// How long a searcher only watches before it steals. What is stolen costs a heavy fence and the
 /// travel of every task to another core; an owner of small tasks has them done by then. Go waits
 /// as long (3 us) before it takes a task that is next in line.
-constexpr std::chrono::nanoseconds kStealPatience{5'000};
+constexpr std::chrono::nanoseconds kStealPatience = base::patience(std::chrono::nanoseconds{5'000});
 constexpr std::uint32_t kHalf = UINT32_MAX;  // no further limit than half of the victim's queue
 
 /// While tasks trickle into the injector one by one, taking each at once would move the lines of
@@ -241,21 +241,20 @@ task::Header* Worker::search_once() {
 
 task::Header* Worker::search() {
   if (!start_searching()) return nullptr;
-  Clock::time_point now = Clock::now();
-  const Clock::time_point begin = now;
+  const Clock::time_point begin = Clock::now();
   const Clock::time_point first_look = begin + hold_back_;
   const Clock::time_point first_steal = begin + kStealPatience;
-  do {
+  for (Clock::time_point now = begin;;) {
     if (now >= first_look) {
       if (task::Header* task = take_from_injector()) return task;
     }
     if (now >= first_steal) {
       if (task::Header* task = steal()) return task;
     }
-    if (set_.closed()) return nullptr;
-    for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
     now = Clock::now();
-  } while (now < begin + kSearchTime);
+    if (now >= begin + kSearchTime || set_.closed()) break;
+    for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
+  }
   hold_back_ = {};
   return nullptr;
 }

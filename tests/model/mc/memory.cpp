@@ -210,8 +210,11 @@ std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
   for (std::size_t i = place.order.size(), floor = floor_of(place, seq_cst); i-- > floor;) {
     if (stores_[place.order[i]].has_modification || count == 255) continue;
     positions[count++] = i;
+    if (only_newest()) break;
   }
-  return positions[choose(count)];
+  const std::size_t position = positions[choose(count)];
+  note_position(place, position);
+  return position;
 }
 
 std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
@@ -220,10 +223,11 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
       atomic_operation(Kind::load, location_at(address, raw, where), false, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
-  const std::size_t floor = floor_of(place, sc);
+  const std::size_t floor = only_newest() ? place.order.size() - 1 : floor_of(place, sc);
   const auto candidates = static_cast<int>(place.order.size() - floor);
   const std::size_t position =
       place.order.size() - 1 - static_cast<std::size_t>(choose(candidates));
+  note_position(place, position);
   const Index index = place.order[position];
   note_access(place, index, sc);
   take(stores_[index], acquires(order));
@@ -299,8 +303,10 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     } else if (i >= failure_floor) {
       outcomes[count++] = {i, false};
     }
+    if (only_newest()) break;
   }
   const Outcome outcome = outcomes[choose(count)];
+  note_position(place, outcome.position);
   const Index read = place.order[outcome.position];
   const std::uint64_t old = stores_[read].value;
   take(stores_[read], acquires(outcome.succeeds ? success : failure));

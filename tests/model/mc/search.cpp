@@ -343,7 +343,7 @@ void Engine::begin_execution() {
   depth_ = 0;
   sleep_ = 0;
   last_ = kNoThread;
-  preemptions_ = steps_ = spurious_ = weak_failures_ = 0;
+  preemptions_ = steps_ = spurious_ = weak_failures_ = stale_ = 0;
   writes_ = 0;
   time_ = 0;
   ended_ = pruned_ = false;

@@ -290,6 +290,10 @@ class Engine {
   [[nodiscard]] std::size_t position_of(const Place& place, Index store) const;
   [[nodiscard]] std::size_t floor_of(const Place& place, bool seq_cst) const;
   [[nodiscard]] std::size_t choose_place(const Place& place, bool seq_cst);
+  [[nodiscard]] bool only_newest() const { return stale_ == options_.stale; }
+  void note_position(const Place& place, std::size_t position) {
+    if (position + 1 != place.order.size()) ++stale_;
+  }
   /// What the thread does next does not belong to what it has handed on so far.
   void pass_tick() {
     ++me().tick;
@@ -345,6 +349,7 @@ class Engine {
   std::uint32_t writes_ = 0;
   int spurious_ = 0;
   int weak_failures_ = 0;
+  int stale_ = 0;
   std::int64_t time_ = 0;
   VectorClock sc_fences_;      ///< what happens before a sequentially consistent fence
   VectorClock sc_operations_;  ///< the last such operation of each thread
