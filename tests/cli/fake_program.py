@@ -1,4 +1,4 @@
-"""Stand-ins: a benchmark program that is fast, slow, noisy or broken; valgrind; gnuplot."""
+"""Stand-ins: a benchmark program that is fast, slow, noisy or broken; perf; valgrind; gnuplot."""
 
 import os
 import sys
@@ -40,6 +40,11 @@ with open(flags["benchmark_out"], "w") as out:
     out.write(result)
 """
 
+
+def fake_benchmark(times, noise=0.002, body=""):
+    return FAKE.format(python=sys.executable, times=times, noise=noise, body=body)
+
+
 # In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
 DRAWS = """#!{python} -IS
 import sys
@@ -54,29 +59,96 @@ open(name + ".png", "wb").write(b"PNG" + b"IEND\\xaeB`\\x82")
 HANGS = "open({marker!r}, 'w').close(); import time; time.sleep(600)"
 
 
-def fake_gnuplot(folder, body=""):
-    """Puts a gnuplot into `folder` that does `body` first; returns the PATH that finds it.
+# A perf that understands the command line of the real one, and answers on the pipes, so that the
+# program under it switches counters and samples on and off as with the real one. `stat` prints what
+# the test says: `lines` are templates of a line each, by event; `script` prints `script`, and
+# `evlist` `recorded`. `body` is run before it measures.
+PERF = r"""#!{python} -IS
+import os, signal, subprocess, sys, threading, time
+arguments = sys.argv[1:]
+def answer(command, text):
+    if arguments[0] == command:
+        sys.stdout.write(text)
+        sys.exit()
+answer("--version", {version!r} + "\n")
+with open({log!r}, "a") as log:
+    log.write(" ".join(arguments) + "\n")
+answer("evlist", {recorded!r} + "\n")
+answer("script", {script!r})
+split = arguments.index("--")
+options, command = arguments[1:split], arguments[split + 1:]
+def all_of(name):
+    return [options[i + 1] for i, word in enumerate(options) if word == name]
+events, out, control = all_of("-e"), all_of("-o")[0], all_of("--control")
+measuring = command[0] != "true"
+def hang_up():
+    commands, answers = control[0][5:].split(",")
+    listening = os.open(commands, os.O_RDWR)
+    child = subprocess.Popen(command)
+    os.read(listening, 7)
+    os.close(os.open(answers, os.O_WRONLY))
+    sys.exit(child.wait())
+{body}
+heard = b""
+if control:
+    commands, answers = (os.open(p, os.O_RDWR) for p in control[0][5:].split(","))
+    def serve():
+        global heard
+        while True:
+            heard += os.read(commands, 100)
+            os.write(answers, {ack!r})
+    threading.Thread(target=serve, daemon=True).start()
+status = subprocess.call(command)
+if arguments[0] == "stat":
+    with open(out, "w") as file:
+        file.write("# started on Sat Nov 21 11:36:10 2026\n\n")
+        for event in sum((e[1:-1].split(",") if e[0] == "{{" else [e] for e in events), []):
+            for line in {lines!r}.get(event, {default!r}).splitlines():
+                file.write(line.replace("EVENT", event) + "\n")
+    if measuring and heard != b"enable\ndisable\n":
+        sys.exit("the counters were not switched: %r" % heard)
+sys.stdout.flush()
+os._exit(status)
+"""
 
-    In `body`, `name` is the plot's.
-    """
+# What `perf stat -j` prints of an event.
+COUNT = (
+    '{"counter-value" : "1000.000000", "unit" : "", "event" : "EVENT", "event-runtime" : 5, '
+    '"pcnt-running" : 100.00, "metric-value" : "0.1", "metric-unit" : "K/sec"}'
+)
+
+# Two samples, as `perf script` prints them.
+STACKS = (
+    "taskbench-wor-1 12 \n\t  18d408 taskbench::rt::task::poll\n\t  1098eb clone3\n\n"
+    "taskbench-wor-0 11 \n\t  18d408 taskbench::rt::task::poll\n\t  1098eb clone3\n\n"
+)
+
+
+def put_on_path(folder, name, text):
+    """Makes it a program in `folder`; returns the PATH that finds it."""
     folder.mkdir(exist_ok=True)
-    program = folder / "gnuplot"
-    program.write_text(DRAWS.format(python=sys.executable, body=body), encoding="utf-8")
-    program.chmod(0o755)
+    (folder / name).write_text(text, encoding="utf-8")
+    (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
+
+
+def fake_perf(folder, **parts):
+    """Notes each call in perf.log, beside `folder`."""
+    return put_on_path(folder, "perf", PERF.format(**{
+        "python": sys.executable, "log": str(folder.parent / "perf.log"), "body": "", "lines": {},
+        "default": COUNT, "version": "perf version 6.8.12", "ack": b"ack\n\x00",
+        "script": STACKS, "recorded": "cycles:P", **parts}))
+
+
+def fake_gnuplot(folder, body=""):
+    """Does `body` first, in which `name` is the plot's."""
+    return put_on_path(folder, "gnuplot", DRAWS.format(python=sys.executable, body=body))
 
 
 def fake_valgrind(folder, body):
-    """Puts a valgrind into `folder` and returns the PATH that finds it.
-
-    In `body`, `out` is the file that callgrind is told to write.
-    """
-    folder.mkdir(exist_ok=True)
-    text = (
+    """In `body`, `out` is the file that callgrind is told to write."""
+    return put_on_path(
+        folder, "valgrind",
         f"#!{sys.executable} -IS\nimport os, sys, time\n"
         "out = next(w for w in sys.argv if w.startswith('--callgrind-out-file='))[21:]\n"
-        f"{body}\n"
-    )
-    (folder / "valgrind").write_text(text, encoding="utf-8")
-    (folder / "valgrind").chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
+        f"{body}\n")

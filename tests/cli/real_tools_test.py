@@ -3,7 +3,6 @@
 disk that can be filled. ctest calls this file skipped where a part of it was, with the reasons."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import sys
 import unittest
 
 from counters_test import CASE, CountersTest
+from fake_program import put_on_path
 from profile_test import ProfileTest
 from taskbench_command import become_nobody, environment, main
 
@@ -44,29 +44,25 @@ class RealValgrind(CountersTest):
     @unittest.skipUnless(shutil.which("valgrind"),
                          "no valgrind here: scripts/install-deps test installs it")
     def test_h2_real_counts_fail_a_change_just_above_two_per_mille_that_the_times_do_not_see(self):
-        self.taskbench("run", "chained_spawn", "--repetitions", "1", "--min-time", "1ms",
-                       "--json", "r.json", "--quiet")
+        small = "run chained_spawn --repetitions 1 --min-time 1ms --quiet"
+        self.taskbench(f"{small} --json r.json")
         flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
         if "-fsanitize" in flags:
             self.skipTest("a program that a sanitizer watches does not run under valgrind")
         for length in (4000, 4008, 4009):  # by 0.196 % and 0.220 % more instructions
-            self.taskbench(
-                "run", "chained_spawn", "--workers", "2", "--repetitions", "1", "--min-time",
-                "1ms", "--param", f"length={length}", "--counters", "instructions-exact",
-                "--json", f"{length}.json", "--quiet", env=self.env(),
-            )
+            self.taskbench(f"{small} --workers 2 --param length={length} --json {length}.json "
+                           "--counters instructions-exact", env=self.env())
             (case,) = self.load(f"{length}.json")["taskbench"]["cases"]
             (event,) = case["events_per_iteration"]
             self.assertEqual(event["samples"], 5)
             self.assertEqual(event["min"], event["max"])
             # As if the program had changed, and not the parameter.
-            file = self.folder / f"{length}.json"
-            text = file.read_text(encoding="utf-8")
-            file.write_text(text.replace(f"/length:{length}", ""), encoding="utf-8")
+            text = self.read(f"{length}.json")
+            self.write(f"{length}.json", text.replace(f"/length:{length}", ""))
         for length, verdict, status, least, most in (
             (4008, "PASS", 3, 0.0018, 0.002), (4009, "FAIL", 1, 0.002, 0.0023),
         ):
-            answer = self.taskbench("compare", "4000.json", f"{length}.json", "--format", "json",
+            answer = self.taskbench(f"compare 4000.json {length}.json --format json",
                                     status=status, env=self.env())
             (row,) = json.loads(answer.stdout)["benchmarks"]
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
@@ -89,8 +85,8 @@ class RealPerf(CountersTest):
 
     def test_only_the_timed_part_is_counted(self):
         arguments = self.small("chained_spawn", min_time="100ms")
-        self.taskbench("run", *arguments, "--workers", "1", "--iterations", f"{CASE}=20",
-                       "--counters", "task-clock", "--json", "r.json", "--quiet", env=self.env())
+        self.taskbench(f"run --workers 1 --iterations {CASE}=20 --counters task-clock --quiet "
+                       "--json r.json", *arguments, env=self.env())
         own = self.load("r.json")["taskbench"]
         # Twenty iterations of ten spawns take microseconds; the warm-up takes 100 ms at least.
         event = own["cases"][0]["events_per_iteration"][0]
@@ -136,30 +132,25 @@ class RealSampling(ProfileTest):
 
     def test_real_perf_that_is_killed_and_a_workload_that_is_are_told_apart(self):
         self.skip_without_sampling()
-        bin_folder = self.folder / "bin"
-        bin_folder.mkdir()
         for victim, status, says in (
             ("perf", 4, ": perf record was killed by signal 9"),
             ("workload", 5, ": the workload failed: under perf it was killed by signal 9"),
         ):
             with self.subTest(victim):
-                (bin_folder / "perf").write_text(
-                    KILLING.format(python=sys.executable, perf=PERF, victim=victim))
-                (bin_folder / "perf").chmod(0o755)
-                env = self.env(PATH=f"{bin_folder}:{os.environ['PATH']}")
-                result = self.profile(env=env, duration="20s", status=status)
+                path = put_on_path(self.folder / "bin", "perf", KILLING.format(
+                    python=sys.executable, perf=PERF, victim=victim))
+                result = self.profile(env=self.env(PATH=path), duration="20s", status=status)
                 self.assertIn(says, result.stderr)
 
     def test_real_perf_finds_the_scheduler(self):
         self.skip_without_sampling()
-        result = self.taskbench("profile", "ping_pong", "--duration", "300ms", "--out", "p",
-                                env=self.env())
+        result = self.taskbench("profile ping_pong --duration 300ms --out p", env=self.env())
         self.assertRegex(result.stdout, r": \d+ samples by (cycles|cpu-clock)( \(user only\))?, ")
-        folded = (self.folder / "p/profile.folded").read_text(encoding="utf-8")
+        folded = self.read("p/profile.folded")
         for line in folded.splitlines():
             self.assertRegex(line, r"^[^;]+(;[^;]+)+ \d+$")
         self.assertTrue(re.search(r"(?m)^worker;.*taskbench::", folded), folded[:1000])
-        self.assert_picture(self.folder / "p/profile.svg")
+        self.assert_picture("p/profile.svg")
 
 
 class FullDisk(ProfileTest):
@@ -167,13 +158,12 @@ class FullDisk(ProfileTest):
         free = shutil.disk_usage(self.folder).free
         if free > 150 << 30:
             self.skipTest(f"the disk has {free >> 30} GiB free: too much to be filled")
-        result = self.refused(
-            "profile", "ping_pong", "--workers", "1", "--duration", "600s", "--frequency", "20000",
-            env=self.fake_perf(), says="10m of sampling at 20000 Hz on ")
+        result = self.refused("profile ping_pong --workers 1 --duration 600s --frequency 20000",
+                              env=self.fake_perf(), says="10m of sampling at 20000 Hz on ")
         for word in ("GiB left", "--duration", "--frequency", "TMPDIR", str(self.folder / "tmp")):
             self.assertIn(word, result.stderr)
         self.assertFalse((self.folder / "perf.log").exists())
-        self.assertEqual(os.listdir(self.folder / "tmp"), [])
+        self.assertEqual(self.left("tmp"), [])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from profile_test import FAKE
+from fake_program import fake_perf
 from taskbench_command import CommandTest
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
@@ -131,9 +131,9 @@ class InABrowser(CommandTest):
         rows = [{"name": f"b{i}", "run_name": f"b{i}", "run_type": "iteration", "iterations": 1,
                  "repetition_index": 0, "time_unit": "us", "cpu_time": 1,
                  "real_time": 1 + 7919 * i % count} for i in range(count)]
-        (self.folder / "many.json").write_text(json.dumps({"benchmarks": rows}))
-        self.taskbench("report", "many.json", "--out", "many", env={"PATH": ""})  # no plots
-        return (self.folder / "many/index.html").read_text(encoding="utf-8")
+        self.write("many.json", json.dumps({"benchmarks": rows}))
+        self.taskbench("report many.json --out many", env={"PATH": ""})  # no plots
+        return self.read("many/index.html")
 
     def flame_graph(self):
         stacks = [(900, ["worker", "caller", "ping"]), (299, ["worker", "sibling"]),
@@ -141,15 +141,9 @@ class InABrowser(CommandTest):
         script = "".join(
             f"{stack[0]} 12 \n" + "".join(f"\t  1 {name}\n" for name in reversed(stack[1:])) + "\n"
             for samples, stack in stacks for _ in range(samples))
-        (self.folder / "bin").mkdir()
-        perf = self.folder / "bin/perf"
-        perf.write_text(FAKE.format(python=sys.executable, body="", script=script,
-                                    recorded="cycles:P", log=str(self.folder / "perf.log")))
-        perf.chmod(0o755)
-        self.taskbench("profile", "chained_spawn", "--param", "length=10", "--workers", "1",
-                       "--duration", "20ms", "--out", "flames",
-                       env={"PATH": f"{perf.parent}:{os.environ['PATH']}"})
-        return (self.folder / "flames/profile.svg").read_text(encoding="utf-8")
+        self.taskbench("profile chained_spawn --param length=10 --workers 1 --duration 20ms "
+                       "--out flames", env={"PATH": fake_perf(self.folder / "bin", script=script)})
+        return self.read("flames/profile.svg")
 
     def browse(self, page, *flags, script="", width=1100, name="seen.html"):
         """What `script` answers in the page, and what the console of the browser said."""

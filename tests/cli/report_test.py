@@ -8,17 +8,14 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import unittest
 from html.parser import HTMLParser
 
-from fake_program import FAKE, HANGS, fake_gnuplot
-from taskbench_command import (BINARY, CommandTest, become_nobody, environment, main,
-                               signals_at_default)
+from fake_program import HANGS, fake_gnuplot
+from taskbench_command import BINARY, CommandTest, main
 from terminal_session import TerminalSession
 
-HAS_GNUPLOT = shutil.which("gnuplot") is not None
-needs_gnuplot = unittest.skipUnless(HAS_GNUPLOT, "SKIPPED: gnuplot is not installed")
+PAGE = ["index.html", "plots", "report.md"]
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -63,38 +60,37 @@ class ReportTest(CommandTest):
             }
             for name in names for index in range(count)
         ]
-        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / path).write_text(json.dumps({
-            "context": {"date": date, "host_name": "host", "num_cpus": 2, **context},
-            "benchmarks": rows,
-        }))
+        context = {"date": date, "host_name": "host", "num_cpus": 2, **context}
+        self.write(path, json.dumps({"context": context, "benchmarks": rows}))
         return path
 
     def gnuplot(self, body=""):
         """A folder for PATH with a gnuplot that does `body` before it draws."""
         return {"PATH": fake_gnuplot(self.folder / "bin", body)}
 
-    def report(self, *arguments, env=None, **options):
-        return self.taskbench(
-            "report", *arguments, "--out", "out", env=self.gnuplot() if env is None else env,
-            **options,
-        )
+    def without_gnuplot(self):
+        (self.folder / "bin").mkdir()
+        return {"PATH": str(self.folder / "bin")}
 
-    def page(self, folder="out"):
-        return Page((self.folder / folder / "index.html").read_text(encoding="utf-8"))
+    def report(self, *arguments, env=None, **options):
+        env = self.gnuplot() if env is None else env
+        return self.taskbench("report", *arguments, "--out", "out", env=env, **options)
+
+    def page(self):
+        return Page(self.read("out/index.html"))
 
     def markdown(self):
-        return (self.folder / "out" / "report.md").read_text(encoding="utf-8")
+        return self.read("out/report.md")
 
-    def left(self, folder="."):
-        return sorted(path.name for path in (self.folder / folder).iterdir())
+    def plots(self, pattern="*"):
+        return sorted((self.folder / "out/plots").glob(pattern))
 
 
 class Written(ReportTest):
     def test_a_page_markdown_and_a_plot_of_each_benchmark(self):
         result = self.report(self.result("r.json"))
         self.assertEqual(result.stderr, "taskbench: note: wrote out/index.html\n")
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        self.assertEqual(self.left("out"), PAGE)
         self.assertEqual(self.left("out/plots"), sorted(
             f"{name}.{form}" for form in ("svg", "png")
             for name in ("overview", "distribution-sort", "distribution-hash", "counters-reported")
@@ -107,10 +103,9 @@ class Written(ReportTest):
 
     def test_gnuplot_files_are_kept_on_demand_and_draw_the_same_again(self):
         self.report(self.result("r.json"), "--gnuplot")
-        kept = {path.suffix for path in (self.folder / "out/plots").iterdir()}
-        self.assertEqual(kept, {".svg", ".png", ".gp", ".dat"})
+        self.assertEqual({path.suffix for path in self.plots()}, {".svg", ".png", ".gp", ".dat"})
 
-    @needs_gnuplot
+    @unittest.skipUnless(shutil.which("gnuplot"), "SKIPPED: gnuplot is not installed")
     def test_the_real_gnuplot_draws_every_kind_of_plot_without_complaint(self):
         self.compared()
         self.result("a.json", ["sort", "hash/8", "hash/64", 'x<&"\'%\\`$(`'])
@@ -119,7 +114,7 @@ class Written(ReportTest):
         self.result("greatest.json", ["greatest", "edge"], ns=9e29, date="2026-01-02T00:00:00Z")
         self.report("a.json", "b.json", "c.json", "least.json", "greatest.json", "--gnuplot",
                     env={})
-        scripts = sorted((self.folder / "out/plots").glob("*.gp"))
+        scripts = self.plots("*.gp")
         kinds = {re.split("[-.]", path.name)[0] for path in scripts}
         self.assertEqual(
             kinds, {"overview", "distribution", "counters", "history", "effects", "processes"}
@@ -150,10 +145,7 @@ class Written(ReportTest):
     def test_a_path_that_is_not_utf_8(self):
         path = os.fsencode(self.folder) + b"/r\xff.json"
         os.rename(self.folder / self.result("r.json"), path)
-        subprocess.run(
-            [BINARY, "report", path, "--out", "out"], cwd=self.folder, check=True,
-            env=environment(**self.gnuplot()), stderr=subprocess.DEVNULL,
-        )
+        self.start("report", os.fsdecode(path), "--out", "out", env=self.gnuplot()).communicate()
         self.assertIn("r\ufffd.json", self.page().text)
 
     def test_links_and_sections_can_be_reached_by_keyboard(self):
@@ -163,9 +155,8 @@ class Written(ReportTest):
         for tag, attrs in page.tags:
             if tag == "a":
                 self.assertIn(attrs["href"].removeprefix("#"), ids)
-            for key in ("aria-labelledby",):
-                if key in attrs:
-                    self.assertIn(attrs[key], ids)
+            if "aria-labelledby" in attrs:
+                self.assertIn(attrs["aria-labelledby"], ids)
             if tag == "svg":
                 self.assertEqual(attrs["role"], "img")
                 self.assertTrue(attrs["aria-label"])
@@ -179,33 +170,26 @@ class Written(ReportTest):
             for day in range(100)
         ]
         self.report(*reversed(paths), "--gnuplot")
-        self.assertEqual(len(list((self.folder / "out/plots").glob("*.svg"))), 3)
+        self.assertEqual(len(self.plots("*.svg")), 3)
         self.assertIn("100 results in the order of their dates", self.page().text)
-        data = (self.folder / "out/plots/history-sort.dat").read_text()
-        medians = [line.split() for line in data.split("# index 1")[1].splitlines()[2:]]
-        self.assertEqual([float(row[0]) for row in medians],
-                         sorted(float(row[0]) for row in medians))
+        data = self.read("out/plots/history-sort.dat")
+        lines = data.split("# index 1")[1].splitlines()[2:]
+        medians = [float(line.split()[0]) for line in lines]
+        self.assertEqual(medians, sorted(medians))
         self.assertEqual(len(medians), 100)
-
-    def program(self, name, times="sort=1000 hash=500", body=""):
-        path = self.folder / name
-        path.write_text(FAKE.format(python=sys.executable, times=times, noise=0.002, body=body))
-        path.chmod(0o755)
 
     def compared(self):
         self.program("base")
         self.program("head", "sort=1300 hash=500")
-        self.taskbench("ab", "--base", "./base", "--head", "./head", "--max-blocks", "8",
-                       "--json", "c.json", "--journal", "j", status=1)
+        self.taskbench("ab --base ./base --head ./head --max-blocks 8 --json c.json --journal j",
+                       status=1)
 
     def test_a_comparison_shows_its_verdicts(self):
         self.compared()
         self.report("c.json", self.result("r.json"))
-        text = self.page().text
-        self.assertIn("c.json: FAIL: 1 of 2 benchmarks slower, 1 with more CPU time.", text)
-        self.assertIn("8 blocks, 32 processes", text)
-        self.assertIn("16 a side", text)
-        self.assertIn("taskbench ab --base ./base", text)
+        for says in ("c.json: FAIL: 1 of 2 benchmarks slower, 1 with more CPU time.",
+                     "8 blocks, 32 processes", "16 a side", "taskbench ab --base ./base"):
+            self.assertIn(says, self.page().text)
         self.assertTrue((self.folder / "out/plots/effects.svg").exists())
         self.assertIn("| sort | ", self.markdown())
 
@@ -214,9 +198,8 @@ class Written(ReportTest):
         self.program("broken", body="sys.exit('boom')")
         for name in ("one", "two"):
             shutil.copy(BINARY, self.folder / name)
-        self.taskbench("gate", "--base", "./one", "--head", "./two", "--json", "same.json")
-        self.taskbench("gate", "--base", "./base", "--head", "./broken", "--json", "no.json",
-                       status=5)
+        self.taskbench("gate --base ./one --head ./two --json same.json")
+        self.taskbench("gate --base ./base --head ./broken --json no.json", status=5)
         self.report("same.json", "no.json")
         text = self.page().text
         self.assertIn("same.json: PASS: the programs are identical.", text)
@@ -226,12 +209,12 @@ class Written(ReportTest):
 class Replaced(ReportTest):
     def test_a_report_is_replaced_and_other_files_stay(self):
         self.report(self.result("r.json", ["old"]))
-        (self.folder / "out/notes.txt").write_text("mine")
+        self.write("out/notes.txt", "mine")
         self.report(self.result("r.json", ["new"]))
         self.assertIn("new", self.page().text)
         self.assertNotIn("distribution-old", self.markdown())
-        self.assertEqual((self.folder / "out/notes.txt").read_text(), "mine")
-        self.assertEqual(self.left("out"), ["index.html", "notes.txt", "plots", "report.md"])
+        self.assertEqual(self.read("out/notes.txt"), "mine")
+        self.assertEqual(self.left("out"), sorted([*PAGE, "notes.txt"]))
 
     def test_a_slash_at_the_end_means_nothing(self):
         self.taskbench("report", self.result("r.json"), "--out", "out/", env=self.gnuplot())
@@ -239,57 +222,47 @@ class Replaced(ReportTest):
 
     def test_what_is_in_the_way_is_left_alone(self):
         self.report(self.result("r.json"))
-        before = (self.folder / "out/index.html").read_bytes()
+        before = self.read("out/index.html")
         shutil.rmtree(self.folder / "out/plots")
-        (self.folder / "out/plots").write_text("in the way")
-        self.refused("report", self.result("r.json", ["x"]), "--out", "out",
-                     env=self.gnuplot(), says='where "plots" is a file')
-        self.assertEqual((self.folder / "out/index.html").read_bytes(), before)
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        self.write("out/plots", "in the way")
+        self.result("r.json", ["x"])
+        self.refused("report r.json --out out", env=self.gnuplot(),
+                     says='where "plots" is a file')
+        self.assertEqual(self.read("out/index.html"), before)
+        self.assertEqual(self.left("out"), PAGE)
 
 
 class WithoutPlots(ReportTest):
     """The report is written all the same, and says what is missing and why."""
 
-    def faulty(self, body, says, *arguments):
-        self.result("r.json", ["sort"])
-        result = self.report("r.json", *arguments, env=self.gnuplot(body))
-        self.assertRegex(result.stderr, rf"note: \d of \d plots were not drawn: {says}")
-        self.assertRegex(self.page().text, rf"would stand here: {says}")
-        self.assertEqual(self.page().count("svg"), 0)
-        self.assertFalse((self.folder / "out/plots").exists())
-        self.assertEqual(self.left(), ["bin", "out", "r.json"])
-
     def test_gnuplot_is_missing(self):
-        self.result("r.json", ["sort"])
-        (self.folder / "bin").mkdir()
-        result = self.report("r.json", env={"PATH": str(self.folder / "bin")})
+        env = self.without_gnuplot()
+        result = self.report(self.result("r.json", ["sort"]), env=env)
         says = "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox brings it."
         self.assertIn(f"note: 2 of 2 plots were not drawn: {says}", result.stderr)
         self.assertIn(f"would stand here: {says}", self.page().text)
         self.assertIn(f"would stand here: {says}", self.markdown())
         self.assertGreater(self.page().count("table"), 1)
-
-    def test_gnuplot_is_missing_and_its_files_are_kept(self):
-        (self.folder / "bin").mkdir()
-        self.report(self.result("r.json", ["sort"]), "--gnuplot",
-                    env={"PATH": str(self.folder / "bin")})
+        self.report("r.json", "--gnuplot", env=env)  # keeps what gnuplot would have been given
         self.assertIn("distribution-sort.gp", self.left("out/plots"))
 
     def test_gnuplot_fails(self):
-        self.faulty("sys.exit('line 7: undefined variable')",
-                    "gnuplot exited with status 1: line 7: undefined variable")
-
-    def test_gnuplot_is_killed(self):
-        self.faulty("import os; os.kill(os.getpid(), 9)", "gnuplot was killed by signal 9")
-
-    def test_gnuplot_hangs(self):
-        self.faulty("import time; time.sleep(600)", "gnuplot did not end in time",
-                    "--plot-timeout", "1s")
-
-    def test_gnuplot_leaves_half_a_drawing(self):
-        half = "open(name + '.svg', 'w').write('<svg viewBox=\"0 0 1 1\"><g'); sys.exit()"
-        self.faulty(half, "gnuplot left no whole drawing; is the disk full?")
+        self.result("r.json", ["sort"])
+        for body, says in (
+            ("sys.exit('line 7: undefined variable')",
+             "gnuplot exited with status 1: line 7: undefined variable"),
+            ("import os; os.kill(os.getpid(), 9)", "gnuplot was killed by signal 9"),
+            ("import time; time.sleep(600)", "gnuplot did not end in time"),
+            ("open(name + '.svg', 'w').write('<svg viewBox=\"0 0 1 1\"><g'); sys.exit()",
+             "gnuplot left no whole drawing; is the disk full?"),
+        ):
+            with self.subTest(body):
+                result = self.report("r.json", "--plot-timeout", "1s", env=self.gnuplot(body))
+                self.assertRegex(result.stderr, rf"note: \d of \d plots were not drawn: {says}")
+                self.assertRegex(self.page().text, rf"would stand here: {says}")
+                self.assertEqual(self.page().count("svg"), 0)
+                self.assertEqual(self.left("out"), ["index.html", "report.md"])
+                self.assertEqual(self.left(), ["bin", "out", "r.json"])
 
     def test_one_plot_fails_and_the_others_are_there(self):
         self.report(self.result("r.json"),
@@ -314,19 +287,19 @@ class Refused(ReportTest):
             "bare": (b'{"taskbench_paired": 1, "outcome": "judged"}', "is no report"),
         }
         for name, (content, says) in cases.items():
-            (self.folder / name).write_bytes(content)
-            result = self.refused("report", "good.json", name, "--out", "out", says=says)
+            self.write(name, content)
+            result = self.refused(f"report good.json {name} --out out", says=says)
             self.assertIn(f"{name}: ", result.stderr)
-        self.refused("report", "missing", "--out", "out", says="missing: does not exist")
-        self.refused("report", ".", "--out", "out", says=".: is a folder")
+        self.refuse("report --out out", {
+            "missing": "missing: does not exist", ".": ".: is a folder"})
         self.assertFalse((self.folder / "out").exists())
 
     def test_answer_of_compare_is_called_that(self):
         self.result("r.json")
-        answer = self.taskbench("compare", "r.json", "r.json", "--format", "json", status=3)
-        (self.folder / "answer").write_text(answer.stdout)
+        answer = self.taskbench("compare r.json r.json --format json", status=3)
+        self.write("answer", answer.stdout)
         says = "answer: is the answer of `taskbench compare`, no result: those are written by "
-        result = self.refused("report", "r.json", "answer", "--out", "out", says=says)
+        result = self.refused("report r.json answer --out out", says=says)
         self.assertIn("`taskbench run --json`", result.stderr)
         self.assertIn("`taskbench ab --json`", result.stderr)
 
@@ -334,49 +307,48 @@ class Refused(ReportTest):
         self.result("r.json")
         shutil.copy(self.folder / "r.json", self.folder / "copy")
         (self.folder / "link").symlink_to("r.json")
-        for again in ("./r.json", "link", "copy"):
-            self.refused("report", "r.json", again, "--out", "out",
-                         says=f"r.json and {again} are the same result; leave one out")
+        self.refuse("report --out out r.json", {
+            again: f"r.json and {again} are the same result; leave one out"
+            for again in ("./r.json", "link", "copy")
+        })
         self.assertFalse((self.folder / "out").exists())
 
     def test_arguments(self):
         self.result("r.json")
-        self.refused("report", "--out", "out", says="name the result files")
-        self.refused("report", "r.json", says="--out is missing")
-        self.refused("report", "r.json", "--out", "", says="--out: the file name is empty")
-        self.refused("report", "r.json", "r.json", "--out", "out", says="'r.json' is given twice")
-        self.refused("report", "r.json", "--out", "out", "--plot-timeout", "0",
-                     says="--plot-timeout: '0' is out of range")
+        self.refuse("report", {
+            "--out out": "name the result files",
+            "r.json": "--out is missing",
+            "r.json --out ''": "--out: the file name is empty",
+            "r.json r.json --out out": "'r.json' is given twice",
+            "r.json --out out --plot-timeout 0": "--plot-timeout: '0' is out of range",
+        })
 
     def test_places_that_take_no_report(self):
         self.result("r.json")
-        (self.folder / "file").write_text("mine")
-        for command in (["report", "r.json", "--out"], ["run", "--report"]):
-            self.refused(*command, "file", says="it is a file; name a folder")
-            self.refused(*command, "no/such", says='there is no folder "no"')
-        self.assertEqual((self.folder / "file").read_text(), "mine")
+        self.write("file", "mine")
+        for command in ("report r.json --out", "run --report"):
+            self.refuse(command, {
+                "file": "it is a file; name a folder", "no/such": 'there is no folder "no"'})
+        self.assertEqual(self.read("file"), "mine")
         self.assertEqual(self.left(), ["file", "r.json"])
 
     def test_denied_permission(self):
         self.result("r.json")
-        binary = shutil.copy(BINARY, self.folder / "taskbench")
         (self.folder / "closed").mkdir(mode=0o555)
-        self.folder.chmod(0o755)
-        for place in ("closed", "closed/new"):
-            self.refused("report", "r.json", "--out", place, says="permission denied",
-                         binary=binary, preexec_fn=become_nobody)
+        self.refuse("report r.json --out", {
+            "closed": "permission denied", "closed/new": "permission denied"}, **self.as_nobody())
         self.assertEqual(self.left("closed"), [])
 
     def test_full_disk(self):
         self.report(self.result("r.json"))
         before = {path: path.read_bytes() for path in (self.folder / "out").glob("*.*")}
+        self.result("r.json", ["new"])
         # A limit on the size of files is met where a full disk is, and needs no privilege.
         self.refused(
-            "report", self.result("r.json", ["new"]), "--out", "out", env=self.gnuplot(),
-            says="the limit for file sizes",
+            "report r.json --out out", env=self.gnuplot(), says="the limit for file sizes",
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
         )
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        self.assertEqual(self.left("out"), PAGE)
         for path, content in before.items():
             self.assertEqual(path.read_bytes(), content)
 
@@ -386,7 +358,7 @@ class OfARun(ReportTest):
         result = self.taskbench("run", *self.small("chained_spawn"), "--report", "out",
                                 env=self.gnuplot())
         self.assertIn("note: wrote out/index.html", result.stderr)
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md", "result.json"])
+        self.assertEqual(self.left("out"), [*PAGE, "result.json"])
         self.assertEqual(len(self.load("out/result.json")["taskbench"]["cases"]), 1)
         self.assertIn("chained_spawn work_stealing", self.page().text)
         self.assertIn("--report out", self.page().text)
@@ -405,14 +377,14 @@ class Interrupted(ReportTest):
         """Interrupts the command while a plot of counters is drawn, which takes for ever."""
         hangs = HANGS.format(marker=str(self.folder / "drawing"))
         env = self.gnuplot(f"if name.startswith('counters'):\n    {hangs}")
-        errors = self.interrupt(arguments, self.folder / "drawing", env)
+        errors = self.interrupt(*arguments, when=self.written("drawing"), env=env)
         self.assertEqual([name for name in self.left() if name.startswith(".")], [])
         return errors
 
     def test_of_a_run_leaves_the_plots_that_are_drawn_and_exits_130(self):
         errors = self.interrupted("run", *self.small("chained_spawn"), "--report", "out")
         self.assertIn("note: 1 of 2 plots were not drawn: gnuplot was interrupted.", errors)
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md", "result.json"])
+        self.assertEqual(self.left("out"), [*PAGE, "result.json"])
         page = self.page()
         self.assertEqual(page.count("svg"), 1)
         self.assertIn("would stand here: gnuplot was interrupted", page.text)
@@ -425,26 +397,22 @@ class Interrupted(ReportTest):
 
     def test_of_a_report_that_still_reads_ends_at_once(self):
         os.mkfifo(self.folder / "pipe")
-        with subprocess.Popen(
-            [BINARY, "report", "pipe", "--out", "out"], cwd=self.folder, env=environment(),
-            stderr=subprocess.PIPE, encoding="utf-8", preexec_fn=signals_at_default,
-        ) as process:
-            self.addCleanup(process.kill)
-            with open(self.folder / "pipe", "w", encoding="utf-8"):  # it is read from now on
-                said = process.stderr.readline()
-                self.assertEqual(said, "taskbench: reading result 1 of 1, 2 s elapsed\n")
-                process.send_signal(signal.SIGINT)
-                _, errors = process.communicate(timeout=10)
+        process = self.start("report pipe --out out")
+        with open(self.folder / "pipe", "w", encoding="utf-8"):  # it is read from now on
+            said = process.stderr.readline()
+            self.assertEqual(said, "taskbench: reading result 1 of 1, 2 s elapsed\n")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=10)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(errors, "taskbench: note: interrupted; no report was written\n")
         self.assertEqual(self.left(), ["pipe"])
 
     def test_of_a_report_leaves_an_older_one_as_it_was(self):
         self.report(self.result("r.json", ["old"]))
-        before = (self.folder / "out/index.html").read_bytes()
+        before = self.read("out/index.html")
         self.interrupted("report", self.result("r.json", ["new"]), "--out", "out")
-        self.assertEqual((self.folder / "out/index.html").read_bytes(), before)
-        self.assertEqual(self.left("out"), ["index.html", "plots", "report.md"])
+        self.assertEqual(self.read("out/index.html"), before)
+        self.assertEqual(self.left("out"), PAGE)
 
 
 class Console(ReportTest):

@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from fake_program import fake_benchmark
 
 BINARY = os.environ["TASKBENCH_BINARY"]
 TIMEOUT_S = 120
@@ -52,6 +55,19 @@ def without_note_of_drift(text):
     return re.sub(r"taskbench: note: the machine moved [^\n]*\n", "", text.replace("\r\n", "\n"))
 
 
+def is_gone(pid):
+    """Whether the process has ended; who waits for it, if anybody, is not ours."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def command_line(arguments):
+    """The words of `arguments`, of which the first is split as a shell would."""
+    return [*shlex.split(str(arguments[0])), *map(str, arguments[1:])] if arguments else []
+
+
 class CommandTest(unittest.TestCase):
     """A folder of its own for each test, and ways to call the command."""
 
@@ -59,41 +75,54 @@ class CommandTest(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="taskbench-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
+    # --- files in the folder
+
+    def write(self, name, content="", mode=0o644):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.chmod(mode)
+        return str(path)
+
+    def script(self, name, text):
+        return self.write(name, f"#!/bin/sh\n{text}\n", 0o755)
+
+    def program(self, name="a", times="sort=1000 hash=500", noise=0.002, body=""):
+        """A benchmark program that takes these nanoseconds, and does `body` before it measures."""
+        return self.write(name, fake_benchmark(times, noise, body), 0o755)
+
+    def read(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def load(self, name):
+        return json.loads(self.read(name), parse_constant=self.fail)
+
+    def cut(self, name, lines):
+        """Leaves of the file its first lines; -1: all but the last."""
+        self.write(name, "".join(self.read(name).splitlines(keepends=True)[:lines]))
+
+    def left(self, folder="."):
+        return sorted(path.name for path in (self.folder / folder).iterdir())
+
+    def as_nobody(self):
+        """Options that call the command without root's rights."""
+        self.folder.chmod(0o755)
+        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        return {"binary": binary, "preexec_fn": become_nobody}
+
+    # --- calls
+
     def taskbench(self, *arguments, status=0, env=None, binary=BINARY, **options):
         """Runs the command in the test's folder and checks its exit status."""
+        words = [str(binary), *command_line(arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         result = subprocess.run(
-            [str(binary), *map(str, arguments)],
-            cwd=options.pop("cwd", self.folder),
-            env=environment(**(env or {})),
-            stdin=subprocess.DEVNULL,
-            stdout=options.pop("stdout", subprocess.PIPE),
-            stderr=options.pop("stderr", subprocess.PIPE),
-            encoding="utf-8",
-            timeout=TIMEOUT_S,
-            check=False,
-            **options,
-        )
-        shown = f"taskbench {' '.join(map(str, arguments))}\n{result.stdout}\n{result.stderr}"
-        self.assertEqual(result.returncode, status, shown)
+            words, env=environment(**(env or {})), stdin=subprocess.DEVNULL, encoding="utf-8",
+            timeout=TIMEOUT_S, check=False, **{"cwd": self.folder, **pipes, **options})
+        shown = f"{shlex.join(words)}\n{result.stdout}\n{result.stderr}"
+        expected = status if isinstance(status, tuple) else (status,)
+        self.assertIn(result.returncode, expected, shown)
         return result
-
-    def interrupt(self, arguments, begun, env):
-        """Sends SIGINT as soon as the file `begun` is there; returns the standard error."""
-        with subprocess.Popen(
-            [BINARY, *map(str, arguments)], cwd=self.folder, env=environment(**env),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            encoding="utf-8", preexec_fn=signals_at_default,
-        ) as process:
-            self.addCleanup(process.kill)
-            end = time.monotonic() + TIMEOUT_S
-            while not begun.exists():
-                self.assertIsNone(process.poll(), "it has ended before")
-                self.assertLess(time.monotonic(), end)
-                time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=TIMEOUT_S)
-        self.assertEqual(process.returncode, 130, errors)
-        return errors
 
     def refused(self, *arguments, says, **options):
         """The command must end with status 2, print no result, and say `says` on one line."""
@@ -102,6 +131,55 @@ class CommandTest(unittest.TestCase):
         self.assertTrue(result.stderr.startswith("taskbench: error: "), result.stderr)
         self.assertIn(says, result.stderr.splitlines()[0])
         return result
+
+    def refuse(self, command, cases, **options):
+        """Of `cases`, each is refused: what comes after `command`, and what is said then."""
+        for words, says in cases.items():
+            with self.subTest(f"{command} {words}"[:200]):
+                self.refused(f"{command} {words}", says=says, **options)
+
+    def start(self, *arguments, env=None, **options):
+        """Starts the command, which does not outlive the test."""
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(
+            [BINARY, *command_line(arguments)], env=environment(**(env or {})), encoding="utf-8",
+            **{"stdin": subprocess.DEVNULL, "cwd": self.folder, **pipes,
+               "preexec_fn": signals_at_default, **options})
+        self.addCleanup(process.__exit__, None, None, None)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_until(self, condition, process=None):
+        end = time.monotonic() + TIMEOUT_S
+        while not condition():
+            if process:
+                self.assertIsNone(process.poll(), "it has ended before")
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.002)
+
+    def written(self, name, lines=0):
+        """A condition: the file is there and has so many lines."""
+        path = self.folder / name
+        return lambda: path.exists() and path.read_text().count("\n") >= lines
+
+    def interrupt(self, *arguments, when, **options):
+        """Sends SIGINT as soon as the condition holds; returns the standard error."""
+        process = self.start(*arguments, **options)
+        self.wait_until(when, process)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130, errors)
+        return errors
+
+    def kill(self, *arguments, when, **options):
+        """Kills the command as soon as the condition holds."""
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = self.start(*arguments, **quiet, **options)
+        self.wait_until(when, process)
+        process.kill()
+        process.wait()
+
+    # --- what it knows
 
     def listed(self, topic):
         """The rows of `taskbench list TOPIC --format json`."""
@@ -122,10 +200,6 @@ class CommandTest(unittest.TestCase):
     def endless(self, workload="yield_many"):
         """Arguments of a run that goes on until it is stopped, in short repetitions."""
         return self.small(workload, min_time="20ms", repetitions=10000)
-
-    def load(self, name):
-        with open(self.folder / name, encoding="utf-8") as file:
-            return json.load(file, parse_constant=self.fail)
 
 
 def main():
