@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from fake_program import fake_valgrind
-from taskbench_command import BINARY, CommandTest, main
+from taskbench_command import CommandTest, main
 
 # Of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
@@ -38,18 +38,21 @@ class CompareTest(CommandTest):
                     "real_time": ns * factor * (1 + index / 1e4), "cpu_time": ns,
                 })
         context = {"host_name": "host", "num_cpus": 2, "json_schema_version": 1, **context}
-        (self.folder / name).write_text(json.dumps({"context": context, "benchmarks": rows}))
+        self.write(name, json.dumps({"context": context, "benchmarks": rows}))
         return name
 
     def files(self, prefix, count, medians, **options):
         return ",".join(self.file(f"{prefix}{i}", medians, **options) for i in range(count))
+
+    def compare(self, options, **others):
+        return self.taskbench(f"compare {options}", **others)
 
 
 class Answers(CompareTest):
     def test_h7_the_change_of_two_files_is_the_ratio_of_their_medians(self):
         self.file("a", {"sort": 100, "hash": 7}, spread=0.2)
         self.file("b", {"sort": 130, "hash": 7}, spread=0.2)
-        answer = self.taskbench("compare", "a", "b", "--format", "json", status=3)
+        answer = self.compare("a b --format json", status=3)
         for row in json.loads(answer.stdout)["benchmarks"]:
             base, head = (
                 statistics.median(
@@ -60,14 +63,13 @@ class Answers(CompareTest):
             )
             self.assertAlmostEqual(row["change"], (head - base) / base)
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
-        table = self.taskbench("compare", "a", "b", status=3).stdout
+        table = self.compare("a b", status=3).stdout
         self.assertIn("one process a side: its repetitions are no independent samples", table)
 
     @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
     def test_h7_google_benchmarks_compare_py_finds_the_same_ratios(self):
         for name, text in STAND_INS.items():
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).write_text(text)
+            self.write(name, text)
         medians = {"sort": 100, "hash": 7.5, "malloc/8/threads:2": 1e6}
         for name, change in (("a", 1), ("b", 1.13)):
             self.file(name, {key: ns * change for key, ns in medians.items()}, spread=0.2)
@@ -79,7 +81,7 @@ class Answers(CompareTest):
                     "aggregate_name": "median", "time_unit": "ns", "iterations": len(times),
                     "real_time": statistics.median(times), "cpu_time": medians[key],
                 })
-            (self.folder / name).write_text(json.dumps(document))
+            self.write(name, json.dumps(document))
         subprocess.run(
             [sys.executable, COMPARE_PY, "--no-utest", "-d", "theirs.json", "benchmarks", "a", "b"],
             cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)}, check=True,
@@ -89,7 +91,7 @@ class Answers(CompareTest):
             row["name"].removesuffix("_median"): row["measurements"][0]["time"]
             for row in self.load("theirs.json") if row["name"].endswith("_median")
         }
-        answer = self.taskbench("compare", "a", "b", "--format", "json", status=3)
+        answer = self.compare("a b --format json", status=3)
         ours = {row["name"]: row["change"] for row in json.loads(answer.stdout)["benchmarks"]}
         self.assertEqual(set(theirs), set(medians))
         for key in medians:
@@ -98,40 +100,38 @@ class Answers(CompareTest):
     def test_h4_several_files_a_side_carry_verdicts(self):
         base = self.files("base", 6, {"sort": 100, "hash": 7})
         slow = self.files("slow", 6, {"sort": 120, "hash": 7})
-        answer = self.taskbench("compare", "--base", base, "--head", slow, status=1)
+        answer = self.compare(f"--base {base} --head {slow}", status=1)
         self.assertRegex(answer.stdout, r"(?m)^sort .* FAIL ")
         self.assertRegex(answer.stdout, r"(?m)^hash .* PASS ")
         same = self.files("same", 6, {"sort": 100, "hash": 7})
-        self.taskbench("compare", "--base", base, "--head", same, status=0)
-        self.taskbench("compare", "--base", base, "--head", slow, "--delta", "50%", status=0)
+        self.compare(f"--base {base} --head {same}")
+        self.compare(f"--base {base} --head {slow} --delta 50%")
 
     def test_inconclusive_can_be_mapped(self):
         noisy = [(f"n{i}", 100 + 40 * (i % 3)) for i in range(6)]
         base = ",".join(self.file(f"base-{name}", {"x": time}) for name, time in noisy)
         head = ",".join(self.file(f"head-{name}", {"x": time + 1}) for name, time in noisy)
         for meaning, status in (("pass", 0), ("fail", 1), ("inconclusive", 3)):
-            self.taskbench("compare", "--base", base, "--head", head, "--inconclusive", meaning,
-                           status=status)
+            self.compare(f"--base {base} --head {head} --inconclusive {meaning}", status=status)
 
     def test_what_could_not_have_failed_passes_only_when_asked_for_by_name(self):
         self.file("a", {"x": 1})
-        answer = self.taskbench("compare", "a", "a", "--inconclusive", "pass", status=3)
+        answer = self.compare("a a --inconclusive pass", status=3)
         self.assertIn("nothing could have failed", answer.stderr)
-        self.taskbench("compare", "a", "a", "--inconclusive", "pass-always", status=0)
+        self.compare("a a --inconclusive pass-always")
 
     def test_different_machines(self):
-        self.file("a", {"x": 1})
-        self.file("b", {"x": 1}, num_cpus=64)
-        answer = self.taskbench("compare", "a", "b", status=4)
-        self.assertIn("different machines: num_cpus: '2' and '64'", answer.stdout)
+        for name, cpus in (("a", 2), ("b", 64), ("c", 2)):
+            self.file(name, {"x": 1}, num_cpus=cpus)
+        for files, says in (("a b", "different machines: num_cpus: '2' and '64'"),
+                            ("a b c", "?: not judged, since the machines differ.")):
+            self.assertIn(says, self.compare(files, status=4).stdout)
 
     def test_our_own_files_are_read(self):
         for name in ("1.json", "2.json"):
-            self.taskbench("run", *self.small("chained_spawn"), "--workers", "1", "--json", name,
-                           "--quiet")
-        for format_name in ("table", "markdown", "csv", "json"):
-            form = ("--format", format_name)
-            answer = self.taskbench("compare", "1.json", "2.json", *form, status=3)
+            self.taskbench(f"run --workers 1 --json {name} --quiet", *self.small("chained_spawn"))
+        for form in ("table", "markdown", "csv", "json"):
+            answer = self.compare(f"1.json 2.json --format {form}", status=3)
             self.assertIn("chained_spawn/work_stealing/workers:1/length:10", answer.stdout)
 
     def test_h2_instructions_counted_with_another_seed_are_no_change_of_the_program(self):
@@ -139,15 +139,14 @@ class Answers(CompareTest):
             self.folder / "bin",
             "seed = int(sys.argv[sys.argv.index('--seed') + 1])\n"
             "open(out, 'w').write('events: Ir\\ntotals: %d\\n' % (4000 + 40 * seed))")
-        for name, seed in (("0.json", "0"), ("7.json", "7"), ("again.json", "7")):
-            self.taskbench(
-                "run", *self.small("chained_spawn"), "--workers", "1", "--counters",
-                "instructions-exact", "--seed", seed, "--json", name, "--quiet", env={"PATH": path})
-        answer = self.taskbench("compare", "0.json", "7.json", status=3)
+        for name, seed in (("0.json", 0), ("7.json", 7), ("again.json", 7)):
+            self.taskbench(f"run --workers 1 --counters instructions-exact --seed {seed} --quiet "
+                           f"--json {name}", *self.small("chained_spawn"), env={"PATH": path})
+        answer = self.compare("0.json 7.json", status=3)
         self.assertRegex(answer.stdout, r"its instructions +1,000 +1,070 .* INCONCLUSIVE")
         self.assertIn("head with --seed 7; count both with the same --seed",
                       " ".join(answer.stdout.split()))
-        answer = self.taskbench("compare", "7.json", "again.json", status=3)
+        answer = self.compare("7.json again.json", status=3)
         self.assertRegex(answer.stdout, r"its instructions +1,070 +1,070 .* PASS")
 
 
@@ -155,53 +154,47 @@ class Columns(CompareTest):
     def test_each_of_three_files_is_a_column(self):
         for name, ns in (("mon.json", 100), ("tue.json", 110), ("wed.json", 90)):
             self.file(name, {"sort": ns, "hash": 7}, spread=0)
-        answer = self.taskbench("compare", "mon.json", "tue.json", "wed.json")
-        self.assertRegex(answer.stdout, r"benchmark +mon +tue +change +wed +change\n")
-        self.assertRegex(answer.stdout, r"sort .*100\.02 ns.* \+10\.0 % \? .* -10\.0 % \?\n")
-        self.assertRegex(answer.stdout, r"geometric mean .* \+4\.9 % .* -5\.1 %\n")
-        self.assertIn("?: not judged. A file is one process", answer.stdout)
+        table = self.compare("mon.json tue.json wed.json").stdout
+        self.assertRegex(table, r"benchmark +mon +tue +change +wed +change\n")
+        self.assertRegex(table, r"sort .*100\.02 ns.* \+10\.0 % \? .* -10\.0 % \?\n")
+        self.assertRegex(table, r"geometric mean .* \+4\.9 % .* -5\.1 %\n")
+        self.assertIn("?: not judged. A file is one process", table)
 
     def test_columns_of_several_files_are_judged_in_every_format(self):
-        columns = [f"--column={name}={self.files(name, 7, {'sort': ns, 'hash': 7})}"
-                   for name, ns in (("old", 100), ("new", 120))]
-        table = self.taskbench("compare", *columns).stdout
+        columns = " ".join(f"--column={name}={self.files(name, 7, {'sort': ns, 'hash': 7})}"
+                           for name, ns in (("old", 100), ("new", 120)))
+        table = self.compare(columns).stdout
         self.assertRegex(table, r"sort .* \+\d+\.\d % \(p=0\.001\)\n")
         self.assertRegex(table, r"hash .* ~ \(p=\d\.\d+\)\n")
-        markdown = self.taskbench("compare", *columns, "--format", "markdown").stdout
+        markdown = self.compare(f"{columns} --format markdown").stdout
         self.assertIn("| benchmark | old | new | change |", markdown)
-        document = json.loads(self.taskbench("compare", *columns, "--format", "json").stdout)
+        document = json.loads(self.compare(f"{columns} --format json").stdout)
         (sort, hashed) = document["benchmarks"]
         self.assertTrue(sort["columns"][1]["changed"])
         self.assertFalse(hashed["columns"][1]["changed"])
-        rows = self.taskbench("compare", *columns, "--format", "csv").stdout.splitlines()
+        rows = self.compare(f"{columns} --format csv").stdout.splitlines()
         self.assertEqual(len(rows), 1 + 4)
         self.assertTrue(rows[2].startswith("sort,new,7,"))
 
     def test_one_file_is_split_by_what_its_names_tell(self):
         self.file("a", {"spawn/workers:1": 10, "spawn/workers:2": 20, "plain": 1}, spread=0)
-        answer = self.taskbench("compare", "a", "--by", "workers")
+        answer = self.compare("a --by workers")
         self.assertRegex(answer.stdout, r"benchmark +workers:1 +workers:2 +change\nspawn .*\+100")
         self.assertIn("have no 'workers': plain", answer.stderr)
 
     def test_other_names_are_mapped_before_benchmarks_are_paired(self):
         self.file("one", {"spawn/workers:1": 10}, spread=0)
         self.file("two", {"spawn/workers:2": 15}, spread=0)
-        answer = self.taskbench("compare", "one", "two", "--map", "workers:1=workers:2", status=3)
+        answer = self.compare("one two --map workers:1=workers:2", status=3)
         self.assertRegex(answer.stdout, r"spawn/workers:2 .*\+50\.0 %")
         self.file("both", {"spawn/workers:1": 10, "spawn/workers:2": 15})
-        self.refused("compare", "both", "two", "--map", "workers:1=workers:2",
+        self.refused("compare both two --map workers:1=workers:2",
                      says="both: two benchmarks of one file would both be called")
-
-    def test_columns_of_different_machines_are_not_judged(self):
-        for name, cpus in (("a", 2), ("b", 64), ("c", 2)):
-            self.file(name, {"x": 1}, num_cpus=cpus)
-        answer = self.taskbench("compare", "a", "b", "c", status=4)
-        self.assertIn("?: not judged, since the machines differ.", answer.stdout)
 
 
 class Refusals(CompareTest):
     def test_files_that_cannot_be_read(self):
-        good = self.file("good", {"x": 1})
+        self.file("good", {"x": 1})
         cases = {
             "empty": (b"", "is empty"),
             "truncated": (b'{"benchmarks": [{"name"', "is no valid JSON, at line 1"),
@@ -211,31 +204,29 @@ class Refusals(CompareTest):
                     b' "cpu_time": 1}]}', "'x' has a real_time of null"),
         }
         for name, (content, says) in cases.items():
-            (self.folder / name).write_bytes(content)
-            self.refused("compare", good, name, says=f"{name}: ")
-            self.refused("compare", name, good, says=says)
-        self.refused("compare", good, "missing", says="missing: does not exist")
-        self.refused("compare", good, ".", says=".: is a folder")
+            self.write(name, content)
+            self.refuse("compare", {f"good {name}": f"{name}: ", f"{name} good": says})
+        self.refuse("", {
+            "compare good missing": "missing: does not exist",
+            "compare good .": ".: is a folder",
+            "compare good /dev/zero": "/dev/zero: does not end after 256 MiB",
+            "report /dev/zero --out out": "/dev/zero: does not end after",
+        })
 
     def test_exact_counts_of_nothing_are_a_wrong_file(self):
         document = self.load(self.file("good", {"x": 1}))
         document["taskbench"] = {"cases": [{"name": "x", "events_per_iteration": [
             {"event": "instructions-exact", "values": [0, 0, 0]}]}]}
-        (self.folder / "bad").write_text(json.dumps(document))
-        self.refused("compare", "good", "bad", says="bad: 'x' has 0 instructions an iteration")
-        self.refused("report", "bad", "--out", "out", says="bad: 'x' has 0 instructions")
-
-    def test_what_never_ends_is_no_result(self):
-        good = self.file("good", {"x": 1})
-        self.refused("compare", good, "/dev/zero", says="/dev/zero: does not end after 256 MiB")
-        self.refused("report", "/dev/zero", "--out", "out", says="/dev/zero: does not end after")
+        self.write("bad", json.dumps(document))
+        self.refuse("", {
+            "compare good bad": "bad: 'x' has 0 instructions an iteration",
+            "report bad --out out": "bad: 'x' has 0 instructions",
+        })
 
     def test_interrupted_while_it_waits_for_a_file_it_ends_at_once(self):
         os.mkfifo(self.folder / "pipe")
-        command = subprocess.Popen(
-            [BINARY, "compare", "pipe", self.file("good", {"x": 1})], cwd=self.folder,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        with open(self.folder / "pipe", "w"):  # opens when it reads
+        command = self.start("compare pipe", self.file("good", {"x": 1}))
+        with open(self.folder / "pipe", "w", encoding="utf-8"):  # opens when it reads
             command.send_signal(signal.SIGINT)
             output, said = command.communicate(timeout=20)
         self.assertEqual((command.returncode, output, said), (130, "", "taskbench: interrupted\n"))
@@ -243,37 +234,38 @@ class Refusals(CompareTest):
     def test_one_result_given_several_times_is_refused(self):
         base = self.files("base", 3, {"sort": 100})
         self.file("one", {"sort": 120})
-        (self.folder / "copy").write_bytes((self.folder / "one").read_bytes())
+        self.write("copy", self.read("one"))
         (self.folder / "link").symlink_to("one")
         for again in ("./one", "copy", "link"):
-            says = f"--head: one and {again} are the same result, of one process"
-            self.refused("compare", "--base", base, "--head", f"one,{again}", says=says)
-            self.refused("compare", "--head", base, "--base", f"one,{again}",
-                         says=says.replace("head", "base"))
-        self.taskbench("compare", "one", "copy", status=3)
+            for side, other in (("head", "base"), ("base", "head")):
+                self.refused(
+                    f"compare --{other} {base} --{side} one,{again}",
+                    says=f"--{side}: one and {again} are the same result, of one process")
+        self.compare("one copy", status=3)
 
     def test_nothing_in_common(self):
-        self.file("a", {"x": 1})
-        self.file("b", {"y": 1})
-        self.refused("compare", "a", "b", says="the first has x; the second has y")
-        self.file("one", {"spawn/workers:1": 1})
-        self.file("two", {"spawn/workers:2": 1})
-        self.refused("compare", "one", "two",
-                     says="'spawn/workers:1' is near 'spawn/workers:2': --map OLD=NEW renames")
+        for name, benchmark in (("a", "x"), ("b", "y"), ("one", "spawn/workers:1"),
+                                ("two", "spawn/workers:2")):
+            self.file(name, {benchmark: 1})
+        self.refuse("compare", {
+            "a b": "the first has x; the second has y",
+            "one two": "'spawn/workers:1' is near 'spawn/workers:2': --map OLD=NEW renames",
+        })
 
     def test_which_files_belong_together_is_not_guessed(self):
         self.file("a", {"x": 1})
-        for arguments in ([], ["a"], ["--base", "a"], ["a", "--head", "a"]):
-            self.refused("compare", *arguments, says="compare takes two files")
-        self.refused("compare", "a", "a", "a", says="a and a are the same result, of one process")
-        for arguments in (["--column", "x=a", "a"], ["--by", "workers"],
-                          ["--by", "workers", "--base", "a", "--head", "a"]):
-            self.refused("compare", *arguments, says="columns come from FILE...")
-        self.refused("compare", "--column", "a", says="'a' is not NAME=FILE")
-        self.refused("compare", "--column", "x=a", says="--column: give it twice")
-        self.refused("compare", "a", "--by", "workers", says="the names have 0 values of it")
-        self.refused("compare", "a", "a", "--map", "x", says="'x' is not OLD=NEW")
-        self.refused("compare", "a", "a", "--format", "tabel", says="did you mean 'table'?")
+        self.refuse("compare", {
+            **{words: "compare takes two files"
+               for words in ("", "a", "--base a", "a --head a")},
+            "a a a": "a and a are the same result, of one process",
+            **{words: "columns come from FILE..."
+               for words in ("--column x=a a", "--by workers", "--by workers --base a --head a")},
+            "--column a": "'a' is not NAME=FILE",
+            "--column x=a": "--column: give it twice",
+            "a --by workers": "the names have 0 values of it",
+            "a a --map x": "'x' is not OLD=NEW",
+            "a a --format tabel": "did you mean 'table'?",
+        })
 
 
 if __name__ == "__main__":
