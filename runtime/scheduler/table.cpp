@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/scheduler/current_thread/current_thread.hpp"
+#include "runtime/scheduler/global_queue/global_queue.hpp"
 #include "runtime/scheduler/in_turn/in_turn.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
@@ -33,6 +34,12 @@ constexpr SchedulerInfo kSchedulers[] = {
      .runs_on_caller = true,
      .repeatable = true,
      .make = make<work_stealing::InTurn>},
+    {.name = "global_queue",
+     .summary = "one queue that all workers share, under a mutex",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<scheduler::GlobalQueue>},
 };
 
 }  // namespace

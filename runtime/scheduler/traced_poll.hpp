@@ -1,7 +1,9 @@
-// A poll that the tracer records.
+// A poll that the tracer records, and what it counts as.
 #pragma once
 
 #include "runtime/task/harness.hpp"
+#include "runtime/trace/counters.hpp"
+#include "runtime/trace/planted_delay.hpp"
 #include "runtime/trace/recording.hpp"
 
 namespace taskbench::rt::scheduler {
@@ -25,6 +27,26 @@ static_assert(poll_end(task::Polled::finished) == PollEnd::finished &&
 /// task::poll(), recorded where something is traced: one test for both events.
 inline task::Polled poll(task::Header* task, trace::Recorder recorder) noexcept {
   return recorder.is_on() ? poll_and_record(task, recorder) : task::poll(task);
+}
+
+/// Counts how a poll ended, and calls `push_back` if the task goes to the back of the queue.
+template <class PushBack>
+void after_poll(task::Polled polled, trace::CounterBlock& counters, PushBack&& push_back) noexcept {
+  switch (polled) {
+    case task::Polled::finished:
+      counters.tasks_completed.add();
+      break;
+    case task::Polled::idle:
+      break;
+    case task::Polled::yielded:
+      counters.yields.add();
+      trace::planted_delay(DelaySite::yield);
+      push_back();
+      break;
+    case task::Polled::woken:
+      push_back();
+      break;
+  }
 }
 
 }  // namespace taskbench::rt::scheduler

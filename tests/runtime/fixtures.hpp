@@ -33,7 +33,7 @@ struct Kind {
   unsigned workers;
   const char* name;
 
-  [[nodiscard]] bool is_pool() const { return scheduler == "work_stealing"; }
+  [[nodiscard]] bool is_pool() const { return !find_scheduler(scheduler)->runs_on_caller; }
 };
 
 inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
@@ -43,6 +43,7 @@ inline constexpr Kind kOneWorker{"work_stealing", 1, "work_stealing_1"};
 inline constexpr Kind kTwoWorkers{"work_stealing", 2, "work_stealing_2"};
 inline constexpr Kind kFourWorkers{"work_stealing", 4, "work_stealing_4"};
 inline constexpr Kind kInTurn{"in_turn", 3, "in_turn_3"};
+inline constexpr Kind kGlobalQueue{"global_queue", 3, "global_queue_3"};
 
 inline Runtime::Builder builder(const Kind& kind) {
   return Runtime::Builder{}.scheduler(kind.scheduler).workers(kind.workers);
@@ -59,21 +60,27 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
 /// The same for those that run on every pool: see TASKBENCH_ON_EVERY_POOL.
 using OnEveryPool = OnEveryScheduler;
 
+/// The schedulers that work_stealing is compared with.
+#define TASKBENCH_OTHER_POOLS ::taskbench::rt::testing::kGlobalQueue
+
 #define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(                                                                      \
       Schedulers, Suite,                                                                         \
       ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
                         ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
                         ::taskbench::rt::testing::kTwoWorkers,                                   \
-                        ::taskbench::rt::testing::kFourWorkers),                                 \
+                        ::taskbench::rt::testing::kFourWorkers, TASKBENCH_OTHER_POOLS),          \
       [](const auto& instance) { return std::string(instance.param.name); })
 
-#define TASKBENCH_ON_EVERY_POOL(Suite)                                                \
-  INSTANTIATE_TEST_SUITE_P(Pools, Suite,                                              \
-                           ::testing::Values(::taskbench::rt::testing::kOneWorker,    \
-                                             ::taskbench::rt::testing::kTwoWorkers,   \
-                                             ::taskbench::rt::testing::kFourWorkers), \
-                           [](const auto& instance) { return std::string(instance.param.name); })
+#define TASKBENCH_ON_POOLS(Suite, ...)                                                      \
+  INSTANTIATE_TEST_SUITE_P(                                                                 \
+      Pools, Suite,                                                                         \
+      ::testing::Values(::taskbench::rt::testing::kOneWorker,                               \
+                        ::taskbench::rt::testing::kTwoWorkers,                              \
+                        ::taskbench::rt::testing::kFourWorkers __VA_OPT__(, ) __VA_ARGS__), \
+      [](const auto& instance) { return std::string(instance.param.name); })
+
+#define TASKBENCH_ON_EVERY_POOL(Suite) TASKBENCH_ON_POOLS(Suite, TASKBENCH_OTHER_POOLS)
 
 /// Far longer than anything takes, also under a sanitizer on a loaded machine; a test that
 /// reaches it has hung.

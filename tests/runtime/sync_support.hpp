@@ -24,7 +24,7 @@ inline constexpr Kind kEightWorkers{"work_stealing", 8, "work_stealing_8"};
       ::testing::Values(::taskbench::rt::testing::kCurrentThread,                                \
                         ::taskbench::rt::testing::kInTurn, ::taskbench::rt::testing::kOneWorker, \
                         ::taskbench::rt::testing::kTwoWorkers,                                   \
-                        ::taskbench::rt::testing::kEightWorkers),                                \
+                        ::taskbench::rt::testing::kEightWorkers, TASKBENCH_OTHER_POOLS),         \
       [](const auto& instance) { return std::string(instance.param.name); })
 
 /// A message that counts its instances, moved-from ones included. Move-only.

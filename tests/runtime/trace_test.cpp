@@ -358,7 +358,7 @@ TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {
   }
 }
 
-TASKBENCH_ON_EVERY_POOL(TraceOfPool);
+TASKBENCH_ON_POOLS(TraceOfPool);
 
 }  // namespace
 }  // namespace taskbench::rt

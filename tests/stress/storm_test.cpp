@@ -128,15 +128,22 @@ void disturb(WakerPool& pool, Random& random) {
   }
 }
 
+constexpr std::string_view kPools[] = {"work_stealing", "global_queue"};
+
+/// Half of the time the one that users get.
+std::string_view any_pool(Random& random) {
+  return kPools[one_in(random, 2) ? 0 : below(random, std::size(kPools))];
+}
+
 std::string_view any_scheduler(Random& random) {
-  return one_in(random, 4) ? "current_thread" : "work_stealing";
+  return one_in(random, 4) ? "current_thread" : any_pool(random);
 }
 
 Runtime any_runtime(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
   builder.scheduler(scheduler).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (scheduler == "work_stealing") {
+  if (scheduler != "current_thread") {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
   return builder.build();
@@ -335,7 +342,7 @@ TEST(Storm, of_everything_that_ends_in_a_shutdown) {
 TEST(Storm, of_everything_that_ends_in_a_shutdown_with_a_limit) {
   storm([](Random& random) {
     const auto limit = std::chrono::microseconds(below(random, 500));
-    shutdown_in_full_swing(random, "work_stealing", [limit](std::optional<Runtime>& runtime) {
+    shutdown_in_full_swing(random, any_pool(random), [limit](std::optional<Runtime>& runtime) {
       while (!runtime->shutdown_timeout(limit)) std::this_thread::yield();
       runtime.reset();
     });
@@ -432,7 +439,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
     {
       Runtime hearer = any_runtime(random, any_scheduler(random));
       std::vector<Runtime> runtimes;
-      for (int i = 0; i < 3; ++i) runtimes.push_back(any_runtime(random, "work_stealing"));
+      for (int i = 0; i < 3; ++i) runtimes.push_back(any_runtime(random, any_pool(random)));
       const std::uint64_t chains = 1 + below(random, 30);
       for (std::uint64_t chain = 0; chain < chains; ++chain) {
         auto first = oneshot::channel<int>();
@@ -451,7 +458,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
         first.first.send(0);
         if (one_in(random, 10)) {
           // One of them ends with all that it runs: the chain may break.
-          runtimes[below(random, runtimes.size())] = any_runtime(random, "work_stealing");
+          runtimes[below(random, runtimes.size())] = any_runtime(random, any_pool(random));
           breaks = true;
         }
         const std::optional<int> heard =

@@ -26,6 +26,8 @@ constexpr Pool kPools[] = {
     {"work_stealing", 8, "work_stealing_8"},
     {"current_thread", 1, "current_thread"},
     {"in_turn", 3, "in_turn_3"},
+    {"global_queue", 2, "global_queue_2"},
+    {"global_queue", 8, "global_queue_8"},
 };
 
 class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool>> {

@@ -23,29 +23,11 @@ bool CurrentThread::on_driver() const noexcept {
   return context.scheduler == this && context.worker == this;
 }
 
-void CurrentThread::push(task::Header* task) noexcept {
-  task->queue_next = nullptr;
-  if (last_ == nullptr) {
-    first_ = task;
-  } else {
-    last_->queue_next = task;
-  }
-  last_ = task;
-}
-
-task::Header* CurrentThread::pop() noexcept {
-  task::Header* const task = first_;
-  if (task == nullptr) return nullptr;
-  first_ = task->queue_next;
-  if (first_ == nullptr) last_ = nullptr;
-  return task;
-}
-
 void CurrentThread::schedule(task::Header* task) noexcept {
   if (on_driver()) {
     counters_.local_schedules.add();
     recorder_.wake(task);
-    push(task);
+    queue_.push_back(task);
     return;
   }
   // Until the task is queued it keeps the scheduler alive; from then on this does.
@@ -67,7 +49,7 @@ void CurrentThread::spawn(task::Header* task) noexcept {
     counters_.tasks_spawned.add();
     counters_.local_schedules.add();
     recorder_.spawn(task);
-    push(task);
+    queue_.push_back(task);
     return;
   }
   const bool admitted = inbox_.push(task, queue::Admit::if_open, [this, task] {
@@ -95,35 +77,21 @@ void CurrentThread::take_inbox() noexcept {
   while ((taken = inbox_.pop_batch(batch)) != 0) {
     counters_.injector_polls.add(taken);
     recorder_.injector_take(taken);
-    for (std::size_t i = 0; i < taken; ++i) push(batch[i]);
+    for (std::size_t i = 0; i < taken; ++i) queue_.push_back(batch[i]);
   }
 }
 
 bool CurrentThread::run_some() noexcept {
   take_inbox();
   for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
-    task::Header* const task = pop();
+    task::Header* const task = queue_.pop_front();
     if (task == nullptr) return i != 0;
-    if (first_ != nullptr) __builtin_prefetch(first_, 1);
+    if (!queue_.empty()) __builtin_prefetch(queue_.front(), 1);
     counters_.polls.add();
     polling_task_ = true;
     const task::Polled polled = scheduler::poll(task, recorder_);
     polling_task_ = false;
-    switch (polled) {
-      case task::Polled::finished:
-        counters_.tasks_completed.add();
-        break;
-      case task::Polled::idle:
-        break;
-      case task::Polled::yielded:
-        counters_.yields.add();
-        trace::planted_delay(DelaySite::yield);
-        push(task);
-        break;
-      case task::Polled::woken:
-        push(task);
-        break;
-    }
+    after_poll(polled, counters_, [&] { queue_.push_back(task); });
   }
   return true;
 }
@@ -274,7 +242,7 @@ bool CurrentThread::cancel_some() noexcept {
   const task::EnterContext enter(this, nullptr);
   owned_.cancel_idle();
   take_inbox();
-  while (task::Header* task = pop()) task::cancel(task);
+  while (task::Header* task = queue_.pop_front()) task::cancel(task);
   return owned_.empty() && inbox_.looks_empty();
 }
 

@@ -23,6 +23,7 @@
 
 #include "runtime/base/shared.hpp"
 #include "runtime/park/parker.hpp"
+#include "runtime/queue/fifo.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/task/owned_tasks.hpp"
@@ -81,8 +82,6 @@ class CurrentThread final : public Engine {
   explicit CurrentThread(RuntimeOptions options);
 
   [[nodiscard]] bool on_driver() const noexcept;
-  void push(task::Header* task) noexcept;
-  task::Header* pop() noexcept;
   /// Under the inbox's lock.
   void unpark_driver() noexcept;
   void take_inbox() noexcept;
@@ -100,8 +99,7 @@ class CurrentThread final : public Engine {
 
   const RuntimeOptions options_;
   trace::Recording recording_;
-  task::Header* first_ = nullptr;
-  task::Header* last_ = nullptr;
+  queue::Fifo<task::Header> queue_;
   bool polling_task_ = false;
   trace::CounterBlock counters_;
   trace::Recorder recorder_;

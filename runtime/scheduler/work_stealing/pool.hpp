@@ -6,15 +6,15 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "runtime/base/shared.hpp"
-#include "runtime/base/sync_primitives.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
+#include "runtime/scheduler/worker_threads.hpp"
 
 namespace taskbench::rt::work_stealing {
 
-class Pool final : public WorkerSet {
+class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
  public:
   /// With its threads started. Throws std::system_error if the system gives no more threads; those
   /// that were started have then been stopped.
@@ -22,18 +22,16 @@ class Pool final : public WorkerSet {
 
   void run_root(task::Header* root) noexcept override;
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
-  void detach() noexcept override;
-  [[nodiscard]] bool has_ended() noexcept override;
+  void detach() noexcept override { threads_.detach(); }
+  [[nodiscard]] bool has_ended() noexcept override { return threads_.has_ended(); }
 
  private:
   explicit Pool(RuntimeOptions options) : WorkerSet(std::move(options), Worker::Pace::clock) {}
-  void start();
-  void thread_main(std::uint32_t index) noexcept;
 
-  std::vector<base::Thread> threads_;
-  base::Mutex exit_mutex_;
-  std::uint32_t running_ = 0;  // workers that have not left; guarded by exit_mutex_
-  park::Parker joiner_;        // of the thread in join()
+  void run_worker(std::uint32_t index) noexcept override;
+  void drain() noexcept override { WorkerSet::drain(); }
+
+  scheduler::WorkerThreads threads_;
 };
 
 }  // namespace taskbench::rt::work_stealing

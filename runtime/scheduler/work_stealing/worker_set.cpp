@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "runtime/scheduler/drain.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
@@ -111,21 +112,19 @@ void WorkerSet::close() noexcept {
 }
 
 void WorkerSet::drain() noexcept {
-  // Destructors of tasks may spawn (refused) and wake (queued in the injector) on this thread.
-  const task::EnterContext enter(this, nullptr);
-  const auto cancel = [](task::Header* task) { task::cancel(task); };
-  for (;;) {
-    owned_.cancel_idle();
+  scheduler::drain(*this, owned_, [this] {
+    std::size_t cancelled = 0;
+    const auto cancel = [&cancelled](task::Header* task) {
+      task::cancel(task);
+      ++cancelled;
+    };
     for (const auto& worker : workers_) worker->drain(cancel);
     std::array<task::Header*, 64> batch;
-    std::size_t taken = 0;
-    while ((taken = injector.pop_batch(batch)) != 0) {
+    while (const std::size_t taken = injector.pop_batch(batch)) {
       for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);
     }
-    // What is still owned is on its way to the injector, in the hands of a thread that woke it.
-    if (owned_.empty() && injector.looks_empty()) return;
-    base::yield_thread();
-  }
+    return cancelled != 0;
+  });
 }
 
 RuntimeStats WorkerSet::stats() const {

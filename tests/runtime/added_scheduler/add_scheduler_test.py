@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Adds a scheduler to a copy of the project as ARCHITECTURE.md says, and nothing else, builds the
-command, and runs every workload on it.
+command, and runs every workload on it. The scheduler is global_queue under another name.
 
 usage: add_scheduler_test.py SOURCE_DIR WORK_DIR [CMAKE_ARGUMENT...]
 
@@ -15,32 +15,29 @@ import sys
 import unittest
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
 SOURCE, WORK = (Path(argument).resolve() for argument in sys.argv[1:3])
 CMAKE_ARGUMENTS = sys.argv[3:]
 COPY = WORK / "copy"
 BUILD = WORK / "build"
 COMMAND = BUILD / "cli" / "taskbench"
 
-FOLDER = "runtime/scheduler/global_queue"
-FILES = ("global_queue.cpp", "global_queue.hpp")
+MODEL = "runtime/scheduler/global_queue"
+FOLDER = "runtime/scheduler/added"
 # Path: (a line that is there, the line that comes after it).
 LINES = {
     "runtime/CMakeLists.txt": [
-        ("  scheduler/current_thread/current_thread.cpp",
-         "  scheduler/global_queue/global_queue.cpp"),
-        ("    scheduler/engine.hpp", "    scheduler/global_queue/global_queue.hpp"),
+        ("  scheduler/current_thread/current_thread.cpp", "  scheduler/added/added.cpp"),
+        ("    scheduler/engine.hpp", "    scheduler/added/added.hpp"),
     ],
     "runtime/scheduler/table.cpp": [
-        ('#include "runtime/scheduler/current_thread/current_thread.hpp"',
-         '#include "runtime/scheduler/global_queue/global_queue.hpp"'),
+        ("#include <algorithm>\n", '#include "runtime/scheduler/added/added.hpp"'),
         ("     .make = make<work_stealing::InTurn>},",
-         '    {.name = "global_queue",\n'
+         '    {.name = "added",\n'
          '     .summary = "one queue that all workers share",\n'
          "     .single_worker = false,\n"
          "     .runs_on_caller = false,\n"
          "     .repeatable = false,\n"
-         "     .make = make<scheduler::GlobalQueue>},"),
+         "     .make = make<scheduler::Added>},"),
     ],
 }
 
@@ -68,8 +65,11 @@ def copy_project():
 
 def add_scheduler():
     (COPY / FOLDER).mkdir()
-    for name in FILES:
-        shutil.copy2(HERE / name, COPY / FOLDER)
+    for path in (SOURCE / MODEL).iterdir():
+        text = path.read_text(encoding="utf-8")
+        for old, new in (("global_queue", "added"), ("GlobalQueue", "Added")):
+            text = text.replace(old, new)
+        (COPY / FOLDER / ("added" + path.suffix)).write_text(text, encoding="utf-8")
     for path, insertions in LINES.items():
         text = (COPY / path).read_text(encoding="utf-8")
         for before, added in insertions:
@@ -103,18 +103,18 @@ class AddedScheduler(unittest.TestCase):
 
     def test_it_is_listed(self):
         answer = json.loads(run(COMMAND, "list", "schedulers", "--format", "json"))
-        self.assertIn("global_queue", [row["name"] for row in answer["schedulers"]])
+        self.assertIn("added", [row["name"] for row in answer["schedulers"]])
 
     def test_every_workload_runs_on_it(self):
         for workers in (1, 2, 4):
-            answer = run(COMMAND, "run", "--scheduler", "global_queue", "--workers", workers,
+            answer = run(COMMAND, "run", "--scheduler", "added", "--workers", workers,
                          "--repetitions", 3, "--min-time", "5ms", "--format", "csv", timeout=120)
             for workload in ("chained_spawn", "ping_pong", "spawn_many", "spawn_local",
                              "yield_many"):
-                self.assertIn(f"{workload}/global_queue/workers:{workers}", answer)
+                self.assertIn(f"{workload}/added/workers:{workers}", answer)
 
     def test_a_run_on_it_can_be_traced(self):
-        run(COMMAND, "trace", "yield_many", "--scheduler", "global_queue", "--workers", 2,
+        run(COMMAND, "trace", "yield_many", "--scheduler", "added", "--workers", 2,
             "--out", WORK / "trace.json", timeout=120)
         self.assertTrue((WORK / "trace.json").stat().st_size > 1000)
 

@@ -1,0 +1,40 @@
+// An intrusive list, first in, first out. Not synchronised.
+#pragma once
+
+#include <utility>
+
+namespace taskbench::rt::queue {
+
+/// `Node` has a member `Node* queue_next`, which belongs to the list while the node is in it.
+template <class Node>
+class Fifo {
+ public:
+  void push_back(Node* node) noexcept {
+    node->queue_next = nullptr;
+    if (last_ == nullptr) {
+      first_ = node;
+    } else {
+      last_->queue_next = node;
+    }
+    last_ = node;
+  }
+
+  /// The oldest, or nullptr.
+  [[nodiscard]] Node* pop_front() noexcept {
+    Node* const node = first_;
+    if (node == nullptr) return nullptr;
+    first_ = node->queue_next;
+    if (first_ == nullptr) last_ = nullptr;
+    return node;
+  }
+
+  /// The next to be popped, or nullptr.
+  [[nodiscard]] Node* front() const noexcept { return first_; }
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
+};
+
+}  // namespace taskbench::rt::queue

@@ -1,0 +1,65 @@
+// An intrusive list that any thread adds to without a lock, and that is taken out whole.
+//
+// Threads: push by any; take_all by any, but the batches of two that take at once have no order
+// between them, so whoever wants the order of the pushes lets one thread take at a time.
+//
+// Invariants
+//   B1  A node's link is written by its pusher before the compare-exchange that publishes it, and
+//       by whoever took it out; never by both at once.
+//   B2  Nothing is taken but everything: a node that was popped and pushed again meanwhile cannot
+//       make a compare-exchange succeed wrongly (ABA), as no link of a queued node is followed.
+//
+// Rejected: Vyukov's intrusive queue (1024cores.net), which the literature names here. Its push is
+// one exchange, then a store of the link behind it. Between the two a pusher that loses its core
+// hides all that is pushed after, and every reader has to wait for it; and the links would have to
+// be atomic everywhere, as they are read while they are written. docs/adr/0020.
+#pragma once
+
+#include <utility>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/fifo.hpp"
+
+namespace taskbench::rt::queue {
+
+/// `Node` has a member `Node* queue_next`, which belongs to the inbox while the node is in it.
+template <class Node>
+class Inbox {
+ public:
+  /// True: it was empty.
+  bool push(Node* node) noexcept {
+    // relaxed: only a first guess for the compare-exchange
+    Node* seen = newest_.load(base::relaxed);
+    do {
+      node->queue_next = seen;
+      // seq_cst: publishes the node to take_all(), and is the pusher's half of the story that
+      // whoever sleeps on an empty inbox tells (looks_empty). relaxed: on failure only the value
+      // is taken
+    } while (!newest_.compare_exchange_weak(seen, node, base::seq_cst, base::relaxed));
+    return seen == nullptr;
+  }
+
+  /// Moves all to the back of `list`, oldest first.
+  void take_all(Fifo<Node>& list) noexcept {
+    // acquire: pairs with the release of each push: all of them are in one release sequence
+    Node* node = newest_.exchange(nullptr, base::acquire);
+    Node* oldest = nullptr;
+    while (node != nullptr) {
+      Node* const before = std::exchange(node->queue_next, oldest);
+      oldest = std::exchange(node, before);
+    }
+    while (oldest != nullptr) list.push_back(std::exchange(oldest, oldest->queue_next));
+  }
+
+  [[nodiscard]] bool looks_empty() const noexcept {
+    // seq_cst: the leaver's half of the story: a thread that has said with seq_cst that it sleeps
+    // sees each push whose pusher did not see that
+    return newest_.load(base::seq_cst) == nullptr;
+  }
+
+ private:
+  alignas(base::kFalseSharingBytes) base::Atomic<Node*> newest_{nullptr};
+};
+
+}  // namespace taskbench::rt::queue

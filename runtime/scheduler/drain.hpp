@@ -1,0 +1,27 @@
+// The end of an engine: every task is cancelled, wherever it is.
+#pragma once
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/scheduler/engine.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/owned_tasks.hpp"
+
+namespace taskbench::rt::scheduler {
+
+/// Cancels every task of `engine`, also those that are on their way here. `cancel_queued` cancels
+/// all that is queued at the moment; false: there was none, and no new one can come. Once the
+/// engine is closed, by one thread, while no worker runs.
+template <class CancelQueued>
+void drain(Engine& engine, task::OwnedTasks& owned, CancelQueued&& cancel_queued) noexcept {
+  // Destructors of tasks may spawn (refused) and wake (queued) on this thread.
+  const task::EnterContext enter(&engine, nullptr);
+  for (;;) {
+    owned.cancel_idle();
+    cancel_queued();
+    // What is still owned is on its way to a queue, in the hands of a thread that woke it.
+    if (owned.empty() && !cancel_queued()) return;
+    base::yield_thread();
+  }
+}
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,58 @@
+#include "runtime/scheduler/global_queue/global_queue.hpp"
+
+namespace taskbench::rt::scheduler {
+
+void GlobalQueue::push(task::Header* task, Worker* from) noexcept {
+  if (from != nullptr) from->counters.remote_schedules.add();
+  append(task, from);
+}
+
+void GlobalQueue::append(task::Header* task, Worker* from) noexcept {
+  inbox_.push(task);
+  // seq_cst: the pusher's half of G2
+  if (sleeping_.load(base::seq_cst) == 0) return;
+  Worker* chosen = nullptr;
+  {
+    const base::LockGuard lock(mutex_);
+    chosen = waiting_.take_one();
+    // relaxed: it had seen the inbox empty, and looks again when it wakes up
+    if (chosen != nullptr) sleeping_.fetch_sub(1, base::relaxed);
+  }
+  if (chosen != nullptr) unpark(*chosen, from);
+}
+
+void GlobalQueue::run(Worker& worker) noexcept {
+  while (task::Header* task = next_task(worker)) {
+    worker.poll(task, [&] { append(task, &worker); });
+  }
+}
+
+task::Header* GlobalQueue::next_task(Worker& worker) noexcept {
+  const base::LockGuard lock(mutex_);
+  while (!closed()) {
+    if (task::Header* task = pop()) return task;
+    // seq_cst: the sleeper's half of G2, with the look at the inbox
+    sleeping_.fetch_add(1, base::seq_cst);
+    bool was_chosen = false;
+    if (inbox_.looks_empty()) {
+      worker.before_park();
+      was_chosen = waiting_.wait(mutex_, worker);
+      worker.recorder.unpark();
+    }
+    // relaxed: takes back the announcement, so that at worst a pusher looks in vain
+    if (!was_chosen) sleeping_.fetch_sub(1, base::relaxed);
+  }
+  return nullptr;
+}
+
+task::Header* GlobalQueue::pop() noexcept {
+  if (queue_.empty()) inbox_.take_all(queue_);
+  return queue_.pop_front();
+}
+
+task::Header* GlobalQueue::pop_left_over() noexcept {
+  const base::LockGuard lock(mutex_);
+  return pop();
+}
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,78 @@
+// What threads do with an engine that are none of its workers: counted and recorded in one place.
+//
+// Threads: any.
+//
+// Invariants
+//   O1  Everything here is guarded by lock_.
+//   O2  After close() nothing is counted, recorded or admitted: what was recorded is older than the
+//       drain, so that a trace can be read once that has ended.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/task/header.hpp"
+#include "runtime/trace/counters.hpp"
+#include "runtime/trace/recording.hpp"
+
+namespace taskbench::rt::scheduler {
+
+class Outside {
+ public:
+  explicit Outside(trace::Recorder recorder) noexcept : recorder_(recorder) {}
+
+  /// Counts a new task, which `push` then queues. False: it is closed.
+  template <class Push>
+  [[nodiscard]] bool spawn(task::Header* task, Push&& push) noexcept {
+    {
+      const base::SpinGuard guard(lock_);
+      if (closed_) return false;
+      counters_.tasks_spawned.add();
+      counters_.remote_schedules.add();
+      recorder_.spawn(task);
+      ++on_their_way_;
+    }
+    push();
+    const base::SpinGuard guard(lock_);
+    --on_their_way_;
+    return true;
+  }
+
+  /// A task that was admitted before is about to be queued.
+  void wake(task::Header* task) noexcept {
+    const base::SpinGuard guard(lock_);
+    if (closed_) return;
+    counters_.remote_schedules.add();
+    recorder_.wake(task);
+  }
+
+  /// Worker `index` is about to be woken.
+  void notify(std::uint32_t index) noexcept {
+    const base::SpinGuard guard(lock_);
+    if (closed_) return;
+    counters_.unparks.add();
+    recorder_.notify(index);
+  }
+
+  void close() noexcept {
+    const base::SpinGuard guard(lock_);
+    closed_ = true;
+  }
+
+  /// Whether some thread is still about to queue a task that was admitted.
+  [[nodiscard]] bool is_spawning() noexcept {
+    const base::SpinGuard guard(lock_);
+    return on_their_way_ != 0;
+  }
+
+  [[nodiscard]] WorkerCounters counters() const noexcept { return counters_.snapshot(); }
+
+ private:
+  base::SpinLock lock_;
+  bool closed_ = false;
+  std::uint32_t on_their_way_ = 0;  // new tasks, from being counted to being queued
+  trace::CounterBlock counters_;
+  trace::Recorder recorder_;
+};
+
+}  // namespace taskbench::rt::scheduler

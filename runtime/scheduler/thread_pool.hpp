@@ -1,0 +1,120 @@
+// What the schedulers that work_stealing is compared with share: a thread for each worker, who
+// spawns and wakes from where, the shutdown, the counters. What makes a scheduler itself is left to
+// it: where a task is queued, and how a worker comes by its next one.
+//
+// Threads: push by any; run by the worker's own.
+//
+// Shutdown: close() refuses new tasks from outside and wakes everybody; each worker ends its poll
+// and leaves run(); the last one drains.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/scheduler/engine.hpp"
+#include "runtime/scheduler/outside.hpp"
+#include "runtime/scheduler/traced_poll.hpp"
+#include "runtime/scheduler/worker_threads.hpp"
+#include "runtime/task/owned_tasks.hpp"
+
+namespace taskbench::rt::scheduler {
+
+class ThreadPool : public Engine, private WorkerThreads::Work {
+ public:
+  void schedule(task::Header* task) noexcept final;
+  void spawn(task::Header* task) noexcept final;
+  void adopt(task::Header* task) noexcept final;
+  void disown(task::Header* task) noexcept final { owned_.remove(task); }
+
+  void run_root(task::Header* root) noexcept final;
+  void close() noexcept final;
+  [[nodiscard]] bool join(Clock::time_point deadline) noexcept final;
+  void detach() noexcept final { threads_.detach(); }
+  [[nodiscard]] bool has_ended() noexcept final { return threads_.has_ended(); }
+
+  [[nodiscard]] RuntimeStats stats() const final;
+  [[nodiscard]] trace::Recording& recording() noexcept final { return recording_; }
+
+ protected:
+  /// Starts the threads. Throws std::system_error if the system gives no more; those that were
+  /// started have then been stopped.
+  [[nodiscard]] static base::Ref<Engine> start(base::Ref<ThreadPool> pool);
+
+  struct Worker {
+    Worker(ThreadPool& pool, std::uint32_t number) noexcept
+        : index(number), recorder(pool.recording_.worker(number)) {}
+    virtual ~Worker() = default;
+
+    /// Polls `task`, and calls `push_back` if it goes to the back of the queue.
+    template <class PushBack>
+    void poll(task::Header* task, PushBack&& push_back) noexcept {
+      counters.polls.add();
+      after_poll(scheduler::poll(task, recorder), counters, push_back);
+    }
+    void park() noexcept {
+      before_park();
+      parker.park();
+      recorder.unpark();
+    }
+    void before_park() noexcept {
+      counters.parks.add();
+      recorder.park();
+    }
+
+    const std::uint32_t index;
+    park::Parker parker;
+    Worker* next_waiting = nullptr;  // of a park::Condition
+    trace::CounterBlock counters;
+    trace::Recorder recorder;
+  };
+
+  /// Makes the workers, each a `WorkerType`.
+  template <class WorkerType>
+  ThreadPool(RuntimeOptions options, std::in_place_type_t<WorkerType>)
+      : ThreadPool(std::move(options)) {
+    for (std::uint32_t i = 0; i < options_.workers; ++i) {
+      workers_.push_back(std::make_unique<WorkerType>(*this, i));
+    }
+  }
+
+  /// Queues a task, by `from`, which polls another at this moment, or from outside: nullptr.
+  virtual void push(task::Header* task, Worker* from) noexcept = 0;
+  /// Polls tasks until closed().
+  virtual void run(Worker& worker) noexcept = 0;
+  /// Takes a task out of wherever they are queued. Nobody else does, but some may be pushed.
+  [[nodiscard]] virtual task::Header* pop_left_over() noexcept = 0;
+
+  /// Wakes `worker`, or keeps it from going to sleep. `from` as in push().
+  void unpark(Worker& worker, Worker* from) noexcept;
+
+  [[nodiscard]] bool closed() const noexcept {
+    return closed_.load(base::acquire);  // acquire: pairs with the release in close()
+  }
+  [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Worker>>& workers() const noexcept {
+    return workers_;
+  }
+  /// The worker that the calling thread runs, if any.
+  [[nodiscard]] Worker* local_worker() const noexcept;
+
+ private:
+  explicit ThreadPool(RuntimeOptions options);
+
+  void run_worker(std::uint32_t index) noexcept final;
+  void drain() noexcept final;
+
+  const RuntimeOptions options_;
+  trace::Recording recording_;
+  task::OwnedTasks owned_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Outside outside_;
+  base::Atomic<bool> closed_{false};
+  WorkerThreads threads_;
+};
+
+}  // namespace taskbench::rt::scheduler

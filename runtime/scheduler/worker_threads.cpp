@@ -1,0 +1,83 @@
+#include "runtime/scheduler/worker_threads.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt::scheduler {
+
+void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& options) {
+  threads_.reserve(options.workers);
+  {
+    base::LockGuard lock(exit_mutex_);
+    running_ = options.workers;
+  }
+  for (std::uint32_t i = 0; i < options.workers; ++i) {
+    try {
+      threads_.emplace_back([this, keep = base::Ref<Engine>(&engine), &work, &options, i] {
+        run(*keep, work, options, i);
+      });
+    } catch (...) {
+      engine.close();
+      {
+        base::LockGuard lock(exit_mutex_);
+        running_ -= options.workers - i;
+      }
+      for (base::Thread& thread : threads_) thread.join();
+      threads_.clear();
+      work.drain();  // what the threads' hooks have spawned
+      throw;
+    }
+  }
+}
+
+void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,
+                        std::uint32_t index) noexcept {
+  // 15 characters and the terminator are what Linux takes.
+  std::string name = options.thread_name;
+  const std::string suffix = "-" + std::to_string(index);
+  name.resize(std::min(name.size(), 15 - std::min<std::size_t>(suffix.size(), 15)));
+  base::name_this_thread((name + suffix).c_str());
+  {
+    // The hooks may spawn: outside of the worker's context, as any other thread.
+    const task::EnterContext enter(&engine, nullptr);
+    if (options.on_thread_start) options.on_thread_start(index);
+    work.run_worker(index);
+    if (options.on_thread_stop) options.on_thread_stop(index);
+  }
+  bool last = false;
+  {
+    base::LockGuard lock(exit_mutex_);
+    last = running_ == 1;
+    if (!last) --running_;
+  }
+  if (!last) return;
+  work.drain();
+  {
+    base::LockGuard lock(exit_mutex_);
+    running_ = 0;
+  }
+  joiner_.unpark();
+}
+
+bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
+  while (!has_ended()) {
+    if (!joiner_.park_until(deadline) && !has_ended()) return false;
+  }
+  for (base::Thread& thread : threads_) thread.join();
+  threads_.clear();
+  return true;
+}
+
+void WorkerThreads::detach() noexcept {
+  for (base::Thread& thread : threads_) thread.detach();
+  threads_.clear();
+}
+
+bool WorkerThreads::has_ended() noexcept {
+  const base::LockGuard lock(exit_mutex_);
+  return running_ == 0;
+}
+
+}  // namespace taskbench::rt::scheduler

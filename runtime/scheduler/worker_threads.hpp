@@ -1,0 +1,50 @@
+// A thread for each worker of an engine: started together, waited for together.
+//
+// Shutdown: once the engine is closed each thread leaves its worker; the last one drains.
+//
+// Threads: start, join and detach by one thread at a time; has_ended by any.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/scheduler/engine.hpp"
+
+namespace taskbench::rt::scheduler {
+
+class WorkerThreads {
+ public:
+  /// What an engine lets them do.
+  class Work {
+   public:
+    /// Runs tasks as worker `index`, until the engine is closed.
+    virtual void run_worker(std::uint32_t index) noexcept = 0;
+    /// Cancels every task, also those that are on their way here. The engine is closed and no
+    /// worker runs.
+    virtual void drain() noexcept = 0;
+
+   protected:
+    ~Work() = default;
+  };
+
+  /// Starts `options.workers` threads, each of which owns `engine`. Throws std::system_error if the
+  /// system gives no more; the engine has then been closed and drained.
+  void start(Engine& engine, Work& work, const RuntimeOptions& options);
+
+  /// As Engine has them.
+  [[nodiscard]] bool join(Engine::Clock::time_point deadline) noexcept;
+  void detach() noexcept;
+  [[nodiscard]] bool has_ended() noexcept;
+
+ private:
+  void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index) noexcept;
+
+  std::vector<base::Thread> threads_;
+  base::Mutex exit_mutex_;
+  std::uint32_t running_ = 0;  // threads that have not left; guarded by exit_mutex_
+  park::Parker joiner_;        // of the thread in join()
+};
+
+}  // namespace taskbench::rt::scheduler

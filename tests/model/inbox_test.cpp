@@ -1,0 +1,120 @@
+// The inbox that any thread adds to: nothing is lost, nothing comes twice, what one thread pushes
+// comes in its order, and a consumer that sleeps on an empty inbox is woken.
+#include "runtime/queue/inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/park/parker.hpp"
+#include "tests/model/runtime_check.hpp"
+
+namespace taskbench::rt::model {
+namespace {
+
+/// Its value is plain memory that the inbox hands over.
+struct Letter {
+  Letter* queue_next = nullptr;
+  base::Cell<int> value{0};
+};
+
+std::vector<int> taken(queue::Fifo<Letter>& list) {
+  std::vector<int> values;
+  while (const Letter* letter = list.pop_front()) values.push_back(letter->value.get());
+  return values;
+}
+
+void push(queue::Inbox<Letter>& inbox, Letter& letter, int value) {
+  letter.value.set(value);
+  inbox.push(&letter);
+}
+
+TEST(InboxModel, two_threads_push_and_one_takes_meanwhile) {
+  holds([] {
+    queue::Inbox<Letter> inbox;
+    Letter letters[3];
+    base::Thread first([&] {
+      push(inbox, letters[0], 1);
+      push(inbox, letters[1], 2);
+    });
+    base::Thread second([&] { push(inbox, letters[2], 3); });
+    queue::Fifo<Letter> list;
+    inbox.take_all(list);
+    mc::sometimes("some come later", list.empty());
+    first.join();
+    second.join();
+    inbox.take_all(list);
+    std::vector<int> values = taken(list);
+    const auto place = [&](int value) { return std::ranges::find(values, value); };
+    mc::require(place(1) < place(2), "in the order of the pushes");
+    std::ranges::sort(values);
+    mc::require(values == std::vector{1, 2, 3}, "each once");
+  });
+}
+
+TEST(InboxModel, a_node_that_comes_back_is_queued_once) {
+  holds([] {
+    queue::Inbox<Letter> inbox;
+    Letter letters[2];
+    push(inbox, letters[0], 1);
+    base::Thread other([&] { push(inbox, letters[1], 2); });
+    queue::Fifo<Letter> list;
+    inbox.take_all(list);
+    if (Letter* letter = list.pop_front()) inbox.push(letter);
+    other.join();
+    inbox.take_all(list);
+    std::vector<int> values = taken(list);
+    std::ranges::sort(values);
+    mc::require(values == std::vector{1, 2}, "each once");
+  });
+}
+
+TEST(InboxModel, who_filled_it_wakes_its_only_consumer) {
+  const auto body = [] {
+    queue::Inbox<Letter> inbox;
+    Letter letters[2];
+    park::Parker parker;
+    const auto send = [&](Letter& letter, int value) {
+      letter.value.set(value);
+      if (inbox.push(&letter)) parker.unpark();
+    };
+    base::Thread first([&] { send(letters[0], 1); });
+    base::Thread second([&] { send(letters[1], 2); });
+    std::vector<int> values;
+    while (values.size() < 2) {
+      queue::Fifo<Letter> list;
+      inbox.take_all(list);
+      const std::vector<int> some = taken(list);
+      if (some.empty()) parker.park();
+      values.insert(values.end(), some.begin(), some.end());
+    }
+    first.join();
+    second.join();
+  };
+  holds(body, {.preemptions = 3});
+}
+
+TEST(InboxModel, a_sleeper_that_says_so_first_is_seen_or_sees) {
+  holds([] {
+    queue::Inbox<Letter> inbox;
+    Letter letter;
+    base::Atomic<std::uint32_t> sleeping{0};
+    bool is_seen = false;
+    base::Thread pusher([&] {
+      push(inbox, letter, 1);
+      // seq_cst: as in GlobalQueue::append
+      is_seen = sleeping.load(base::seq_cst) != 0;
+    });
+    // seq_cst: as in GlobalQueue::next_task
+    sleeping.fetch_add(1, base::seq_cst);
+    const bool sees = !inbox.looks_empty();
+    pusher.join();
+    mc::sometimes("only seen", is_seen && !sees);
+    mc::sometimes("only sees", !is_seen && sees);
+    mc::require(is_seen || sees, "no wake-up is lost");
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt::model
