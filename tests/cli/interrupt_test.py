@@ -6,8 +6,8 @@ import re
 import signal
 import subprocess
 
-from taskbench_command import BINARY, CommandTest, environment, main
-from terminal_session import TerminalSession
+from taskbench_command import main
+from terminal_session import TerminalTest
 
 
 def repetitions_done(text):
@@ -16,12 +16,7 @@ def repetitions_done(text):
     return int(found[-1]) if found else -1
 
 
-class Interrupted(CommandTest):
-    def start(self, *arguments):
-        session = TerminalSession(["run", *arguments], cwd=self.folder)
-        self.addCleanup(session.close)
-        return session
-
+class Interrupted(TerminalTest):
     def assert_partial_result(self, session):
         self.assertEqual(session.finish(), 130, session.text)
         self.assertIn("taskbench: note: interrupted; the results are partial", session.text)
@@ -33,24 +28,17 @@ class Interrupted(CommandTest):
         self.assertIn("yield_many", session.text[session.text.rindex("\r\x1b[K") :])
         self.assertRegex(session.text, "(?i)partial")
 
-    def test_control_c_writes_what_is_complete_and_exits_130(self):
-        session = self.start(*self.endless(), "--json", "r.json")
-        session.read_until(lambda text: repetitions_done(text) > 0)
-        session.press(b"\x03")
-        self.assert_partial_result(session)
-
-    def test_sigterm_does_the_same(self):
-        session = self.start(*self.endless(), "--json", "r.json")
-        session.read_until(lambda text: repetitions_done(text) > 0)
-        session.process.send_signal(signal.SIGTERM)
-        self.assert_partial_result(session)
+    def test_control_c_and_sigterm_write_what_is_complete_and_exit_130(self):
+        for end in (lambda session: session.press(b"\x03"),
+                    lambda session: session.process.send_signal(signal.SIGTERM)):
+            session = self.session("run --json r.json", *self.endless())
+            session.read_until(lambda text: repetitions_done(text) > 0)
+            end(session)
+            self.assert_partial_result(session)
 
     def test_terminal_that_is_closed_does_the_same_and_may_say_so_twice(self):
-        process = subprocess.Popen(
-            [BINARY, "run", *self.endless(), "--json", "r.json"], cwd=self.folder,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
-            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
-        self.addCleanup(process.kill)
+        process = self.start("run --json r.json", *self.endless(), stdout=subprocess.DEVNULL,
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         for line in process.stderr:
             if repetitions_done(line) > 0:
                 break
@@ -61,8 +49,8 @@ class Interrupted(CommandTest):
         self.assertTrue(self.load("r.json")["taskbench"]["partial"])
 
     def test_before_the_first_repetition_is_complete(self):
-        arguments = self.small("chained_spawn", min_time="1h", repetitions=1)
-        session = self.start(*arguments, "--json", "r.json")
+        session = self.session("run --json r.json",
+                               *self.small("chained_spawn", min_time="1h", repetitions=1))
         session.read_until(lambda text: repetitions_done(text) == 0)
         session.press(b"\x03")
         self.assertEqual(session.finish(), 130, session.text)
@@ -76,10 +64,8 @@ class Interrupted(CommandTest):
                 # One iteration takes long, and only between iterations does a run stop. It is the
                 # main thread that runs it: while that one waits for workers in a system call,
                 # ThreadSanitizer holds a signal back until the call is over.
-                session = self.start(
-                    "yield_many", "--scheduler", "current_thread",
-                    "--param", "tasks=100", "yields=1000000000", "--json", "r.json",
-                )
+                session = self.session("run yield_many --scheduler current_thread --json r.json "
+                                       "--param tasks=100 yields=1000000000")
                 # Before it has begun, the first signal would suffice, and the result be written.
                 session.read_until(lambda _: self.cpu_time_s(session.process.pid) > 0.2)
                 session.process.send_signal(signal.SIGINT)

@@ -5,10 +5,8 @@ import re
 import subprocess
 import unicodedata
 
-from taskbench_command import (
-    BINARY, CommandTest, environment, main, signals_at_default, without_note_of_drift,
-)
-from terminal_session import TerminalSession
+from taskbench_command import CommandTest, main, without_note_of_drift
+from terminal_session import TerminalTest
 
 SECONDS = r"(?:\d+ min )?\d+ s"
 PROGRESS = rf"\d+/\d+ repetitions, {SECONDS} elapsed"
@@ -20,88 +18,67 @@ def elapsed_s(line):
     return 60 * int(minutes or 0) + int(seconds)
 
 
-class OnATerminal(CommandTest):
-    def session(self, *arguments, **options):
-        session = TerminalSession(["run", *arguments], cwd=self.folder, **options)
-        self.addCleanup(session.close)
-        return session
+def width(line):
+    return sum(0 if unicodedata.combining(c) else 1 for c in line)
+
+
+class OnATerminal(TerminalTest):
+    def run_shown(self, *arguments, **options):
+        return self.shown("run", *self.small(*arguments, **options.pop("small", {})), **options)
 
     def test_one_line_is_rewritten_and_removed_in_the_end(self):
-        arguments = self.small("chained_spawn", "ping_pong", min_time="100ms", repetitions=5)
-        session = self.session(*arguments, stdout=False)
-        self.assertEqual(session.finish(), 0)
-        updates = re.findall(rf"\r({PROGRESS}[^\r\x1b]*)\x1b\[K", session.text)
-        self.assertGreaterEqual(len(updates), 3, session.text)
-        self.assertNotIn("\n", session.text.rstrip("\r\n"))
-        text = without_note_of_drift(session.text)
-        self.assertTrue(text.endswith("\r\x1b[K"), text)
+        text = self.run_shown("chained_spawn", "ping_pong", stdout=False,
+                              small={"min_time": "100ms", "repetitions": 5})
+        updates = re.findall(rf"\r({PROGRESS}[^\r\x1b]*)\x1b\[K", text)
+        self.assertGreaterEqual(len(updates), 3, text)
+        self.assertNotIn("\n", text.rstrip("\r\n"))
+        self.assertTrue(without_note_of_drift(text).endswith("\r\x1b[K"), text)
         self.assertRegex(updates[-1], rf"/10 repetitions, {SECONDS} elapsed, {SECONDS} left")
-        self.assertIn(": chained_spawn/work_stealing/workers:", session.text)
-        self.assertIn(": ping_pong/work_stealing/workers:", session.text)
+        self.assertIn(": chained_spawn/work_stealing/workers:", text)
+        self.assertIn(": ping_pong/work_stealing/workers:", text)
 
     def test_line_is_cut_to_the_width_of_the_terminal(self):
-        arguments = self.small("chained_spawn", min_time="100ms", repetitions=5)
-        session = self.session(*arguments, stdout=False, columns=40)
-        self.assertEqual(session.finish(), 0)
-        updates = re.findall(r"\r([^\r\x1b]*)\x1b\[K", session.text)
+        text = self.run_shown("chained_spawn", stdout=False, columns=40,
+                              small={"min_time": "100ms", "repetitions": 5})
+        updates = re.findall(r"\r([^\r\x1b]*)\x1b\[K", text)
         self.assertEqual(max(len(update) for update in updates), 39)
 
     def test_table_comes_after_the_line_is_gone(self):
-        session = self.session(*self.small("chained_spawn", min_time="50ms"))
-        self.assertEqual(session.finish(), 0)
-        table = session.text[session.text.rindex("\r\x1b[K") :]
+        text = self.run_shown("chained_spawn", small={"min_time": "50ms"})
+        table = text[text.rindex("\r\x1b[K") :]
         self.assertIn("chained_spawn", table)
         self.assertNotIn("elapsed", table)
 
     def test_dumb_terminal_gets_neither_escapes_nor_rewriting(self):
         for term in ("dumb", ""):
             with self.subTest(term):
-                session = self.session(*self.small("chained_spawn"), env={"TERM": term})
-                self.assertEqual(session.finish(), 0)
-                self.assertNotIn("\x1b", session.text)
-                self.assertNotIn("\r", session.text.replace("\r\n", ""))
+                text = self.run_shown("chained_spawn", env={"TERM": term})
+                self.assertNotIn("\x1b", text)
+                self.assertNotIn("\r", text.replace("\r\n", ""))
 
     def test_colours_unless_no_color(self):
-        colour = re.compile(r"\x1b\[[\d;]*m")
-        for value, coloured in ((None, True), ("", True), ("1", False)):
-            with self.subTest(value):
-                env = {} if value is None else {"NO_COLOR": value}
-                session = self.session(*self.small("chained_spawn"), env=env)
-                self.assertEqual(session.finish(), 0)
-                self.assertEqual(bool(colour.search(session.text)), coloured, session.text)
+        for env, coloured in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)):
+            with self.subTest(env):
+                text = self.run_shown("chained_spawn", env=env)
+                self.assertEqual(bool(re.search(r"\x1b\[[\d;]*m", text)), coloured, text)
 
     def test_table_fits_the_terminal(self):
-        session = self.session(*self.small("chained_spawn"), stderr=False, columns=80)
-        self.assertEqual(session.finish(), 0)
-        plain = re.sub(r"\x1b\[[\d;]*[mK]", "", session.text)
-        widest = max(self.width(line) for line in plain.splitlines() if "chained_spawn" in line)
+        text = self.run_shown("chained_spawn", stderr=False, columns=80)
+        plain = re.sub(r"\x1b\[[\d;]*[mK]", "", text)
+        widest = max(width(line) for line in plain.splitlines() if "chained_spawn" in line)
         self.assertLessEqual(widest, 80)
 
-    @staticmethod
-    def width(line):
-        return sum(0 if unicodedata.combining(c) else 1 for c in line)
-
     def test_quiet_shows_nothing(self):
-        session = self.session(*self.small("chained_spawn"), "--quiet", "--json", "r.json")
-        self.assertEqual(session.finish(), 0)
-        self.assertEqual(session.text, "")
+        text = self.shown("run --quiet --json r.json", *self.small("chained_spawn"))
+        self.assertEqual(text, "")
 
 
 class InALog(CommandTest):
     def test_first_line_after_two_seconds_then_at_most_every_ten(self):
-        with subprocess.Popen(
-            [BINARY, "run", *self.endless()],
-            env=environment(),
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            preexec_fn=signals_at_default,
-        ) as process:
-            self.addCleanup(process.kill)
-            lines = [process.stderr.readline() for _ in range(2)]
-            process.terminate()
-            process.communicate(timeout=60)
+        process = self.start("run", *self.endless(), stdout=subprocess.DEVNULL)
+        lines = [process.stderr.readline() for _ in range(2)]
+        process.terminate()
+        process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
         for line in lines:
             self.assertRegex(

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 from fake_program import HANGS, fake_gnuplot
 from taskbench_command import BINARY, CommandTest, main
-from terminal_session import TerminalSession
+from terminal_session import TerminalTest
 
 PAGE = ["index.html", "plots", "report.md"]
 
@@ -415,34 +415,20 @@ class Interrupted(ReportTest):
         self.assertEqual(self.left("out"), PAGE)
 
 
-class Console(ReportTest):
-    def shown(self, **env):
-        session = TerminalSession(
-            ["run", *self.small("chained_spawn", repetitions=9), "--workers", "1"],
-            columns=120, env={"LC_ALL": "C.UTF-8", **env}, cwd=self.folder,
-        )
-        self.addCleanup(session.close)
-        self.assertEqual(session.finish(), 0)
-        return session.text
-
-    def test_a_terminal_gets_distributions(self):
-        text = self.shown()
-        self.assertIn("distrib", text)
-        self.assertIn("█", text)
-
-    def test_no_color_takes_the_colours_only(self):
-        text = self.shown(NO_COLOR="1")
-        self.assertIn("█", text)
-        self.assertNotIn("\x1b[1m", text)
-
-    def test_a_terminal_of_ascii_or_without_escapes_gets_none(self):
-        self.assertNotIn("█", self.shown(LC_ALL="C"))
-        self.assertNotIn("█", self.shown(TERM="dumb"))
-
-    def test_a_pipe_gets_none(self):
-        result = self.taskbench("run", *self.small("chained_spawn", repetitions=9),
-                                env={"LC_ALL": "C.UTF-8", "COLUMNS": "120", "TERM": "xterm"})
-        self.assertNotIn("█", result.stdout)
+class Console(TerminalTest):
+    def test_distributions_are_drawn_where_they_can_be_seen(self):
+        run = ("run --workers 1", *self.small("chained_spawn", repetitions=9))
+        for env, drawn in (({}, True), ({"NO_COLOR": "1"}, True), ({"LC_ALL": "C"}, False),
+                           ({"TERM": "dumb"}, False)):
+            with self.subTest(env):
+                text = self.shown(*run, columns=120, env={"LC_ALL": "C.UTF-8", **env})
+                self.assertEqual("█" in text, drawn)
+                if not env:
+                    self.assertIn("distrib", text)
+                if "NO_COLOR" in env:
+                    self.assertNotIn("\x1b[1m", text)
+        pipe = {"LC_ALL": "C.UTF-8", "COLUMNS": "120", "TERM": "xterm"}
+        self.assertNotIn("█", self.taskbench(*run, env=pipe).stdout)
 
 
 if __name__ == "__main__":

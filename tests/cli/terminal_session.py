@@ -9,13 +9,13 @@ import subprocess
 import termios
 import time
 
-from taskbench_command import BINARY, environment, signals_at_default
+from taskbench_command import BINARY, CommandTest, command_line, environment, signals_at_default
 
 PATIENCE_S = 60
 
 
 class TerminalSession:
-    """Both output streams, or only one of them, are a terminal; the other goes to a pipe."""
+    """Both output streams, or only one of them, are a terminal; the other goes nowhere."""
 
     def __init__(
         self, arguments, *, columns=100, stdout=True, stderr=True, env=None, cwd=None,
@@ -24,7 +24,7 @@ class TerminalSession:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen(
-            [program, *arguments],
+            [program, *command_line(arguments)],
             stdin=slave,
             stdout=slave if stdout else subprocess.DEVNULL,
             stderr=slave if stderr else subprocess.DEVNULL,
@@ -78,3 +78,17 @@ class TerminalSession:
             self.process.kill()
             self.process.wait()
         os.close(self.master)
+
+
+class TerminalTest(CommandTest):
+    def session(self, *arguments, **options):
+        """The command on a terminal, in the test's folder."""
+        session = TerminalSession(arguments, **{"cwd": self.folder, **options})
+        self.addCleanup(session.close)
+        return session
+
+    def shown(self, *arguments, **options):
+        """All that a terminal gets of a command that succeeds."""
+        session = self.session(*arguments, **options)
+        self.assertEqual(session.finish(), 0, session.text)
+        return session.text

@@ -2,13 +2,11 @@
 """`taskbench trace`: a file that trace viewers take, a summary, and what is refused."""
 
 import json
-import os
 import re
-import shutil
 import signal
 
-from taskbench_command import BINARY, CommandTest, become_nobody, main
-from terminal_session import TerminalSession
+from taskbench_command import CommandTest, main
+from terminal_session import TerminalTest
 
 # Phases of the Trace Event Format that are used, and the keys that each needs besides the common.
 NEEDED = {
@@ -26,15 +24,14 @@ HALF_NS = 0.0005
 
 class TraceTest(CommandTest):
     def parameters(self, workload, value=20):
-        """Arguments that make an iteration of this workload short."""
+        """Options that make an iteration of this workload short."""
         rows = [row for row in self.listed("parameters") if row["workload"] == workload]
-        names = [f"{row['name']}={max(row['min'], min(row['max'], value))}" for row in rows]
-        return [word for name in names for word in ("--param", name)]
+        return " ".join(f"--param {row['name']}={max(row['min'], min(row['max'], value))}"
+                        for row in rows)
 
-    def trace(self, workload, *arguments):
+    def trace(self, workload, options=""):
         result = self.taskbench(
-            "trace", workload, *self.parameters(workload), *arguments, "--out", "t.json"
-        )
+            f"trace {workload} {self.parameters(workload)} {options} --out t.json")
         return result, self.load("t.json")
 
     def check_format(self, document):
@@ -96,8 +93,7 @@ class Written(TraceTest):
             for scheduler in ("work_stealing", "current_thread"):
                 with self.subTest(workload=workload, scheduler=scheduler):
                     # Of a warm-up the last poll may end when the trace has begun.
-                    arguments = ("--scheduler", scheduler, "--warmup", "0")
-                    _, document = self.trace(workload, *arguments)
+                    _, document = self.trace(workload, f"--scheduler {scheduler} --warmup 0")
                     self.check_format(document)
                     self.check_polls(document)
 
@@ -116,7 +112,7 @@ class Written(TraceTest):
         self.assertEqual(spawned, set(range(1, len(spawned) + 1)))
 
     def test_there_is_a_row_for_each_worker_and_one_for_the_threads_outside(self):
-        _, document = self.trace("spawn_many", "--workers", "3")
+        _, document = self.trace("spawn_many", "--workers 3")
         expected = {"outside the scheduler", "worker 0", "worker 1", "worker 2"}
         self.assertEqual(set(row_names(document).values()), expected)
         outside = {event["tid"] for event in instants(document, "spawn")}
@@ -124,15 +120,14 @@ class Written(TraceTest):
 
     def test_as_many_iterations_as_were_asked_for_and_the_warm_up_left_out(self):
         for warmup in ("0", "5"):
-            arguments = ("--iterations", "4", "--warmup", warmup)
-            _, document = self.trace("spawn_many", *arguments)
+            _, document = self.trace("spawn_many", f"--iterations 4 --warmup {warmup}")
             names = [each["name"] for each in slices(document, "iteration")]
             self.assertEqual(names, [f"iteration {i}" for i in range(1, 5)])
             self.assertEqual(len(instants(document, "spawn")), 4 * 20)
             self.assertEqual(document["otherData"]["iterations"], 4)
 
     def test_arrows_lead_to_every_first_poll(self):
-        _, document = self.trace("ping_pong", "--warmup", "0")
+        _, document = self.trace("ping_pong", "--warmup 0")
         begins = {(p["tid"], p["ts"]) for p in slices(document, "poll")}
         ends = [event for event in document["traceEvents"] if event["ph"] == "f"]
         for event in ends:
@@ -141,10 +136,8 @@ class Written(TraceTest):
         self.assertEqual(len(ends), causes)
 
     def test_lost_events_are_told_and_the_rest_keeps_to_the_format(self):
-        arguments = ("--events", "64", "--workers", "1", "--param", "yields=500")
-        result = self.taskbench(
-            "trace", "yield_many", "--param", "tasks=20", *arguments, "--out", "t.json"
-        )
+        result = self.taskbench("trace yield_many --param tasks=20 yields=500 --events 64 "
+                                "--workers 1 --out t.json")
         document = self.load("t.json")
         self.check_format(document)
         lost = document["otherData"]["events_lost"]
@@ -154,7 +147,7 @@ class Written(TraceTest):
         self.assertIn("--events takes more", result.stdout)
 
     def test_the_file_says_what_was_traced_and_where(self):
-        _, document = self.trace("chained_spawn", "--workers", "1")
+        _, document = self.trace("chained_spawn", "--workers 1")
         facts = document["otherData"]
         self.assertEqual(facts["case"], "chained_spawn/work_stealing/workers:1/length:20")
         self.assertIn(facts["clock"], ("tsc", "CLOCK_MONOTONIC"))
@@ -163,19 +156,19 @@ class Written(TraceTest):
             self.assertIn(key, facts)
 
     def test_an_older_file_is_replaced(self):
-        (self.folder / "t.json").write_text("old")
+        self.write("t.json", "old")
         self.trace("chained_spawn")
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["t.json"])
+        self.assertEqual(self.left(), ["t.json"])
 
     def test_standard_output_can_be_the_file(self):
-        arguments = [*self.parameters("chained_spawn"), "--quiet", "--out", "/dev/stdout"]
-        result = self.taskbench("trace", "chained_spawn", *arguments)
+        options = f"{self.parameters('chained_spawn')} --quiet --out /dev/stdout"
+        result = self.taskbench(f"trace chained_spawn {options}")
         self.check_format(json.loads(result.stdout))
 
 
 class Summary(TraceTest):
     def test_counts_agree_with_the_file(self):
-        result, document = self.trace("spawn_local", "--workers", "2", "--iterations", "3")
+        result, document = self.trace("spawn_local", "--workers 2 --iterations 3")
         header, *lines = result.stdout.split("\n\n")[1].splitlines()
         titles = re.split(r"\s{2,}", header.strip())
         names = row_names(document)
@@ -205,102 +198,73 @@ class Summary(TraceTest):
 
 
 class Refused(TraceTest):
-    def test_names(self):
-        out = ("--out", "t.json")
-        self.refused("trace", "chained_spwan", *out, says="did you mean 'chained_spawn'?")
-        self.refused("trace", *out, says="name a workload: chained_spawn, ")
-        self.refused("trace", "tasks=3", *out, says="name a workload")
-        self.refused("trace", "ping_pong", "spawn_many", *out, says="one WORKLOAD only")
-        self.refused(
-            "trace", "ping_pong", "--scheduler", "work_staeling", *out,
-            says="did you mean 'work_stealing'?",
-        )
-        self.refused("trace", "ping_pong", "--param", "pigns=3", *out, says="did you mean 'pings'?")
-        self.refused("trace", "ping_pong", "--evnets", "9", *out, says="did you mean '--events'?")
-
-    def test_more_than_one_case(self):
-        says = "one scheduler and one worker count only"
-        self.refused("trace", "ping_pong", "--workers", "1,2", "--out", "t", says=says)
-        self.refused(
-            "trace", "ping_pong", "--scheduler", "work_stealing,current_thread", "--workers", "1",
-            "--out", "t", says=says,
-        )
-
-    def test_numbers(self):
-        trace = ("trace", "ping_pong", "--out", "t.json")
-        self.refused(*trace, "--iterations", "0", says="--iterations: '0' is out of range")
-        self.refused(*trace, "--warmup", "-1", says="--warmup: '-1' is out of range")
-        self.refused(*trace, "--events", "15", says="from 16 to 16777216")
-        self.refused(*trace, "--events", "16777217", says="from 16 to 16777216")
-        self.refused(
-            *trace, "--events", "16777216", "--workers", "64",
-            says="16777216 of 64 workers take more than 4 GiB; give fewer",
-        )
+    def test_names_and_numbers(self):
+        one_case = "one scheduler and one worker count only"
+        self.refuse("trace --out t.json", {
+            "chained_spwan": "did you mean 'chained_spawn'?",
+            "": "name a workload: chained_spawn, ",
+            "tasks=3": "name a workload",
+            "ping_pong spawn_many": "one WORKLOAD only",
+            "ping_pong --scheduler work_staeling": "did you mean 'work_stealing'?",
+            "ping_pong --param pigns=3": "did you mean 'pings'?",
+            "ping_pong --evnets 9": "did you mean '--events'?",
+            "ping_pong --workers 1,2": one_case,
+            "ping_pong --scheduler work_stealing,current_thread --workers 1": one_case,
+            "ping_pong --iterations 0": "--iterations: '0' is out of range",
+            "ping_pong --warmup -1": "--warmup: '-1' is out of range",
+            "ping_pong --events 15": "from 16 to 16777216",
+            "ping_pong --events 16777217": "from 16 to 16777216",
+            "ping_pong --events 16777216 --workers 64":
+                "16777216 of 64 workers take more than 4 GiB; give fewer",
+        })
 
     def test_files(self):
-        trace = ("trace", "ping_pong")
-        self.refused(*trace, says="say where to write the trace: --out FILE")
-        self.refused(*trace, "--out", "-", says="'-' is not a file")
-        self.refused(*trace, "--out", "no/such/t.json", says='there is no folder "no/such"')
-        self.refused(*trace, "--out", ".", says="it is a folder")
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.refuse("trace ping_pong", {
+            "": "say where to write the trace: --out FILE",
+            "--out -": "'-' is not a file",
+            "--out no/such/t.json": 'there is no folder "no/such"',
+            "--out .": "it is a folder",
+        })
+        self.assertEqual(self.left(), [])
 
     def test_denied_permission_is_found_out_before_and_leaves_the_old_file(self):
-        binary = shutil.copy(BINARY, self.folder / "taskbench")
-        closed = self.folder / "closed"
-        closed.mkdir(mode=0o755)
-        (closed / "t.json").write_text("old")
-        closed.chmod(0o555)
-        self.folder.chmod(0o755)
-        self.refused(
-            "trace", "ping_pong", "--out", "closed/t.json", says="permission denied",
-            binary=binary, preexec_fn=become_nobody,
-        )
-        self.assertEqual((closed / "t.json").read_text(), "old")
-        closed.chmod(0o755)
+        self.write("closed/t.json", "old")
+        (self.folder / "closed").chmod(0o555)
+        self.refused("trace ping_pong --out closed/t.json", says="permission denied",
+                     **self.as_nobody())
+        self.assertEqual(self.read("closed/t.json"), "old")
+        (self.folder / "closed").chmod(0o755)
 
 
 class Failed(TraceTest):
     def test_a_file_that_cannot_be_written_does_not_cost_the_summary(self):
-        arguments = self.parameters("chained_spawn")
         result = self.taskbench(
-            "trace", "chained_spawn", *arguments, "--out", "/dev/full", status=2
-        )
+            f"trace chained_spawn {self.parameters('chained_spawn')} --out /dev/full", status=2)
         self.assertIn('taskbench: error: cannot write "/dev/full": ', result.stderr)
         self.assertIn("worker 0", result.stdout)
 
 
-class Interrupted(TraceTest):
-    def start(self, *arguments):
-        session = TerminalSession(["trace", *arguments, "--out", "t.json"], cwd=self.folder)
-        self.addCleanup(session.close)
-        return session
-
-    @staticmethod
-    def iterations_done(text):
-        found = re.findall(r"(\d+)/\d+ iterations", text)
-        return int(found[-1]) if found else -1
+class Interrupted(TerminalTest):
+    def interrupted(self, options, number):
+        """All that is said when the signal comes after the first iteration."""
+        session = self.session(f"trace chained_spawn {options} --out t.json")
+        session.read_until(lambda text: re.search(r"[1-9]\d*/\d+ iterations", text))
+        session.process.send_signal(number)
+        self.assertEqual(session.finish(), 130, session.text)
+        return session.text
 
     def test_control_c_keeps_the_complete_iterations(self):
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
-            session = self.start(
-                "chained_spawn", "--iterations", "1000000", "--events", "1024", "--warmup", "0",
-            )
-            session.read_until(lambda text: self.iterations_done(text) > 0)
-            session.process.send_signal(signal_number)
-            self.assertEqual(session.finish(), 130, session.text)
-            found = re.search(r"interrupted; the trace has (\d+) of 1000000 iter", session.text)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            text = self.interrupted("--iterations 1000000 --events 1024 --warmup 0", number)
+            found = re.search(r"interrupted; the trace has (\d+) of 1000000 iter", text)
             document = self.load("t.json")
             self.assertEqual(document["otherData"]["iterations"], int(found.group(1)))
-            os.remove(self.folder / "t.json")
+            (self.folder / "t.json").unlink()
 
     def test_during_the_warm_up_nothing_is_written(self):
-        session = self.start("chained_spawn", "--warmup", "1000000")
-        session.read_until(lambda text: self.iterations_done(text) > 0)
-        session.press(b"\x03")
-        self.assertEqual(session.finish(), 130, session.text)
-        self.assertIn("interrupted before the first traced iteration", session.text)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        text = self.interrupted("--warmup 1000000", signal.SIGINT)
+        self.assertIn("interrupted before the first traced iteration", text)
+        self.assertEqual(self.left(), [])
 
 
 if __name__ == "__main__":
