@@ -4,6 +4,7 @@
 
 #include "runtime/scheduler/current_thread/current_thread.hpp"
 #include "runtime/scheduler/global_queue/global_queue.hpp"
+#include "runtime/scheduler/go/go.hpp"
 #include "runtime/scheduler/in_turn/in_turn.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
@@ -40,6 +41,12 @@ constexpr SchedulerInfo kSchedulers[] = {
      .runs_on_caller = false,
      .repeatable = false,
      .make = make<scheduler::GlobalQueue>},
+    {.name = "go",
+     .summary = "processors that leave a blocked thread; a monitor that ends long slices of time",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<go::Go>},
 };
 
 }  // namespace
