@@ -7,7 +7,7 @@
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/trials/baseline_store.hpp"
-#include "reports/json/baseline_answers.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/machine/machine.hpp"
 

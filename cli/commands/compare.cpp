@@ -15,7 +15,7 @@
 #include "cli/output/signals.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
-#include "reports/json/comparison.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"
 #include "reports/render/files.hpp"

@@ -16,7 +16,7 @@
 #include "cli/output/signals.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/terminal.hpp"
-#include "reports/json/doctor.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/doctor.hpp"
 #include "reports/verdict/doctor.hpp"
 #include "workloads/machine/cpu_affinity.hpp"

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "cli/trials/measured_process.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
 
 namespace taskbench::cli {
@@ -52,7 +53,7 @@ void count(const Program& program, double timeout_s, const fs::path& scratch,
 void count_instructions(const TrialPrograms& programs, const fs::path& scratch, double timeout_s,
                         const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
-                        json::JournalWriter& journal, model::PairedTrial& trial) {
+                        files::LineFile& journal, model::PairedTrial& trial) {
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
   const std::size_t all = 2 * names.size();
@@ -66,7 +67,7 @@ void count_instructions(const TrialPrograms& programs, const fs::path& scratch, 
     count(sample.side == Side::base ? programs.base : programs.head, timeout_s, scratch, stop,
           sample);
     if (stop.stop_requested()) return;  // what was told to stop has not failed
-    journal.append(sample);
+    journal.append(json::journal_line(sample));
     trial.instructions.push_back(std::move(sample));
   }
 }

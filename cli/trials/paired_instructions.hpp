@@ -5,7 +5,7 @@
 
 #include "cli/names.hpp"
 #include "cli/trials/paired_trial.hpp"
-#include "reports/json/journal.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::cli {
@@ -17,6 +17,6 @@ namespace taskbench::cli {
 void count_instructions(const TrialPrograms& programs, const fs::path& scratch, double timeout_s,
                         const std::stop_token& stop,
                         const std::function<void(const std::string&)>& progress,
-                        json::JournalWriter& journal, model::PairedTrial& trial);
+                        files::LineFile& journal, model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/trials/measured_process.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
@@ -291,8 +292,8 @@ std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
 
 void run_trial(const TrialPrograms& programs, const fs::path& scratch, const TrialLimits& limits,
                const std::stop_token& stop,
-               const std::function<void(const TrialProgress&)>& progress,
-               json::JournalWriter& journal, model::PairedTrial& trial) {
+               const std::function<void(const TrialProgress&)>& progress, files::LineFile& journal,
+               model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, limits.timeout_s);
   auto machine = measure::read_machine("/", false);
   double spent_s = 0;
@@ -305,7 +306,7 @@ void run_trial(const TrialPrograms& programs, const fs::path& scratch, const Tri
     if (sample.position == 0) {
       trial.end = end_of(trial, spent_s, limits);
       if (trial.end) {
-        journal.append(*trial.end);
+        journal.append(json::journal_line(*trial.end));
         return;
       }
     }
@@ -334,7 +335,7 @@ void run_trial(const TrialPrograms& programs, const fs::path& scratch, const Tri
     machine = machine_now;
     store(result, sample);
     require_all(trial.setup, programs, sample);
-    journal.append(sample);
+    journal.append(json::journal_line(sample));
     trial.samples.push_back(std::move(sample));
   }
 }

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "cli/names.hpp"
-#include "reports/json/journal.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/model/paired.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -71,7 +71,7 @@ struct TrialLimits {
 /// complete.
 void run_trial(const TrialPrograms& programs, const fs::path& scratch, const TrialLimits& limits,
                const std::stop_token& stop,
-               const std::function<void(const TrialProgress&)>& progress,
-               json::JournalWriter& journal, model::PairedTrial& trial);
+               const std::function<void(const TrialProgress&)>& progress, files::LineFile& journal,
+               model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

@@ -107,7 +107,7 @@ class Floors(CalibrateTest):
         self.calibrate(f"{copies} {QUICK}")
         for content in (b"", b"{}", b"[]", b'{"taskbench_noise": 99}', b"\xff\xfe"):
             self.stored().write_bytes(content)
-            self.refused("ab --base ./1 --head ./2", says="no calibration of this version")
+            self.refused("ab --base ./1 --head ./2", says="not a calibration of this version")
             self.assertEqual(self.stored().read_bytes(), content)
         said = self.calibrate(f"{copies} {QUICK}").stderr  # measured anew, it is replaced
         self.assertIn("was no calibration of this version; it is replaced", said)

@@ -197,11 +197,11 @@ class Refusals(CompareTest):
         self.file("good", {"x": 1})
         cases = {
             "empty": (b"", "is empty"),
-            "truncated": (b'{"benchmarks": [{"name"', "is no valid JSON, at line 1"),
-            "binary": (bytes(range(256)), "is no valid JSON"),
+            "truncated": (b'{"benchmarks": [{"name"', "is not valid JSON, at line 1"),
+            "binary": (bytes(range(256)), "is not valid JSON"),
             "foreign": (b'{"results": []}', "hyperfine"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
-                    b' "cpu_time": 1}]}', "'x' has a real_time of null"),
+                    b' "cpu_time": 1}]}', "'x' has \"real_time\": null"),
         }
         for name, (content, says) in cases.items():
             self.write(name, content)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/json/comparison.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/files.hpp"
 #include "reports/verdict/files.hpp"

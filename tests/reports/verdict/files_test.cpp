@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "reports/json/comparison.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/files.hpp"
 
 namespace taskbench::reports::verdict {
