@@ -404,7 +404,7 @@ class Journals(AbTest):
             self.refuse("ab", {
                 "--resume --journal j": "j: ", "--base x --head y --journal j": "j exists"})
             self.assertEqual((self.folder / "j").read_bytes(), content)
-        self.refused("ab --resume --journal none", says="none: cannot be opened")
+        self.refused("ab --resume --journal none", says="none: does not exist")
 
 
 class BrokenPrograms(AbTest):

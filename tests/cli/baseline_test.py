@@ -488,7 +488,7 @@ class Journals(BaselineTest):
             self.write("j", content)
             self.refuse("baseline save", {"--resume --journal j": "j: ", "--journal j": "j exists"})
             self.assertEqual((self.folder / "j").read_bytes(), content)
-        self.refused("baseline save --resume --journal none", says="cannot be opened")
+        self.refused("baseline save --resume --journal none", says="does not exist")
 
     def saved_with_its_store_in_the_way(self):
         self.save(program=self.program(body="open('ci', 'w').close()"), status=2)

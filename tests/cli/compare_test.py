@@ -64,7 +64,7 @@ class Answers(CompareTest):
             self.assertAlmostEqual(row["change"], (head - base) / base)
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
         table = self.compare("a b", status=3).stdout
-        self.assertIn("one process a side: its repetitions are no independent samples", table)
+        self.assertIn("one process a side: its repetitions are not independent samples", table)
 
     @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
     def test_h7_google_benchmarks_compare_py_finds_the_same_ratios(self):

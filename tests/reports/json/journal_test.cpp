@@ -51,7 +51,7 @@ model::ProcessSample sample(int number) {
 TEST(journal_test, one_without_revisions_and_command_is_read) {
   std::string line = journal_line(setup());
   for (const std::string_view key : {R"(,"revision":"origin/main")", R"(,"reproduce":)"}) {
-    ASSERT_NE(line.find(key), std::string::npos) << line;
+    ASSERT_TRUE(contains(line, key));
   }
   line.replace(line.find(R"(,"reproduce":)"), std::string::npos, "}\n");
   const std::string revision =
@@ -110,7 +110,7 @@ TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
 TEST(journal_test, one_of_version_1_is_read_and_judges_no_cpu_time) {
   std::string text = journal_line(setup()) + '\n' + journal_line(sample(0)) + '\n';
   const auto change = [&](const std::string& from, const std::string& to) {
-    ASSERT_NE(text.find(from), std::string::npos) << from;
+    ASSERT_TRUE(contains(text, from)) << from;
     text.replace(text.find(from), from.size(), to);
   };
   change(R"("taskbench_journal":2)", R"("taskbench_journal":1)");
@@ -147,7 +147,7 @@ TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
 TEST(journal_test, an_older_one_counts_no_instructions) {
   std::string line = journal_line(setup()) + '\n';
   const std::string key = R"("counts_instructions":false,)";
-  ASSERT_NE(line.find(key), std::string::npos);
+  ASSERT_TRUE(contains(line, key));
   line.erase(line.find(key), key.size());
   EXPECT_FALSE(parse_journal("j", line).setup.counts_instructions);
 }
@@ -252,7 +252,7 @@ TEST_F(Journal, that_cannot_be_written_says_why) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const std::string said = failure([&] { (void)LineFile::create(path_, journal_line(setup())); });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_NE(said.find("cannot be written: File too large"), std::string::npos) << said;
+  EXPECT_TRUE(contains(said, "cannot be written: File too large"));
   EXPECT_FALSE(std::filesystem::exists(path_)) << "half a first line was left behind";
 }
 
