@@ -169,6 +169,22 @@ class Gate {
   std::vector<Waker> waiting_;
 };
 
+/// On a runtime of its own, with what tasks of it may hold; nothing of that may be left in the end.
+class OnOneRuntime : public OnEveryScheduler {
+ protected:
+  void TearDown() override { EXPECT_EQ(census_.living(), 0); }
+
+  /// What the coroutine that `body` makes returns. It may refer to what surrounds it.
+  template <class Body>
+  auto run(Body body) {
+    return runtime_.block_on(body());
+  }
+
+  Census census_;
+  Gate gate_;
+  Runtime runtime_ = build_runtime();
+};
+
 /// An awaitable that is never ready and that nothing wakes.
 [[nodiscard]] inline auto forever() {
   return poll_fn([](PollContext&) -> std::optional<bool> { return std::nullopt; });
