@@ -28,7 +28,7 @@ constexpr std::string_view kProgram = "taskbench";
 
 constexpr std::string_view kGeneralDescription =
     "Measures task schedulers.\n\n"
-    "Runs chained_spawn, ping_pong, spawn_many, spawn_local and yield_many on a work-stealing "
+    "Runs chained_spawn, ping_pong, spawn_many, yield_many and other workloads on a work-stealing "
     "scheduler, and prints and stores what they cost.";
 
 constexpr std::string_view kFooter =
