@@ -287,14 +287,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
-std::string paragraphs(std::span<const std::string> sentences, std::size_t width) {
-  std::string text;
-  for (const std::string& sentence : sentences) {
-    for (const std::string& line : wrap(printable(sentence), width, "  ")) text += line + '\n';
-  }
-  return text;
-}
-
 std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
                                 std::size_t width) {
   std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
@@ -306,13 +298,6 @@ std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<b
                          : stacked(row, widths, to_the_left, width));
   }
   return texts;
-}
-
-std::string in_rows(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
-                    std::size_t width) {
-  std::string text;
-  for (const std::string& row : fitted(rows, to_the_left, width)) text += row + '\n';
-  return text;
 }
 
 std::vector<bool> names_to_the_left(const Cells& titles) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {

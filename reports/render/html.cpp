@@ -63,9 +63,9 @@ Markup paragraph(const Paragraph& content, std::string_view name = "p") {
 // the script.
 constexpr std::size_t kPlainRows = 1000;
 
-class Page {
+class HtmlWriter {
  public:
-  explicit Page(const std::map<std::string, DrawnPlot>& plots, const Document& document)
+  explicit HtmlWriter(const std::map<std::string, DrawnPlot>& plots, const Document& document)
       : plots_(plots), document_(document) {}
 
   Markup section(const Section& content, int level) {
@@ -279,7 +279,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
 }
 
 std::string html(const Document& document, const std::map<std::string, DrawnPlot>& plots) {
-  Page page(plots, document);
+  HtmlWriter page(plots, document);
   Markup lead = line_break() + element("h1", {}, text(document.title)) + line_break();
   for (const Paragraph& each : document.lead) lead += paragraph(each);
   Markup main = line_break();

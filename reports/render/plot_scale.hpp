@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/plots.hpp"
 
 namespace taskbench::reports::render {

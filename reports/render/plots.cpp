@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/plot_scale.hpp"
 #include "reports/stats/interval.hpp"
 #include "reports/stats/summary.hpp"

@@ -16,7 +16,7 @@
 #include "reports/model/date.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -257,9 +257,10 @@ Cell time_cell_of(double ns) { return {time_text(ns), Tone::plain, ns}; }
 Cell interval_cell(const Sampled& sample) {
   if (!sample.interval) return {std::string(kNone), Tone::plain};
   const auto [low, high] = *sample.interval;
+  const TimeUnit unit = time_unit(sample.median);
   const bool is_tiny = low < 0.0005;  // it would be 0.000 ns
   return {is_tiny ? fmt::format("{} … {}", time_text(low), time_text(high))
-                  : time_range(low, high, time_unit(sample.median)),
+                  : fmt::format("{} … {}", time_in(unit, low), time_text(high, unit)),
           Tone::plain, low};
 }
 

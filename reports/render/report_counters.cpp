@@ -9,7 +9,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
 
 namespace taskbench::reports::render {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/stats/summary.hpp"
 

@@ -11,6 +11,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/render.hpp"
 

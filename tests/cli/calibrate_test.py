@@ -86,7 +86,7 @@ class Floors(CalibrateTest):
         self.assertRegex(
             self.compared(copies, "--max-blocks 8 --inconclusive pass"),
             r"sort: its noise floor is [78]\.\d % \(calibrated \S+ with programs that were not "
-            r"checked to be copies of one build\): a slowdown of less passes, although 3\.0 % m",
+            r"checked to be copies of one build\), so a smaller slowdown passes, although 3\.0 % w",
         )
 
     def test_h3_without_and_with_an_old_calibration_ab_says_so(self):
