@@ -28,6 +28,10 @@ using Cells = std::vector<std::string>;
 /// must not steer the terminal, reorder what stands around it, or break a drawing.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// With each `from` made a `to`. Copies the text once: drawings have millions of bytes.
+[[nodiscard]] std::string replaced(std::string_view text, std::string_view from,
+                                   std::string_view to);
+
 /// Text of at most `width` columns, at least three: of a longer one the beginning and the end,
 /// which is where names differ, with "…" between them.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);

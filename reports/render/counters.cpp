@@ -28,10 +28,6 @@ bool is_counted(const model::Case& measured) {
   return measured.error.empty() && !measured.events.empty();
 }
 
-std::string name_of(const model::EventCount& event) {
-  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
-}
-
 /// Of an operation many a counter has less than a hundredth, which rate() would hide.
 std::string rate_of_operation(double value) {
   return value < 0.005 ? three_digits(value) : rate(value);
@@ -171,7 +167,7 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
     CounterGroup group{measured.name, {}};
     for (const model::EventCount& event : measured.events) {
       if (missing.contains(event.event)) continue;
-      group.rows.push_back(cells(name_of(event), event.per_iteration, measured.operations,
+      group.rows.push_back(cells(event_label(event), event.per_iteration, measured.operations,
                                  remark_of(event, remarks)));
       if (!event.unavailable.empty()) {
         table.missing.push_back(
@@ -183,6 +179,10 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
   }
   if (!table.groups.empty()) table.basis = basis_of(*run.counter_pass, remarks);
   return table;
+}
+
+std::string event_label(const model::EventCount& event) {
+  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
 }
 
 std::string_view counter_label(std::string_view name) { return name == "wakeups" ? "wakes" : name; }

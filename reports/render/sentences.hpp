@@ -27,13 +27,18 @@ inline void append(Sentences& sentences, Sentences more) {
 template <class Value>
 class InOrder {
  public:
-  [[nodiscard]] std::size_t place_of(std::string_view name) {
+  std::size_t place_of(std::string_view name) {
     const auto [place, is_new] = places_.try_emplace(std::string(name), entries_.size());
     if (is_new) entries_.emplace_back(name, Value());
     return place->second;
   }
   Value& operator[](std::string_view name) { return entries_[place_of(name)].second; }
 
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : entries_) result.push_back(entry.first);
+    return result;
+  }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] auto begin() const { return entries_.begin(); }
   [[nodiscard]] auto end() const { return entries_.end(); }
