@@ -44,6 +44,8 @@ inline constexpr Kind kTwoWorkers{"work_stealing", 2, "work_stealing_2"};
 inline constexpr Kind kFourWorkers{"work_stealing", 4, "work_stealing_4"};
 inline constexpr Kind kInTurn{"in_turn", 3, "in_turn_3"};
 inline constexpr Kind kGlobalQueue{"global_queue", 3, "global_queue_3"};
+inline constexpr Kind kSharded{"sharded", 3, "sharded_3"};
+inline constexpr Kind kChannel{"channel", 1, "channel"};
 inline constexpr Kind kGo{"go", 2, "go_2"};
 
 inline Runtime::Builder builder(const Kind& kind) {
@@ -62,7 +64,9 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
 using OnEveryPool = OnEveryScheduler;
 
 /// The schedulers that work_stealing is compared with.
-#define TASKBENCH_OTHER_POOLS ::taskbench::rt::testing::kGlobalQueue, ::taskbench::rt::testing::kGo
+#define TASKBENCH_OTHER_POOLS                                                 \
+  ::taskbench::rt::testing::kGlobalQueue, ::taskbench::rt::testing::kSharded, \
+      ::taskbench::rt::testing::kChannel, ::taskbench::rt::testing::kGo
 
 #define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(                                                                      \
