@@ -1,55 +1,39 @@
 // `taskbench ab`: two programs against each other, in blocks of fresh processes.
-
 #include "cli/commands/command.hpp"
 #include "cli/options/paired_options.hpp"
-#include "cli/output/signals.hpp"
 #include "cli/trials/paired_judgement.hpp"
 
 namespace taskbench::cli {
-
 namespace {
 
 class AbCommand final : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+  void declare(Options& options) override {
+    options.describe(
+        "Compare two programs, and say whether the second is slower.\n\n"
+        "Both are run in fresh processes, two of each in a block, in an order that is drawn. A "
+        "benchmark passes, fails, or stays inconclusive; the table says which change could have "
+        "been seen. A program is taskbench, with options of `taskbench run`, or any program that "
+        "uses Google Benchmark; or it is built from a git revision, once, and kept.",
+        "Examples:\n"
+        "  taskbench ab --base old/taskbench --head new/taskbench\n"
+        "  taskbench ab --base 'old/taskbench --workers 2' --head 'new/taskbench --workers 2' \\\n"
+        "      --workload ping_pong --budget 5m --json ab.json\n"
+        "  taskbench ab --base build-main/my_benchmark --head build-pr/my_benchmark\n"
+        "  taskbench ab --base-rev main --head-rev HEAD\n"
+        "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
+        "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
+        "  taskbench ab --resume\n\n"
+        "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed "
+        "or could not be built, 130 interrupted.");
+    plan_.declare(options);
+  }
 
- private:
-  PairedOptions options_{{.command = "ab",
-                          .budget_s = 600,
-                          .journal = "taskbench-ab.journal",
-                          .replaces_journal = false,
-                          .reports_failures = false}};
+  ExitCode execute(const Invocation& invocation) override {
+    return compare_programs(plan_, invocation, {});
+  }
+
+  PairedPlan plan_{false};
 };
-
-void AbCommand::declare(Options& options) {
-  options.app().description(
-      "Compare two programs, and say whether the second is slower.\n\n"
-      "Both are run in fresh processes, two of each in a block, in an order that is drawn. A "
-      "benchmark passes, fails, or stays inconclusive; the table says which change could have been "
-      "seen. A program is taskbench, with options of `taskbench run`, or any program that uses "
-      "Google Benchmark; or it is built from a git revision, once, and kept.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench ab --base old/taskbench --head new/taskbench\n"
-      "  taskbench ab --base 'old/taskbench --workers 2' --head 'new/taskbench --workers 2' \\\n"
-      "      --workload ping_pong --budget 5m --json ab.json\n"
-      "  taskbench ab --base build-main/my_benchmark --head build-pr/my_benchmark\n"
-      "  taskbench ab --base-rev main --head-rev HEAD\n"
-      "  taskbench ab --base-rev v1.2 --head-rev HEAD --program out/my_benchmark \\\n"
-      "      --build 'cmake -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out'\n"
-      "  taskbench ab --resume\n\n"
-      "Exit status: 0 pass, 1 slower, 2 usage or input error, 3 inconclusive, 5 a program failed "
-      "or could not be built, 130 interrupted.");
-  options_.declare(options);
-}
-
-ExitCode AbCommand::execute(const Invocation&) {
-  const PairedPlan plan = options_.plan();
-  plan.output.refuse_unwritable();
-  const PairedOutcome outcome = compare_programs(plan, stop_on_signals());
-  return report(plan, outcome, options_.verdict(), {});
-}
 
 }  // namespace
 

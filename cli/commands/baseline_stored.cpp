@@ -1,210 +1,166 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
-
-#include <unistd.h>
-
 #include "cli/commands/command.hpp"
-#include "cli/options/options.hpp"
-#include "cli/output/streams.hpp"
-#include "cli/output/terminal.hpp"
+#include "cli/output/output.hpp"
 #include "cli/trials/baseline_store.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/baseline_answers.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-struct StoredArguments {
-  std::optional<std::string> name;
-  fs::path store{kDefaultStore};
-  std::optional<std::string> key;
-  const PrintedForm* form = kTableOrJson;
-  bool all_keys = false;
-};
-
-void declare_name(Options& options, StoredArguments& arguments) {
-  options.value("NAME", arguments.name, "NAME", By{baseline_name}, "Name of the baseline.")
-      ->expected(0, 1);
-}
-
-void declare_store(Options& options, StoredArguments& arguments) {
-  options.value("--store", arguments.store, "DIR", Path{}, "Where baselines are kept.");
-}
-
-CLI::Option* declare_key(Options& options, StoredArguments& arguments) {
-  return options
-      .value("--key", arguments.key, "KEY", Text{.may_be_empty = true},
-             "That of this key, as `taskbench baseline list` shows it.")
-      ->default_str("that of this machine");
-}
-
-BaselineStore store_of(const StoredArguments& arguments) { return BaselineStore(arguments.store); }
-
-/// Which one is meant must be said where something is changed or removed.
-const std::string& required_name(const StoredArguments& arguments, std::string_view command) {
-  if (!arguments.name) {
-    throw UsageError(fmt::format("baseline {} needs the name of a baseline", command));
+/// What they have in common.
+class StoredCommand : public Command {
+ protected:
+  void declare_name(Options& options) {
+    options.value("NAME", name_, "NAME", By{baseline_name}, "Name of the baseline.")
+        ->expected(0, 1);
   }
-  return *arguments.name;
-}
 
-void tell_bad(const StoreContent& content) {
-  for (const BadEntry& bad : content.bad) print_error(bad.what);
-}
-
-bool is_here(const model::Series& series, const model::MachineKey& here) {
-  return differences(series.setup.key.machine, here.machine).empty();
-}
-
-class BaselineListCommand final : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
-
- private:
-  StoredArguments arguments_;
-};
-
-class BaselineShowCommand final : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
-
- private:
-  StoredArguments arguments_;
-};
-
-class BaselinePromoteCommand final : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
-
- private:
-  StoredArguments arguments_;
-};
-
-class BaselineRemoveCommand final : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
-
- private:
-  StoredArguments arguments_;
-};
-
-void BaselineListCommand::declare(Options& options) {
-  options.app().description(
-      "List the stored baselines.\n\n"
-      "Files that are not baselines are named on standard error.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench baseline list\n"
-      "  taskbench baseline list --format json\n\n"
-      "Exit status: 0, or 2 when a file in the store is not a baseline.");
-  declare_store(options, arguments_);
-  declare_form(options, arguments_.form);
-}
-
-ExitCode BaselineListCommand::execute(const Invocation&) {
-  const bool as_json = arguments_.form->is_json;
-  const StoreContent content = store_of(arguments_).read();
-  const model::MachineKey here = measure::probe_machine();
-  std::vector<verdict::StoredBaseline> list;
-  for (const StoreEntry& entry : content.entries) {
-    list.push_back({entry.rolling, entry.anchor, is_here(entry.rolling, here)});
+  void declare_store(Options& options) {
+    options.value("--store", store_, "DIR", Path{}, "Where baselines are kept.");
   }
-  const bool printed =
-      print_result(as_json ? json::to_json(list) : render::table(list, table_style(STDOUT_FILENO)));
-  tell_bad(content);
-  return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
-}
 
-void BaselineShowCommand::declare(Options& options) {
-  options.app().description(
-      "Show one baseline and its anchor.\n\n"
-      "Each benchmark's median, median absolute deviation and range over the processes, the "
-      "canary's, and the fields that the machine and the build are known by.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench baseline show default\n"
-      "  taskbench baseline show nightly --format json\n\n"
-      "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(options, arguments_);
-  options.app().get_option("NAME")->default_str(std::string(kDefaultBaseline));
-  declare_store(options, arguments_);
-  declare_key(options, arguments_);
-  declare_form(options, arguments_.form);
-}
+  CLI::Option* declare_key(Options& options) {
+    return options
+        .value("--key", key_, "KEY", Text{.may_be_empty = true},
+               "That of this key, as `taskbench baseline list` shows it.")
+        ->default_str("that of this machine");
+  }
 
-ExitCode BaselineShowCommand::execute(const Invocation&) {
-  const bool as_json = arguments_.form->is_json;
-  const std::string name = arguments_.name.value_or(std::string(kDefaultBaseline));
-  const StoreContent content = store_of(arguments_).read();
-  const model::MachineKey here = measure::probe_machine();
-  const StoreEntry& entry = choose(content, name, arguments_.key, here);
-  const verdict::StoredBaseline stored{entry.rolling, entry.anchor, is_here(entry.rolling, here)};
-  const std::string text =
-      as_json ? json::to_json(stored) : render::details(stored, table_style(STDOUT_FILENO));
-  return print_result(text) ? ExitCode::pass : ExitCode::usage;
-}
-
-void BaselinePromoteCommand::declare(Options& options) {
-  options.app().description(
-      "Make the newest baseline its own anchor.\n\n"
-      "What has drifted since the old one is accepted.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench baseline promote default\n\n"
-      "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(options, arguments_);
-  declare_store(options, arguments_);
-  declare_key(options, arguments_);
-}
-
-ExitCode BaselinePromoteCommand::execute(const Invocation&) {
-  const std::string name = required_name(arguments_, "promote");
-  const StoreContent content = store_of(arguments_).read();
-  const StoreEntry& entry = choose(content, name, arguments_.key, measure::probe_machine());
-  BaselineStore::promote(entry);
-  const std::string text =
-      fmt::format("the anchor of '{}' is now the baseline of {}\n", name, entry.rolling.setup.date);
-  return print_result(text) ? ExitCode::pass : ExitCode::usage;
-}
-
-void BaselineRemoveCommand::declare(Options& options) {
-  options.app().description("Remove a baseline and its anchor.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench baseline rm nightly\n"
-      "  taskbench baseline rm nightly --all-keys\n\n"
-      "Exit status: 0, or 2 for a usage or input error.");
-  declare_name(options, arguments_);
-  declare_store(options, arguments_);
-  auto* key = declare_key(options, arguments_);
-  options.flag("--all-keys", arguments_.all_keys, "Those of every machine and build.")
-      ->excludes(key);
-}
-
-ExitCode BaselineRemoveCommand::execute(const Invocation&) {
-  const std::string name = required_name(arguments_, "rm");
-  const StoreContent content = store_of(arguments_).read();
-  std::vector<const StoreEntry*> chosen;
-  if (arguments_.all_keys) {
-    for (const StoreEntry& entry : content.entries) {
-      if (entry.rolling.setup.name == name) chosen.push_back(&entry);
+  /// Which one is meant must be said where something is changed or removed.
+  void require_name(std::string_view command) const {
+    if (name_.empty()) {
+      throw UsageError(fmt::format("baseline {} needs the name of a baseline", command));
     }
-    if (chosen.empty()) throw UsageError(unknown_baseline(name, content));
-  } else {
-    chosen = {&choose(content, name, arguments_.key, measure::probe_machine())};
   }
-  std::string text;
-  for (const StoreEntry* entry : chosen) {
-    BaselineStore::remove(*entry);
-    text +=
-        fmt::format("removed '{}' of {}\n", name, model::baseline_key(entry->rolling.setup.key));
+
+  [[nodiscard]] StoreContent read() {
+    here_ = measure::probe_machine();
+    return BaselineStore(store_).read();
   }
-  return print_result(text) ? ExitCode::pass : ExitCode::usage;
-}
+
+  [[nodiscard]] const StoreEntry& chosen(const StoreContent& content) const {
+    return choose(content, name_, key_, here_);
+  }
+
+  [[nodiscard]] verdict::StoredBaseline stored(const StoreEntry& entry) const {
+    const auto& machine = entry.rolling.setup.key.machine;
+    return {entry.rolling, entry.anchor, differences(machine, here_.machine).empty()};
+  }
+
+  std::string name_;
+  fs::path store_{kDefaultStore};
+  std::optional<std::string> key_;
+  const PrintedForm* form_ = kTableOrJson;
+  model::MachineKey here_;
+};
+
+class BaselineListCommand final : public StoredCommand {
+  void declare(Options& options) override {
+    options.describe(
+        "List the stored baselines.\n\n"
+        "Files that are not baselines are named on standard error.",
+        "Examples:\n"
+        "  taskbench baseline list\n"
+        "  taskbench baseline list --format json\n\n"
+        "Exit status: 0, or 2 if a file in the store is not a baseline.");
+    declare_store(options);
+    declare_form(options, form_);
+  }
+
+  ExitCode execute(const Invocation&) override {
+    const StoreContent content = read();
+    std::vector<verdict::StoredBaseline> list;
+    for (const StoreEntry& entry : content.entries) list.push_back(stored(entry));
+    const bool printed =
+        print_result(form_->is_json ? json::to_json(list) : render::table(list, table_style()));
+    for (const BadEntry& bad : content.bad) print_error(bad.what);
+    return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
+  }
+};
+
+class BaselineShowCommand final : public StoredCommand {
+  void declare(Options& options) override {
+    options.describe(
+        "Show one baseline and its anchor.\n\n"
+        "Each benchmark's median, median absolute deviation and range over the processes, those of "
+        "the canary, and the fields that identify the machine and the build.",
+        "Examples:\n"
+        "  taskbench baseline show default\n"
+        "  taskbench baseline show nightly --format json\n\n"
+        "Exit status: 0, or 2 for a usage or input error.");
+    name_ = kDefaultBaseline;
+    declare_name(options);
+    options["NAME"]->default_str(name_);
+    declare_store(options);
+    declare_key(options);
+    declare_form(options, form_);
+  }
+
+  ExitCode execute(const Invocation&) override {
+    const StoreContent content = read();
+    const verdict::StoredBaseline shown = stored(chosen(content));
+    return printed(form_->is_json ? json::to_json(shown) : render::details(shown, table_style()));
+  }
+};
+
+class BaselinePromoteCommand final : public StoredCommand {
+  void declare(Options& options) override {
+    options.describe(
+        "Make the newest baseline its own anchor.\n\n"
+        "Whatever has drifted since the old one is accepted.",
+        "Examples:\n"
+        "  taskbench baseline promote default\n\n"
+        "Exit status: 0, or 2 for a usage or input error.");
+    declare_name(options);
+    declare_store(options);
+    declare_key(options);
+  }
+
+  ExitCode execute(const Invocation&) override {
+    require_name("promote");
+    const StoreContent content = read();
+    const StoreEntry& entry = chosen(content);
+    BaselineStore::promote(entry);
+    return printed(fmt::format("the anchor of '{}' is now the baseline of {}\n", name_,
+                               entry.rolling.setup.date));
+  }
+};
+
+class BaselineRmCommand final : public StoredCommand {
+  void declare(Options& options) override {
+    options.describe("Remove a baseline and its anchor.",
+                     "Examples:\n"
+                     "  taskbench baseline rm nightly\n"
+                     "  taskbench baseline rm nightly --all-keys\n\n"
+                     "Exit status: 0, or 2 for a usage or input error.");
+    declare_name(options);
+    declare_store(options);
+    auto* key = declare_key(options);
+    options.flag("--all-keys", all_keys_, "Those of every machine and build.")->excludes(key);
+  }
+
+  ExitCode execute(const Invocation&) override {
+    require_name("rm");
+    const StoreContent content = read();
+    std::vector<const StoreEntry*> removed;
+    for (const StoreEntry& entry : content.entries) {
+      if (all_keys_ && entry.rolling.setup.name == name_) removed.push_back(&entry);
+    }
+    if (all_keys_ && removed.empty()) throw UsageError(unknown_baseline(name_, content));
+    if (!all_keys_) removed.push_back(&chosen(content));
+    std::string text;
+    for (const StoreEntry* entry : removed) {
+      BaselineStore::remove(*entry);
+      text +=
+          fmt::format("removed '{}' of {}\n", name_, model::baseline_key(entry->rolling.setup.key));
+    }
+    return printed(text);
+  }
+
+  bool all_keys_ = false;
+};
 
 }  // namespace
 
@@ -213,8 +169,6 @@ std::unique_ptr<Command> baseline_show_command() { return std::make_unique<Basel
 std::unique_ptr<Command> baseline_promote_command() {
   return std::make_unique<BaselinePromoteCommand>();
 }
-std::unique_ptr<Command> baseline_remove_command() {
-  return std::make_unique<BaselineRemoveCommand>();
-}
+std::unique_ptr<Command> baseline_rm_command() { return std::make_unique<BaselineRmCommand>(); }
 
 }  // namespace taskbench::cli

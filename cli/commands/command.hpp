@@ -11,12 +11,6 @@
 
 namespace taskbench::cli {
 
-/// What a command may want to know of the whole command line.
-struct Invocation {
-  Strings command_line;  ///< argv
-  const CLI::App& root;  ///< every command and option
-};
-
 /// Lives from the declaration of its options until it has been executed.
 class Command {
  public:
@@ -36,13 +30,13 @@ class Command {
 struct CommandEntry {
   std::string_view name;
   std::unique_ptr<Command> (*make)();
+  std::span<const CommandEntry> commands{};  ///< those that it leads to; then it is not executed
 };
 
-/// Each is defined in the file of its name.
+/// Each is defined in the file of its name, those of baseline in baseline_*.cpp.
 [[nodiscard]] std::unique_ptr<Command> run_command();
 [[nodiscard]] std::unique_ptr<Command> ab_command();
 [[nodiscard]] std::unique_ptr<Command> gate_command();
-[[nodiscard]] std::unique_ptr<Command> baseline_command();
 [[nodiscard]] std::unique_ptr<Command> calibrate_command();
 [[nodiscard]] std::unique_ptr<Command> compare_command();
 [[nodiscard]] std::unique_ptr<Command> report_command();
@@ -57,7 +51,7 @@ struct CommandEntry {
 [[nodiscard]] std::unique_ptr<Command> baseline_list_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_show_command();
 [[nodiscard]] std::unique_ptr<Command> baseline_promote_command();
-[[nodiscard]] std::unique_ptr<Command> baseline_remove_command();
+[[nodiscard]] std::unique_ptr<Command> baseline_rm_command();
 
 /// Every command, in the order of `--help`. A new one is one more row in table.cpp.
 [[nodiscard]] std::span<const CommandEntry> all_commands();

@@ -1,10 +1,8 @@
 // `taskbench completion`: prints a shell's completion script.
-
 #include <array>
 
 #include "cli/commands/command.hpp"
-#include "cli/options/options.hpp"
-#include "cli/output/streams.hpp"
+#include "cli/output/output.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -75,32 +73,26 @@ complete -c taskbench -f -a '(__taskbench_complete)'
 )"},
 }};
 
-class CompletionCommand : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+class CompletionCommand final : public Command {
+  void declare(Options& options) override {
+    options.describe(
+        "Print a completion script for a shell.\n\n"
+        "It completes every command, option, workload, scheduler, parameter and format.",
+        "Examples:\n"
+        "  source <(taskbench completion bash)\n"
+        "  taskbench completion zsh > ~/.zfunc/_taskbench      # a folder of $fpath\n"
+        "  taskbench completion fish > ~/.config/fish/completions/taskbench.fish");
+    options.value("SHELL", shell_, "SHELL", Choice<Shell>{"shell", kShells}, "bash, zsh or fish.")
+        ->expected(0, 1);
+  }
 
- private:
+  ExitCode execute(const Invocation&) override {
+    if (shell_ == nullptr) throw UsageError("completion: name a shell: bash, zsh or fish");
+    return printed(shell_->script);
+  }
+
   const Shell* shell_ = nullptr;
 };
-
-void CompletionCommand::declare(Options& options) {
-  options.app().description(
-      "Print a completion script for a shell.\n\n"
-      "It completes every command, option, workload, scheduler, parameter and format.");
-  options.app().footer(
-      "Examples:\n"
-      "  source <(taskbench completion bash)\n"
-      "  taskbench completion zsh > ~/.zfunc/_taskbench      # a folder of $fpath\n"
-      "  taskbench completion fish > ~/.config/fish/completions/taskbench.fish");
-  options.value("SHELL", shell_, "SHELL", Choice<Shell>{"shell", kShells}, "bash, zsh or fish.")
-      ->expected(0, 1);
-}
-
-ExitCode CompletionCommand::execute(const Invocation&) {
-  if (shell_ == nullptr) throw UsageError("completion: name a shell: bash, zsh or fish");
-  return print_result(shell_->script) ? ExitCode::pass : ExitCode::usage;
-}
 
 }  // namespace
 

@@ -1,14 +1,12 @@
 // `taskbench report`: results and comparisons as a page with plots.
-
 #include <set>
 
 #include "cli/commands/command.hpp"
-#include "cli/options/options.hpp"
-#include "cli/output/equal_files.hpp"
+#include "cli/options/result_files.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/output/streams.hpp"
-#include "cli/output/unstoppable_work.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/report.hpp"
@@ -16,29 +14,15 @@
 namespace taskbench::cli {
 namespace {
 
-constexpr double kMinPlotTimeoutS = 0.1;
-constexpr double kMaxPlotTimeoutS = 3600;
 constexpr const char* kInterrupted = "interrupted; no report was written";
 
-/// One result that is given twice would be two points of a history.
-void refuse_repeated_results(const Strings& paths) {
+render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
+  work.show("comparing the files");
   std::set<std::string> known;
   for (const std::string& path : paths) {
     if (!known.insert(path).second) throw UsageError(fmt::format("'{}' is given twice", path));
   }
-  try {
-    if (const auto equal = first_equal_files(paths)) {
-      throw UsageError(
-          fmt::format("{} and {} are the same result; leave one out", equal->first, equal->second));
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw UsageError(error.what());
-  }
-}
-
-render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
-  work.show("comparing the files");
-  refuse_repeated_results(paths);
+  refuse_equal_results("", paths);  // it would be two points of a history
   render::ReportInputs inputs;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];
@@ -57,63 +41,56 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
   return inputs;
 }
 
-class ReportCommand : public Command {
- public:
-  void declare(Options& options) override;
-  [[nodiscard]] ExitCode execute(const Invocation& invocation) override;
+class ReportCommand final : public Command {
+  void declare(Options& options) override {
+    options.describe(
+        "Write results as a page with plots, and as Markdown.\n\n"
+        "The page is one file that opens in any browser. Results are files of `taskbench run "
+        "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
+        "appear in several results get a history, by the dates of the results. The plots are drawn "
+        "by gnuplot, as SVG and PNG; without it there are tables only.",
+        "Examples:\n"
+        "  taskbench report result.json --out report\n"
+        "  taskbench report nightly/*.json --out history --gnuplot\n"
+        "  taskbench report result.json comparison.json --out report\n\n"
+        "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
+    options.value("RESULT", results_, "RESULT", AsGiven{Path::offered()},
+                  "Result files, as many as you like.");
+    options.group("Output");
+    options.value("--out", request_.folder, "DIR", Path{},
+                  "Folder for index.html, report.md and plots/, created if missing. Files of an "
+                  "existing report are replaced.");
+    options.flag("--gnuplot", request_.keeps_gnuplot,
+                 "Keep the .gp and .dat files that the plots are drawn from beside them, so that a "
+                 "plot can be changed by hand.");
+    options.value("--plot-timeout", request_.plot_timeout_s, "TIME", Duration{0.1, 3600},
+                  "How long gnuplot may take for one plot: 5s, 1m.");
+  }
 
- private:
+  ExitCode execute(const Invocation&) override {
+    if (results_.empty()) {
+      throw UsageError("name the result files: taskbench report RESULT... --out DIR");
+    }
+    if (request_.folder.empty()) {
+      throw UsageError("--out is missing: name a folder for the report, --out DIR");
+    }
+    const std::stop_token stop = stop_on_signals();
+    render::ReportInputs inputs;
+    render::Document document;
+    {
+      UnstoppableWork work(progress_style(false), stop, kInterrupted);
+      inputs = read_inputs(results_, work);
+      work.show("making the report");
+      document = render::report(inputs);
+    }
+    const ExitCode code = write_report(document, request_, stop);
+    if (code == ExitCode::interrupted) print_note(kInterrupted);
+    return code;
+  }
+
   Strings results_;
   ReportRequest request_;
 };
-
-void ReportCommand::declare(Options& options) {
-  options.app().description(
-      "Write results as a page with plots, and as Markdown.\n\n"
-      "The page is one file that opens in any browser. Results are files of `taskbench run "
-      "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
-      "several results have get a history, by the dates of the results. The plots are drawn by "
-      "gnuplot, as SVG and PNG; without it tables are left.");
-  options.app().footer(
-      "Examples:\n"
-      "  taskbench report result.json --out report\n"
-      "  taskbench report nightly/*.json --out history --gnuplot\n"
-      "  taskbench report result.json comparison.json --out report\n\n"
-      "Exit status: 0 written, 2 usage or input error, 130 interrupted.");
-  options.value("RESULT", results_, "RESULT", AsGiven{Path::offered()},
-                "Result files, as many as you like.");
-  options.group("Output");
-  options.value("--out", request_.folder, "DIR", Path{},
-                "Folder for index.html, report.md and plots/; made when there is none. Of a report "
-                "that is there, each file is replaced.");
-  options.flag("--gnuplot", request_.keeps_gnuplot,
-               "Keep the .gp and .dat files that the plots are drawn from beside them, to change a "
-               "plot by hand.");
-  options.value("--plot-timeout", request_.plot_timeout_s, "TIME",
-                Duration{kMinPlotTimeoutS, kMaxPlotTimeoutS},
-                "How long gnuplot may take for one plot: 5s, 1m.");
-}
-
-ExitCode ReportCommand::execute(const Invocation&) {
-  if (results_.empty()) {
-    throw UsageError("name the result files: taskbench report RESULT... --out DIR");
-  }
-  if (request_.folder.empty()) {
-    throw UsageError("--out is missing: name a folder for the report, --out DIR");
-  }
-  const std::stop_token stop = stop_on_signals();
-  render::ReportInputs inputs;
-  render::Document document;
-  {
-    UnstoppableWork work(progress_style(false), stop, kInterrupted);
-    inputs = read_inputs(results_, work);
-    work.show("making the report");
-    document = render::report(inputs);
-  }
-  const ExitCode code = write_report(document, request_, stop);
-  if (code == ExitCode::interrupted) print_note(kInterrupted);
-  return code;
-}
 
 }  // namespace
 

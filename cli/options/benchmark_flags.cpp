@@ -81,9 +81,7 @@ Strings translated(std::string_view word) {
   const std::string_view name = word.substr(0, equals);
   const auto flag = std::ranges::find(kFlags, name, &Flag::name);
   if (flag == kFlags.end()) {
-    std::vector<std::string_view> names;
-    for (const Flag& each : kFlags) names.push_back(each.name);
-    throw UsageError(unknown_name("flag of Google Benchmark's", name, names));
+    throw UsageError(unknown_name("flag of Google Benchmark's", name, row_names(kFlags)));
   }
   if (equals == std::string_view::npos && flag->needs_value) {
     throw UsageError(fmt::format("{0} needs a value: {0}=VALUE", name));

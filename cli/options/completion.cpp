@@ -79,18 +79,18 @@ std::string candidates(const CLI::App& root, const OptionValueTable& values,
   const std::string& last = words.back();
   if (place.awaits_value != nullptr) {
     Candidates found(last == "=" ? std::string() : last);
-    found.add_values(values.of(place.awaits_value), "");
+    found.add_values(values.at(place.awaits_value), "");
     return std::move(found).text();
   }
   Candidates found(last);
   if (const auto equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
     const CLI::Option* option = place.app->get_option_no_throw(last.substr(0, equals));
-    if (takes_value(option)) found.add_values(values.of(option), last.substr(0, equals + 1));
+    if (takes_value(option)) found.add_values(values.at(option), last.substr(0, equals + 1));
     return std::move(found).text();
   }
   for (const CLI::Option* option : place.app->get_options()) {
     if (option->get_positional()) {
-      if (!last.starts_with('-')) found.add_values(values.of(option), "");
+      if (!last.starts_with('-')) found.add_values(values.at(option), "");
     } else if (last.starts_with('-')) {
       const std::string summary = summary_of(option->get_description());
       for (const auto& name : option->get_snames()) found.add("-" + name, summary);

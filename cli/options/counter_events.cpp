@@ -62,8 +62,8 @@ std::optional<std::string_view> nearly_known(std::string_view item) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto is_plain = [&](char c) { return is_letter(c) || c == '-' || c == '_'; };
   if (!std::ranges::all_of(item, is_plain)) return std::nullopt;
-  std::array<std::string_view, kSets.size()> names{};
-  std::ranges::transform(kSets, names.begin(), &CounterSet::name);
+  std::vector<std::string_view> names;
+  for (const CounterSet& set : kSets) names.push_back(set.name);
   if (std::ranges::all_of(item, is_letter)) return nearest(item, names);
   const auto is_near = [&](std::string_view name) { return edit_distance(item, name) <= 1; };
   const auto near = std::ranges::find_if(names, is_near);

@@ -21,11 +21,7 @@ std::string entry(const std::string& name, const std::string& text) {
   return out.str();
 }
 
-std::string joined(const Strings& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
+std::string joined(const Strings& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
 
 /// Text in paragraphs: lines that follow each other are one, and are wrapped. Indented lines, as
 /// examples are, stay; of one that is too wide the rest goes on further right.
@@ -121,6 +117,12 @@ std::string HelpFormat::make_option_desc(const CLI::Option* option) const {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+Strings command_names(const CLI::App& app) {
+  Strings names;
+  for (const CLI::App* each : commands_of(app)) names.push_back(each->get_name());
+  return names;
 }
 
 std::string command_list(const CLI::App& app, int width) {

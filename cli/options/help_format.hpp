@@ -33,6 +33,9 @@ class HelpFormat : public CLI::Formatter {
 /// The commands that `app` is followed by, in their order.
 [[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& app);
 
+/// Their names.
+[[nodiscard]] Strings command_names(const CLI::App& app);
+
 /// A line for each of them, as in the help of `app`: its name, and what it does.
 [[nodiscard]] std::string command_list(const CLI::App& app, int width);
 

@@ -45,8 +45,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[from.size() % 3][to.size()];
 }
 
-std::optional<std::string_view> nearest(std::string_view text,
-                                        std::span<const std::string_view> names) {
+std::optional<std::string_view> nearest(std::string_view text, const Names& names) {
   constexpr std::size_t kLongest = 200;  // no name is; and the distance takes time
   if (text.empty() || text.size() > kLongest) return std::nullopt;
   const std::string beginning = fold(text);
@@ -66,8 +65,7 @@ std::optional<std::string_view> nearest(std::string_view text,
   return best;
 }
 
-std::string unknown_name(std::string_view kind, std::string_view text,
-                         std::span<const std::string_view> names) {
+std::string unknown_name(std::string_view kind, std::string_view text, const Names& names) {
   const std::string problem = fmt::format("unknown {} '{}'", kind, shortened(text));
   if (const auto near = nearest(text, names)) {
     return fmt::format("{}; did you mean '{}'?", problem, *near);

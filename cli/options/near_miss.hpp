@@ -1,11 +1,17 @@
 // "Did you mean …": which known name a mistyped one is nearest to.
 #pragma once
 
-#include <cstddef>
+#include <ranges>
 
 #include "cli/names.hpp"
 
 namespace taskbench::cli {
+
+/// Names to choose from: any range of texts, which must outlive it.
+struct Names : std::vector<std::string_view> {
+  template <std::ranges::input_range Texts>
+  Names(const Texts& texts) : vector(std::ranges::begin(texts), std::ranges::end(texts)) {}
+};
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
 /// string alignment). Case and the difference between '-' and '_' cost nothing.
@@ -13,12 +19,11 @@ namespace taskbench::cli {
 
 /// The name that `text` most likely stands for: the only one it begins, or the first of the
 /// nearest, when that one is near enough to be a slip of the fingers.
-[[nodiscard]] std::optional<std::string_view> nearest(std::string_view text,
-                                                      std::span<const std::string_view> names);
+[[nodiscard]] std::optional<std::string_view> nearest(std::string_view text, const Names& names);
 
 /// "unknown workload 'chained_spwan'; did you mean 'chained_spawn'?", or the list of the names
 /// where none is near.
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view text,
-                                       std::span<const std::string_view> names);
+                                       const Names& names);
 
 }  // namespace taskbench::cli

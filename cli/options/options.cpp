@@ -1,6 +1,7 @@
 #include "cli/options/options.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 namespace taskbench::cli {
 
@@ -16,10 +17,6 @@ const std::string& single(std::string_view name, const Strings& words) {
   return words.front();
 }
 
-std::uint64_t Number::parse(std::string_view name, const Strings& words) const {
-  return parse_whole_number(name, single(name, words), min, max);
-}
-
 std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words) const {
   std::vector<unsigned> numbers;
   for (const std::string& item : parse_list(name, words)) {
@@ -32,19 +29,9 @@ std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words
   return numbers;
 }
 
-double Duration::parse(std::string_view name, const Strings& words) const {
-  return parse_duration_s(name, single(name, words), min_s, max_s);
-}
-
 std::string Duration::written(double value_s) {
   return value_s < 60 ? fmt::format("{:g}s", value_s) : duration_limit_text(value_s);
 }
-
-double Percentage::parse(std::string_view name, const Strings& words) const {
-  return parse_fraction(name, single(name, words), min, max);
-}
-
-std::string Percentage::written(double value) { return fmt::format("{:g}%", 100 * value); }
 
 std::string Text::parse(std::string_view name, const Strings& words) const {
   const std::string& text = single(name, words);
@@ -84,23 +71,16 @@ fs::path Journal::parse(std::string_view name, const Strings& words) const {
 CLI::Option* Options::add(const std::string& name, const std::string& label,
                           const std::string& help, OptionValues offered,
                           std::function<void(const Strings&)> parse) {
-  CLI::App* app = app_;
   // Not the words that the callback is called with: of "{}" it is told something else.
-  const auto callback = [app, name, parse = std::move(parse)](const CLI::results_t&) {
+  const auto callback = [app = app_, name, parse = std::move(parse)](const CLI::results_t&) {
     parse(app->get_option(name)->results());
     return true;
   };
   CLI::Option* option = app_->add_option(name, callback, help);
   option->type_name(label)->expected(CLI::detail::expected_max_vector_size);
   if (!option->get_positional()) option->allow_extra_args(false)->group(group_);
-  offered_->set(option, std::move(offered));
+  offered_->emplace(option, std::move(offered));
   return option;
-}
-
-CLI::Option* declare_form(Options& options, const PrintedForm*& into) {
-  options.group("Output");
-  return options.value("--format", into, "FORMAT", Choice<PrintedForm>{"format", kTableOrJson},
-                       "What is printed: table, json.");
 }
 
 }  // namespace taskbench::cli

@@ -1,16 +1,17 @@
 // An option of a command: declared, parsed, checked and completed in one statement.
 //
-//   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of all that is drawn.");
+//   options.value("--seed", seed_, "N", Number{0, kMaxSeed}, "Seed of everything that is drawn.");
 //
-// puts what was given into seed_, throws UsageError for what is not a number of that range, and
-// shows in --help as the default what seed_ holds when it is declared. A kind, such as Number, has
+// puts what was given into seed_, throws UsageError for anything but a number in that range, and
+// shows the value that seed_ has now as the default in --help. A kind, such as Number, has
 //   parse(name, words)  from what was given for `name`, in the order of the command line, to a
-//   value written(value)      what --help shows of a default; empty: nothing offered() what the
-//   shells complete
-// Whether an option was given, ask the CLI::Option that value() returns; what excludes or needs
-// another is said there, too, by excludes() and needs().
+//   value written(value)      what --help shows of a default; nothing where there is no such
+//   function offered()           what the shells complete; likewise
+// What excludes or needs another option says so by excludes() and needs() of the CLI::Option that
+// value() returns.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -38,20 +39,7 @@ struct OptionValues {
   Strings names;
 };
 
-class OptionValueTable {
- public:
-  void set(const CLI::Option* option, OptionValues values) {
-    values_.insert_or_assign(option, std::move(values));
-  }
-
-  [[nodiscard]] OptionValues of(const CLI::Option* option) const {
-    const auto found = values_.find(option);
-    return found == values_.end() ? OptionValues{} : found->second;
-  }
-
- private:
-  std::map<const CLI::Option*, OptionValues> values_;
-};
+using OptionValueTable = std::map<const CLI::Option*, OptionValues>;
 
 inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::max();
 
@@ -63,9 +51,12 @@ inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::ma
 struct Number {
   std::uint64_t min;
   std::uint64_t max;
-  [[nodiscard]] std::uint64_t parse(std::string_view name, const Strings& words) const;
-  [[nodiscard]] static std::string written(auto value) { return std::to_string(value); }
-  [[nodiscard]] static OptionValues offered() { return {}; }
+  [[nodiscard]] std::uint64_t parse(std::string_view name, const Strings& words) const {
+    return parse_whole_number(name, single(name, words), min, max);
+  }
+  [[nodiscard]] static std::string written(std::integral auto value) {
+    return std::to_string(value);
+  }
 };
 
 /// "1,2,4"; none is given twice.
@@ -73,33 +64,34 @@ struct Numbers {
   unsigned min;
   unsigned max;
   [[nodiscard]] std::vector<unsigned> parse(std::string_view name, const Strings& words) const;
-  [[nodiscard]] static std::string written(const std::vector<unsigned>&) { return {}; }
-  [[nodiscard]] static OptionValues offered() { return {}; }
 };
 
 /// "500ms", in seconds.
 struct Duration {
   double min_s;
   double max_s;
-  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const {
+    return parse_duration_s(name, single(name, words), min_s, max_s);
+  }
   [[nodiscard]] static std::string written(double value_s);
-  [[nodiscard]] static OptionValues offered() { return {}; }
 };
 
 /// "3%" or "0.03"
 struct Percentage {
   double min;
   double max;
-  [[nodiscard]] double parse(std::string_view name, const Strings& words) const;
-  [[nodiscard]] static std::string written(double value);
-  [[nodiscard]] static OptionValues offered() { return {}; }
+  [[nodiscard]] double parse(std::string_view name, const Strings& words) const {
+    return parse_fraction(name, single(name, words), min, max);
+  }
+  [[nodiscard]] static std::string written(double value) {
+    return fmt::format("{:g}%", 100 * value);
+  }
 };
 
 struct Text {
   bool may_be_empty = false;
   [[nodiscard]] std::string parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(const std::string& value) { return value; }
-  [[nodiscard]] static OptionValues offered() { return {}; }
 };
 
 /// Of a file or folder.
@@ -110,8 +102,8 @@ struct Path {
   [[nodiscard]] static OptionValues offered() { return {OptionValues::Kind::file, {}}; }
 };
 
-/// A file, or a folder where `is_folder`. What stands there already must be of that kind; whether
-/// it is a journal is found out when it is read.
+/// A file, or a folder if `is_folder`. What is there already must be of that kind; whether it is a
+/// journal is found out when it is read.
 struct Journal : Path {
   bool is_folder = false;
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
@@ -123,7 +115,6 @@ struct List {
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words) {
     return parse_list(name, words);
   }
-  [[nodiscard]] static std::string written(const Strings&) { return {}; }
   [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
 };
 
@@ -131,7 +122,6 @@ struct List {
 struct AsGiven {
   OptionValues offers;
   [[nodiscard]] static Strings parse(std::string_view, const Strings& words) { return words; }
-  [[nodiscard]] static std::string written(const Strings&) { return {}; }
   [[nodiscard]] OptionValues offered() const { return offers; }
 };
 
@@ -143,7 +133,6 @@ struct By {
   [[nodiscard]] auto parse(std::string_view name, const Strings& words) const {
     return function(name, words);
   }
-  [[nodiscard]] static std::string written(const auto&) { return {}; }
   [[nodiscard]] OptionValues offered() const { return offers; }
 };
 template <class Function>
@@ -166,10 +155,8 @@ template <class Row>
   for (const Row& row : rows) {
     if (row.name == text) return &row;
   }
-  std::vector<std::string_view> names;
-  for (const Row& row : rows) names.push_back(row.name);
   const std::string prefix = option.starts_with('-') ? std::string(option) + ": " : "";
-  throw UsageError(prefix + unknown_name(noun, text, names));
+  throw UsageError(prefix + unknown_name(noun, text, row_names(rows)));
 }
 
 /// One row of a table, by its `name`.
@@ -209,14 +196,26 @@ struct Choices {
   [[nodiscard]] OptionValues offered() const { return {offers, row_names(rows)}; }
 };
 
+/// The command line once it is parsed.
+struct Invocation {
+  Strings command_line;  ///< argv
+  const CLI::App& root;  ///< every command and option
+  const CLI::App& app;   ///< the command that is executed
+  [[nodiscard]] bool given(const std::string& option) const { return app.count(option) > 0; }
+};
+
 /// Declares the options of one command.
 class Options {
  public:
   Options(CLI::App& app, OptionValueTable& offered) : app_(&app), offered_(&offered) {}
 
-  [[nodiscard]] CLI::App& app() { return *app_; }
-  /// Those of a subcommand.
-  [[nodiscard]] Options of(CLI::App& subcommand) { return {subcommand, *offered_}; }
+  /// What --help says before the options, the first line being the summary, and after them.
+  void describe(const std::string& description, const std::string& footer) {
+    app_->description(description)->footer(footer);
+  }
+
+  /// One that is declared already.
+  [[nodiscard]] CLI::Option* operator[](const std::string& name) { return app_->get_option(name); }
 
   /// The heading in --help of what is declared from now on.
   void group(std::string name) { group_ = std::move(name); }
@@ -229,8 +228,10 @@ class Options {
   template <class T, class Kind>
   CLI::Option* value(const std::string& name, T& into, const std::string& label, const Kind& kind,
                      const std::string& help) {
+    OptionValues offered;
+    if constexpr (requires { kind.offered(); }) offered = kind.offered();
     CLI::Option* option =
-        add(name, label, help, kind.offered(), [&into, kind, name](const Strings& words) {
+        add(name, label, help, std::move(offered), [&into, kind, name](const Strings& words) {
           using Value = std::decay_t<decltype(kind.parse(name, words))>;
           if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T>) {
             into = static_cast<T>(kind.parse(name, words));
@@ -238,10 +239,10 @@ class Options {
             into = kind.parse(name, words);
           }
         });
-    if constexpr (requires { into.has_value(); }) {
-      if (into) option->default_str(kind.written(*into));
-    } else {
+    if constexpr (requires { kind.written(into); }) {
       option->default_str(kind.written(into));
+    } else if constexpr (requires { kind.written(*into); }) {
+      if (into) option->default_str(kind.written(*into));
     }
     return option;
   }
@@ -261,7 +262,10 @@ struct PrintedForm {
   bool is_json;
 };
 inline constexpr PrintedForm kTableOrJson[] = {{"table", false}, {"json", true}};
-
-CLI::Option* declare_form(Options& options, const PrintedForm*& into);
+inline CLI::Option* declare_form(Options& options, const PrintedForm*& into) {
+  options.group("Output");
+  return options.value("--format", into, "FORMAT", Choice<PrintedForm>{"format", kTableOrJson},
+                       "What is printed: table, json.");
+}
 
 }  // namespace taskbench::cli

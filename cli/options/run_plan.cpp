@@ -169,38 +169,11 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
 }
 
 void check_iterations(const RunPlan& plan) {
-  Strings case_names;
-  for (const Case& each : plan.cases) case_names.push_back(each.name());
-  const std::vector<std::string_view> names(case_names.begin(), case_names.end());
+  Strings names;
+  for (const Case& each : plan.cases) names.push_back(each.name());
   for (const auto& [name, count] : plan.settings.iterations) {
     if (std::ranges::find(names, name) != names.end()) continue;
     throw UsageError("--iterations: " + unknown_name("case", name, names));
-  }
-}
-
-// Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
-// weakly_canonical() does not. A path that cannot be resolved stays as it is: writing will tell.
-fs::path resolved(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // Linux's own limit
-  std::error_code failed;
-  fs::path target = fs::absolute(path);
-  for (int i = 0; i < kMostLinks && fs::is_symlink(target, failed); ++i) {
-    target = target.parent_path() / fs::read_symlink(target, failed);
-    if (failed) return path;
-  }
-  target = fs::weakly_canonical(target, failed);
-  return failed ? path : target;
-}
-
-void check_output(const RunPlan& plan) {
-  if (plan.json && plan.json_flat && resolved(*plan.json) == resolved(*plan.json_flat)) {
-    throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
-                                 plan.json_flat->string()));
-  }
-  if (plan.quiet && !plan.json && !plan.json_flat && !plan.report) {
-    throw UsageError(
-        "--quiet without --json or --json-flat or --report would throw the result away; add one "
-        "of them");
   }
 }
 
@@ -216,13 +189,15 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
   }
 }
 
+bool is_assignment(const std::string& word) { return word.find('=') != std::string::npos; }
+
 }  // namespace
 
 RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   Strings names;
   Strings assignments = arguments.parameters;
   for (const std::string& word : arguments.words) {
-    (word.find('=') == std::string::npos ? names : assignments).push_back(word);
+    (is_assignment(word) ? assignments : names).push_back(word);
   }
   RunPlan plan = arguments.plan;
   const auto chosen = choose_workloads(names);
@@ -232,9 +207,24 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
   check_extent(plan.cases);
   plan_time(arguments.min_time_s, plan);
   check_iterations(plan);
-  check_output(plan);
   check_pinning(plan, cpus);
   return plan;
+}
+
+RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus, std::string_view noun) {
+  const auto assigned = std::ranges::count_if(arguments.words, is_assignment);
+  const std::size_t named = arguments.words.size() - static_cast<std::size_t>(assigned);
+  if (named == 0) {
+    throw UsageError(
+        fmt::format("name a workload: {}", fmt::join(row_names(workloads::all()), ", ")));
+  }
+  if (named > 1) {
+    throw UsageError(fmt::format("give one WORKLOAD only: a {} is of one case", noun));
+  }
+  RunPlan plan = plan_run(arguments, cpus);
+  if (plan.cases.size() == 1 && plan.left_out.empty()) return plan;
+  throw UsageError(
+      fmt::format("give one scheduler and one worker count only: a {} is of one case", noun));
 }
 
 void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb) {

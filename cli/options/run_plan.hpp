@@ -7,7 +7,6 @@
 #include "cli/names.hpp"
 #include "cli/options/counter_events.hpp"
 #include "cli/options/options.hpp"
-#include "cli/options/output_formats.hpp"
 #include "runtime/trace/planted_delay.hpp"
 #include "workloads/measure/measure.hpp"
 
@@ -40,10 +39,6 @@ struct RunPlan {
   Strings left_out;  ///< combinations that cannot be, in words
   std::vector<PlantedDelay> planted;
   CounterPlan counters;  ///< of the passes after the timing
-  const OutputFormat* format = &output_formats().front();
-  std::optional<fs::path> json;
-  std::optional<fs::path> json_flat;
-  std::optional<fs::path> report;  ///< a folder
   bool quiet = false;
 };
 
@@ -62,6 +57,10 @@ struct RunArguments {
 /// Throws UsageError for whatever cannot be done as asked. `cpus` is how many CPUs the process may
 /// use. Touches no file.
 [[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
+
+/// The same for a command that takes one case only; `noun` is what it makes of it: "trace".
+[[nodiscard]] RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus,
+                                    std::string_view noun);
 
 /// The options that choose one case, for the commands that run only one: WORKLOAD, --scheduler,
 /// --workers and --param. In the group "What to `verb`".

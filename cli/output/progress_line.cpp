@@ -6,8 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 
-#include "cli/output/terminal.hpp"
+#include "cli/output/output.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -87,6 +88,39 @@ void ProgressLine::clear() {
   if (!on_screen_) return;
   write_to_stderr("\r\x1b[K");
   on_screen_ = false;
+}
+
+UnstoppableWork::UnstoppableWork(ProgressStyle style, const std::stop_token& stop,
+                                 std::string farewell)
+    : stop_(stop), farewell_(std::move(farewell)), watcher_([this, style] { watch(style); }) {}
+
+UnstoppableWork::~UnstoppableWork() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  end_.notify_one();
+  watcher_.join();
+}
+
+void UnstoppableWork::show(std::string text) {
+  const std::lock_guard lock(mutex_);
+  text_ = std::move(text);
+}
+
+void UnstoppableWork::watch(ProgressStyle style) {
+  constexpr std::chrono::milliseconds kBetweenLooks{50};
+  ProgressLine line(style);
+  std::unique_lock lock(mutex_);
+  while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
+    if (stop_.stop_requested()) {
+      line.clear();
+      print_note(farewell_);
+      std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works
+    }
+    if (line.elapsed_s() < kFirstLineAfterS) continue;
+    line.show(fmt::format("{}, {} elapsed", text_, duration_text(line.elapsed_s())));
+  }
 }
 
 }  // namespace taskbench::cli

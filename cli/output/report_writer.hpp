@@ -3,7 +3,6 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/names.hpp"
-#include "cli/tools/plot_drawing.hpp"
 #include "reports/render/document.hpp"
 
 namespace taskbench::cli {
@@ -17,7 +16,7 @@ struct ReportRequest {
   fs::path folder;
   std::vector<ReportFile> files{};  ///< that stand beside the page
   bool keeps_gnuplot = false;       ///< what the plots are drawn from stays beside them
-  double plot_timeout_s = kDefaultPlotTimeoutS;
+  double plot_timeout_s = 60;
   bool quiet = false;
   bool write_if_interrupted = false;  ///< with the plots that were drawn by then
 };

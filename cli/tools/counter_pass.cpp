@@ -2,31 +2,38 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 
+#include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
-#include "cli/tools/case_command.hpp"
 #include "cli/tools/perf.hpp"
 #include "cli/tools/scratch_folder.hpp"
+#include "reports/files/file_content.hpp"
+#include "reports/model/event_count.hpp"
+#include "reports/perf/callgrind.hpp"
+#include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-constexpr std::string_view kInterrupted = "interrupted before it was counted";
+using measure::ProcessOutcome;
+using Events = std::vector<model::EventCount>;
 
 /// What could not be timed is not counted either.
 bool was_timed(const model::Case& measured) {
   return measured.error.empty() && !measured.repetitions.empty();
 }
 
+model::EventCount not_counted(const std::string& event, const std::string& reason) {
+  return {event, {}, {}, {}, false, reason};
+}
+
 /// Adds what one process counted, per iteration.
 void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterations,
-                std::vector<model::EventCount>& events) {
+                Events& events) {
   for (const auto& count : counts) {
     auto event = std::ranges::find(events, count.event, &model::EventCount::event);
-    if (event == events.end()) {
-      events.push_back({count.event, {}, {}, {}, false, {}});
-      event = events.end() - 1;
-    }
+    if (event == events.end()) event = events.insert(events.end(), not_counted(count.event, {}));
     event->user_only = event->user_only || count.user_only;
     if (!count.value) {
       if (event->unavailable.empty()) event->unavailable = count.unavailable;
@@ -38,88 +45,196 @@ void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterati
   }
 }
 
-class CounterPassRun {
- public:
-  CounterPassRun(const RunPlan& plan, const std::stop_token& stop, model::Run& run)
-      : plan_(plan),
-        run_(run),
-        stop_(stop),
-        progress_(progress_style(plan.quiet)),
-        perf_(plan.counters.requests, scratch_.path(), stop) {}
+/// How a pass counts.
+struct Counter {
+  std::string_view what;  ///< it does, for the line of progress
+  Events events;          ///< that it asks for, some of them unavailable
+  /// Runs one process for case number `index`.
+  std::function<PerfOutcome(std::size_t index)> count_once;
+  std::function<std::int64_t(std::size_t index)> iterations;
+};
 
-  void count() {
-    run_.counter_pass->tool = perf_.version();
-    run_.counter_pass->unavailable = perf_.unavailable();
-    std::int64_t done = 0;
-    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
-      model::Case& measured = run_.cases[i];
-      if (!was_timed(measured)) continue;
-      for (const ProbedEvent& each : perf_.events()) {
-        measured.events.push_back(
-            {each.event, each.unit, {}, {}, each.user_only, each.unavailable});
-      }
-      if (perf_.unavailable().empty() && perf_.counts_any()) count_case(i, done);
+class CountingPass {
+ public:
+  CountingPass(const RunPlan& plan, const std::stop_token& stop, model::Run& run)
+      : plan_(plan), stop_(stop), run_(run), progress_(progress_style(plan.quiet)) {}
+
+  void count_by_perf() {
+    const Perf perf(plan_.counters.requests, scratch_.path(), stop_);
+    run_.counter_pass->tool = perf.version();
+    run_.counter_pass->unavailable = perf.unavailable();
+    Events events;
+    for (const ProbedEvent& each : perf.events()) {
+      events.push_back({each.event, each.unit, {}, {}, each.user_only, each.unavailable});
+    }
+    const double warmup_s = run_.settings.warmup_s;
+    const auto as_timed = [&](std::size_t i) { return run_.cases[i].repetitions.front(); };
+    const auto count_once = [&](std::size_t i) {
+      const auto iterations = as_timed(i).iterations;
+      const double repetition_s = as_timed(i).real_ns * 1e-9 * static_cast<double>(iterations);
+      return perf.count(command(plan_.cases[i], std::max(warmup_s, 1e-3), iterations),
+                        60 + 20 * (repetition_s + warmup_s));
+    };
+    const bool counts = perf.unavailable().empty() && perf.counts_any();
+    count({"counting", events, counts ? count_once : decltype(Counter::count_once)(),
+           [&](std::size_t i) { return as_timed(i).iterations; }});
+  }
+
+  void count_by_callgrind() {
+    /// Few: callgrind is fifty times slower, and one iteration is as good as many where all are
+    /// equal. A first one is run uncounted, for what is allocated once.
+    constexpr std::int64_t kIterations = 4;
+    constexpr double kUnusedMinTime_s = 0.001;  // the iterations are given
+    const auto count_once = [&](std::size_t i) {
+      measure::Case spec = plan_.cases[i];  // on a scheduler that does the same each time
+      if (!spec.scheduler->repeatable) spec.scheduler = measure::find_scheduler("in_turn");
+      return under_callgrind(command(spec, kUnusedMinTime_s, kIterations));
+    };
+    count({"counting instructions",
+           {not_counted(std::string(model::kInstructionsExact), {})},
+           count_once,
+           [](std::size_t) { return kIterations; }});
+    for (model::Case& each : run_.cases) {
+      if (!was_timed(each)) continue;
+      each.events.back().counted_share.reset();  // callgrind extrapolates nothing
+      warn_of_scatter(each);
     }
   }
 
  private:
-  void count_case(std::size_t index, std::int64_t& done) {
-    model::Case& measured = run_.cases[index];
-    const model::Repetition& as_timed = measured.repetitions.front();
-    std::string failure = given_up_;
-    for (int i = 0; i < kCountingProcesses && failure.empty(); ++i) {
-      show(measured.name, done++);
-      auto command = case_command(plan_, plan_.cases[index], std::max(run_.settings.warmup_s, 1e-3),
-                                  scratch_.path() / "result.json");
-      command.insert(command.end(),
-                     {"--iterations", fmt::format("{}={}", measured.name, as_timed.iterations)});
-      const double repetition_s =
-          as_timed.real_ns * 1e-9 * static_cast<double>(as_timed.iterations);
-      const PerfOutcome outcome =
-          perf_.count(command, 60 + 20 * (repetition_s + run_.settings.warmup_s));
-      failure = outcome.failure;
-      if (outcome.stop_trying) given_up_ = failure;
-      add_counts(outcome.counts, as_timed.iterations, measured.events);
+  Strings command(const measure::Case& spec, double min_time_s, std::int64_t iterations) const {
+    Strings words = case_command(plan_, spec, min_time_s, scratch_.path() / "result.json");
+    words.insert(words.end(), {"--iterations", fmt::format("{}={}", spec.name(), iterations)});
+    return words;
+  }
+
+  void count(const Counter& counter) {
+    std::string given_up;  // why no further process is tried; empty: go on
+    std::size_t done = 0;
+    std::vector<Events> counted;
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      const model::Case& measured = run_.cases[i];
+      Events& events = counted.emplace_back();
+      if (!was_timed(measured)) continue;
+      events = counter.events;
+      if (!counter.count_once) continue;
+      std::string failure = given_up;
+      for (int process = 0; process < kCountingProcesses && failure.empty(); ++process) {
+        progress_.show(fmt::format("{}, {}/{} processes: {}", counter.what, done++,
+                                   run_.cases.size() * kCountingProcesses, measured.name));
+        const PerfOutcome outcome = counter.count_once(i);
+        failure = outcome.failure;
+        if (outcome.stop_trying) given_up = failure;
+        add_counts(outcome.counts, counter.iterations(i), events);
+      }
+      if (stop_.stop_requested()) failure = "interrupted before it was counted";
+      for (model::EventCount& event : events) {
+        if (event.per_iteration.size() >= kCountingProcesses || !event.unavailable.empty())
+          continue;
+        event.unavailable = failure.empty() ? "perf printed no count of it" : failure;
+      }
     }
-    if (stop_.stop_requested()) failure = kInterrupted;
-    for (model::EventCount& event : measured.events) {
-      if (event.per_iteration.size() >= kCountingProcesses || !event.unavailable.empty()) continue;
-      event.unavailable = failure.empty() ? "perf printed no count of it" : failure;
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      std::ranges::move(counted[i], std::back_inserter(run_.cases[i].events));
     }
   }
 
-  void show(const std::string& name, std::int64_t done) {
-    const auto total = static_cast<std::int64_t>(run_.cases.size()) * kCountingProcesses;
-    progress_.show(fmt::format("counting, {}/{} processes: {}", done, total, name));
+  PerfOutcome under_callgrind(const Strings& command) const {
+    const fs::path file = scratch_.path() / "callgrind.out";
+    fs::remove(file);
+    Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
+                  "--callgrind-out-file=" + file.string()};
+    words.insert(words.end(), command.begin(), command.end());
+    const ProcessOutcome outcome =
+        measure::run_process({.command = words, .environment = {}, .timeout_s = 600}, stop_);
+    PerfOutcome result;
+    if (outcome.end == ProcessOutcome::End::not_started) {
+      result.failure = "valgrind cannot be started; Debian's package valgrind provides it";
+    } else if (!outcome.ok()) {
+      result.failure = fmt::format("under callgrind it {}", outcome.text());
+    }
+    result.stop_trying = outcome.end != ProcessOutcome::End::exited;
+    if (!result.failure.empty()) return result;
+    const auto total = perf::callgrind_instructions(files::read_file(file).bytes);
+    if (!total) {
+      result.failure = "callgrind wrote no count of it";
+      return result;
+    }
+    perf::PerfCount count;
+    count.event = model::kInstructionsExact;
+    count.value = static_cast<double>(*total);
+    result.counts.push_back(std::move(count));
+    return result;
+  }
+
+  void warn_of_scatter(const model::Case& measured) const {
+    const auto& counts = measured.events.back().per_iteration;
+    if (counts.empty() || plan_.quiet) return;
+    const auto [least, most] = std::ranges::minmax(counts);
+    if (least == most) return;
+    print_note(fmt::format(
+        "{}: {} counts of its instructions differ by up to {:.2g} %: something in it depends on "
+        "the clock, on addresses, or on another thread",
+        measured.name, counts.size(), 100 * (most / least - 1)));
   }
 
   const RunPlan& plan_;
-  model::Run& run_;
   std::stop_token stop_;
+  model::Run& run_;
   ProgressLine progress_;
   ScratchFolder scratch_;
-  Perf perf_;
-  std::string given_up_;  // why no further process is tried; empty: go on
 };
 
 }  // namespace
+
+Strings case_command(const RunPlan& plan, const measure::Case& spec, double min_time_s,
+                     const fs::path& result) {
+  Strings words{fs::canonical("/proc/self/exe").string(), "run"};
+  const auto add = [&](std::string_view option, std::string value) {
+    words.insert(words.end(), {std::string(option), std::move(value)});
+  };
+  words.emplace_back(spec.workload->name);
+  add("--scheduler", std::string(spec.scheduler->name));
+  add("--workers", std::to_string(spec.workers));
+  add("--repetitions", "1");
+  add("--min-time", fmt::format("{:.6f}s", min_time_s));
+  add("--seed", std::to_string(plan.settings.seed));
+  add("--json", result.string());
+  words.emplace_back("--quiet");
+  if (plan.settings.pin) words.emplace_back("--pin");
+  for (const auto& [name, value] : spec.parameters) {
+    add("--param", fmt::format("{}={}", name, value));
+  }
+  for (const PlantedDelay& each : plan.planted) {
+    const auto site = rt::kDelaySites[static_cast<std::size_t>(each.site)];
+    add("--plant", fmt::format("{}={}", site, each.ns));
+  }
+  return words;
+}
 
 void count_events(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
   run.counter_pass.emplace();
   run.counter_pass->requested = plan.counters.words;
   run.counter_pass->processes = kCountingProcesses;
-  try {
-    CounterPassRun(plan, stop, run).count();
-  } catch (const std::exception& error) {  // no room for the pipes, no memory
-    run.counter_pass->unavailable = error.what();
+  const auto none = [&](const Strings& events, const std::string& reason) {
     for (model::Case& each : run.cases) {
-      each.events.clear();
       if (!was_timed(each)) continue;
-      for (const CounterRequest& request : plan.counters.requests) {
-        for (const std::string& event : request.events) {
-          each.events.push_back({event, {}, {}, {}, false, error.what()});
-        }
-      }
+      for (const std::string& event : events) each.events.push_back(not_counted(event, reason));
+    }
+  };
+  if (!plan.counters.requests.empty()) {
+    try {
+      CountingPass(plan, stop, run).count_by_perf();
+    } catch (const std::exception& error) {  // no room for the pipes, no memory
+      run.counter_pass->unavailable = error.what();
+      for (const CounterRequest& each : plan.counters.requests) none(each.events, error.what());
+    }
+  }
+  if (plan.counters.instructions_exact) {
+    try {
+      CountingPass(plan, stop, run).count_by_callgrind();
+    } catch (const std::exception& error) {  // no room for the files, no memory
+      none({std::string(model::kInstructionsExact)}, error.what());
     }
   }
 }

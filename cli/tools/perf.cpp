@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "reports/files/file_content.hpp"
+#include "reports/perf/script.hpp"
 #include "workloads/measure/counting_region.hpp"
 #include "workloads/measure/process.hpp"
 
@@ -17,14 +19,43 @@ namespace {
 using measure::ProcessOutcome;
 using End = ProcessOutcome::End;
 
+/// A perf that takes longer to say what it can do hangs.
+constexpr double kProbeTimeout_s = 10;
 constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
 constexpr std::string_view kNotCounted = "not counted";
+constexpr const char* kPerfMissing =
+    "perf is not installed; the package linux-perf provides it (Ubuntu: linux-tools-generic)";
 constexpr std::string_view kMoreIsForbidden =
     "; `sudo sysctl kernel.perf_event_paranoid=1` permits more";
 
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
+// Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
+constexpr const char* kUnwinding = "dwarf,8192";
+
+// That much of the stack in each sample; what else is in it, and the sample as text.
+constexpr double kSampleBytes = 8192 + 2048;
+
+/// `pipes`: those by which the measured program switches perf on and off.
+ProcessOutcome run_perf(Strings words, double timeout_s, const std::stop_token& stop,
+                        const std::string& pipes = {},
+                        const std::function<void(double)>& waiting = {}) {
+  words.insert(words.begin(), "perf");
+  // perf writes numbers as the locale says; and it says why in the user's language.
+  Strings environment{"LC_ALL=C"};
+  if (!pipes.empty()) {
+    environment.push_back(fmt::format("{}={}", measure::kPerfControlVariable, pipes));
+  }
+  return measure::run_process({.command = std::move(words),
+                               .environment = std::move(environment),
+                               .timeout_s = timeout_s,
+                               .waiting = waiting},
+                              stop);
 }
+
+bool is_missing(const ProcessOutcome& outcome) {
+  return outcome.end == End::not_started && outcome.code == ENOENT;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// perf reads these from the system when it ends, whether the counters are on or off.
 bool is_time_of_perf(std::string_view event) {
@@ -46,8 +77,7 @@ std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
-}  // namespace
-
+/// Makes the pipes by which perf is switched on and off; as its --control takes them.
 std::string make_perf_pipes(const fs::path& scratch) {
   const fs::path commands = scratch / "commands";
   const fs::path answers = scratch / "answers";
@@ -65,42 +95,93 @@ std::string make_perf_pipes(const fs::path& scratch) {
   return pipes;
 }
 
-/// What became of one call of perf.
-struct Perf::Answer {
-  perf::PerfOutput output;
-  std::string failure;  ///< empty: it went well
-  bool stop_trying = false;
-};
+/// Off at first, and switched through the pipes.
+Strings switched_by(const std::string& pipes) { return {"-D", "-1", "--control", "fifo:" + pipes}; }
+
+void append(Strings& words, const Strings& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// Whether perf has written its data to the end. It does so when what it has run was killed, too,
+/// before it dies of the same signal; when it is killed itself, the size that stands at the
+/// beginning of the file stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes,
+/// the section of attributes, and the section of data, each by offset and size.)
+bool has_ended_by_itself(const std::string& data) {
+  std::array<char, 8> magic{};
+  std::array<std::uint64_t, 6> header{};
+  std::ifstream file(data, std::ios::binary);
+  file.read(magic.data(), magic.size());
+  file.read(reinterpret_cast<char*>(header.data()), sizeof(header));
+  return file && std::string_view(magic.data(), magic.size()) == "PERFILE2" && header[5] > 0;
+}
+
+/// What the workload has said of itself, at the end of its errors.
+std::string last_error(std::string_view errors) {
+  constexpr std::string_view kError = "taskbench: error: ";
+  const auto at = errors.rfind(kError);
+  if (at == std::string_view::npos) return {};
+  errors.remove_prefix(at + kError.size());
+  return std::string(errors.substr(0, errors.find('\n')));
+}
+
+std::string why(const char* tool, const ProcessOutcome& outcome) {
+  if (is_missing(outcome)) return kPerfMissing;
+  const std::string reason = perf::perf_reason(outcome.errors);
+  const bool told = outcome.end == End::exited && !reason.empty();
+  return fmt::format(
+      "{} {}", tool,
+      told ? fmt::format("exited with status {}: {}", outcome.code, reason) : outcome.text());
+}
+
+/// The first of them that perf can sample here.
+std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
+  ProcessOutcome outcome;
+  for (const char* event : {"cycles", "cpu-clock"}) {
+    outcome =
+        run_perf({"record", "-q", "-e", event, "-o", (scratch / "probe").string(), "--", "true"},
+                 kProbeTimeout_s, stop);
+    if (outcome.ok()) return event;
+    if (outcome.end != End::exited) break;
+  }
+  throw PerfError(why("perf record", outcome));
+}
+
+/// perf passes on the status of what it has run, the signal that ended it, and its errors: throws
+/// WorkloadError where it was that, and PerfError where it was perf.
+[[noreturn]] void fail_recording(const ProcessOutcome& outcome, const std::string& data) {
+  if (outcome.end == End::exited) {
+    if (std::string error = last_error(outcome.errors); !error.empty()) {
+      const auto of_perf = error.find(measure::kPerfDidNot);
+      if (of_perf == std::string::npos) throw WorkloadError(error);
+      throw PerfError(error.substr(of_perf));
+    }
+  }
+  if (outcome.end == End::killed && has_ended_by_itself(data)) {
+    throw WorkloadError(fmt::format("under perf it {}", outcome.text()));
+  }
+  throw PerfError(why("perf record", outcome));
+}
+
+}  // namespace
 
 Perf::Perf(const std::vector<CounterRequest>& requests, fs::path scratch,
            const std::stop_token& stop)
     : scratch_(std::move(scratch)), stop_(stop) {
   find_form();
-  for (const CounterRequest& request : requests) {
-    if (unavailable_.empty()) {
-      probe(request);
-    } else {
-      refuse(request, unavailable_);
-    }
-  }
+  for (const CounterRequest& request : requests) probe(request);
 }
 
-Perf::Answer Perf::ask(Strings options, const Strings& command, const Strings& environment,
-                       double timeout_s) const {
+PerfOutcome Perf::ask(const Strings& options, const Strings& command, double timeout_s,
+                      const std::string& pipes) const {
   const fs::path file = scratch_ / "counts";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's
-  Strings words{"perf", "stat"};
-  words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"-o", file.string(), "--"});
-  words.insert(words.end(), command.begin(), command.end());
-  // perf writes numbers as the locale says; and it says why in the user's language.
-  Strings variables{"LC_ALL=C"};
-  variables.insert(variables.end(), environment.begin(), environment.end());
-  const ProcessOutcome outcome = measure::run_process(
-      {.command = std::move(words), .environment = std::move(variables), .timeout_s = timeout_s},
-      stop_);
-  Answer answer;
+  Strings words{"stat"};
+  append(words, options);
+  append(words, {"-o", file.string(), "--"});
+  append(words, command);
+  const ProcessOutcome outcome = run_perf(std::move(words), timeout_s, stop_, pipes);
+  PerfOutcome answer;
   answer.stop_trying = outcome.end == End::timed_out || outcome.end == End::interrupted;
   if (!outcome.ok()) {
     const std::string reason = perf::perf_reason(outcome.errors);
@@ -117,24 +198,21 @@ Perf::Answer Perf::ask(Strings options, const Strings& command, const Strings& e
     }
     return answer;
   }
-  answer.output = perf::parse_perf_stat(files::read_file(file).bytes);
-  answer.failure = answer.output.damage;
-  if (answer.failure.empty() && answer.output.counts.empty()) {
+  perf::PerfOutput output = perf::parse_perf_stat(files::read_file(file).bytes);
+  answer.counts = std::move(output.counts);
+  answer.failure = std::move(output.damage);
+  if (answer.failure.empty() && answer.counts.empty()) {
     answer.failure = "perf stat ended well but wrote no counts";
   }
   return answer;
 }
 
 void Perf::find_form() {
-  const ProcessOutcome version = measure::run_process(
-      {.command = {"perf", "--version"}, .environment = {"LC_ALL=C"}, .timeout_s = kProbeTimeout_s},
-      stop_);
-  if (version.end == End::not_started && version.code == ENOENT) {
-    unavailable_ = kPerfMissing;
-    return;
-  }
+  const ProcessOutcome version = run_perf({"--version"}, kProbeTimeout_s, stop_);
   if (!version.ok()) {
-    unavailable_ = fmt::format("perf does not work here: it {}", version.text());
+    unavailable_ = is_missing(version)
+                       ? kPerfMissing
+                       : fmt::format("perf does not work here: it {}", version.text());
     return;
   }
   version_ = first_line(version.output);
@@ -144,11 +222,11 @@ void Perf::find_form() {
     unavailable_ = error.what();
     return;
   }
-  const Strings common{"-D", "-1", "--control", "fifo:" + pipes_, "-e", "task-clock"};
   for (auto form : {Strings{"-j"}, Strings{"-x", std::string(1, perf::kPerfSeparator)}}) {
     Strings options = form;
-    options.insert(options.end(), common.begin(), common.end());
-    const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
+    append(options, switched_by(pipes_));
+    append(options, {"-e", "task-clock"});
+    const PerfOutcome answer = ask(options, {"true"}, kProbeTimeout_s);
     if (answer.failure.empty()) {
       unavailable_.clear();
       form_ = std::move(form);
@@ -164,18 +242,19 @@ void Perf::find_form() {
   }
 }
 
-void Perf::refuse(const CounterRequest& request, const std::string& reason) {
-  for (const std::string& event : request.events) events_.push_back({event, {}, false, reason});
-}
-
 void Perf::probe(const CounterRequest& request) {
-  Strings options = form_;
-  options.insert(options.end(), {"-e", request.argument});
-  const Answer answer = ask(std::move(options), {"true"}, {}, kProbeTimeout_s);
-  if (answer.stop_trying) unavailable_ = answer.failure;
+  PerfOutcome answer{.counts = {}, .failure = unavailable_};
+  if (unavailable_.empty()) {
+    Strings options = form_;
+    append(options, {"-e", request.argument});
+    answer = ask(options, {"true"}, kProbeTimeout_s);
+    if (answer.stop_trying) unavailable_ = answer.failure;
+  }
   if (!answer.failure.empty()) {
-    refuse(request, answer.failure);
-  } else if (add_events(request, answer.output.counts)) {
+    for (const std::string& event : request.events) {
+      events_.push_back({event, {}, false, answer.failure});
+    }
+  } else if (add_events(request, answer.counts)) {
     arguments_.push_back(request.argument);
   }
 }
@@ -211,15 +290,10 @@ bool Perf::add_events(const CounterRequest& request, const std::vector<perf::Per
 
 PerfOutcome Perf::count(const Strings& command, double timeout_s) const {
   Strings options = form_;
-  options.insert(options.end(), {"-D", "-1", "--control", "fifo:" + pipes_});
-  for (const std::string& each : arguments_) options.insert(options.end(), {"-e", each});
-  Answer answer = ask(std::move(options), command,
-                      {fmt::format("{}={}", measure::kPerfControlVariable, pipes_)}, timeout_s);
-  PerfOutcome outcome;
-  outcome.failure = std::move(answer.failure);
-  outcome.stop_trying = answer.stop_trying;
-  if (!outcome.failure.empty()) return outcome;
-  for (perf::PerfCount& count : answer.output.counts) {
+  append(options, switched_by(pipes_));
+  for (const std::string& each : arguments_) append(options, {"-e", each});
+  PerfOutcome outcome = ask(options, command, timeout_s, pipes_);
+  for (perf::PerfCount& count : std::exchange(outcome.counts, {})) {
     const auto known = printed_.find(count.printed);
     if (known == printed_.end()) continue;  // not when it was tried: nobody has asked for it
     const ProbedEvent& event = known->second;
@@ -230,6 +304,49 @@ PerfOutcome Perf::count(const Strings& command, double timeout_s) const {
     outcome.counts.push_back(std::move(count));
   }
   return outcome;
+}
+
+double recording_bytes(unsigned frequency, unsigned cpus, double duration_s) {
+  return frequency * static_cast<double>(cpus) * duration_s * kSampleBytes;
+}
+
+Recording record(const Strings& command, unsigned frequency, double timeout_s,
+                 const fs::path& scratch, const std::stop_token& stop,
+                 const std::function<void(double)>& waiting) {
+  Recording recording;
+  recording.event = choose_event(scratch, stop);
+  const std::string pipes = make_perf_pipes(scratch);
+  const std::string data = (scratch / "data").string();
+  Strings words{"record", "-q"};
+  append(words, switched_by(pipes));
+  append(words, {"-F", std::to_string(frequency), "-e", recording.event, "--call-graph", kUnwinding,
+                 "-o", data, "--"});
+  append(words, command);
+  ProcessOutcome outcome = run_perf(std::move(words), timeout_s, stop, pipes, waiting);
+  if (!outcome.ok()) fail_recording(outcome, data);
+
+  // What was sampled in truth: most versions of perf take the clock by themselves where they cannot
+  // count cycles, and user mode alone where they may not look into the kernel, and end well.
+  outcome = run_perf({"evlist", "-i", data}, kProbeTimeout_s, stop);
+  if (outcome.ok()) {
+    auto event = perf::perf_event(first_line(outcome.output));
+    if (!event.name.empty()) recording.event = std::move(event.name);
+    recording.user_only = event.user_only;
+  }
+
+  // Into a file: it has more lines than a pipe of ours keeps. Inlined functions would be looked up
+  // one by one, which takes minutes.
+  const fs::path script = scratch / "script";
+  outcome = measure::run_process(
+      {.command = {"sh", "-c", "exec perf script --no-inline -i \"$1\" -F comm,tid,ip,sym > \"$0\"",
+                   script.string(), data},
+       .environment = {"LC_ALL=C"},
+       .timeout_s = timeout_s,
+       .waiting = waiting},
+      stop);
+  if (!outcome.ok()) throw PerfError(why("perf script", outcome));
+  recording.profile = perf::parse_perf_script(files::read_file(script).bytes);
+  return recording;
 }
 
 }  // namespace taskbench::cli

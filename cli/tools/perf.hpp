@@ -1,33 +1,24 @@
-// perf(1), run as a program: which events it can count here, and counting them.
+// perf(1), run as a program: which events it can count here, counting them, and sampling.
 //
 // What works is tried, not inferred: on many virtual machines the software events work and those of
 // the hardware do not, and what is permitted depends on more than one setting.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <stdexcept>
 
 #include "cli/names.hpp"
 #include "cli/options/counter_events.hpp"
+#include "reports/model/profile.hpp"
 #include "reports/perf/stat.hpp"
 
 namespace taskbench::cli {
-
-/// A perf that takes longer to say what it can do hangs.
-inline constexpr double kProbeTimeout_s = 10;
-
-inline constexpr const char* kPerfMissing =
-    "perf is not installed; the package linux-perf brings it (Ubuntu: linux-tools-generic)";
 
 /// Why perf cannot be used, in a sentence.
 class PerfError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-/// Makes the pipes by which perf is switched on and off; as its --control takes them. Throws
-/// PerfError.
-[[nodiscard]] std::string make_perf_pipes(const fs::path& scratch);
 
 /// What perf said of one event when it was tried.
 struct ProbedEvent {
@@ -37,7 +28,7 @@ struct ProbedEvent {
   std::string unavailable;  ///< why it cannot be counted here; empty: it can
 };
 
-/// One process under perf.
+/// What one process counted.
 struct PerfOutcome {
   std::vector<perf::PerfCount> counts;
   std::string failure;       ///< a clause that says what went wrong; then there are no counts
@@ -50,27 +41,28 @@ class Perf {
   Perf(const std::vector<CounterRequest>& requests, fs::path scratch, const std::stop_token& stop);
 
   [[nodiscard]] const std::string& version() const { return version_; }
+
   /// Why perf can count nothing at all; empty when it can be used.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
+
   /// In the order of the requests, each event once; more often where perf counts it on each kind
   /// of CPU.
   [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
+
   [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
 
   /// Runs a taskbench that switches the counters on and off itself.
   [[nodiscard]] PerfOutcome count(const Strings& command, double timeout_s) const;
 
  private:
-  struct Answer;
-
   void find_form();
-  void refuse(const CounterRequest& request, const std::string& reason);
   void probe(const CounterRequest& request);
+
   /// What perf answered for the request; true when there is something in it to be counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
                                 const std::vector<perf::PerfCount>& counts);
-  [[nodiscard]] Answer ask(Strings options, const Strings& command, const Strings& environment,
-                           double timeout_s) const;
+  [[nodiscard]] PerfOutcome ask(const Strings& options, const Strings& command, double timeout_s,
+                                const std::string& pipes = {}) const;
 
   fs::path scratch_;
   std::stop_token stop_;
@@ -82,5 +74,27 @@ class Perf {
   Strings arguments_;                           // the -e of what can be counted
   std::map<std::string, ProbedEvent> printed_;  // by what perf prints of it
 };
+
+/// The workload itself failed under perf, and why.
+class WorkloadError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Recording {
+  model::Profile profile;
+  std::string event;       ///< what was sampled
+  bool user_only = false;  ///< perf was not permitted to look into the kernel
+};
+
+/// The most that a recording may take on the disk.
+[[nodiscard]] double recording_bytes(unsigned frequency, unsigned cpus, double duration_s);
+
+/// Samples a taskbench that switches sampling on and off itself, `frequency` times a second and
+/// CPU. By cycles, and by the clock of the CPU where the machine cannot count those. Throws
+/// PerfError, and WorkloadError. `waiting` is called now and then.
+[[nodiscard]] Recording record(const Strings& command, unsigned frequency, double timeout_s,
+                               const fs::path& scratch, const std::stop_token& stop,
+                               const std::function<void(double elapsed_s)>& waiting);
 
 }  // namespace taskbench::cli

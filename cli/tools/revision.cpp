@@ -20,7 +20,6 @@
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
-
 namespace {
 
 using measure::ProcessOutcome;
@@ -74,7 +73,7 @@ class BuildLock {
       }
       if (stop.stop_requested()) {
         ::close(descriptor_);
-        throw BuildError("interrupted", {});
+        throw BuildError("interrupted");
       }
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
       waiting(fmt::format("waiting for another taskbench that builds {}, {}", name,
@@ -215,20 +214,20 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
         build(repository, recipe, name, commit, places, stop, waiting);
         forget_oldest(repository, places.folder.parent_path());
       } catch (const GitError& error) {
-        throw BuildError(error.what(), {});
+        throw BuildError(error.what());
       } catch (const fs::filesystem_error& error) {
-        throw BuildError(error.what(), {});
+        throw BuildError(error.what());
       }
     }
   }
   Strings words = measure::split_command(recipe.program);
   const fs::path program = places.source / words.front();
   if (!fs::is_regular_file(program) || ::access(program.c_str(), X_OK) != 0) {
-    throw MissingProgram(
+    throw BuildError(
         fmt::format("{} builds, but leaves no program at {}; --program names another, and to build "
                     "it anew, remove {}",
                     name, words.front(), places.folder.string()),
-        last_lines_of(places.log));
+        last_lines_of(places.log), true);
   }
   words.front() = program.string();
   std::string command;

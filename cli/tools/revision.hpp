@@ -40,21 +40,18 @@ inline constexpr std::size_t kKeptRevisions = 16;
 /// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
 [[nodiscard]] fs::path default_cache();
 
-/// A revision that could not be built. what() names it, the reason, and the log.
+/// A revision that could not be built, or that `is_built` and then has no program where it should
+/// be. what() names it, the reason, and the log.
 class BuildError : public std::runtime_error {
  public:
-  BuildError(const std::string& what, Strings last_lines)
-      : std::runtime_error(what), last_lines_(std::move(last_lines)) {}
+  explicit BuildError(const std::string& what, Strings last_lines = {}, bool is_built = false)
+      : std::runtime_error(what), last_lines_(std::move(last_lines)), is_built_(is_built) {}
   [[nodiscard]] const Strings& last_lines() const { return last_lines_; }
+  [[nodiscard]] bool is_built() const { return is_built_; }
 
  private:
   Strings last_lines_;  ///< of the log
-};
-
-/// One that builds, and then has no program where it should be.
-class MissingProgram : public BuildError {
- public:
-  using BuildError::BuildError;
+  bool is_built_;
 };
 
 struct BuiltRevision {

@@ -3,10 +3,7 @@
 #pragma once
 
 #include "cli/exit_code.hpp"
-#include "cli/names.hpp"
-#include "cli/options/process_options.hpp"
-#include "cli/options/verdict_options.hpp"
-#include "cli/options/verdict_output.hpp"
+#include "cli/options/trial_options.hpp"
 #include "cli/trials/baseline_store.hpp"
 #include "reports/render/verdict_table.hpp"
 
@@ -21,23 +18,22 @@ struct BaselineCheck {
   std::string program;           ///< empty: that of the baseline
   std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
   double timeout_s = kDefaultProcessTimeout_s;
-  bool allow_busy = false;  ///< judge although others use the CPUs
+  bool allow_busy = false;  ///< judge even if others use the CPUs
+  double alpha = 0.01;
+  double delta = 0.03;
+  VerdictOptions verdict;
   VerdictOutput output;
-  /// For CI: one that is there is started afresh, and one to resume that is missing, too.
-  bool replaces_journal = false;
-  bool reports_failures = false;  ///< the files are written then as well
+  /// For CI: a journal that is there is started afresh, and one to resume that is missing, too. And
+  /// the files are written for a failure as well.
+  bool is_gate = false;
   render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
 };
 
 /// Measures and judges, or judges again what the journal holds; what of the check contradicts the
-/// journal is refused. Prints the table, writes the files. All failures
-/// but those of usage, which throw UsageError, are told on standard error and are the exit code:
-/// wrong_machine for a baseline of other machines or builds only, and for a canary that moved;
-/// measured_program_failed; interrupted.
-[[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const VerdictOptions& verdict,
-                                      const std::stop_token& stop);
-
-/// Declares --allow-busy: to do `what` on a busy machine as well.
-void declare_allow_busy(Options& options, bool& given, std::string_view what);
+/// journal is refused. Prints the table, writes the files. All failures but those of usage, which
+/// throw UsageError, are told on standard error and are the exit code: wrong_machine for a baseline
+/// of other machines or builds only, and for a canary that moved; measured_program_failed;
+/// interrupted.
+[[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const Invocation& invocation);
 
 }  // namespace taskbench::cli

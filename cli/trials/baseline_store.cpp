@@ -1,10 +1,11 @@
 #include "cli/trials/baseline_store.hpp"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "cli/options/options.hpp"
-#include "cli/output/output_file.hpp"
+#include "cli/output/output.hpp"
 #include "reports/files/atomic_file.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/json/reader.hpp"
@@ -91,14 +92,10 @@ std::string baseline_name(std::string_view option, const Strings& given) {
   return name;
 }
 
-Strings StoreContent::names() const {
-  Strings result;
-  for (const StoreEntry& entry : entries) {
-    if (result.empty() || result.back() != entry.rolling.setup.name) {
-      result.push_back(entry.rolling.setup.name);
-    }
+void StoreContent::refuse_bad(const std::string& name) const {
+  for (const BadEntry& each : bad) {
+    if (each.name == name) throw UsageError(each.what);
   }
-  return result;
 }
 
 StoreContent BaselineStore::read() const {
@@ -206,10 +203,10 @@ void BaselineStore::remove(const StoreEntry& entry) {
 std::string unknown_baseline(const std::string& name, const StoreContent& content) {
   const std::string save = fmt::format("; `taskbench baseline save{}` saves one",
                                        name == kDefaultBaseline ? std::string() : ' ' + name);
-  const Strings names = content.names();
+  std::set<std::string> names;
+  for (const StoreEntry& entry : content.entries) names.insert(entry.rolling.setup.name);
   if (names.empty()) return fmt::format("no baseline '{}': none is stored{}", name, save);
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  return unknown_name("baseline", name, views) + save;
+  return unknown_name("baseline", name, names) + save;
 }
 
 const StoreEntry& choose(const StoreContent& content, const std::string& name,
@@ -225,17 +222,14 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
     if (meant) chosen.push_back(&entry);
   }
   if (chosen.size() == 1) return *chosen.front();
-  for (const BadEntry& bad : content.bad) {
-    if (bad.name == name) throw UsageError(bad.what);
-  }
+  content.refuse_bad(name);
   if (named.empty()) throw UsageError(unknown_baseline(name, content));
   Strings keys;
   for (const StoreEntry* entry : chosen.empty() ? named : chosen) {
     keys.push_back(model::baseline_key(entry->rolling.setup.key));
   }
   if (key) {
-    const std::vector<std::string_view> views(keys.begin(), keys.end());
-    throw UsageError("--key: " + unknown_name("key", *key, views));
+    throw UsageError("--key: " + unknown_name("key", *key, keys));
   }
   throw UsageError(fmt::format("'{}' is stored {}; choose by --key: {}", name,
                                chosen.empty() ? "for other machines only" : "for several builds",

@@ -29,7 +29,8 @@ struct StoreContent {
   std::vector<StoreEntry> entries;  ///< by name, then by key
   std::vector<BadEntry> bad;
 
-  [[nodiscard]] Strings names() const;
+  /// Throws UsageError for a bad file of that name.
+  void refuse_bad(const std::string& name) const;
 };
 
 class BaselineStore {

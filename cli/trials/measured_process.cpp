@@ -1,16 +1,37 @@
 #include "cli/trials/measured_process.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
 
 #include "cli/options/near_miss.hpp"
-#include "cli/output/streams.hpp"
+#include "cli/output/output.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/stats/summary.hpp"
+#include "workloads/machine/drift.hpp"
 
 namespace taskbench::cli {
 namespace {
 
 bool is_meant(const std::string& given, const std::string& benchmark) {
   return benchmark == given || benchmark.starts_with(given + '/');
+}
+
+double median_real_ns(const measure::Program& program, const model::Run& result,
+                      const std::string& name) {
+  const auto found = std::ranges::find(result.cases, name, &model::Case::name);
+  std::vector<double> times;
+  if (found != result.cases.end()) {
+    for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
+  }
+  const double median = times.empty() ? 0 : stats::median(times);
+  if (std::isfinite(median) && median > 0) return median;
+  throw BenchmarkError(
+      fmt::format("'{}' {} '{}', which it had measured before", program.command().front(),
+                  times.empty() ? "left out" : "gave no time above 0 of", name),
+      name);
 }
 
 }  // namespace
@@ -23,12 +44,32 @@ ExitCode fail_measurement(const measure::ProgramError& error) {
   return ExitCode::measured_program_failed;
 }
 
+void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
+                           std::string_view what, const std::function<bool()>& has_ended) {
+  if (!fs::exists(path)) return;
+  bool ended = false;
+  try {
+    ended = has_ended();
+  } catch (const files::JournalError&) {  // not ours to remove
+    throw UsageError(
+        fmt::format("{} exists, and is not the journal of a {}; remove it, or name another by "
+                    "--journal",
+                    path.string(), what));
+  }
+  if (!is_replaced && (is_named || !ended)) {
+    throw UsageError(fmt::format(
+        "{} exists{}; continue it with --resume, remove it, or name another by --journal",
+        path.string(), ended ? "" : fmt::format(", and its {} has not ended", what)));
+  }
+  fs::remove(path);
+}
+
 model::Run run_once(const measure::Program& program, const measure::SampleRequest& request,
-                    const fs::path& scratch, const std::stop_token& stop) {
-  const fs::path file = scratch / "result.json";
+                    const Bench& bench) {
+  const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's
-  program.measure(request, file, stop);
+  program.measure(request, file, bench.stop);
   try {
     return json::read_result_file(file, json::UnusableRows::noted);
   } catch (const json::ReadError& error) {
@@ -71,10 +112,33 @@ void require_sound(const measure::Program& program, const model::Run& result) {
 }
 
 model::Run measure_once(const measure::Program& program, const measure::SampleRequest& request,
-                        const fs::path& scratch, const std::stop_token& stop) {
-  model::Run result = run_once(program, request, scratch, stop);
+                        const Bench& bench) {
+  model::Run result = run_once(program, request, bench);
   require_sound(program, result);
   return result;
+}
+
+std::optional<MeasuredProcess> measure_next(const measure::Program& program,
+                                            measure::SampleRequest& request,
+                                            const measure::BlockPlan& drawn, const Bench& bench) {
+  using Clock = std::chrono::steady_clock;
+  request.seed = drawn.order_seed;
+  request.padding_bytes = drawn.padding_bytes;
+  MeasuredProcess process;
+  const auto before = measure::read_machine("/", false);
+  const Clock::time_point start = Clock::now();
+  try {
+    process.result = measure_once(program, request, bench);
+  } catch (const measure::ProgramError&) {
+    if (bench.stop.stop_requested()) return std::nullopt;
+    throw;
+  }
+  process.took_s = std::chrono::duration<double>(Clock::now() - start).count();
+  process.machine = measure::use_between(before, measure::read_machine("/", false));
+  for (const std::string& name : request.benchmarks) {
+    process.real_ns[name] = median_real_ns(program, process.result, name);
+  }
+  return process;
 }
 
 bool is_chosen(const Strings& given, const std::string& benchmark) {
@@ -84,21 +148,17 @@ bool is_chosen(const Strings& given, const std::string& benchmark) {
 }
 
 Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks) {
-  const std::vector<std::string_view> names(benchmarks.begin(), benchmarks.end());
-  std::vector<std::string_view> beginnings;  // each with its benchmarks' names, too
-  for (const std::string_view each : names) {
-    for (auto end = each.find('/');; end = each.find('/', end + 1)) {
-      const std::string_view beginning = each.substr(0, end);
-      if (std::ranges::find(beginnings, beginning) == beginnings.end()) {
-        beginnings.push_back(beginning);
-      }
-      if (end == std::string_view::npos) break;
+  std::set<std::string> beginnings;  // each with its benchmarks' names, too
+  for (const std::string& each : benchmarks) {
+    beginnings.insert(each);
+    for (auto end = each.find('/'); end != std::string::npos; end = each.find('/', end + 1)) {
+      beginnings.insert(each.substr(0, end));
     }
   }
   for (const std::string& name : given) {
     const auto meant = [&](const std::string& each) { return is_meant(name, each); };
     if (std::ranges::none_of(benchmarks, meant)) {
-      const auto& known = nearest(name, beginnings) ? beginnings : names;
+      const Names known = nearest(name, beginnings) ? Names(beginnings) : Names(benchmarks);
       throw UsageError("--workload: " + unknown_name("benchmark", name, known));
     }
   }

@@ -2,11 +2,15 @@
 // series have in common.
 #pragma once
 
-#include <cstdint>
+#include <functional>
+#include <map>
 
 #include "cli/exit_code.hpp"
 #include "cli/names.hpp"
+#include "cli/tools/scratch_folder.hpp"
+#include "reports/model/drift.hpp"
 #include "reports/model/run.hpp"
+#include "workloads/measure/order.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
@@ -42,6 +46,19 @@ template <class Work, class Interrupted, class Failed>
   return interrupted();
 }
 
+/// Makes room for a new journal. One at the default place that has ended is removed, as is any that
+/// `is_replaced`: for CI, whatever became of it. Throws UsageError if one is in the way, or what is
+/// no journal of `what`, a "trial". `has_ended` throws files::JournalError for that.
+void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
+                           std::string_view what, const std::function<bool()>& has_ended);
+
+/// What ends processes early, how long each may take, and where they leave their results.
+struct Bench {
+  std::stop_token stop;
+  double timeout_s = 60;
+  ScratchFolder scratch{};
+};
+
 /// What a trial or a series asks of each of its processes.
 template <class Setup>
 [[nodiscard]] measure::SampleRequest request_of(const Setup& setup, double timeout_s) {
@@ -58,8 +75,7 @@ template <class Setup>
 /// Runs one process; its results as they were read, in the file's order, also those of benchmarks
 /// that failed or whose rows cannot be used. Throws ProgramError.
 [[nodiscard]] model::Run run_once(const measure::Program& program,
-                                  const measure::SampleRequest& request, const fs::path& scratch,
-                                  const std::stop_token& stop);
+                                  const measure::SampleRequest& request, const Bench& bench);
 
 /// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
 /// name; empty when it can.
@@ -74,8 +90,23 @@ void require_sound(const measure::Program& program, const model::Run& result);
 
 /// Both: results that are sound.
 [[nodiscard]] model::Run measure_once(const measure::Program& program,
-                                      const measure::SampleRequest& request,
-                                      const fs::path& scratch, const std::stop_token& stop);
+                                      const measure::SampleRequest& request, const Bench& bench);
+
+/// One process of a trial or a series, and what the machine did meanwhile.
+struct MeasuredProcess {
+  model::Run result;
+  std::map<std::string, double> real_ns;  ///< medians of the benchmarks that were asked for
+  model::MachineUse machine;
+  double took_s = 0;
+};
+
+/// Measures the next one as it was drawn. Empty when it was told to stop, which is no failure of
+/// the program. Throws BenchmarkError for a benchmark without a time, too: a program that leaves
+/// out what it had measured before has failed, and a journal of that could not be read.
+[[nodiscard]] std::optional<MeasuredProcess> measure_next(const measure::Program& program,
+                                                          measure::SampleRequest& request,
+                                                          const measure::BlockPlan& drawn,
+                                                          const Bench& bench);
 
 /// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
 /// "ping_pong/work_stealing/workers:2", too. No names: all are meant.

@@ -1,10 +1,10 @@
 #include "cli/trials/noise_floors.hpp"
 
-#include <charconv>
 #include <chrono>
 
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/model/date.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -14,29 +14,14 @@ namespace {
 constexpr double kAssumed = 0.01;
 constexpr std::chrono::days kOld{90};
 
-/// Out of the first ten characters of an RFC 3339 date.
-std::optional<std::chrono::sys_days> day_of(std::string_view date) {
-  const auto number = [&](std::size_t from, std::size_t count) {
-    int value = -1;
-    if (date.size() >= from + count) {
-      std::from_chars(date.data() + from, date.data() + from + count, value);
-    }
-    return value;
-  };
-  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
-                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  return day.ok() ? std::optional(std::chrono::sys_days(day)) : std::nullopt;
-}
-
 std::string origin(const model::NoiseOrigin& from, std::string_view today) {
-  std::string text = fmt::format("calibrated {}", from.date.substr(0, 10));
+  std::string text = fmt::format("calibrated {}", model::day_of(from.date));
   if (!from.checked) text += " with programs that were not checked to be copies of one build";
-  const auto then = day_of(from.date);
-  const auto now = day_of(today);
+  const auto then = model::instant_of(from.date);
+  const auto now = model::instant_of(today);
   if (then && now && *now - *then > kOld) {
     text += fmt::format(", {} days ago: measure it again with taskbench calibrate",
-                        (*now - *then).count());
+                        std::chrono::floor<std::chrono::days>(*now - *then).count());
   }
   return text;
 }

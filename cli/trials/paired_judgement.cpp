@@ -1,18 +1,13 @@
 #include "cli/trials/paired_judgement.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <stdexcept>
 
+#include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
-#include "cli/output/streams.hpp"
-#include "cli/output/terminal.hpp"
+#include "cli/output/signals.hpp"
 #include "cli/tools/git.hpp"
-#include "cli/tools/scratch_folder.hpp"
-#include "cli/trials/journal_room.hpp"
-#include "cli/trials/measured_process.hpp"
 #include "cli/trials/noise_floors.hpp"
-#include "cli/trials/paired_instructions.hpp"
 #include "cli/trials/paired_trial.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
@@ -32,47 +27,40 @@ using model::Side;
 
 constexpr double kSilence_s = 2;  // that nobody wonders about
 
-std::string reproduction(const PairedPlan& plan) {
-  const model::PairedSetup& setup = plan.setup;
+/// The command that compares the same two programs in the same way.
+std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup) {
   std::string text = "taskbench ab";
-  const auto add = [&](std::string_view option, const std::string& value) {
-    text += fmt::format(" {} {}", option, quoted(value));
+  const auto add = [&](std::string_view option, const std::string& value, bool is_usual) {
+    if (!is_usual) text += fmt::format(" {} {}", option, quoted(value));
   };
-  const auto program = [&](std::string_view option, const model::PairedProgram& each,
-                           const ProgramSource& source) {
+  for (const Side side : kBothSides) {
+    const std::string option = fmt::format("--{}", name_of(side));
+    const ProgramSource& source = of(plan, side);
     if (source.revision.empty()) {
-      add(option, source.command);
+      add(option, source.command, false);
     } else {
-      add(fmt::format("{}-rev", option), abbreviated(each.commit));
+      add(option + "-rev", abbreviated(of(setup, side).commit), false);
     }
+  }
+  add("--build", plan.recipe.build, plan.recipe.build == kDefaultBuild);
+  add("--program", plan.recipe.program, plan.recipe.program == kDefaultProgram);
+  const auto joined = [](const Strings& names) { return fmt::format("{}", fmt::join(names, ",")); };
+  add("--workload", joined(plan.workloads), plan.workloads.empty());
+  const model::PairedSetup usual = PairedPlan(false).setup;
+  const auto add_number = [&](std::string_view option, auto value, auto usually,
+                              std::string_view unit) {
+    add(option, fmt::format("{:g}{}", static_cast<double>(value), unit), value == usually);
   };
-  program("--base", setup.base, plan.base);
-  program("--head", setup.head, plan.head);
-  if (plan.recipe.build != kDefaultBuild) add("--build", plan.recipe.build);
-  if (plan.recipe.program != kDefaultProgram) add("--program", plan.recipe.program);
-  if (!plan.workloads.empty()) add("--workload", fmt::format("{}", fmt::join(plan.workloads, ",")));
   text += fmt::format(" --seed {} --delta {:g}%", setup.seed, 100 * setup.delta);
-  const PairedPlan usual;
-  if (setup.alpha != usual.setup.alpha) text += fmt::format(" --alpha {:g}%", 100 * setup.alpha);
-  if (plan.budget_s != usual.budget_s) text += fmt::format(" --budget {:g}s", plan.budget_s);
-  if (plan.timeout_s != usual.timeout_s) text += fmt::format(" --timeout {:g}s", plan.timeout_s);
-  if (setup.max_blocks != usual.setup.max_blocks)
-    text += fmt::format(" --max-blocks {}", setup.max_blocks);
-  if (setup.repetitions != usual.setup.repetitions)
-    text += fmt::format(" --repetitions {}", setup.repetitions);
-  if (setup.min_time_s != usual.setup.min_time_s)
-    text += fmt::format(" --min-time {:g}s", setup.min_time_s);
+  add_number("--alpha", 100 * setup.alpha, 100 * usual.alpha, "%");
+  add_number("--budget", setup.budget_s, usual.budget_s, "s");
+  add_number("--timeout", setup.timeout_s, usual.timeout_s, "s");
+  add_number("--max-blocks", setup.max_blocks, usual.max_blocks, "");
+  add_number("--repetitions", setup.repetitions, usual.repetitions, "");
+  add_number("--min-time", setup.min_time_s, usual.min_time_s, "s");
   if (plan.run_identical) text += " --run-identical";
-  if (!plan.outputs.empty()) add("--outputs", fmt::format("{}", fmt::join(plan.outputs, ",")));
+  add("--outputs", joined(plan.outputs), plan.outputs.empty());
   if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
-  return text;
-}
-
-std::string trial_text(const TrialProgress& now) {
-  std::string text = fmt::format("block {} of at most {}, {} of {}", now.blocks + 1, now.max_blocks,
-                                 duration_text(now.spent_s), duration_text(now.budget_s));
-  const double left = now.budget_s - now.spent_s;
-  if (left >= 0.5) text += fmt::format(", at most {} left", duration_text(left));
   return text;
 }
 
@@ -83,73 +71,62 @@ std::string trial_text(const TrialProgress& now) {
       then.command, journal.string()));
 }
 
-void refuse_other_revision(const model::PairedProgram& then, const model::PairedProgram& now,
-                           Side side, const fs::path& journal) {
-  if (now.commit.empty() || then.commit == now.commit) return;
-  throw UsageError(fmt::format("--{}-rev: {} is {}, but {} was started with {}; start a new trial",
-                               name_of(side), now.revision, abbreviated(now.commit),
-                               journal.string(),
-                               then.commit.empty() ? then.command : abbreviated(then.commit)));
-}
-
-/// One call of compare_programs(): what was asked for, and what has come of it so far.
+/// One comparison: what was asked for, and what has come of it so far.
 class Comparison {
  public:
-  Comparison(const PairedPlan& plan, const std::stop_token& stop, PairedOutcome& outcome)
-      : plan_(plan), stop_(stop), outcome_(outcome), trial_(outcome.trial) {}
+  Comparison(const PairedPlan& plan, const Invocation& invocation,
+             const render::CommentStyle& style, const std::stop_token& stop)
+      : plan_(plan), invocation_(invocation), style_(style), stop_(stop) {
+    trial_.setup = plan.setup;
+  }
 
-  void run() {
-    trial_.setup = plan_.setup;
-    resolve();
-    const bool resumes = take_journal();
-    // A trial that is complete is judged again without its programs, which may be gone.
-    if (trial_.end) return finish(PairedOutcome::Kind::judged);
-    if (!build(Side::base) || !build(Side::head)) return;
-    const std::optional<Program> base = find_program(Side::base);
-    if (!base) return;
-    const std::optional<Program> head = find_program(Side::head);
-    if (!head) return;
-    compare({*base, *head}, resumes);
+  ExitCode run() {
+    try {
+      return judge();
+    } catch (const UsageError&) {
+      if (!stop_.stop_requested()) throw;
+      return interrupted();
+    }
   }
 
  private:
   using Stage = model::PairedFailure::Stage;
 
-  void finish(PairedOutcome::Kind kind) { outcome_.kind = kind; }
-
-  void fail(Stage stage, std::optional<Side> side, std::string message, Strings lines = {},
-            std::string benchmark = {}) {
-    outcome_.failure = {.stage = stage,
-                        .side = side,
-                        .benchmark = std::move(benchmark),
-                        .message = std::move(message),
-                        .lines = std::move(lines)};
-    finish(PairedOutcome::Kind::failed);
+  ExitCode judge() {
+    resolve();
+    const bool resumes = take_journal();
+    // A trial that is complete is judged again without its programs, which may be gone.
+    if (trial_.end) return report();
+    for (const Side side : kBothSides) {
+      if (const auto failed = build(side)) return *failed;
+    }
+    std::vector<Program> programs;
+    for (const Side side : kBothSides) {
+      if (const auto failed = find_program(side, programs)) return *failed;
+    }
+    return compare({programs[0], programs[1]}, resumes);
   }
 
-  [[nodiscard]] const ProgramSource& source(Side side) const {
-    return side == Side::base ? plan_.base : plan_.head;
-  }
-  [[nodiscard]] model::PairedProgram& program(Side side) {
-    return side == Side::base ? trial_.setup.base : trial_.setup.head;
+  [[nodiscard]] ProgressLine progress() const {
+    return ProgressLine(progress_style(plan_.output.quiet));
   }
 
-  [[nodiscard]] fs::path& root(Side side) { return side == Side::base ? base_root_ : head_root_; }
+  [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
+  [[nodiscard]] fs::path& root(Side side) { return roots_[side == Side::base ? 0 : 1]; }
 
   /// Which commits the revisions are, for a journal may be of others.
   void resolve() {
-    for (const Side side : {Side::base, Side::head}) {
-      program(side).command = source(side).command;
-      if (source(side).revision.empty()) continue;
+    for (const Side side : kBothSides) {
+      const ProgramSource& source = of(plan_, side);
+      program(side).command = source.command;
+      if (source.revision.empty()) continue;
       if (!repository_) repository_.emplace(stop_);
-      program(side).revision = source(side).revision;
+      program(side).revision = source.revision;
       program(side).commit =
-          repository_->commit_of(fmt::format("--{}-rev", name_of(side)), source(side).revision);
+          repository_->commit_of(fmt::format("--{}-rev", name_of(side)), source.revision);
     }
     if (plan_.base.given() && plan_.head.given()) {
-      PairedPlan known = plan_;
-      known.setup = trial_.setup;
-      trial_.setup.reproduce = reproduction(known);
+      trial_.setup.reproduce = reproduction(plan_, trial_.setup);
     }
     if (repository_ && !plan_.output.quiet && compares_head() &&
         repository_->has_uncommitted_changes()) {
@@ -164,120 +141,141 @@ class Comparison {
 
   /// True when the trial of a journal goes on.
   bool take_journal() {
-    if (!plan_.output.resume || (plan_.policy.replaces_journal && plan_.base.given() &&
-                                 plan_.head.given() && !fs::exists(plan_.output.journal))) {
-      make_room_for_journal(
-          {.path = plan_.output.journal,
-           .named_by_user = plan_.output.own_journal,
-           .replaces = plan_.policy.replaces_journal,
-           .what = "trial",
-           .has_ended = [](const auto& path) { return json::read_journal(path).end.has_value(); }});
+    const fs::path& journal = plan_.output.journal;
+    if (!plan_.output.resume ||
+        (plan_.is_gate && plan_.base.given() && plan_.head.given() && !fs::exists(journal))) {
+      make_room_for_journal(journal, invocation_.given("--journal"), plan_.is_gate, "trial",
+                            [&] { return json::read_journal(journal).end.has_value(); });
       return false;
     }
     const model::PairedSetup asked = std::move(trial_.setup);
-    trial_ = json::read_journal(plan_.output.journal);
-    refuse_other(asked);
+    trial_ = json::read_journal(journal);
+    for (const Side side : kBothSides) refuse_other_program(asked, side);
+    refuse_other_options(asked);
+    // What is not asked for beside --resume is as the trial was started with.
+    const auto limit = [&](const char* option, double given, double begun_with) {
+      return begun_with > 0 && !invocation_.given(option) ? begun_with : given;
+    };
+    budget_s_ = limit("--budget", asked.budget_s, trial_.setup.budget_s);
+    timeout_s_ = limit("--timeout", asked.timeout_s, trial_.setup.timeout_s);
     return true;
   }
 
   /// What is asked for beside --resume must be what the journal was started with: its verdict would
-  /// be taken for that of other programs. What is not asked for is as the journal says.
-  void refuse_other(const model::PairedSetup& asked) {
-    const auto of = [](const model::PairedSetup& setup, Side side) -> const model::PairedProgram& {
-      return side == Side::base ? setup.base : setup.head;
-    };
-    for (const Side side : {Side::base, Side::head}) {
-      const model::PairedProgram& then = of(trial_.setup, side);
-      const model::PairedProgram& now = of(asked, side);
-      refuse_other_revision(then, now, side, plan_.output.journal);
-      if (source(side).command.empty()) continue;
-      if (then.command != now.command || !then.commit.empty()) {
-        throw UsageError(fmt::format("--{}: {} was started with '{}', not '{}'; start a new trial",
-                                     name_of(side), plan_.output.journal.string(),
-                                     then.commit.empty() ? then.command : abbreviated(then.commit),
-                                     now.command));
-      }
-      // One that is gone, or that does not answer any more, is not needed for what is complete.
-      if (!trial_.end) continue;
-      const std::string digest = measure::digest_of_program(measure::split_command(now.command));
-      if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.output.journal);
+  /// be taken for that of other programs.
+  void refuse_other_program(const model::PairedSetup& asked, Side side) {
+    const model::PairedProgram& then = program(side);
+    const model::PairedProgram& now = of(asked, side);
+    const std::string journal = plan_.output.journal.string();
+    const std::string started = then.commit.empty() ? then.command : abbreviated(then.commit);
+    if (!now.commit.empty() && then.commit != now.commit) {
+      throw UsageError(
+          fmt::format("--{}-rev: {} is {}, but {} was started with {}; start a new trial",
+                      name_of(side), now.revision, abbreviated(now.commit), journal, started));
     }
+    if (of(plan_, side).command.empty()) return;
+    if (then.command != now.command || !then.commit.empty()) {
+      throw UsageError(fmt::format("--{}: {} was started with '{}', not '{}'; start a new trial",
+                                   name_of(side), journal, started, now.command));
+    }
+    // One that is gone, or that does not answer any more, is not needed for what is complete.
+    if (!trial_.end) return;
+    const std::string digest = measure::digest_of_program(measure::split_command(now.command));
+    if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.output.journal);
+  }
+
+  void refuse_other_options(const model::PairedSetup& asked) const {
     const model::PairedSetup& then = trial_.setup;
-    const auto require_same = [&](std::string_view option, bool is_same) {
-      if (is_same || !plan_.given.contains(option)) return;
+    const bool same_workloads = std::ranges::all_of(
+        then.benchmarks, [&](const auto& name) { return is_chosen(plan_.workloads, name); });
+    const std::pair<const char*, bool> same[] = {
+        {"--delta", asked.delta == then.delta},
+        {"--alpha", asked.alpha == then.alpha},
+        {"--seed", asked.seed == then.seed},
+        {"--repetitions", asked.repetitions == then.repetitions},
+        {"--min-time", asked.min_time_s == then.min_time_s},
+        {"--max-blocks", asked.max_blocks == then.max_blocks},
+        {"--counters", asked.counts_instructions == then.counts_instructions},
+        {"--workload", same_workloads},
+    };
+    for (const auto& [option, is_same] : same) {
+      if (is_same || !invocation_.given(option)) continue;
       throw UsageError(
           fmt::format("{}: {} was started with another; leave the option out, or start a new trial",
                       option, plan_.output.journal.string()));
-    };
-    require_same("--delta", asked.delta == then.delta);
-    require_same("--alpha", asked.alpha == then.alpha);
-    require_same("--seed", asked.seed == then.seed);
-    require_same("--repetitions", asked.repetitions == then.repetitions);
-    require_same("--min-time", asked.min_time_s == then.min_time_s);
-    require_same("--max-blocks", asked.max_blocks == then.max_blocks);
-    require_same("--counters", asked.counts_instructions == then.counts_instructions);
-    require_same("--workload", std::ranges::all_of(then.benchmarks, [&](const std::string& name) {
-                   return is_chosen(plan_.workloads, name);
-                 }));
+    }
   }
 
-  bool build(Side side) {
-    if (source(side).revision.empty()) return true;
+  std::optional<ExitCode> build(Side side) {
+    if (of(plan_, side).revision.empty()) return std::nullopt;
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
-    ProgressLine line(progress_style(plan_.output.quiet));
+    ProgressLine line = progress();
     try {
       BuiltRevision built =
           build_revision(*repository_, plan_.recipe, name, program(side).commit, stop_,
                          [&](const std::string& text) { line.show(text); });
       program(side).command = std::move(built.command);
       root(side) = std::move(built.source);
-      return true;
-    } catch (const MissingProgram& error) {
-      fail(Stage::start, side, error.what(), error.last_lines());
+      return std::nullopt;
     } catch (const BuildError& error) {
-      if (stop_.stop_requested())
-        return false;  // interrupted, which the outcome says unless told otherwise
-      fail(Stage::build, side, error.what(), error.last_lines());
+      line.clear();
+      return fail(error.is_built() ? Stage::start : Stage::build, side, error.what(),
+                  error.last_lines());
     }
-    return false;
-  }
-
-  [[nodiscard]] Program ask(Side side) {
-    ProgressLine line(progress_style(plan_.output.quiet));
-    return Program::find_out(measure::split_command(program(side).command), stop_,
-                             {.timeout_s = timeout_s(), .waiting = [&](double elapsed_s) {
-                                if (elapsed_s < kSilence_s) return;
-                                line.show(fmt::format("asking {} what it measures, {}",
-                                                      name_of(side), duration_text(elapsed_s)));
-                              }});
   }
 
   /// A command that is no program is a mistake of whoever wrote it, and one that crashes has
   /// failed; a revision that has been built has failed in both cases. Who reads a comment wants
   /// either told.
-  std::optional<Program> find_program(Side side) {
+  std::optional<ExitCode> find_program(Side side, std::vector<Program>& programs) {
     const std::string& command = program(side).command;
+    ProgressLine line = progress();
+    const auto waiting = [&](double elapsed_s) {
+      if (elapsed_s < kSilence_s) return;
+      line.show(
+          fmt::format("asking {} what it measures, {}", name_of(side), duration_text(elapsed_s)));
+    };
     try {
-      return ask(side);
+      programs.push_back(Program::find_out(measure::split_command(command), stop_,
+                                           {.timeout_s = timeout_s_, .waiting = waiting}));
+      return std::nullopt;
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("--{} '{}': {}", name_of(side), command, error.what()));
     } catch (const ProgramError& error) {
-      if (stop_.stop_requested()) return std::nullopt;
-      const bool is_command = program(side).commit.empty();
-      const std::string message =
-          is_command ? fmt::format("--{}: {}", name_of(side), error.what()) : error.what();
+      line.clear();
+      if (!program(side).commit.empty()) return fail(Stage::start, side, error.what());
+      const std::string message = fmt::format("--{}: {}", name_of(side), error.what());
       const auto* mistake = dynamic_cast<const NotMeasurable*>(&error);
-      if (is_command && mistake != nullptr) {
-        if (!plan_.policy.reports_failures) throw UsageError(message);
-        if (!mistake->has_failed()) outcome_.failed_with = ExitCode::usage;
+      if (mistake != nullptr && !plan_.is_gate) throw UsageError(message);
+      const ExitCode code = fail(Stage::start, side, message);
+      const bool is_usage = mistake != nullptr && !mistake->has_failed();
+      return is_usage && code == ExitCode::measured_program_failed ? ExitCode::usage : code;
+    }
+  }
+
+  ExitCode compare(const TrialPrograms& programs, bool resumes) {
+    const Bench bench{stop_, timeout_s_};
+    try {
+      if (!resumes && !plan_.run_identical && are_the_same(programs, bench)) {
+        return conclude("PASS: the two programs are the same, byte for byte\n",
+                        json::identical_to_json(trial_.setup),
+                        render::identical_markdown(trial_.setup, style_), verdict::Verdict::pass);
       }
-      fail(Stage::start, side, message);
-      return std::nullopt;
+      measure(programs, bench, resumes);
+      return trial_.end ? report() : interrupted();
+    } catch (const SideError& error) {
+      std::string benchmark = error.benchmark();
+      if (benchmark.empty() && plan_.is_gate && !stop_.stop_requested()) {
+        benchmark = failing_benchmark(programs, error.side(), trial_.setup, bench);
+      }
+      return fail(Stage::measure, error.side(), error.what(), {}, std::move(benchmark));
+    } catch (const ProgramError& error) {
+      return fail(Stage::compare, std::nullopt, error.what());
     }
   }
 
   /// Whether nothing that was measured could differ. Says so where only the executables are equal.
-  bool are_the_same(const TrialPrograms& programs, const fs::path& scratch) {
+  bool are_the_same(const TrialPrograms& programs, const Bench& bench) {
     try {
       const auto identity =
           measure::identity_of({&programs.base, root(Side::base)},
@@ -296,15 +294,15 @@ class Comparison {
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
       model::PairedSetup found = trial_.setup;
-      find_benchmarks(programs, scratch, found);
+      find_benchmarks(programs, bench, found);
     }
     return true;
   }
 
-  void find_benchmarks(const TrialPrograms& programs, const fs::path& scratch,
-                       model::PairedSetup& setup) {
-    ProgressLine line(progress_style(plan_.output.quiet));
-    explore(programs, plan_.workloads, scratch, timeout_s(), stop_, setup, [&] {
+  void find_benchmarks(const TrialPrograms& programs, const Bench& bench,
+                       model::PairedSetup& setup) const {
+    ProgressLine line = progress();
+    explore(programs, plan_.workloads, bench, setup, [&] {
       if (line.elapsed_s() < kSilence_s) return;
       line.show(fmt::format("running both once, to see what they measure, {}",
                             duration_text(line.elapsed_s())));
@@ -312,73 +310,43 @@ class Comparison {
     keep_chosen(plan_.workloads, setup);
   }
 
-  /// What is not asked for beside --resume is as the trial was started with.
-  [[nodiscard]] double limit(std::string_view option, double asked, double begun_with) const {
-    return begun_with > 0 && !plan_.given.contains(option) ? begun_with : asked;
-  }
-  [[nodiscard]] double budget_s() const {
-    return limit("--budget", plan_.budget_s, trial_.setup.budget_s);
-  }
-  [[nodiscard]] double timeout_s() const {
-    return limit("--timeout", plan_.timeout_s, trial_.setup.timeout_s);
-  }
-
-  void compare(const TrialPrograms& programs, bool resumes) {
-    const ScratchFolder scratch;
-    try {
-      if (!resumes && !plan_.run_identical && are_the_same(programs, scratch.path())) {
-        return finish(PairedOutcome::Kind::identical);
-      }
-      measure(programs, resumes, scratch.path());
-      if (trial_.end) finish(PairedOutcome::Kind::judged);
-    } catch (const SideError& error) {
-      if (stop_.stop_requested()) return;
-      std::string benchmark = error.benchmark();
-      if (benchmark.empty() && plan_.policy.reports_failures) {
-        benchmark = failing_benchmark(programs, error.side(), trial_.setup, scratch.path(),
-                                      timeout_s(), stop_);
-      }
-      fail(Stage::measure, error.side(), error.what(), {}, std::move(benchmark));
-    } catch (const ProgramError& error) {
-      fail(Stage::compare, std::nullopt, error.what());
-    }
-  }
-
-  void measure(const TrialPrograms& programs, bool resumes, const fs::path& scratch) {
+  void measure(const TrialPrograms& programs, const Bench& bench, bool resumes) {
     model::PairedSetup& setup = trial_.setup;
-    if (resumes) {
-      if (setup.base.digest != programs.base.digest())
-        refuse_changed(setup.base, plan_.output.journal);
-      if (setup.head.digest != programs.head.digest())
-        refuse_changed(setup.head, plan_.output.journal);
-    } else {
-      setup.base.digest = programs.base.digest();
-      setup.head.digest = programs.head.digest();
-      find_benchmarks(programs, scratch, setup);
+    for (const Side side : kBothSides) {
+      const std::string digest = of(programs, side).digest();
+      if (resumes && program(side).digest != digest) {
+        refuse_changed(program(side), plan_.output.journal);
+      }
+      program(side).digest = digest;
+    }
+    if (!resumes) {
+      find_benchmarks(programs, bench, setup);
       setup.noise_floors = noise_floors(plan_.store, measure::probe_machine(), setup.benchmarks,
                                         measure::probe_environment("").date);
     }
-    files::LineFile journal =
-        resumes ? files::LineFile::resume(plan_.output.journal)
-                : files::LineFile::create(plan_.output.journal, json::journal_line(setup));
-    ProgressLine line(progress_style(plan_.output.quiet));
+    json::JournalWriter journal = resumes
+                                      ? json::JournalWriter::resume(plan_.output.journal)
+                                      : json::JournalWriter::create(plan_.output.journal, setup);
+    ProgressLine line = progress();
     count_instructions(
-        programs, scratch, timeout_s(), stop_, [&](const std::string& text) { line.show(text); },
-        journal, trial_);
+        programs, bench, [&](const std::string& text) { line.show(text); }, journal, trial_);
     bool has_predicted = false;
-    run_trial(
-        programs, scratch, {.budget_s = budget_s(), .timeout_s = timeout_s()}, stop_,
-        [&](const TrialProgress& now) {
-          if (now.blocks > 0 && !std::exchange(has_predicted, true)) predict(line);
-          line.show(trial_text(now));
-        },
-        journal, trial_);
+    const auto show = [&](const TrialProgress& now) {
+      if (now.blocks > 0 && !std::exchange(has_predicted, true)) predict(line);
+      std::string text =
+          fmt::format("block {} of at most {}, {} of {}", now.blocks + 1, setup.max_blocks,
+                      duration_text(now.spent_s), duration_text(budget_s_));
+      const double left = budget_s_ - now.spent_s;
+      if (left >= 0.5) text += fmt::format(", at most {} left", duration_text(left));
+      line.show(text);
+    };
+    run_trial(programs, bench, budget_s_, true, show, journal, trial_);
   }
 
   /// As soon as it is known how long a block takes, what the budget cannot decide.
   void predict(ProgressLine& line) const {
     if (plan_.output.quiet) return;
-    const int blocks = verdict::blocks_within(trial_, budget_s());
+    const int blocks = verdict::blocks_within(trial_, budget_s_);
     const verdict::Reach reach = verdict::reach_of(trial_, blocks);
     const std::string text = render::reach_text(reach, trial_.setup);
     if (text.empty()) return;
@@ -386,77 +354,65 @@ class Comparison {
     print_note(fmt::format("a block takes {:.2g} s: {}", reach.block_s, text));
   }
 
-  const PairedPlan& plan_;
-  std::stop_token stop_;
-  PairedOutcome& outcome_;
-  model::PairedTrial& trial_;
-  std::optional<GitRepository> repository_;
-  fs::path base_root_;  ///< of the checkout, where there is one
-  fs::path head_root_;
-};
-
-ExitCode report_interruption(const PairedPlan& plan, const PairedOutcome& outcome) {
-  const bool begun = !outcome.trial.setup.benchmarks.empty();
-  print_note(begun ? fmt::format("interrupted; continue with: taskbench {} --resume --journal {}",
-                                 plan.policy.command, plan.output.journal.string())
-                   : "interrupted before the first block");
-  return ExitCode::interrupted;
-}
-
-ExitCode report_failure(const PairedPlan& plan, const PairedOutcome& outcome,
-                        const render::CommentStyle& style) {
-  std::string text = outcome.failure.message;
-  for (const std::string& line : outcome.failure.lines) text += "\n  " + line;
-  print_error(text);
-  const model::PairedSetup& setup = outcome.trial.setup;
-  if (plan.policy.reports_failures) {
-    // Why the gate failed is known and said; that a file was not written is said, too.
-    (void)plan.output.write(json::failure_to_json(setup, outcome.failure),
-                            render::failure_markdown(setup, outcome.failure, style));
+  ExitCode report() const {
+    const verdict::PairedReport judged = verdict::judge(trial_);
+    return conclude(render::table(trial_, judged, table_style()), json::to_json(trial_, judged),
+                    render::markdown(trial_, judged, style_), judged.overall, judged.could_fail);
   }
-  return outcome.failed_with;
-}
+
+  ExitCode conclude(const std::string& table, const std::string& verdicts,
+                    const std::string& comment, verdict::Verdict overall,
+                    bool could_fail = true) const {
+    const bool written = plan_.output.write(verdicts, comment);
+    const bool printed = plan_.output.quiet || print_result(table);
+    return written && printed ? plan_.verdict.exit_code(overall, could_fail) : ExitCode::usage;
+  }
+
+  ExitCode fail(Stage stage, std::optional<Side> side, const std::string& message,
+                const Strings& lines = {}, std::string benchmark = {}) const {
+    if (stop_.stop_requested()) return interrupted();
+    std::string text = message;
+    for (const std::string& line : lines) text += "\n  " + line;
+    print_error(text);
+    if (plan_.is_gate) {
+      const model::PairedFailure failure{.stage = stage,
+                                         .side = side,
+                                         .benchmark = std::move(benchmark),
+                                         .message = message,
+                                         .lines = lines};
+      // Why the gate failed is known and said; that a file was not written is said, too.
+      (void)plan_.output.write(json::failure_to_json(trial_.setup, failure),
+                               render::failure_markdown(trial_.setup, failure, style_));
+    }
+    return ExitCode::measured_program_failed;
+  }
+
+  ExitCode interrupted() const {
+    const bool begun = !trial_.setup.benchmarks.empty();
+    print_note(begun ? fmt::format("interrupted; continue with: taskbench {} --resume --journal {}",
+                                   plan_.command(), plan_.output.journal.string())
+                     : "interrupted before the first block");
+    return ExitCode::interrupted;
+  }
+
+  const PairedPlan& plan_;
+  const Invocation& invocation_;
+  const render::CommentStyle& style_;
+  std::stop_token stop_;
+  model::PairedTrial trial_;
+  double budget_s_ = plan_.setup.budget_s;
+  double timeout_s_ = plan_.setup.timeout_s;
+  std::optional<GitRepository> repository_;
+  fs::path roots_[2];  ///< of the checkouts, where there are some
+};
 
 }  // namespace
 
-PairedOutcome compare_programs(const PairedPlan& plan, const std::stop_token& stop) {
-  PairedOutcome outcome;
-  try {
-    Comparison(plan, stop, outcome).run();
-  } catch (const UsageError&) {
-    if (!stop.stop_requested()) throw;
-  }
-  return outcome;
-}
-
-ExitCode report(const PairedPlan& plan, const PairedOutcome& outcome,
-                const VerdictOptions& verdict_options, const render::CommentStyle& style) {
-  const model::PairedTrial& trial = outcome.trial;
-  std::string text;
-  bool written = false;
-  verdict::Verdict overall = verdict::Verdict::pass;
-  bool could_fail = true;
-  switch (outcome.kind) {
-    case PairedOutcome::Kind::interrupted:
-      return report_interruption(plan, outcome);
-    case PairedOutcome::Kind::failed:
-      return report_failure(plan, outcome, style);
-    case PairedOutcome::Kind::identical:
-      text = "PASS: the two programs are the same, byte for byte\n";
-      written = plan.output.write(json::identical_to_json(trial.setup),
-                                  render::identical_markdown(trial.setup, style));
-      break;
-    case PairedOutcome::Kind::judged: {
-      const verdict::PairedReport judged = verdict::judge(trial);
-      text = render::table(trial, judged, table_style(STDOUT_FILENO));
-      written =
-          plan.output.write(json::to_json(trial, judged), render::markdown(trial, judged, style));
-      overall = judged.overall;
-      could_fail = judged.could_fail;
-    }
-  }
-  const bool printed = plan.output.quiet || print_result(text);
-  return written && printed ? verdict_options.exit_code(overall, could_fail) : ExitCode::usage;
+ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
+                          const render::CommentStyle& style) {
+  plan.complete();
+  plan.output.refuse_unwritable();
+  return Comparison(plan, invocation, style, stop_on_signals()).run();
 }
 
 }  // namespace taskbench::cli

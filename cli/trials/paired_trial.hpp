@@ -5,11 +5,20 @@
 #include <functional>
 
 #include "cli/names.hpp"
-#include "reports/files/line_file.hpp"
+#include "cli/trials/measured_process.hpp"
+#include "reports/json/journal.hpp"
 #include "reports/model/paired.hpp"
 #include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
+
+inline constexpr model::Side kBothSides[] = {model::Side::base, model::Side::head};
+
+/// That of `side`, of anything with a base and a head.
+template <class Both>
+[[nodiscard]] auto& of(Both& both, model::Side side) {
+  return side == model::Side::base ? both.base : both.head;
+}
 
 struct TrialPrograms {
   measure::Program base;
@@ -18,25 +27,20 @@ struct TrialPrograms {
 
 /// A program that failed while it was measured, with whose it was and, when that is known, in which
 /// benchmark.
-class SideError : public measure::ProgramError {
+class SideError : public BenchmarkError {
  public:
-  SideError(const std::string& what, model::Side side, std::string benchmark = {})
-      : ProgramError(what), side_(side), benchmark_(std::move(benchmark)) {}
+  SideError(const std::string& what, model::Side side, const std::string& benchmark)
+      : BenchmarkError(what, benchmark), side_(side) {}
   [[nodiscard]] model::Side side() const { return side_; }
-  [[nodiscard]] const std::string& benchmark() const { return benchmark_; }
 
  private:
   model::Side side_;
-  std::string benchmark_;
 };
 
 /// How far a trial is.
 struct TrialProgress {
-  int blocks = 0;  ///< complete ones
-  int max_blocks = 0;
+  int blocks = 0;      ///< complete ones
   double spent_s = 0;  ///< of the budget
-  double budget_s = 0;
-  std::string now;  ///< "base", "head"
 };
 
 /// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
@@ -44,34 +48,33 @@ struct TrialProgress {
 /// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what
 /// cannot be judged, is noted and left out. `waiting` is called meanwhile.
 /// Throws SideError, and ProgramError when they have nothing in common.
-void explore(const TrialPrograms& programs, const Strings& chosen, const fs::path& scratch,
-             double timeout_s, const std::stop_token& stop, model::PairedSetup& setup,
-             const std::function<void()>& waiting = {});
+void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
+             model::PairedSetup& setup, const std::function<void()>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
 /// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that matches no
 /// benchmark.
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 
-struct TrialLimits {
-  double budget_s = 0;
-  double timeout_s = 0;           ///< of one process
-  bool ends_when_decided = true;  ///< or only by the budget and the number of blocks
-};
-
 /// In which benchmark the program of `side` fails, after it has: each is run alone, once. Empty
 /// when that cannot be found out within a minute, and when it fails in every one.
 [[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
-                                            const model::PairedSetup& setup,
-                                            const fs::path& scratch, double timeout_s,
-                                            const std::stop_token& stop);
+                                            const model::PairedSetup& setup, const Bench& bench);
 
-/// Goes on with `trial` until it has an end or `stop` is set. Each sample is appended to the
-/// journal and to the trial. Throws SideError and JournalError; the trial then holds what was
-/// complete.
-void run_trial(const TrialPrograms& programs, const fs::path& scratch, const TrialLimits& limits,
-               const std::stop_token& stop,
-               const std::function<void(const TrialProgress&)>& progress, files::LineFile& journal,
-               model::PairedTrial& trial);
+/// Counts the instructions that `trial` still lacks, if its setup asks for them: each benchmark on
+/// each side by `taskbench run --counters instructions-exact`. Each is appended to the journal and
+/// to the trial; what cannot be counted with the reason, which is no error. Returns early when told
+/// to stop. Throws JournalError.
+void count_instructions(const TrialPrograms& programs, const Bench& bench,
+                        const std::function<void(const std::string&)>& progress,
+                        json::JournalWriter& journal, model::PairedTrial& trial);
+
+/// Goes on with `trial` until it has an end or is told to stop. It ends when all is decided, if
+/// `ends_when_decided`, and else with the budget or the number of blocks. Each sample is appended
+/// to the journal and to the trial. Throws SideError and JournalError; the trial then holds what
+/// was complete.
+void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
+               bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
+               json::JournalWriter& journal, model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "reports/files/file_content.hpp"
 #include "reports/json/field.hpp"
+#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -37,16 +40,18 @@ namespace {
 constexpr const char* kVersionKey = "taskbench_noise";
 
 model::NoiseCalibration noise_from(const Field& document) {
-  is_version(document.at(kVersionKey), model::kNoiseVersion, model::kNoiseVersion);
+  if (document.at(kVersionKey).get<int>() != model::kNoiseVersion) {
+    throw std::runtime_error("it is of another version");
+  }
   model::NoiseCalibration noise;
   document.at("date").get_to(noise.date);
   for (const auto& [name, value] : document.at("machine").members()) {
-    noise.machine.push_back({name, value.get<std::optional<std::string>>().value_or("")});
+    noise.machine.push_back({name, value.text_or_empty()});
   }
   Reader reader(document);
   describe_trials(reader, noise);
   for (const Field& row : document.at("benchmarks").elements()) {
-    row.get_to(noise.benchmarks[row.at("name").get<std::string>()]);
+    row.get_to(noise.benchmarks[row.at("name").text()]);
   }
   return noise;
 }
@@ -84,13 +89,12 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
 model::NoiseCalibration read_noise(const std::filesystem::path& path) {
   const files::FileContent content = files::read_file(path);
   try {
-    if (!content.ok()) throw ParseError("it " + content.error);
+    if (!content.ok()) throw std::runtime_error("it " + content.error);
     const Json document = parse_json(content.bytes);
-    return noise_from(Field(document));
-  } catch (const ParseError& error) {
+    return noise_from(Field(document, ""));
+  } catch (const std::exception& error) {
     throw ReadError(fmt::format(
-        "{}: not a calibration of this version: {}; remove it, or measure anew with `taskbench "
-        "calibrate`",
+        "{}: no calibration of this version: {}; remove it, or measure anew by taskbench calibrate",
         path.string(), error.what()));
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/numbers.hpp"
+#include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
-#include "reports/render/numbers.hpp"
 #include "reports/render/page.hpp"
 #include "reports/stats/summary.hpp"
 

@@ -20,6 +20,8 @@ void add_differences(std::span<const double> counts, std::vector<double>& differ
   }
 }
 
+}  // namespace
+
 ExactChange exact_change(std::span<const double> base, std::span<const double> head) {
   std::vector<double> differences;
   for (const auto side : {base, head}) {
@@ -39,8 +41,6 @@ ExactChange exact_change(std::span<const double> base, std::span<const double> h
   result.threshold = std::max(kExactDelta, q3 + 3 * (q3 - q1));
   return result;
 }
-
-}  // namespace
 
 InstructionsVerdict judge_instructions(std::span<const double> base, std::span<const double> head) {
   InstructionsVerdict result;

@@ -258,7 +258,7 @@ class Page(CountersTest):
         self.taskbench(*self.arguments("basic,software", "--report", "out", "--quiet"), env=env)
         for text in self.texts():
             sentence = re.search(r".* were not counted: perf is not installed; the package "
-                                 "linux-perf brings it", text)[0]
+                                 "linux-perf provides it", text)[0]
             for event in ("instructions", "page-faults"):
                 self.assertIn(event, sentence)
         self.assertIn("counters.svg", self.left("out/plots"))
@@ -285,11 +285,11 @@ class Faults(CountersTest):
         lines = [line for line in result.stderr.splitlines() if "perf" in line]
         self.assertEqual(lines, [
             "taskbench: note: perf counted nothing: perf is not installed; the package linux-perf "
-            "brings it (Ubuntu: linux-tools-generic)"
+            "provides it (Ubuntu: linux-tools-generic)"
         ])
         self.assertEqual(len(events), 10)
         for event in events.values():
-            self.assert_null(event, "the package linux-perf brings it")
+            self.assert_null(event, "the package linux-perf provides it")
         self.assertIsNone(own["counter_pass"]["tool"])
         self.assertIn("Nothing was counted: perf is not installed", result.stdout)
 
@@ -436,7 +436,7 @@ class Exactly(CountersTest):
 
     def test_failures_are_reasons(self):
         for body, reason in (
-            (None, "Debian's package valgrind brings it"),
+            (None, "Debian's package valgrind provides it"),
             ("sys.exit('no memory')", "under callgrind it exited with status 1: no memory"),
             ("pass", "callgrind wrote no count of it"),
             ("open(out, 'w').write('events: Ir\\ntot')", "callgrind wrote no count of it"),

@@ -390,7 +390,7 @@ class Refusals(GateTest):
         self.refuse("gate", {
             "": "gate needs two programs",
             "--base x --base-rev main --head y": "--base and --base-rev exclude each other",
-            **{f"{REVISIONS} --program {program}": "its path begins in the root"
+            **{f"{REVISIONS} --program {program}": "give a path from the root"
                for program in ("/bin/true", "../bench", "out/../../bench")},
         }, cwd=self.repository)
 

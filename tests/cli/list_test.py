@@ -5,8 +5,7 @@ import json
 
 from taskbench_command import CommandTest, main
 
-WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
-             "imbalance", "blocking_calls"]
+WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many"]
 
 
 class List(CommandTest):

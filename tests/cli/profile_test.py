@@ -97,7 +97,7 @@ class Faults(ProfileTest):
 
     def test_no_perf_is_one_line_that_names_the_package(self):
         (self.folder / "empty").mkdir()
-        self.failed("the package linux-perf brings it", self.env(PATH=str(self.folder / "empty")))
+        self.failed("the package linux-perf provides it", self.env(PATH=str(self.folder / "empty")))
 
     def test_no_samples(self):
         self.failed("perf took no sample", self.fake_perf(script=""))
@@ -144,7 +144,7 @@ class Faults(ProfileTest):
         self.write("file")
         self.refuse("profile", {
             "ping_pong --out file/x": "--out: 'file/x' cannot be",
-            "ping_pong --workers 1,2": "these are 2 cases",
+            "ping_pong --workers 1,2": "give one scheduler and one worker count only",
             "ping_pogn": "did you mean 'ping_pong'?",
             "ping_pong --frequency 0": "--frequency",
         })

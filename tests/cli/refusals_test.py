@@ -146,7 +146,7 @@ class Contradictions(CommandTest):
     def test_options_that_exclude_each_other(self):
         self.refuse("run", {
             "--min-time 1 --time-budget 10s": "--min-time and --time-budget exclude each other",
-            "--quiet": "--quiet without --json or --json-flat",
+            "--quiet": "--quiet without --json, --json-flat",
             "--quiet --json r.json --format csv": "--format and --quiet exclude each other",
         })
 

@@ -2,7 +2,13 @@
 // invariants.
 #include "runtime/sync/notify.hpp"
 
+#include <gtest/gtest.h>
+
+#include <atomic>
 #include <memory>
+#include <random>
+#include <thread>
+#include <vector>
 
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -13,14 +19,14 @@ namespace {
 
 using sync::Notify;
 using testing::HandPolled;
-using testing::Waiting;
 
 Task<> wait(Notify& notify) { co_await notify.notified(); }
 
 TEST(Notify, a_notification_without_a_waiter_is_stored_for_the_next) {
   Notify notify;
   notify.notify_one();
-  EXPECT_TRUE(HandPolled(wait(notify)).poll());
+  HandPolled task(wait(notify));
+  EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, only_one_notification_is_stored) {
@@ -31,13 +37,16 @@ TEST(Notify, only_one_notification_is_stored) {
   EXPECT_TRUE(first.poll());
   EXPECT_FALSE(second.poll());
   notify.notify_one();
-  EXPECT_TRUE(second.resumes());
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
 }
 
 TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
@@ -49,52 +58,66 @@ TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
 
 TEST(Notify, each_notify_one_wakes_another_task_even_before_they_run) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   notify.notify_one();
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
-  EXPECT_TRUE(second.resumes());
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
   EXPECT_TRUE(first.poll());
 }
 
 TEST(Notify, a_wait_that_is_given_up_before_the_notification_gets_none) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   first.drop();
   notify.notify_one();
-  EXPECT_TRUE(second.resumes());
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
 }
 
 TEST(Notify, N4_a_notification_whose_receiver_is_given_up_goes_to_the_next) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   notify.notify_one();
   EXPECT_FALSE(second.is_woken());
   first.drop();
-  EXPECT_TRUE(second.resumes());
+  EXPECT_TRUE(second.is_woken());
+  EXPECT_TRUE(second.poll());
 }
 
 TEST(Notify, N4_a_notification_whose_receiver_is_given_up_is_stored_when_nobody_waits) {
   Notify notify;
-  Waiting first(wait(notify));
+  HandPolled first(wait(notify));
+  EXPECT_FALSE(first.poll());
   notify.notify_one();
   first.drop();
-  EXPECT_TRUE(HandPolled(wait(notify)).poll());
+  HandPolled later(wait(notify));
+  EXPECT_TRUE(later.poll());
 }
 
 TEST(Notify, notify_waiters_wakes_all_that_wait_and_stores_nothing) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   notify.notify_waiters();
   EXPECT_TRUE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
   EXPECT_TRUE(first.poll());
   EXPECT_TRUE(second.poll());
-  Waiting later(wait(notify));
+  HandPolled later(wait(notify));
+  EXPECT_FALSE(later.poll());
 }
 
 TEST(Notify, notify_waiters_leaves_a_stored_notification_where_it_is) {
@@ -109,7 +132,8 @@ TEST(Notify, notify_waiters_leaves_a_stored_notification_where_it_is) {
 
 TEST(Notify, N4_notify_one_after_notify_waiters_is_not_spent_on_those_that_were_released) {
   Notify notify;
-  Waiting released(wait(notify));
+  HandPolled released(wait(notify));
+  EXPECT_FALSE(released.poll());
   notify.notify_waiters();
   notify.notify_one();
   released.drop();
@@ -121,10 +145,12 @@ TEST(Notify, N4_notify_one_after_notify_waiters_is_not_spent_on_those_that_were_
 
 TEST(Notify, a_released_wait_that_is_given_up_passes_nothing_on) {
   Notify notify;
-  Waiting released(wait(notify));
+  HandPolled released(wait(notify));
+  EXPECT_FALSE(released.poll());
   notify.notify_waiters();
   released.drop();
-  Waiting later(wait(notify));
+  HandPolled later(wait(notify));
+  EXPECT_FALSE(later.poll());
 }
 
 /// Asks for the wait, lets the test act, and only then awaits.
@@ -136,25 +162,29 @@ Task<> prepare_then_wait(Notify& notify) {
 
 TEST(Notify, N3_notify_waiters_reaches_a_wait_that_was_asked_for_and_not_awaited_yet) {
   Notify notify;
-  Waiting task(prepare_then_wait(notify));
+  HandPolled task(prepare_then_wait(notify));
+  EXPECT_FALSE(task.poll());
   notify.notify_waiters();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, notify_one_reaches_a_wait_that_was_asked_for_and_not_awaited_yet) {
   Notify notify;
-  Waiting task(prepare_then_wait(notify));
+  HandPolled task(prepare_then_wait(notify));
+  EXPECT_FALSE(task.poll());
   notify.notify_one();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, N3_a_wait_released_before_it_was_awaited_leaves_a_stored_notification) {
   Notify notify;
-  Waiting task(prepare_then_wait(notify));
+  HandPolled task(prepare_then_wait(notify));
+  EXPECT_FALSE(task.poll());
   notify.notify_waiters();
   notify.notify_one();
   EXPECT_TRUE(task.poll());
-  EXPECT_TRUE(HandPolled(wait(notify)).poll());
+  HandPolled next(wait(notify));
+  EXPECT_TRUE(next.poll());
 }
 
 Task<> await_twice(Notify& notify) {
@@ -165,15 +195,18 @@ Task<> await_twice(Notify& notify) {
 
 TEST(Notify, what_was_notified_stays_so) {
   Notify notify;
-  Waiting task(await_twice(notify));
+  HandPolled task(await_twice(notify));
+  EXPECT_FALSE(task.poll());
   notify.notify_one();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, a_spurious_poll_ends_no_wait_and_takes_no_second_place) {
   Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
+  HandPolled first(wait(notify));
+  HandPolled second(wait(notify));
+  EXPECT_FALSE(first.poll());
+  EXPECT_FALSE(second.poll());
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(first.poll());
   notify.notify_one();
   EXPECT_FALSE(second.is_woken());
@@ -230,7 +263,8 @@ Task<> fill_and_take(Mailbox& box) {
 
 TEST_P(NotifyOn, a_consumer_misses_no_change) {
   Mailbox box;
-  build_runtime().block_on(fill_and_take(box));
+  Runtime runtime = build_runtime();
+  runtime.block_on(fill_and_take(box));
   EXPECT_EQ(box.taken.load(), 4000);
 }
 
@@ -284,7 +318,8 @@ Task<> abort_chain(Notify& notify, std::uint32_t seed) {
 
 TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
   Notify notify;
-  build_runtime().block_on(abort_chain(notify, testing::test_seed()));
+  Runtime runtime = build_runtime();
+  runtime.block_on(abort_chain(notify, testing::test_seed()));
 }
 
 Task<> wait_for_rounds(Notify& notify, std::atomic<int>& round, int rounds) {
@@ -314,7 +349,8 @@ Task<> run_broadcast(Notify& notify) {
 
 TEST_P(NotifyOn, N3_no_broadcast_is_missed_between_the_look_and_the_wait) {
   Notify notify;
-  build_runtime().block_on(run_broadcast(notify));
+  Runtime runtime = build_runtime();
+  runtime.block_on(run_broadcast(notify));
 }
 
 TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {
@@ -325,7 +361,8 @@ TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {
     runtime.block_on(testing::let_others_wait());
   }
   notify.notify_one();
-  EXPECT_TRUE(HandPolled(wait(notify)).poll());
+  HandPolled task(wait(notify));
+  EXPECT_TRUE(task.poll());
 }
 
 }  // namespace

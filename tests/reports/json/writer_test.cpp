@@ -10,7 +10,6 @@
 
 #include "reports/json/reader.hpp"
 #include "tests/reports/sample_runs.hpp"
-#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -183,14 +182,15 @@ TEST(Writer, repetition_with_impossible_times_is_left_out_and_reported) {
   const Json& measured = file["taskbench"]["cases"][0];
   EXPECT_EQ(measured["summary"]["samples"], 3);
   ASSERT_EQ(measured["errors"].size(), 1U);
-  EXPECT_TRUE(contains(measured["errors"][0].get<std::string>(), "repetition 3 was left out"));
+  EXPECT_NE(measured["errors"][0].get<std::string>().find("repetition 3 was left out"),
+            std::string::npos);
   EXPECT_EQ(measured["failed"], false);
 }
 
 TEST(Writer, failed_case_stands_under_taskbench_only) {
   for (const Json& file : {written(samples::failed_run()), written_flat(samples::failed_run())}) {
     for (const std::string& name : names(file)) {
-      EXPECT_FALSE(contains(name, "ping_pong"));
+      EXPECT_EQ(name.find("ping_pong"), std::string::npos) << name;
     }
     const Json& failed = file["taskbench"]["cases"][1];
     EXPECT_EQ(failed["name"], "ping_pong/work_stealing/workers:2");

@@ -1,0 +1,13 @@
+// Result files that the user names.
+#pragma once
+
+#include "cli/names.hpp"
+
+namespace taskbench::cli {
+
+/// Throws UsageError, whose message begins with `prefix`, where two of the files hold the same
+/// bytes: one result would count twice. Files that can be read only once, and those that do not
+/// exist, are left out.
+void refuse_equal_results(std::string_view prefix, const Strings& paths);
+
+}  // namespace taskbench::cli

@@ -1,0 +1,80 @@
+// The options that ab, gate, baseline, calibrate and compare have in common: how their processes
+// measure, when a verdict fails, and where it goes.
+#pragma once
+
+#include "cli/exit_code.hpp"
+#include "cli/options/options.hpp"
+#include "cli/options/run_plan.hpp"
+#include "reports/model/paired.hpp"
+#include "reports/verdict/decision.hpp"
+
+namespace taskbench::cli {
+
+inline constexpr double kDefaultProcessTimeout_s = 300;
+inline constexpr double kMaxBudget_s = 24 * 3600;
+
+void declare_timeout(Options& options, double& timeout_s);
+
+/// --repetitions, --min-time, --timeout and --seed, into a PairedSetup or a SeriesSetup.
+template <class Setup>
+void declare_process(Options& options, Setup& setup, double& timeout_s) {
+  setup.repetitions = model::PairedSetup{}.repetitions;
+  setup.min_time_s = model::PairedSetup{}.min_time_s;
+  setup.seed = 1;
+  options.group("How to measure");
+  options.value("--repetitions", setup.repetitions, "N", Number{1, kMaxRepetitions},
+                "Repetitions of each benchmark in each process.");
+  options.value("--min-time", setup.min_time_s, "TIME", Duration{kMinMinTimeS, kMaxMinTimeS},
+                "Shortest duration of a repetition.");
+  declare_timeout(options, timeout_s);
+  options.value("--seed", setup.seed, "N", Number{0, kMaxSeed},
+                "Seed of everything that is drawn.");
+}
+
+/// --allow-busy: to do `what` on a busy machine as well.
+CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);
+
+struct MeaningOfInconclusive {
+  std::string_view name;
+  ExitCode code;
+};
+inline constexpr MeaningOfInconclusive kMeanings[] = {
+    {"inconclusive", ExitCode::inconclusive},
+    {"pass", ExitCode::pass},
+    {"pass-always", ExitCode::pass},
+    {"fail", ExitCode::regression},
+};
+
+/// --inconclusive, declared with --delta and --alpha.
+struct VerdictOptions {
+  const MeaningOfInconclusive* inconclusive = kMeanings;
+
+  void declare(Options& options, double& delta, double& alpha);
+
+  /// As the table of exit codes says, with --inconclusive. What could not have failed whatever was
+  /// measured does not pass for being inconclusive, unless that is asked for by name; a note says
+  /// so.
+  [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, bool could_fail = true) const;
+};
+
+/// --journal, --resume, --json, --markdown and --quiet.
+struct VerdictOutput {
+  fs::path journal;
+  bool resume = false;
+  std::optional<fs::path> json;
+  std::optional<fs::path> markdown;
+  bool quiet = false;
+
+  /// What a command continues and what it writes, it says itself.
+  void declare(Options& options, const std::string& resume_help, const std::string& json_help);
+
+  /// Finds out, before anything is measured, whether the files can be written now. Throws
+  /// UsageError if not.
+  void refuse_unwritable() const;
+
+  /// Writes those that were asked for. False, with the reason on standard error, when one could
+  /// not be written; the other is written all the same.
+  [[nodiscard]] bool write(std::string_view verdicts, std::string_view comment) const;
+};
+
+}  // namespace taskbench::cli

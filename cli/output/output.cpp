@@ -1,0 +1,139 @@
+#include "cli/output/output.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "reports/files/atomic_file.hpp"
+#include "reports/render/columns.hpp"
+
+namespace taskbench::cli {
+namespace {
+
+/// What was given may be quoted, however long: the middle of such a line is left out.
+std::string without_middle(std::string_view line) {
+  constexpr std::size_t kMost = 1000;
+  constexpr std::size_t kEnd = 250;
+  if (line.size() <= kMost) return std::string(line);
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U;
+  };
+  std::size_t first = kMost - kEnd;
+  std::size_t last = line.size() - kEnd;
+  while (first > 0 && continues(first)) --first;
+  while (last < line.size() && continues(last)) ++last;
+  return fmt::format("{} … {}", line.substr(0, first), line.substr(last));
+}
+
+// One write a line, so that lines of several processes do not mix. A standard error that is gone
+// is nothing to fail for. What a file or another program had to say may be part of the message, and
+// must not steer the terminal.
+void print_line(std::string_view label, std::string_view message) {
+  const std::string text = render::printable(message);
+  std::string line = fmt::format("taskbench: {}: ", label);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    line += without_middle(std::string_view(text).substr(begin, end - begin)) + '\n';
+    begin = end + 1;
+  }
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+}
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+/// By the locale of whoever started this process.
+bool takes_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
+    std::string locale(environment(name));
+    if (locale.empty()) continue;
+    for (char& each : locale) {
+      each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+    }
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool print_result(std::string_view text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return true;
+  print_error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  return false;
+}
+
+ExitCode printed(std::string_view text) {
+  return print_result(text) ? ExitCode::pass : ExitCode::usage;
+}
+
+void print_error(std::string_view message) { print_line("error", message); }
+
+void print_note(std::string_view message) { print_line("note", message); }
+
+bool report_failures(const std::vector<model::Case>& cases) {
+  bool failed = false;
+  for (const model::Case& each : cases) {
+    if (each.error.empty()) continue;
+    print_error(fmt::format("{}: {}", each.name, each.error));
+    failed = true;
+  }
+  return failed;
+}
+
+int columns(int descriptor, int otherwise) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const std::string_view text = environment("COLUMNS");
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && value > 0 ? value : otherwise;
+}
+
+bool takes_escapes(int descriptor) {
+  const std::string_view term = environment("TERM");
+  return ::isatty(descriptor) == 1 && !term.empty() && term != "dumb";
+}
+
+render::TableStyle table_style() {
+  render::TableStyle style;
+  const bool escapes = takes_escapes(STDOUT_FILENO);
+  const int known = columns(STDOUT_FILENO, 0);
+  style.colour = escapes && environment("NO_COLOR").empty();  // https://no-color.org
+  style.folds = known > 0;
+  if (style.folds) style.width = known;
+  style.distribution = escapes && takes_utf8();
+  return style;
+}
+
+void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {
+  if (!file) return;
+  const auto outcome = files::check_writable(*file, expected_bytes);
+  if (!outcome.ok()) throw UsageError(outcome.error);
+}
+
+bool write_output(const std::optional<fs::path>& file, std::string_view content, bool notes) {
+  if (!file) return true;
+  const auto outcome = files::write_atomically(*file, content);
+  if (!outcome.ok()) {
+    print_error(outcome.error);
+    return false;
+  }
+  if (notes) print_note(fmt::format("wrote {}", file->string()));
+  return true;
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,46 @@
+// What a command writes: results to standard output, everything else to standard error, and files
+// where its user asked for them.
+#pragma once
+
+#include "cli/exit_code.hpp"
+#include "cli/names.hpp"
+#include "reports/render/render.hpp"
+
+namespace taskbench::cli {
+
+/// Writes to standard output and flushes. False, with the reason on standard error, when that
+/// failed: a full disk behind a redirection must not look like success.
+[[nodiscard]] bool print_result(std::string_view text);
+
+/// The same for a command with nothing else to do: pass or usage.
+[[nodiscard]] ExitCode printed(std::string_view text);
+
+/// "taskbench: error: …" on standard error.
+void print_error(std::string_view message);
+
+/// "taskbench: note: …" on standard error.
+void print_note(std::string_view message);
+
+/// An error for each case that failed. False when none has.
+[[nodiscard]] bool report_failures(const std::vector<model::Case>& cases);
+
+/// Columns of the terminal behind `descriptor`, else $COLUMNS, else `otherwise`.
+[[nodiscard]] int columns(int descriptor, int otherwise);
+
+/// A terminal that understands escape sequences: not TERM=dumb, and TERM is set.
+[[nodiscard]] bool takes_escapes(int descriptor);
+
+/// What suits tables on standard output. In a file or for another program a row stays one line,
+/// however long.
+[[nodiscard]] render::TableStyle table_style();
+
+/// Finds out, before anything is measured, whether the file, if one is named, can be written now
+/// and the disk has room for so many bytes. Throws UsageError if not.
+void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes);
+
+/// Replaces the file, if one is named, whole or not at all. False, with the reason on standard
+/// error, when that failed. With `notes`, says on standard error what was written.
+[[nodiscard]] bool write_output(const std::optional<fs::path>& file, std::string_view content,
+                                bool notes = false);
+
+}  // namespace taskbench::cli
