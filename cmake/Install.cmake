@@ -52,12 +52,27 @@ function(taskbench_install_completion shell folder name)
   install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}" COMPONENT command)
 endfunction()
 
-if(TASKBENCH_BUILD_TOOLS)
-  install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
-  install(FILES docs/man/taskbench.1
-    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+# The manual page is what the command says of itself, and docs/man/taskbench.h2m. Made when it is
+# installed, like the completions.
+function(taskbench_install_manual)
+  find_program(HELP2MAN help2man)
+  if(NOT HELP2MAN)
+    message(STATUS "There is no help2man: no manual page will be installed")
+    return()
+  endif()
+  set(page "${PROJECT_BINARY_DIR}/taskbench.1")
+  install(CODE "
+    execute_process(COMMAND \"${HELP2MAN}\" --no-info \"--help-option=help --all\"
+      --version-string=${PROJECT_VERSION} --include=${PROJECT_SOURCE_DIR}/docs/man/taskbench.h2m
+      --output=${page} \"$<TARGET_FILE:taskbench>\" COMMAND_ERROR_IS_FATAL ANY)"
     COMPONENT command
   )
+  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
+endfunction()
+
+if(TASKBENCH_BUILD_TOOLS)
+  install(TARGETS taskbench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
+  taskbench_install_manual()
   taskbench_install_completion(bash bash-completion/completions taskbench)
   taskbench_install_completion(zsh zsh/site-functions _taskbench)
   taskbench_install_completion(fish fish/vendor_completions.d taskbench.fish)

@@ -75,7 +75,11 @@ foreach(component IN ITEMS command development)
   set(compressed "${doc}/changelog" "${doc}/changelog.Debian")
 
   if(component STREQUAL "command")
-    list(APPEND compressed "${root}/share/man/man1/taskbench.1")
+    set(page "${root}/share/man/man1/taskbench.1")
+    if(NOT EXISTS "${page}")
+      message(FATAL_ERROR "a package has a manual page: install help2man, and configure again")
+    endif()
+    list(APPEND compressed "${page}")
     # Debian's zsh looks here; others, and a prefix like /usr/local, have site-functions.
     file(MAKE_DIRECTORY "${root}/share/zsh/vendor-completions")
     file(RENAME "${root}/share/zsh/site-functions/_taskbench"

@@ -1,5 +1,6 @@
 // `taskbench help COMMAND`: the same as `taskbench COMMAND --help`.
 #include <algorithm>
+#include <sstream>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/help_format.hpp"
@@ -8,12 +9,41 @@
 namespace taskbench::cli {
 namespace {
 
+/// The help of `app`, as help2man takes it, and then that of its commands. Each of these is a
+/// section, in which no heading may have a meaning of its own; examples are marked by a dollar
+/// sign.
+std::string all_help(const CLI::App& app, const std::string& name) {
+  const bool is_root = app.get_parent() == nullptr;
+  std::string text = is_root ? "" : fmt::format("*{}*\n\n", name);
+  std::istringstream help(app.get_formatter()->make_help(&app, name, CLI::AppFormatMode::Normal));
+  bool in_examples = false;
+  for (std::string line; std::getline(help, line);) {
+    if (line == "Examples:") {
+      in_examples = true;
+      line = is_root ? "Examples:\n" : "For example:\n";
+    } else if (!is_root && (line == "Options:" || line.starts_with("  -h,--help"))) {
+      continue;                                           // every command has that
+    } else if (in_examples && line.starts_with("   ")) {  // goes on with the line before
+      text.resize(text.find_last_not_of("\\ \n") + 1);
+      line = line.substr(line.find_first_not_of(' ') - 1);
+    } else if (in_examples && line.starts_with("  ")) {
+      line.insert(2, "$ ");
+    }
+    text += line + '\n';
+  }
+  for (const CLI::App* each : commands_of(app)) {
+    text += '\n' + all_help(*each, name + ' ' + each->get_name());
+  }
+  return text;
+}
+
 class HelpCommand final : public Command {
   void declare(Options& options) override {
     options.describe("Explain a command.",
                      "Examples:\n"
                      "  taskbench help run\n"
                      "  taskbench help baseline save");
+    options.flag("--all", all_, "Explain all commands. The manual page is made from this.");
     options
         .value("COMMAND", path_, "COMMAND",
                AsGiven{{OptionValues::Kind::one_of, row_names(all_commands())}},
@@ -23,6 +53,7 @@ class HelpCommand final : public Command {
 
   ExitCode execute(const Invocation& invocation) override {
     const CLI::App* app = &invocation.root;
+    if (all_) return printed(all_help(*app, app->get_name()));
     std::string name = app->get_name();
     for (const std::string& word : path_) {
       const auto commands = commands_of(*app);
@@ -41,6 +72,7 @@ class HelpCommand final : public Command {
   }
 
   Strings path_;
+  bool all_ = false;
 };
 
 }  // namespace

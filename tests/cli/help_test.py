@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""`--help`, `--version`, and the manual page that must say the same."""
+"""`--help`, `--version`, and the manual page that is made from them."""
 
 import re
+import shutil
+import subprocess
+import unittest
 from pathlib import Path
 
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, environment, main
 
 COMMANDS = (
     "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
     "doctor", "profile", "trace", "list", "completion", "help",
 )
-MANUAL = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.1"
+PROSE = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.h2m"
 
 
 class HelpTexts(CommandTest):
@@ -92,46 +95,41 @@ class Version(CommandTest):
         )
 
 
+@unittest.skipUnless(shutil.which("help2man"), "no help2man: scripts/install-deps test installs it")
 class Manual(HelpTexts):
-    """docs/man/taskbench.1"""
+    """docs/man/taskbench.h2m and `taskbench help --all`"""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = subprocess.run(
+            ["help2man", "--no-info", "--help-option=help --all", "--version-string=0",
+             f"--include={PROSE}", BINARY],
+            check=True, capture_output=True, encoding="utf-8", env=environment()).stdout
 
     def test_names_every_option_of_help_and_no_other(self):
         offered = set()
         for text in self.help_texts():
             listed = re.findall(r"(?m)^  (-\S+)", text)
             offered.update(name for names in listed for name in names.split(","))
-        page = MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
-        described = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", page))
+        page = self.page.replace("\\-", "-")
+        described = set(re.findall(r"(?m)^\.(?:TP|HP)\n(?:\\fB)?(--?[a-z][a-z-]*)", page))
         self.assertIn("--min-time", offered)
-        self.assertEqual(described, offered)
+        self.assertEqual(described | {"--help"}, offered)
+        prose = PROSE.read_text(encoding="utf-8").replace("\\-", "-")
+        self.assertLessEqual(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", prose)), offered)
 
-    def test_names_every_command_format_and_exit_status(self):
-        page = MANUAL.read_text(encoding="utf-8")
-        for command in COMMANDS:
-            self.assertRegex(page, rf"(?m)^\.TP\n\.B {command}$")
-        formats = re.search(r"What is printed: (.*?)\.", self.taskbench("run", "--help").stdout)
-        for name in formats.group(1).split(", "):
-            self.assertRegex(page, rf"(?m)^(\.BR? )?{name}\b")
+    def test_has_a_section_for_every_command_in_the_order_of_help(self):
+        sections = re.findall(r'(?m)^\.SH "?TASKBENCH ([A-Z]+)"?$', self.page)
+        self.assertEqual(sections, [command.upper() for command in COMMANDS])
+
+    def test_names_every_exit_status(self):
         for status in (0, 1, 2, 3, 4, 5, 130):
-            self.assertRegex(page, rf"(?m)^\.TP\n\.B {status}$")
-
-    def test_what_is_indented_ends(self):
-        """Else all that follows stands further right, and the next example further still."""
-        open_at = None
-        for number, line in enumerate(MANUAL.read_text(encoding="utf-8").splitlines(), 1):
-            if line.startswith((".RS", ".SH", ".SS")):
-                self.assertIsNone(open_at, f"line {number}: .RS of line {open_at} is still open")
-            if line.startswith(".RS"):
-                open_at = number
-            elif line.startswith(".RE"):
-                self.assertIsNotNone(open_at, f"line {number}: .RE ends nothing")
-                open_at = None
-        self.assertIsNone(open_at, f".RS of line {open_at} is never closed")
+            self.assertRegex(self.page, rf"(?m)^\.TP\n\.B {status}$")
 
     def test_lines_begin_with_no_stray_control_character(self):
         """A line of text that begins with a dot or an apostrophe would be lost."""
-        known = r"^\.(\\\"|(TH|SH|SS|TP|PP|RS|RE|B|I|BR|RB|RI|IR|BI|br)\b)"
-        for line in MANUAL.read_text(encoding="utf-8").splitlines():
+        known = r"^\.(\\\"|(TH|SH|SS|TP|HP|IP|PP|B|I|BR|RB|RI|IR|BI|br)\b)"
+        for line in self.page.splitlines():
             if line.startswith((".", "'")):
                 self.assertRegex(line, known)
 

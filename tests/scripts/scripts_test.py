@@ -134,10 +134,11 @@ class InstallDeps(ScriptTest):
         self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", *for_tests])
         self.assertEqual(self.apt_calls(), [])
 
-    def test_packages_need_tools_that_find_their_libraries(self):
-        self.lacking("dpkg-dev", "file", "libbenchmark-dev", "jq")
+    def test_packages_need_tools_that_find_their_libraries_and_make_the_manual_page(self):
+        self.lacking("dpkg-dev", "file", "help2man", "libbenchmark-dev", "jq")
         answer = self.install("--dry-run", "package")
-        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", "dpkg-dev", "file"])
+        self.assertEqual(
+            answer.stdout.split(), ["libbenchmark-dev", "dpkg-dev", "file", "help2man"])
         self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
 
     def lacking_tools(self):
