@@ -31,19 +31,40 @@ class ScriptTest(unittest.TestCase):
         path.write_text(f'#!/bin/sh\necho "{path.name} $*" >>"{self.calls}"\n{body}\n')
         path.chmod(0o755)
 
-    def run_script(self, name, *arguments, cwd="/", **environment):
+    def run_script(self, name, *arguments, cwd="/", status=0, **environment):
+        """Runs it, checks its exit status, and returns its answer."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
-        return subprocess.run(
-            [self.root / name, *arguments],
+        answer = subprocess.run(
+            [self.root / name, *map(str, arguments)],
             env={**inherited, "PATH": f"{self.bin}:{os.environ['PATH']}", **environment},
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=False,
+            cwd=cwd, capture_output=True, text=True, check=False,
         )
+        self.assertEqual(answer.returncode, status, answer.stderr)
+        return answer
 
     def called(self):
         return self.calls.read_text().splitlines()
+
+
+class RepositoryTest(ScriptTest):
+    """With a repository of git."""
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.root.parent / "repository"
+        self.repository.mkdir()
+        self.git("init", "--quiet", "--initial-branch", "main")
+
+    def git(self, *arguments):
+        return subprocess.run(
+            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *map(str, arguments)],
+            cwd=self.repository, capture_output=True, text=True, check=True,
+        ).stdout.strip()
+
+    def commit(self, message):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
 
 
 class EveryScript(ScriptTest):
@@ -53,13 +74,12 @@ class EveryScript(ScriptTest):
         for script in scripts:
             with self.subTest(script):
                 answer = self.run_script(f"scripts/{script}", "--help")
-                self.assertEqual(answer.returncode, 0, answer.stderr)
                 self.assertTrue(answer.stdout.startswith(f"usage: scripts/{script}"))
                 self.assertIn("\nexamples:\n", answer.stdout)
 
     def test_ci_runs_the_test_command(self):
         self.stand_in(self.root / "scripts/test")
-        self.assertEqual(self.run_script(".ci/run", "-R", "x").returncode, 0)
+        self.run_script(".ci/run", "-R", "x")
         self.assertEqual(self.called(), ["test --ci -R x"])
 
 
@@ -79,67 +99,68 @@ class InstallDeps(ScriptTest):
         body = f'shift 2; for p in "$@"; do {tests}echo "installed $p"; done'
         self.stand_in(self.bin / "dpkg-query", body)
 
-    def install(self, *arguments, **environment):
-        return self.run_script(
-            "scripts/install-deps", "--os-release", str(self.debian), *arguments, **environment
-        )
+    def install(self, options, **environment):
+        return self.run_script("scripts/install-deps", "--os-release", self.debian,
+                               *options.split(), **environment)
 
     def apt_calls(self):
         return [call for call in self.called() if call.startswith("apt-get")]
 
+    def installed(self):
+        """What each call of apt-get was to install."""
+        return [call.split("recommends ")[1] for call in self.apt_calls() if "install" in call]
+
     def test_does_nothing_when_nothing_is_missing(self):
         for purpose in ("bench", "test"):
             answer = self.install(purpose)
-            self.assertEqual((answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
+            self.assertEqual((answer.stdout, answer.stderr), ("", ""))
         self.assertEqual(self.apt_calls(), [])
 
     def test_installs_what_is_missing_and_says_so_in_one_line(self):
         self.lacking("ninja-build", "libfmt-dev")
         answer = self.install("bench")
-        self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(
             answer.stdout, "Installing with apt-get, to build taskbench: ninja-build libfmt-dev\n"
         )
-        self.assertEqual(len(self.apt_calls()), 1)
-        self.assertTrue(self.apt_calls()[0].endswith("ninja-build libfmt-dev"))
+        self.assertEqual(self.installed(), ["ninja-build libfmt-dev"])
 
     def test_fetches_the_package_lists_when_there_are_none(self):
         self.lacking("cmake")
         self.stand_in(self.bin / "apt-cache", "exit 100")
-        self.assertEqual(self.install("bench").returncode, 0)
+        self.install("bench")
         self.assertEqual([call.split()[3] for call in self.apt_calls()], ["update", "install"])
 
     def test_takes_another_clang_only_where_clang_16_is_gone(self):
         for_tests = ["clang-16", "libclang-rt-16-dev", "clang-format-14"]
         self.lacking(*for_tests)
-        self.assertEqual(self.install("test").returncode, 0)
+        self.install("test")
         gone = " && ".join(f'[ "$2" != {package} ]' for package in for_tests)
         self.stand_in(self.bin / "apt-cache", gone)
-        self.assertEqual(self.install("test").returncode, 0)
-        installs = [call.split("recommends ")[1] for call in self.apt_calls() if "install" in call]
-        self.assertEqual(installs, [" ".join(for_tests), "clang libclang-rt-dev"])
+        self.install("test")
+        self.assertEqual(self.installed(), [" ".join(for_tests), "clang libclang-rt-dev"])
 
     def test_a_failing_apt_is_reported(self):
         self.lacking("cmake")
         self.stand_in(self.bin / "apt-get", "echo no network; exit 100")
-        answer = self.install("bench")
-        self.assertNotEqual(answer.returncode, 0)
-        self.assertIn("no network", answer.stderr)
+        self.assertIn("no network", self.install("bench", status=1).stderr)
 
-    def test_bench_needs_no_test_tools(self):
-        self.lacking("clang-16", "clang-format-14", "libbenchmark-dev", "python3-jsonschema")
-        self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
-        answer = self.install("--dry-run", "test")
-        for_tests = ["clang-16", "clang-format-14", "python3-jsonschema"]
-        self.assertEqual(answer.stdout.split(), ["libbenchmark-dev", *for_tests])
+    def test_each_purpose_needs_its_own(self):
+        for lacking, purpose, needed in (
+            ("clang-16 clang-format-14 libbenchmark-dev python3-jsonschema", "bench",
+             "libbenchmark-dev"),
+            ("clang-16 clang-format-14 libbenchmark-dev python3-jsonschema", "test",
+             "libbenchmark-dev clang-16 clang-format-14 python3-jsonschema"),
+            # Packages need tools that find their libraries and make the manual page.
+            ("dpkg-dev file help2man libbenchmark-dev jq", "package",
+             "libbenchmark-dev dpkg-dev file help2man"),
+            ("dpkg-dev file help2man libbenchmark-dev jq", "bench", "libbenchmark-dev"),
+            ("linux-perf valgrind", "--with perf bench", "linux-perf"),
+        ):
+            self.lacking(*lacking.split())
+            self.lacking_tools()
+            answer = self.install(f"--dry-run {purpose}")
+            self.assertEqual(answer.stdout.split(), needed.split())
         self.assertEqual(self.apt_calls(), [])
-
-    def test_packages_need_tools_that_find_their_libraries_and_make_the_manual_page(self):
-        self.lacking("dpkg-dev", "file", "help2man", "libbenchmark-dev", "jq")
-        answer = self.install("--dry-run", "package")
-        self.assertEqual(
-            answer.stdout.split(), ["libbenchmark-dev", "dpkg-dev", "file", "help2man"])
-        self.assertEqual(self.install("--dry-run", "bench").stdout, "libbenchmark-dev\n")
 
     def lacking_tools(self):
         for tool in ("perf", "valgrind"):
@@ -148,25 +169,21 @@ class InstallDeps(ScriptTest):
     def test_tools_that_count_are_installed_on_demand(self):
         self.lacking("linux-perf", "valgrind")
         self.lacking_tools()
-        self.assertEqual(self.install("bench").returncode, 0)
+        self.install("bench")
         self.assertEqual(self.apt_calls(), [])
-        answer = self.install("--with", "perf", "--with", "valgrind", "bench")
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        installs = [call.split("recommends ")[1] for call in self.apt_calls()]
-        self.assertEqual(installs, ["linux-perf", "valgrind"])
-        answer = self.install("--dry-run", "--with", "perf", "bench")
-        self.assertEqual(answer.stdout, "linux-perf\n")
+        self.install("--with perf --with valgrind bench")
+        self.assertEqual(self.installed(), ["linux-perf", "valgrind"])
 
     def test_tools_that_work_are_not_installed_from_wherever_they_came(self):
         self.lacking("linux-perf")
         self.stand_in(self.bin / "perf")
-        self.assertEqual(self.install("--with", "perf", "bench").returncode, 0)
+        self.install("--with perf bench")
         self.assertEqual(self.apt_calls(), [])
 
     def test_perf_is_found_under_the_names_that_ubuntu_has_for_it(self):
         self.lacking_tools()
         self.stand_in(self.bin / "apt-cache", '[ "$2" = linux-tools-generic ]')
-        self.assertEqual(self.install("--with", "perf", "bench").returncode, 0)
+        self.install("--with perf bench")
         self.assertTrue(self.apt_calls()[-1].endswith(" linux-tools-generic"))
 
     def test_tools_that_are_not_to_be_had_stop_nothing(self):
@@ -174,30 +191,26 @@ class InstallDeps(ScriptTest):
         self.lacking_tools()
         self.stand_in(self.bin / "apt-cache", '[ "$2" = cmake ] || [ "$2" = valgrind ]')
         self.stand_in(self.bin / "apt-get", 'case "$*" in *valgrind) exit 100 ;; esac')
-        answer = self.install("--with", "perf", "--with", "valgrind", "bench")
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+        answer = self.install("--with perf --with valgrind bench")
         self.assertIn("going on without perf: no package provides it here", answer.stderr)
         self.assertIn("going on without valgrind\n", answer.stderr)
         self.assertTrue(self.apt_calls()[0].endswith(" cmake"))
 
     def test_other_systems_are_told_the_packages(self):
         self.debian.write_text("ID=fedora\n")
-        answer = self.install("test")
-        self.assertEqual(answer.returncode, 2)
+        answer = self.install("test", status=2)
         for name in ("dnf install", "pacman -S", "brew install", "google-benchmark-devel", "cli11"):
             self.assertIn(name, answer.stderr)
-        self.assertEqual(self.install("test", TASKBENCH_SKIP_INSTALL="1").returncode, 0)
+        self.install("test", TASKBENCH_SKIP_INSTALL="1")
         self.assertEqual(self.apt_calls(), [])
 
     def test_derived_systems_count_as_debian(self):
         self.debian.write_text('ID=linuxmint\nID_LIKE="ubuntu debian"\n')
-        self.assertEqual(self.install("bench").returncode, 0)
+        self.install("bench")
 
     def test_wrong_arguments_are_refused(self):
-        for arguments in (
-            [], ["benhc"], ["--all", "bench"], ["--with", "gdb", "bench"], ["--with"],
-        ):
-            self.assertEqual(self.install(*arguments).returncode, 2)
+        for options in ("", "benhc", "--all bench", "--with gdb bench", "--with"):
+            self.install(options, status=2)
 
 
 class Bench(ScriptTest):
@@ -207,9 +220,8 @@ class Bench(ScriptTest):
             self.stand_in(self.root / "scripts" / script)
         self.stand_in(self.root / "build/release/cli/taskbench")
 
-    def taskbench_call(self, *arguments, tools=""):
-        answer = self.run_script("scripts/bench", *arguments)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+    def taskbench_call(self, options="", tools=""):
+        self.run_script("scripts/bench", *options.split())
         calls = self.called()
         self.assertEqual(
             calls[-3:-1], [f"install-deps {tools}bench", "build release --target taskbench"])
@@ -217,34 +229,29 @@ class Bench(ScriptTest):
 
     def test_installs_what_counts_the_events_that_are_asked_for(self):
         perf, valgrind = "--with perf ", "--with valgrind "
-        for arguments, tools in (
-            (["--counters", "basic,software"], perf),
-            (["--counters=cycles"], perf),
-            (["--counters", "instructions-exact"], valgrind),
-            (["--counters", "basic,instructions-exact"], valgrind + perf),
-            (["--counters=instructions-exact", "--counters", "software"], valgrind + perf),
-            (["--report", "counters"], ""),
+        for options, tools in (
+            ("--counters basic,software", perf),
+            ("--counters=cycles", perf),
+            ("--counters instructions-exact", valgrind),
+            ("--counters basic,instructions-exact", valgrind + perf),
+            ("--counters=instructions-exact --counters software", valgrind + perf),
+            ("--report counters", ""),
         ):
-            call = self.taskbench_call(*arguments, tools=tools)
-            self.assertTrue(call.endswith(" ".join(arguments)), call)
+            call = self.taskbench_call(options, tools)
+            self.assertTrue(call.endswith(options), call)
 
-    def test_runs_all_workloads_and_writes_json(self):
-        expected = f"taskbench run {WORKLOADS} --json taskbench.json"
-        self.assertEqual(self.taskbench_call(), expected)
-
-    def test_hands_arguments_on(self):
-        expected = f"taskbench run {WORKLOADS} --json taskbench.json --workers 1,2"
-        self.assertEqual(self.taskbench_call("--workers", "1,2"), expected)
-
-    def test_workloads_and_json_of_the_user_take_the_place_of_its_own(self):
-        call = self.taskbench_call("ping_pong", "--json=x.json")
-        self.assertEqual(call, "taskbench run ping_pong --json=x.json")
-        call = self.taskbench_call("--json", "y.json")
-        self.assertEqual(call, f"taskbench run {WORKLOADS} --json y.json")
+    def test_what_the_user_gives_is_added_or_takes_the_place_of_its_own(self):
+        for options, expected in (
+            ("", f"{WORKLOADS} --json taskbench.json"),
+            ("--workers 1,2", f"{WORKLOADS} --json taskbench.json --workers 1,2"),
+            ("ping_pong --json=x.json", "ping_pong --json=x.json"),
+            ("--json y.json", f"{WORKLOADS} --json y.json"),
+        ):
+            self.assertEqual(self.taskbench_call(options), f"taskbench run {expected}")
 
     def test_fails_when_the_build_fails(self):
         self.stand_in(self.root / "scripts/build", "exit 3")
-        self.assertEqual(self.run_script("scripts/bench").returncode, 3)
+        self.run_script("scripts/bench", status=3)
         self.assertNotIn("taskbench", "".join(self.called()[2:]))
 
 
@@ -265,8 +272,7 @@ class Test(ScriptTest):
         ):
             with self.subTest(options):
                 self.calls.write_text("")
-                answer = self.run_script("scripts/test", *options, "-R", "queue")
-                self.assertEqual(answer.returncode, 0, answer.stderr)
+                self.run_script("scripts/test", *options, "-R", "queue")
                 calls = self.called()
                 self.assertEqual(
                     calls[:-1], ["install-deps test", *(f"build {build}" for build in builds)])
@@ -283,20 +289,19 @@ class Test(ScriptTest):
 
     def test_a_failing_build_or_test_fails(self):
         self.stand_in(self.bin / "ctest", "exit 8")
-        self.assertEqual(self.run_script("scripts/test").returncode, 8)
+        self.run_script("scripts/test", status=8)
         self.stand_in(self.root / "scripts/build", "exit 1")
-        self.assertEqual(self.run_script("scripts/test").returncode, 1)
+        self.run_script("scripts/test", status=1)
 
 
 class Build(ScriptTest):
     def test_presets_are_checked(self):
         for arguments in ([], ["../x"], ["--preset"]):
-            self.assertEqual(self.run_script("scripts/build", *arguments).returncode, 2)
+            self.run_script("scripts/build", *arguments, status=2)
 
     def test_a_failing_configure_step_shows_its_output(self):
         self.stand_in(self.bin / "cmake", "echo what is missing; exit 1")
-        answer = self.run_script("scripts/build", "release")
-        self.assertEqual(answer.returncode, 1)
+        answer = self.run_script("scripts/build", "release", status=1)
         self.assertIn("what is missing", answer.stderr)
 
 
@@ -312,7 +317,6 @@ class Package(ScriptTest):
         folder = self.root.parent / "out"
         for arguments, out in ((["--out", "out"], folder), ([], self.root / "build/package")):
             answer = self.run_script("scripts/package", *arguments, cwd=self.root.parent)
-            self.assertEqual(answer.returncode, 0, answer.stderr)
             packages = [f"{out}/libtaskbench-dev.deb", f"{out}/taskbench_1_all.deb"]
             self.assertEqual(answer.stdout.splitlines(), packages)
             self.assertEqual(sorted(str(path) for path in out.glob("*.deb*")), packages)
@@ -324,49 +328,36 @@ class Package(ScriptTest):
     def test_a_step_that_fails_shows_its_output_and_leaves_no_package(self):
         for command in ("cpack", "cmake"):
             self.stand_in(self.bin / command, "echo what went wrong; exit 1")
-            answer = self.run_script("scripts/package", "--out", str(self.root / "out"), cwd="/")
-            self.assertEqual(answer.returncode, 1)
+            answer = self.run_script("scripts/package", "--out", self.root / "out", status=1)
             self.assertIn("what went wrong", answer.stderr)
             self.assertEqual((answer.stdout, list((self.root / "out").iterdir())), ("", []))
-        self.assertEqual(self.run_script("scripts/package", "--ot").returncode, 2)
+        self.run_script("scripts/package", "--ot", status=2)
 
 
-class InstallTaskbench(ScriptTest):
+class InstallTaskbench(RepositoryTest):
     """From a repository whose script makes a package that is a note of its commit."""
 
     def setUp(self):
         super().setUp()
-        self.repository = self.root.parent / "repository"
         script = self.repository / "scripts/package"
         self.stand_in(script, 'cd "$(dirname "$0")" && git rev-parse HEAD >"$2/taskbench_1.deb"')
         script.write_text(script.read_text().replace("\ncd ", '\nmkdir -p "$2"\ncd ', 1))
-        self.git("init", "--quiet")
-        self.git("add", "--all")
-        self.commits = []
-        for message in ("one", "two"):
-            self.git("commit", "--quiet", "--allow-empty", "--message", message)
-            self.commits.append(self.git("rev-parse", "HEAD"))
+        self.one, self.two = self.commit("one"), self.commit("two")
         self.cache = self.root.parent / "cache"
         self.stand_in(self.bin / "apt-get", 'eval "package=\\${$#}"; cat "$package" 2>/dev/null')
         self.stand_in(self.bin / "sudo", 'exec "$@"')
         self.stand_in(self.bin / "taskbench", "echo taskbench 1")
 
-    def git(self, *arguments):
-        return subprocess.run(
-            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *arguments],
-            cwd=self.repository, capture_output=True, text=True, check=True,
-        ).stdout.strip()
-
-    def install(self, revision, repository=None):
+    def install(self, revision, **options):
         return self.run_script(
-            "scripts/install-taskbench", "--repository", str(repository or self.repository),
-            "--revision", revision, "--cache", str(self.cache),
+            "scripts/install-taskbench", "--repository", self.repository, "--revision", revision,
+            "--cache", self.cache, **options,
         )
 
     def test_builds_the_package_of_each_commit_once_and_installs_it(self):
-        for revision in (self.commits[0], self.commits[1], self.commits[0]):
+        for revision in (self.one, self.two, self.one):
             answer = self.install(revision)
-            self.assertEqual((answer.returncode, answer.stdout), (0, "taskbench 1\n"))
+            self.assertEqual(answer.stdout, "taskbench 1\n")
             self.assertIn(revision, answer.stderr)  # the content of what apt-get was given
         self.assertEqual(sum(call.startswith("package ") for call in self.called()), 2)
         self.assertEqual(len(list(self.cache.iterdir())), 2)
@@ -377,34 +368,28 @@ class InstallTaskbench(ScriptTest):
             f'case "$*" in *update*) touch "{self.root}/lists" ;; *) [ -e "{self.root}/lists" ] ;; '
             "esac",
         )
-        self.assertEqual(self.install(self.commits[0]).returncode, 0)
+        self.install(self.one)
         verbs = [call.split()[3] for call in self.called() if call.startswith("apt-get")]
         self.assertEqual(verbs, ["install", "update", "install"])
 
     def test_a_build_that_fails_leaves_nothing_in_the_cache(self):
         self.stand_in(self.repository / "scripts/package", "exit 1")
-        self.git("commit", "--quiet", "--all", "--message", "broken")
-        self.assertEqual(self.install(self.git("rev-parse", "HEAD")).returncode, 1)
+        self.install(self.commit("broken"), status=1)
         self.assertEqual(list(self.cache.iterdir()), [])
 
     def test_refuses_what_may_come_to_mean_another_commit(self):
-        for revision in ("main", self.commits[0][:39], self.commits[0].upper(), ""):
-            answer = self.install(revision)
-            self.assertNotEqual(answer.returncode, 0)
-            self.assertIn("--revision", answer.stderr)
+        for revision in ("main", self.one[:39], self.one.upper(), ""):
+            self.assertIn("--revision", self.install(revision, status=2).stderr)
         self.assertFalse(self.cache.exists())
-        self.assertNotEqual(self.install("0" * 40).returncode, 0)
+        self.install("0" * 40, status=128)
 
 
-class GatePr(ScriptTest):
+class GatePr(RepositoryTest):
     """In a repository whose build makes a taskbench that notes how it was called."""
 
     def setUp(self):
         super().setUp()
-        self.repository = self.root.parent / "repository"
-        self.repository.mkdir()
         self.out = self.repository / "taskbench-gate"
-        self.git("init", "--quiet", "--initial-branch", "main")
         self.put("scripts/install-deps", "#!/bin/sh\n")
         self.put(
             "scripts/build",
@@ -421,23 +406,11 @@ class GatePr(ScriptTest):
             "exit ${STATUS:-0}\n",
         )
 
-    def git(self, *arguments, cwd=None):
-        answer = subprocess.run(
-            ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *arguments],
-            cwd=cwd or self.repository, capture_output=True, text=True, check=True,
-        )
-        return answer.stdout.strip()
-
     def put(self, name, text):
         path = self.repository / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
-
-    def commit(self, message):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", message)
-        return self.git("rev-parse", "HEAD")
 
     def pull_request(self, gate_in_base=True):
         """A branch off main, which has gone on since; returns where they part."""
@@ -453,11 +426,10 @@ class GatePr(ScriptTest):
         self.git("checkout", "--quiet", "change")
         return fork
 
-    def gate_pr(self, *arguments, cwd=None, **environment):
+    def gate_pr(self, *arguments, **options):
         return self.run_script(
-            "scripts/gate-pr", *arguments, cwd=cwd or self.repository,
-            XDG_CACHE_HOME=str(self.root.parent / "cache"), **environment,
-        )
+            "scripts/gate-pr", *arguments, XDG_CACHE_HOME=str(self.root.parent / "cache"),
+            **{"cwd": self.repository, **options})
 
     def call(self, fork, head="HEAD", out="taskbench-gate", more=""):
         return (
@@ -472,8 +444,7 @@ class GatePr(ScriptTest):
     def test_the_taskbench_of_the_fork_judges_the_change_since_then(self):
         fork = self.pull_request()
         for status in (0, 3):
-            answer = self.gate_pr("--base", "main", STATUS=str(status))
-            self.assertEqual(answer.returncode, status, answer.stderr)
+            answer = self.gate_pr("--base", "main", status=status, STATUS=str(status))
             self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
         build = "build release --target taskbench of fork"
         self.assertEqual(self.called(), 2 * [build, self.call(fork), self.report()])
@@ -492,8 +463,7 @@ class GatePr(ScriptTest):
             ({"REPORT_STATUS": "2"}, "the verdict stands without it"), ({"NO_JSON": "1"}, ""),
         ):
             answer = self.gate_pr(
-                "--base", "main", "--taskbench", taskbench, STATUS="1", **environment)
-            self.assertEqual(answer.returncode, 1, answer.stderr)
+                "--base", "main", "--taskbench", taskbench, status=1, STATUS="1", **environment)
             self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
             self.assertIn(says, answer.stderr)
         self.assertEqual(self.called(), [self.call(fork), self.report(), self.call(fork)])
@@ -502,11 +472,10 @@ class GatePr(ScriptTest):
         fork = self.pull_request()
         taskbench = str(self.repository / "taskbench")
         self.git("checkout", "--quiet", "main")
-        answer = self.gate_pr(
+        self.gate_pr(
             "--base", "main", "--head", "change", "--out", "a b", "--taskbench", taskbench, "--",
             "--build", "make all", "--budget", "1m",
         )
-        self.assertEqual(answer.returncode, 0, answer.stderr)
         more = " --build make all --budget 1m"
         self.assertEqual(
             self.called(),
@@ -519,8 +488,8 @@ class GatePr(ScriptTest):
         (self.out / "report").mkdir()
         taskbench = self.root.parent / "silent"
         self.stand_in(taskbench, "exit 2")
-        answer = self.gate_pr("--base", "main", "--taskbench", str(taskbench))
-        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        answer = self.gate_pr("--base", "main", "--taskbench", taskbench, status=2)
+        self.assertEqual(answer.stdout, "")
         self.assertEqual(list(self.out.iterdir()), [])
 
     def test_without_a_judge_the_comment_says_that_there_is_no_verdict(self):
@@ -531,8 +500,7 @@ class GatePr(ScriptTest):
             ("no-such-taskbench", 2, "no-such-taskbench, which judges, is not installed"),
             (str(killed), 137, "taskbench gate ended with status 137"),
         ):
-            answer = self.gate_pr("--base", "main", "--taskbench", taskbench)
-            self.assertEqual(answer.returncode, status, answer.stderr)
+            answer = self.gate_pr("--base", "main", "--taskbench", taskbench, status=status)
             self.assertEqual(answer.stdout, "taskbench-gate/comment.md\n")
             lines = (self.out / "comment.md").read_text().splitlines()
             self.assertEqual(lines[0], "<!-- taskbench-gate -->")
@@ -541,18 +509,16 @@ class GatePr(ScriptTest):
     def test_a_judge_that_does_not_build_gives_no_verdict(self):
         self.put("scripts/build", "#!/bin/sh\nexit 1\n")
         self.pull_request()
-        answer = self.gate_pr("--base", "main")
-        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.gate_pr("--base", "main", status=2)
         self.assertIn("could not be built from", (self.out / "comment.md").read_text())
 
     def test_a_shallow_clone_is_told_what_to_fetch(self):
         self.pull_request()
         shallow = self.root.parent / "shallow"
         source = f"file://{self.repository}"
-        self.git("clone", "--quiet", "--depth", "1", "--no-single-branch", source, str(shallow))
+        self.git("clone", "--quiet", "--depth", "1", "--no-single-branch", source, shallow)
         for base in ("origin/main", "HEAD~3"):
-            answer = self.gate_pr("--base", base, cwd=shallow)
-            self.assertEqual(answer.returncode, 2, answer.stderr)
+            answer = self.gate_pr("--base", base, cwd=shallow, status=2)
             self.assertIn("git fetch --unshallow", answer.stderr)
 
     def test_refusals(self):
@@ -563,10 +529,8 @@ class GatePr(ScriptTest):
             (("--bsae", "HEAD"), "unknown argument '--bsae'"),
             (("HEAD",), "unknown argument 'HEAD'"),
         ):
-            answer = self.gate_pr(*arguments)
-            self.assertEqual(answer.returncode, 2, answer.stderr)
-            self.assertIn(f"gate-pr: {says}", answer.stderr)
-        self.assertEqual(self.gate_pr("--base", "HEAD", cwd="/").returncode, 2)
+            self.assertIn(f"gate-pr: {says}", self.gate_pr(*arguments, status=2).stderr)
+        self.gate_pr("--base", "HEAD", cwd="/", status=2)
 
 
 class DiffBaseline(ScriptTest):
@@ -584,14 +548,12 @@ class DiffBaseline(ScriptTest):
         self.folder = self.root.parent / "folder"
         self.folder.mkdir()
 
-    def diff(self, *arguments, **environment):
-        return self.run_script(
-            "scripts/diff-baseline", *arguments, cwd=self.folder, **environment
-        )
+    def diff(self, *arguments, **options):
+        return self.run_script("scripts/diff-baseline", *arguments, cwd=self.folder, **options)
 
     def test_builds_and_compares(self):
         for status in (0, 4):
-            self.assertEqual(self.diff(STATUS=str(status)).returncode, status)
+            self.diff(status=status, STATUS=str(status))
         program = str(self.binary).replace(" ", "\\ ")
         self.assertEqual(self.called()[:3], [
             "install-deps bench", "build release --target taskbench",
@@ -600,7 +562,7 @@ class DiffBaseline(ScriptTest):
         ])
 
     def test_saves(self):
-        self.assertEqual(self.diff("--save", "--program", "x").returncode, 0)
+        self.diff("--save", "--program", "x")
         self.assertEqual(
             self.called()[-1],
             "taskbench baseline save default --store ci/baselines --program x "
@@ -629,11 +591,11 @@ class DiffBaseline(ScriptTest):
             "taskbench baseline compare nightly --store s --program out/bench --x "
             "--journal o/compare.journal --markdown o/comment.md --json o/baseline.json --delta 5%"
         ])
-        self.assertEqual(self.diff("nightly").returncode, 2)
+        self.diff("nightly", status=2)
 
     def test_fails_when_the_build_fails(self):
         self.stand_in(self.root / "scripts/build", "exit 3")
-        self.assertEqual(self.diff().returncode, 3)
+        self.diff(status=3)
 
 
 if __name__ == "__main__":
