@@ -26,7 +26,7 @@ constexpr const char* kProgram = "taskbench";
 
 constexpr const char* kGeneralDescription =
     "Measures task schedulers.\n\n"
-    "Runs chained_spawn, ping_pong, spawn_many, spawn_local and yield_many on a work-stealing "
+    "Runs chained_spawn, ping_pong, spawn_many, yield_many and other workloads on a work-stealing "
     "scheduler, and prints and stores what they cost.";
 
 constexpr const char* kFooter =

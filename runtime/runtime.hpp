@@ -19,6 +19,7 @@
 
 #include "runtime/scheduler/options.hpp"
 #include "runtime/scheduler/table.hpp"
+#include "runtime/task/block_in_place.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/join_handle.hpp"
 #include "runtime/task/poll_fn.hpp"

@@ -9,7 +9,8 @@ namespace taskbench::workloads {
 
 std::span<const Workload> all() {
   static const std::array kTable{
-      chained_spawn(), ping_pong(), spawn_many(), spawn_local(), yield_many(),
+      chained_spawn(), ping_pong(), spawn_many(),     spawn_local(),
+      yield_many(),    imbalance(), blocking_calls(),
   };
   return kTable;
 }

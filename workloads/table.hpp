@@ -10,5 +10,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& spawn_many();
 [[nodiscard]] const Workload& spawn_local();
 [[nodiscard]] const Workload& yield_many();
+[[nodiscard]] const Workload& imbalance();
+[[nodiscard]] const Workload& blocking_calls();
 
 }  // namespace taskbench::workloads

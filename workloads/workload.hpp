@@ -34,6 +34,9 @@ struct Parameter {
 /// The value of every parameter of one workload, by name.
 using ParameterValues = std::map<std::string, std::uint64_t, std::less<>>;
 
+/// What a workload observes of itself, by name; the unit is in the name.
+using Figures = std::map<std::string, double>;
+
 /// A workload bound to a runtime and parameter values. Used from one thread, which must not be a
 /// worker of the runtime; the runtime must outlive it.
 class Instance {
@@ -47,6 +50,11 @@ class Instance {
   /// Checks that every task of all iterations since the last call ran exactly as often as it
   /// should. Not timed. Returns what was wrong, or nothing.
   [[nodiscard]] virtual std::optional<std::string> verify() = 0;
+
+  /// What it observed besides its time in all iterations since the last call: the mean of an
+  /// iteration, by the name that it has in result files. Not timed. What was not observed is left
+  /// out.
+  [[nodiscard]] virtual Figures take_figures() { return {}; }
 };
 
 struct Workload {

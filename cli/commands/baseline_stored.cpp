@@ -2,7 +2,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
 #include "cli/trials/baseline_store.hpp"
-#include "reports/json/baseline_answers.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/baseline.hpp"
 #include "workloads/machine/machine.hpp"
 

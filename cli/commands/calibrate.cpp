@@ -11,7 +11,9 @@
 #include "cli/trials/baseline_store.hpp"
 #include "cli/trials/noise_floors.hpp"
 #include "cli/trials/paired_trial.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/json/noise.hpp"
+#include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -239,9 +241,9 @@ class Calibration {
       trials_.push_back({.setup = std::move(setup), .instructions = {}, .samples = {}, .end = {}});
     }
     fs::create_directories(plan_.journal);
-    json::JournalWriter journal =
-        is_new ? json::JournalWriter::create(file_of(number), trials_.back().setup)
-               : json::JournalWriter::resume(file_of(number));
+    files::LineFile journal =
+        is_new ? files::LineFile::create(file_of(number), json::journal_line(trials_.back().setup))
+               : files::LineFile::resume(file_of(number));
     const double before_s = spent_s();
     const auto show = [&](const TrialProgress& now) {
       line_.show(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,

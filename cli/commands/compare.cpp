@@ -10,7 +10,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "reports/json/comparison.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/file_columns.hpp"
 #include "reports/render/files.hpp"

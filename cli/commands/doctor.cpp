@@ -9,7 +9,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "reports/json/doctor.hpp"
+#include "reports/json/answers.hpp"
 #include "reports/render/doctor.hpp"
 #include "reports/verdict/doctor.hpp"
 #include "workloads/machine/cpu_affinity.hpp"

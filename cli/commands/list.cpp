@@ -111,8 +111,10 @@ class ListCommand final : public Command {
       Listing list = topic.list();
       object[std::string(topic.name)] = std::move(list.json);
       if (!text.empty()) text += '\n';
-      text += render::in_rows(list.rows, std::vector<bool>(list.rows.front().size(), true),
-                              table_style().table_columns());
+      const std::vector<bool> left(list.rows.front().size(), true);
+      for (const auto& row : render::fitted(list.rows, left, table_style().table_columns())) {
+        text += row + '\n';
+      }
     }
     return printed(form_->is_json ? object.dump(2) + '\n' : text);
   }

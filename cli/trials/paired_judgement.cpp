@@ -324,9 +324,9 @@ class Comparison {
       setup.noise_floors = noise_floors(plan_.store, measure::probe_machine(), setup.benchmarks,
                                         measure::probe_environment("").date);
     }
-    json::JournalWriter journal = resumes
-                                      ? json::JournalWriter::resume(plan_.output.journal)
-                                      : json::JournalWriter::create(plan_.output.journal, setup);
+    files::LineFile journal =
+        resumes ? files::LineFile::resume(plan_.output.journal)
+                : files::LineFile::create(plan_.output.journal, json::journal_line(setup));
     ProgressLine line = progress();
     count_instructions(
         programs, bench, [&](const std::string& text) { line.show(text); }, journal, trial_);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <map>
 
+#include "reports/json/paired.hpp"
+#include "reports/json/reader.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
@@ -275,7 +277,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
 
 void count_instructions(const TrialPrograms& programs, const Bench& bench,
                         const std::function<void(const std::string&)>& progress,
-                        json::JournalWriter& journal, model::PairedTrial& trial) {
+                        files::LineFile& journal, model::PairedTrial& trial) {
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
   const std::size_t all = 2 * names.size();
@@ -288,14 +290,14 @@ void count_instructions(const TrialPrograms& programs, const Bench& bench,
                          name_of(sample.side), sample.benchmark));
     count(of(programs, sample.side), bench, sample);
     if (bench.stop.stop_requested()) return;  // what was told to stop has not failed
-    journal.append(sample);
+    journal.append(json::journal_line(sample));
     trial.instructions.push_back(std::move(sample));
   }
 }
 
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
                bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
-               json::JournalWriter& journal, model::PairedTrial& trial) {
+               files::LineFile& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
@@ -306,7 +308,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     sample.position = done % model::kBlockSize;
     if (sample.position == 0) {
       trial.end = end_of(trial, spent_s, budget_s, ends_when_decided);
-      if (trial.end) return journal.append(*trial.end);
+      if (trial.end) return journal.append(json::journal_line(*trial.end));
     }
     const auto drawn = measure::block_plan(trial.setup.seed, sample.block);
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
@@ -321,7 +323,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     for (const auto& benchmark : measured->result.cases) {
       sample.counters[benchmark.name] = counters_of(benchmark);
     }
-    journal.append(sample);
+    journal.append(json::journal_line(sample));
     trial.samples.push_back(std::move(sample));
   }
 }

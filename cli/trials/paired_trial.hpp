@@ -6,7 +6,7 @@
 
 #include "cli/names.hpp"
 #include "cli/trials/measured_process.hpp"
-#include "reports/json/journal.hpp"
+#include "reports/files/line_file.hpp"
 #include "reports/model/paired.hpp"
 #include "workloads/measure/program.hpp"
 
@@ -67,7 +67,7 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 /// to stop. Throws JournalError.
 void count_instructions(const TrialPrograms& programs, const Bench& bench,
                         const std::function<void(const std::string&)>& progress,
-                        json::JournalWriter& journal, model::PairedTrial& trial);
+                        files::LineFile& journal, model::PairedTrial& trial);
 
 /// Goes on with `trial` until it has an end or is told to stop. It ends when all is decided, if
 /// `ends_when_decided`, and else with the budget or the number of blocks. Each sample is appended
@@ -75,6 +75,6 @@ void count_instructions(const TrialPrograms& programs, const Bench& bench,
 /// was complete.
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
                bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
-               json::JournalWriter& journal, model::PairedTrial& trial);
+               files::LineFile& journal, model::PairedTrial& trial);
 
 }  // namespace taskbench::cli

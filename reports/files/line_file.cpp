@@ -21,12 +21,7 @@ namespace {
 }  // namespace
 
 std::string journal_text(const std::filesystem::path& path) {
-  std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    fail_journal(path, "is no regular file");
-  }
-  FileContent content = read_file(path);
+  FileContent content = read_regular_file(path);
   if (!content.ok()) fail_journal(path, content.error);
   return std::move(content.bytes);
 }
@@ -39,14 +34,14 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
     try {
       take(content.substr(0, newline), number);
     } catch (const std::exception& error) {
-      fail_journal(
-          path, fmt::format("line {} is not one of a taskbench journal: {}", number, error.what()));
+      fail_journal(path, fmt::format("line {} does not belong in a taskbench journal: {}", number,
+                                     error.what()));
     }
     content.remove_prefix(newline + 1);
   }
   if (number == 0) {
-    fail_journal(
-        path, "this is no journal: not even its first line is complete; delete it to begin anew");
+    fail_journal(path,
+                 "is not a journal: not even its first line is complete; delete it to begin anew");
   }
 }
 
@@ -55,7 +50,7 @@ LineFile LineFile::create(const std::filesystem::path& path, std::string first) 
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     if (errno == EEXIST)
-      fail_journal(path, "exists; go on with it by --resume, or name another file");
+      fail_journal(path, "exists; continue it with --resume, or name another file");
     fail_journal(path, fmt::format("cannot be created: {}", std::strerror(errno)));
   }
   LineFile file(path, descriptor);
@@ -92,7 +87,7 @@ LineFile::~LineFile() {
 
 void LineFile::lock() {
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
-    fail_journal(path_, "another taskbench writes to it");
+    fail_journal(path_, "another taskbench is writing to it");
 }
 
 void LineFile::append(std::string line) {

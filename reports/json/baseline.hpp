@@ -3,18 +3,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "reports/files/line_file.hpp"
 #include "reports/model/baseline.hpp"
 
 namespace taskbench::reports::json {
-
-/// The fields of a key by their names.
-[[nodiscard]] nlohmann::ordered_json key_object(const std::vector<model::KeyField>& fields);
 
 /// The same series gives the same bytes.
 [[nodiscard]] std::string baseline_file(const model::Series& series);

@@ -1,9 +1,6 @@
 #include "reports/json/drift.hpp"
 
 #include <cmath>
-#include <concepts>
-#include <cstdint>
-#include <string>
 
 #include "reports/json/field.hpp"
 #include "reports/verdict/drift.hpp"
@@ -23,13 +20,6 @@ void for_each_fact(Drift& drift, const Visitor& visit) {
   visit("swapped_pages", drift.swapped_pages);
 }
 
-/// Whether the value is of that type; others would be cut to something else.
-bool holds(const Json& value, double) { return value.is_number(); }
-bool holds(const Json& value, std::int64_t) {
-  return value.is_number_integer() &&
-         (!value.is_number_unsigned() || std::in_range<std::int64_t>(value.get<std::uint64_t>()));
-}
-
 }  // namespace
 
 Json drift_object(const model::Drift& drift) {
@@ -41,7 +31,7 @@ Json drift_object(const model::Drift& drift) {
       return;
     }
     object[name] = nullptr;
-    reasons[name] = fact ? "it is no finite number" : fact.reason;
+    reasons[name] = fact ? "it is not a finite number" : fact.reason;
   });
   object["reasons"] = std::move(reasons);
   object["moved"] = Json::array();
@@ -53,13 +43,9 @@ Json drift_object(const model::Drift& drift) {
 
 model::Drift drift_from(const Json& object) {
   model::Drift drift;
-  if (!object.is_object()) return drift;
-  drift.seconds = number_in(object, "seconds").value_or(0);
+  drift.seconds = found_in<double>(object, "seconds").value_or(0);
   for_each_fact(drift, [&]<class T>(const char* name, model::Fact<T>& fact) {
-    const auto found = object.find(name);
-    if (found != object.end() && holds(*found, T{})) {
-      fact = model::Fact<T>::known(found->template get<T>());
-    }
+    if (const auto found = found_in<T>(object, name)) fact = model::Fact<T>::known(*found);
   });
   return drift;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -14,23 +13,21 @@ namespace {
 
 Json event_object(const model::EventCount& event, std::uint64_t operations) {
   const auto spread = stats::spread_of(event.per_iteration);
-  const auto of_spread = [&](auto part) { return spread ? number_or_null(part(*spread)) : Json(); };
+  const auto of_spread = [&](std::optional<double> value) {
+    return spread ? number_or_null(value) : Json();
+  };
+  const stats::Spread known = spread.value_or(stats::Spread{});
   Json result;
   result["event"] = event.event;
   result["unit"] = text_or_null(event.unit);
-  result["samples"] = spread ? spread->samples : 0;
-  result["median"] = of_spread([](const auto& s) { return std::optional(s.median); });
-  result["mad"] = of_spread([](const auto& s) { return s.mad; });
-  result["min"] = of_spread([](const auto& s) { return std::optional(s.min); });
-  result["max"] = of_spread([](const auto& s) { return std::optional(s.max); });
-  result["median_per_operation"] = of_spread([operations](const auto& s) {
-    return operations > 0 ? std::optional(s.median / static_cast<double>(operations))
-                          : std::nullopt;
-  });
-  result["values"] = Json::array();
-  for (const double value : event.per_iteration) {
-    if (std::isfinite(value)) result["values"].push_back(value);
-  }
+  result["samples"] = known.samples;
+  result["median"] = of_spread(known.median);
+  result["mad"] = of_spread(known.mad);
+  result["min"] = of_spread(known.min);
+  result["max"] = of_spread(known.max);
+  result["median_per_operation"] =
+      operations > 0 ? of_spread(known.median / static_cast<double>(operations)) : Json();
+  result["values"] = finite_numbers(event.per_iteration);
   result["counted_share"] = number_or_null(event.counted_share);
   result["user_only"] = event.user_only;
   result["reason"] = text_or_null(event.unavailable);
@@ -57,15 +54,13 @@ Json counter_pass_object(const model::CounterPass& pass) {
 std::vector<model::EventCount> read_events(const Json& array) {
   std::vector<model::EventCount> events;
   for (const Json& each : array) {
-    if (!each.is_object() || text_or_empty(each, "event").empty()) continue;
+    if (text_in(each, "event").empty()) continue;
     model::EventCount& event = events.emplace_back();
-    event.event = text_or_empty(each, "event");
-    event.unit = text_or_empty(each, "unit");
-    event.unavailable = text_or_empty(each, "reason");
-    for (const Json& value : array_in(each, "values")) {
-      if (value.is_number()) event.per_iteration.push_back(value.get<double>());
-    }
-    event.counted_share = number_in(each, "counted_share");
+    event.event = text_in(each, "event");
+    event.unit = text_in(each, "unit");
+    event.unavailable = text_in(each, "reason");
+    event.per_iteration = numbers_in(each, "values");
+    event.counted_share = found_in<double>(each, "counted_share");
     event.user_only = is_true(each, "user_only");
   }
   return events;

@@ -5,25 +5,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 namespace taskbench::reports::json {
 
 void Field::fail(std::string_view what) const {
-  throw FieldError(where_.empty() ? fmt::format("it {}", what)
+  throw ParseError(where_.empty() ? fmt::format("it {}", what)
                                   : fmt::format("field '{}' {}", where_, what));
 }
 
 Field Field::at(const std::string& key) const {
-  if (!value_->is_object()) fail("is no object");
+  if (!value_->is_object()) fail("is not an object");
   const auto found = value_->find(key);
   std::string where = where_.empty() ? key : where_ + '.' + key;
-  if (found == value_->end()) throw FieldError(fmt::format("field '{}' is missing", where));
-  return {*found, std::move(where)};
+  if (found == value_->end()) throw ParseError(fmt::format("field '{}' is missing", where));
+  return Field(*found, std::move(where));
 }
 
 std::vector<Field> Field::elements() const {
-  if (!value_->is_array()) fail("is no array");
+  if (!value_->is_array()) fail("is not an array");
   std::vector<Field> result;
   result.reserve(value_->size());
   for (const Json& each : *value_) {
@@ -33,7 +34,7 @@ std::vector<Field> Field::elements() const {
 }
 
 std::vector<std::pair<std::string, Field>> Field::members() const {
-  if (!value_->is_object()) fail("is no object");
+  if (!value_->is_object()) fail("is not an object");
   std::vector<std::pair<std::string, Field>> result;
   result.reserve(value_->size());
   for (const auto& [key, value] : value_->items()) {
@@ -42,43 +43,14 @@ std::vector<std::pair<std::string, Field>> Field::members() const {
   return result;
 }
 
-std::string Field::text() const {
-  if (!value_->is_string()) fail("is no text");
-  return value_->get<std::string>();
-}
-
-std::string Field::text_or_empty() const { return value_->is_null() ? std::string{} : text(); }
-
 std::int64_t Field::whole(std::int64_t min, std::int64_t max) const {
   const bool fits = value_->is_number_unsigned()
                         ? std::cmp_less_equal(value_->get<std::uint64_t>(), max)
                         : value_->is_number_integer();
   if (!fits || value_->get<std::int64_t>() < min || value_->get<std::int64_t>() > max) {
-    fail(fmt::format("is no whole number from {} to {}", min, max));
+    fail(fmt::format("is not a whole number from {} to {}", min, max));
   }
   return value_->get<std::int64_t>();
-}
-
-std::uint64_t Field::seed() const {
-  if (!value_->is_number_unsigned()) fail("is no whole number of 0 or more");
-  return value_->get<std::uint64_t>();
-}
-
-double Field::number() const {
-  if (!value_->is_number()) fail("is no number");
-  return value_->get<double>();
-}
-
-double Field::not_negative() const {
-  const double value = value_->is_number() ? value_->get<double>() : std::nan("");
-  if (!std::isfinite(value) || value < 0) fail("is no number of 0 or more");
-  return value;
-}
-
-double Field::positive() const {
-  const double value = value_->is_number() ? value_->get<double>() : std::nan("");
-  if (!std::isfinite(value) || value <= 0) fail("is no positive number");
-  return value;
 }
 
 void Field::get_to(bool& value) const {
@@ -86,8 +58,28 @@ void Field::get_to(bool& value) const {
   value = value_->get<bool>();
 }
 
+void Field::get_to(double& value) const {
+  if (!value_->is_number()) fail("is not a number");
+  value = value_->get<double>();
+}
+
+void Field::get_to(std::uint64_t& value) const {
+  if (!value_->is_number_unsigned()) fail("is not a whole number of 0 or more");
+  value = value_->get<std::uint64_t>();
+}
+
+void Field::get_to(std::string& value) const {
+  if (!value_->is_string()) fail("is not a text");
+  value = value_->get<std::string>();
+}
+
+void Field::get_to(std::vector<model::KeyField>& value) const {
+  value.clear();
+  for (const auto& [name, member] : members()) value.push_back({name, member.get<std::string>()});
+}
+
 std::size_t Field::place_among(const std::string_view* words, std::size_t count) const {
-  const std::string word = text();
+  const auto word = get<std::string>();
   const std::span all(words, count);
   const auto found = std::ranges::find(all, word);
   if (found == all.end()) {
@@ -96,8 +88,33 @@ std::size_t Field::place_among(const std::string_view* words, std::size_t count)
   return static_cast<std::size_t>(found - all.begin());
 }
 
+void is_positive(const Field& field) {
+  const Json& value = field.json();
+  const bool fits = value.is_number() && std::isfinite(value.get<double>());
+  if (!fits || value.get<double>() <= 0) field.fail("is not a positive number");
+}
+
+void is_not_negative(const Field& field) {
+  const Json& value = field.json();
+  const bool fits = value.is_number() && std::isfinite(value.get<double>());
+  if (!fits || value.get<double>() < 0) field.fail("is not a number of 0 or more");
+}
+
 void is_chance(const Field& field) {
-  if (field.positive() >= 1) field.fail("is not a chance between 0 and 1");
+  is_positive(field);
+  if (field.get<double>() >= 1) field.fail("is not between 0 and 1");
+}
+
+void is_not_empty(const Field& field) {
+  if (field.json().empty()) field.fail("is empty");
+}
+
+void is_version(const Field& field, int oldest, int newest) {
+  const auto found = field.whole(oldest, std::numeric_limits<std::int64_t>::max());
+  if (found > newest) {
+    field.fail(fmt::format("is {}; this taskbench reads versions up to {}: use a later taskbench",
+                           found, newest));
+  }
 }
 
 std::string file_text(const Json& document) {
@@ -114,38 +131,24 @@ Json number_or_null(std::optional<double> number) {
   return number && std::isfinite(*number) ? Json(*number) : Json();
 }
 
-std::string text_or_empty(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+Json finite_numbers(const std::vector<double>& numbers) {
+  Json list = Json::array();
+  std::ranges::copy_if(numbers, std::back_inserter(list),
+                       [](double number) { return std::isfinite(number); });
+  return list;
 }
 
-std::optional<double> number_in(const Json& object, const char* key) {
+const Json& part_in(const Json& object, const std::string& key, const Json& empty) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
+  return found != object.end() && found->type() == empty.type() ? *found : empty;
 }
 
-std::optional<std::uint64_t> count_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned()) return std::nullopt;
-  return found->get<std::uint64_t>();
-}
-
-bool is_true(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_boolean() && found->get<bool>();
-}
-
-const Json& array_in(const Json& object, const char* key) {
-  static const Json empty = Json::array();
-  const auto found = object.find(key);
-  return found != object.end() && found->is_array() ? *found : empty;
-}
-
-const Json& object_in(const Json& object, const char* key) {
-  static const Json empty = Json::object();
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : empty;
+std::vector<double> numbers_in(const Json& object, const std::string& key) {
+  std::vector<double> numbers;
+  for (const Json& each : part_in(object, key, kEmptyArray)) {
+    if (each.is_number()) numbers.push_back(each.get<double>());
+  }
+  return numbers;
 }
 
 }  // namespace taskbench::reports::json

@@ -20,22 +20,18 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "reports/json/parse.hpp"
+#include "reports/model/machine_key.hpp"
+
 namespace taskbench::reports::json {
 
 using Json = nlohmann::ordered_json;
-
-/// What is wrong with which field.
-class FieldError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A struct, const where it is written.
 template <class T, class Struct>
@@ -52,10 +48,12 @@ template <class Enum>
 }
 
 /// A value of a JSON document with its place in it. Refers to the document, which must outlive it.
+/// What is not as it should be throws ParseError.
 class Field {
  public:
   /// `where`: "settings.seed", "processes[3].real_ns"; empty for the document itself.
-  Field(const Json& value, std::string where) : value_(&value), where_(std::move(where)) {}
+  explicit Field(const Json& value, std::string where = {})
+      : value_(&value), where_(std::move(where)) {}
 
   [[noreturn]] void fail(std::string_view what) const;
 
@@ -66,13 +64,7 @@ class Field {
   [[nodiscard]] const Json& json() const { return *value_; }
 
   [[nodiscard]] bool is_null() const { return value_->is_null(); }
-  [[nodiscard]] std::string text() const;
-  [[nodiscard]] std::string text_or_empty() const;  ///< empty for null
   [[nodiscard]] std::int64_t whole(std::int64_t min, std::int64_t max) const;
-  [[nodiscard]] std::uint64_t seed() const;
-  [[nodiscard]] double number() const;
-  [[nodiscard]] double not_negative() const;
-  [[nodiscard]] double positive() const;
 
   template <class T>
   [[nodiscard]] T get() const {
@@ -81,16 +73,10 @@ class Field {
     return value;
   }
 
-  /// What a key that may be missing has.
-  template <class T>
-  [[nodiscard]] T value(const std::string& key, T otherwise) const {
-    return contains(key) ? at(key).template get<T>() : otherwise;
-  }
-
   void get_to(bool& value) const;
-  void get_to(double& value) const { value = number(); }
-  void get_to(std::uint64_t& value) const { value = seed(); }
-  void get_to(std::string& value) const { value = text(); }
+  void get_to(double& value) const;
+  void get_to(std::uint64_t& value) const;
+  void get_to(std::string& value) const;
 
   template <std::signed_integral T>
   void get_to(T& value) const {
@@ -115,6 +101,9 @@ class Field {
     value = is_null() ? std::nullopt : std::optional(get<T>());
   }
 
+  /// An object, with a text for each.
+  void get_to(std::vector<model::KeyField>& value) const;
+
   template <class Enum>
   requires std::is_enum_v<Enum>
   void get_to(Enum& value) const {
@@ -134,15 +123,20 @@ class Field {
 };
 
 // What may be asked of a field before it is read.
-inline void is_positive(const Field& field) { static_cast<void>(field.positive()); }
-inline void is_not_negative(const Field& field) { static_cast<void>(field.not_negative()); }
+void is_positive(const Field& field);
+void is_not_negative(const Field& field);
 void is_chance(const Field& field);  ///< between 0 and 1
+void is_not_empty(const Field& field);
+
+/// Whether this taskbench reads that version. Older ones than `oldest` were never written.
+void is_version(const Field& field, int oldest, int newest);
+
 template <std::int64_t least, std::int64_t most>
 void is_whole(const Field& field) {
   static_cast<void>(field.whole(least, most));
 }
 
-/// Reads an object by its description. Throws FieldError.
+/// Reads an object by its description. Throws ParseError.
 class Reader {
  public:
   explicit Reader(const Field& object) : object_(object) {}
@@ -168,7 +162,23 @@ class Reader {
 
   /// An empty text is null.
   void text_or_null(const std::string& key, std::string& value) {
-    value = object_.at(key).text_or_empty();
+    value = object_.at(key).get<std::optional<std::string>>().value_or("");
+  }
+
+  /// Either the reason why there is no value, or the members of the value.
+  template <class T, class Describe>
+  void either(const std::string& key, std::string& reason, std::optional<T>& value,
+              const Describe& describe_value) {
+    if (object_.contains(key)) return (*this)(key, reason);
+    reason.clear();
+    describe_value(value.emplace());
+  }
+
+  /// Some members of a struct, in an object of their own.
+  template <class Describe>
+  void part(const std::string& key, const Describe& describe_part) {
+    Reader inner(object_.at(key));
+    describe_part(inner);
   }
 
   /// The members of a struct that may be missing, all null then. `key` is one of them.
@@ -207,6 +217,20 @@ class Writer {
     (*this)(key, value.empty() ? std::nullopt : std::optional(value));
   }
 
+  template <class T, class Describe>
+  void either(const std::string& key, const std::string& reason, const std::optional<T>& value,
+              const Describe& describe_value) {
+    if (!value) return (*this)(key, reason);
+    describe_value(*value);
+  }
+
+  template <class Describe>
+  void part(const std::string& key, const Describe& describe_part) {
+    Writer inner;
+    describe_part(inner);
+    object[key] = std::move(inner.object);
+  }
+
   template <class Struct>
   void members(const std::string& /*of them*/, const std::optional<Struct>& value) {
     is_null_ = !value;
@@ -231,6 +255,12 @@ void Field::get_to(Struct& value) const {
 namespace detail {
 
 inline Json as_json(const std::string& text) { return text; }
+
+inline Json as_json(const std::vector<model::KeyField>& fields) {
+  Json result = Json::object();
+  for (const model::KeyField& field : fields) result[field.name] = field.value;
+  return result;
+}
 
 template <class T>
 requires std::is_arithmetic_v<T> Json as_json(T number) { return number; }
@@ -284,17 +314,41 @@ Json json_of(const T& value) {
 
 [[nodiscard]] Json text_or_null(std::string_view text);
 
-/// A number that is not finite is not known either.
+/// A number that is not finite is not known either, and in a list left out.
 [[nodiscard]] Json number_or_null(std::optional<double> number);
+[[nodiscard]] Json finite_numbers(const std::vector<double>& numbers);
 
-// For readers that leave out what they do not understand: of a key that may be missing, null, or
-// something else.
+// For readers that leave out what they do not understand.
 
-[[nodiscard]] std::string text_or_empty(const Json& object, const char* key);
-[[nodiscard]] std::optional<double> number_in(const Json& object, const char* key);
-[[nodiscard]] std::optional<std::uint64_t> count_in(const Json& object, const char* key);
-[[nodiscard]] bool is_true(const Json& object, const char* key);
-[[nodiscard]] const Json& array_in(const Json& object, const char* key);   ///< or an empty one
-[[nodiscard]] const Json& object_in(const Json& object, const char* key);  ///< or an empty one
+/// What the key has, if that is of the type.
+template <class T>
+[[nodiscard]] std::optional<T> found_in(const Json& object, const std::string& key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return std::nullopt;
+  bool fits = found->is_number();
+  if constexpr (std::same_as<T, bool>) {
+    fits = found->is_boolean();
+  } else if constexpr (std::same_as<T, std::string>) {
+    fits = found->is_string();
+  } else if constexpr (std::unsigned_integral<T>) {
+    fits = found->is_number_unsigned();
+  } else if constexpr (std::signed_integral<T>) {
+    fits = found->is_number_unsigned() ? std::in_range<T>(found->template get<std::uint64_t>())
+                                       : found->is_number_integer();
+  }
+  return fits ? std::optional(found->template get<T>()) : std::nullopt;
+}
+
+[[nodiscard]] inline std::string text_in(const Json& object, const std::string& key) {
+  return found_in<std::string>(object, key).value_or("");
+}
+[[nodiscard]] inline bool is_true(const Json& object, const std::string& key) {
+  return found_in<bool>(object, key).value_or(false);
+}
+/// Or `empty`, which is of the type that is meant.
+[[nodiscard]] const Json& part_in(const Json& object, const std::string& key, const Json& empty);
+inline const Json kEmptyArray = Json::array();
+inline const Json kEmptyObject = Json::object();
+[[nodiscard]] std::vector<double> numbers_in(const Json& object, const std::string& key);
 
 }  // namespace taskbench::reports::json

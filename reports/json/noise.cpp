@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "reports/files/file_content.hpp"
 #include "reports/json/field.hpp"
-#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 
 namespace taskbench::reports::json {
@@ -40,18 +37,16 @@ namespace {
 constexpr const char* kVersionKey = "taskbench_noise";
 
 model::NoiseCalibration noise_from(const Field& document) {
-  if (document.at(kVersionKey).get<int>() != model::kNoiseVersion) {
-    throw std::runtime_error("it is of another version");
-  }
+  is_version(document.at(kVersionKey), model::kNoiseVersion, model::kNoiseVersion);
   model::NoiseCalibration noise;
   document.at("date").get_to(noise.date);
   for (const auto& [name, value] : document.at("machine").members()) {
-    noise.machine.push_back({name, value.text_or_empty()});
+    noise.machine.push_back({name, value.get<std::optional<std::string>>().value_or("")});
   }
   Reader reader(document);
   describe_trials(reader, noise);
   for (const Field& row : document.at("benchmarks").elements()) {
-    row.get_to(noise.benchmarks[row.at("name").text()]);
+    row.get_to(noise.benchmarks[row.at("name").get<std::string>()]);
   }
   return noise;
 }
@@ -89,12 +84,13 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
 model::NoiseCalibration read_noise(const std::filesystem::path& path) {
   const files::FileContent content = files::read_file(path);
   try {
-    if (!content.ok()) throw std::runtime_error("it " + content.error);
+    if (!content.ok()) throw ParseError("it " + content.error);
     const Json document = parse_json(content.bytes);
-    return noise_from(Field(document, ""));
-  } catch (const std::exception& error) {
+    return noise_from(Field(document));
+  } catch (const ParseError& error) {
     throw ReadError(fmt::format(
-        "{}: no calibration of this version: {}; remove it, or measure anew by taskbench calibrate",
+        "{}: not a calibration of this version: {}; remove it, or measure anew with `taskbench "
+        "calibrate`",
         path.string(), error.what()));
   }
 }

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdint>
 #include <set>
-#include <stdexcept>
 
+#include "reports/files/line_file.hpp"
 #include "reports/json/drift.hpp"
-#include "reports/json/journal.hpp"
-#include "reports/json/paired_fields.hpp"
-#include "reports/json/parse.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/verdict_fields.hpp"
 #include "reports/verdict/drift.hpp"
@@ -23,6 +22,92 @@ inline constexpr std::array<std::string_view, 3> kWords<Outcome>{"judged", "iden
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Stage>{"build", "start", "measure",
                                                                "compare"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<model::Side>{"base", "head"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<model::CpuTimeOf>{"process", "main_thread"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<model::TrialEnd>{"decided", "budget",
+                                                                         "blocks"};
+
+template <class Io, Like<model::CpuUse> Use>
+void describe(Io& io, Use& use) {
+  io("cpu_s", use.total_s);
+  io("others_s", use.others_s);
+  io("stolen_s", use.stolen_s);
+}
+
+template <class Io, Like<model::MachineUse> Use>
+void describe(Io& io, Use& use) {
+  io("seconds", use.seconds, is_not_negative);
+  io.members("cpu_s", use.cpu.value);
+  io("thermal_throttles", use.thermal_throttles);
+  io("quota_throttles", use.quota_throttles);
+  io("swapped_pages", use.swapped_pages);
+}
+
+template <class Io, Like<model::PairedProgram> Program>
+void describe(Io& io, Program& program) {
+  io("command", program.command);
+  io("digest", program.digest);
+  io.unless_default("revision", program.revision);
+  io.unless_default("commit", program.commit);
+}
+
+template <class Io, Like<model::LeftOut> LeftOut>
+void describe(Io& io, LeftOut& left_out) {
+  io("name", left_out.name);
+  io("reason", left_out.reason);
+}
+
+void is_below_one_half(const Field& field) {
+  if (field.get<double>() >= 0.5) field.fail("is not below one half");
+}
+
+template <class Io, Like<model::PairedSetup> Setup>
+void describe(Io& io, Setup& setup) {
+  io("base", setup.base);
+  io("head", setup.head);
+  io("seed", setup.seed);
+  io("alpha", setup.alpha, is_chance);
+  io("pass_error", setup.pass_error, is_chance, is_below_one_half);
+  io("delta", setup.delta, is_positive);
+  io("repetitions", setup.repetitions, is_whole<1, 1'000'000'000>);
+  io("min_time_s", setup.min_time_s, is_positive);
+  io("max_blocks", setup.max_blocks, is_whole<1, 1'000'000>);
+  io.since("counts_instructions", setup.counts_instructions);
+  io("benchmarks", setup.benchmarks, is_not_empty);
+  io("only_base", setup.only_base);
+  io("only_head", setup.only_head);
+  io.since("failing_in_base", setup.failing_in_base);
+  io.since("left_out", setup.left_out);
+  io("iterations", setup.iterations);
+  io("noise_floors", setup.noise_floors);
+  io.since("cpu_time_of", setup.cpu_time_of);
+  io.since("reproduce", setup.reproduce);
+  io.unless_default("budget_s", setup.budget_s, is_positive);
+  io.unless_default("trials", setup.trials, is_positive);
+  io.unless_default("timeout_s", setup.timeout_s, is_positive);
+}
+
+template <class Io, Like<model::InstructionSample> Sample>
+void describe(Io& io, Sample& sample) {
+  io("instructions_of", sample.benchmark);
+  io("side", sample.side);
+  io("per_iteration", sample.per_iteration);
+  io.text_or_null("reason", sample.unavailable);
+}
+
+template <class Io, Like<model::ProcessSample> Sample>
+void describe(Io& io, Sample& sample) {
+  io("block", sample.block);
+  io("position", sample.position);
+  io("side", sample.side);
+  io("took_s", sample.took_s, is_not_negative);
+  io("real_ns", sample.real_ns);
+  io("counters", sample.counters);
+  io.since("machine", sample.machine);
+}
 
 template <class Io, Like<model::PairedFailure> Failure>
 void describe(Io& io, Failure& failure) {
@@ -35,8 +120,75 @@ void describe(Io& io, Failure& failure) {
 
 namespace {
 
-constexpr std::string_view kMark = "taskbench_paired";
+using model::InstructionSample;
+using model::PairedSetup;
+using model::PairedTrial;
+using model::ProcessSample;
+using model::Side;
+using model::TrialEnd;
+
+constexpr const char* kMark = "taskbench_paired";
+constexpr const char* kTrialJournalMark = "taskbench_journal";
 constexpr int kPairedVersion = 1;
+
+/// The setup as the first line of a journal.
+Json setup_line(const PairedSetup& setup) {
+  Json line{{kTrialJournalMark, model::kJournalVersion}};
+  line.update(json_of(setup));
+  return line;
+}
+
+PairedSetup paired_setup_from(const Field& line) {
+  is_version(line.at(kTrialJournalMark), 1, model::kJournalVersion);
+  auto setup = line.get<PairedSetup>();
+  for (const std::string& name : setup.benchmarks) (void)line.at("noise_floors").at(name);
+  return setup;
+}
+
+InstructionSample instructions_from(const Field& line, const PairedTrial& trial) {
+  auto sample = line.get<InstructionSample>();
+  const std::size_t place = trial.instructions.size();
+  const auto& names = trial.setup.benchmarks;
+  if (!trial.setup.counts_instructions || place / 2 >= names.size() ||
+      sample.benchmark != names[place / 2] || (sample.side == Side::head) != (place % 2 == 1)) {
+    line.fail("is not the count that follows the one before");
+  }
+  if (sample.per_iteration.empty() == sample.unavailable.empty()) {
+    line.fail("needs counts or a reason, and not both");
+  }
+  for (const Field& count : line.at("per_iteration").elements()) is_positive(count);
+  return sample;
+}
+
+ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
+  auto sample = line.get<ProcessSample>();
+  const auto place = static_cast<int>(trial.samples.size());
+  if (sample.block != place / model::kBlockSize || sample.position != place % model::kBlockSize) {
+    line.fail("is not the process that follows the one before");
+  }
+  for (const std::string& name : trial.setup.benchmarks) {
+    const auto found = sample.real_ns.find(name);
+    if (found == sample.real_ns.end() || !std::isfinite(found->second) || found->second <= 0) {
+      line.at("real_ns").fail(fmt::format("has no time of '{}'", name));
+    }
+  }
+  return sample;
+}
+
+/// Adds what one line of a journal tells; a report holds the same.
+void add_line(PairedTrial& trial, const Field& line, bool is_first) {
+  if (is_first) {
+    trial.setup = paired_setup_from(line);
+  } else if (trial.end) {
+    line.fail("comes after the end");
+  } else if (line.contains("end")) {
+    line.at("end").get_to(trial.end.emplace());
+  } else if (line.contains("instructions_of")) {
+    trial.instructions.push_back(instructions_from(line, trial));
+  } else {
+    trial.samples.push_back(sample_from(line, trial));
+  }
+}
 
 /// What each form begins with.
 Json beginning(Outcome outcome, const Json& verdict, const model::PairedSetup& setup) {
@@ -45,20 +197,9 @@ Json beginning(Outcome outcome, const Json& verdict, const model::PairedSetup& s
           {"head", json_of(setup.head)}, {"reproduce", setup.reproduce}};
 }
 
-/// Instructions without a count need a reason, and have no verdict.
-void check_instructions(const verdict::InstructionsVerdict& instructions) {
-  if (instructions.exact) return;
-  if (instructions.verdict != verdict::Verdict::inconclusive) {
-    throw std::runtime_error("instructions that were not counted have a verdict");
-  }
-  if (instructions.reason.empty()) {
-    throw std::runtime_error("instructions were not counted, without a reason");
-  }
-}
-
 /// The report holds the very lines of the journal, so that is what reads and checks them.
-model::PairedTrial trial_from(const Field& document) {
-  model::PairedTrial trial;
+PairedTrial trial_from(const Field& document) {
+  PairedTrial trial;
   add_line(trial, document.at("setup"), true);
   const auto add_all = [&](const Field& lines) {
     for (const Field& line : lines.elements()) add_line(trial, line, false);
@@ -70,33 +211,30 @@ model::PairedTrial trial_from(const Field& document) {
 
 void read_judged(const Field& document, verdict::PairedFile& file) {
   file.trial = trial_from(document);
+  const auto most_blocks = verdict::complete_blocks(file.trial);
   document.at("verdict").get_to(file.report.overall);
-  document.at("blocks").get_to(file.report.blocks);
+  file.report.blocks = static_cast<int>(document.at("blocks").whole(0, most_blocks));
   // Which of the ends it was, the report does not tell; nothing here depends on it.
-  if (document.at("complete").get<bool>()) file.trial.end = model::TrialEnd::decided;
-  file.report.could_fail = document.value("could_fail", true);  // older reports do not say it
+  if (document.at("complete").get<bool>()) file.trial.end = TrialEnd::decided;
+  file.report.could_fail = true;
+  Reader(document).since("could_fail", file.report.could_fail);
   file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
-  document.at("benchmarks").get_to(file.report.benchmarks);
-  for (const verdict::BenchmarkVerdict& row : file.report.benchmarks) {
+  for (const Field& benchmark : document.at("benchmarks").elements()) {
+    auto& row = file.report.benchmarks.emplace_back(benchmark.get<verdict::BenchmarkVerdict>());
     file.report.interval_level = row.interval_level;
-    if (row.instructions) check_instructions(*row.instructions);
-    if (!known.contains(row.name)) {
-      throw std::runtime_error(fmt::format("'{}' has no samples", row.name));
+    if (!known.contains(row.name)) benchmark.at("name").fail("names a benchmark without samples");
+    if (!row.instructions || row.instructions->exact) continue;
+    if (row.instructions->verdict != verdict::Verdict::inconclusive ||
+        row.instructions->reason.empty()) {
+      benchmark.at("instructions").fail("has no count, and so needs a reason, and no verdict");
     }
-  }
-  if (file.report.blocks < 0 || file.report.blocks > verdict::complete_blocks(file.trial)) {
-    throw std::runtime_error("samples are missing");
   }
 }
 
 verdict::PairedFile file_from(const Field& document) {
-  const int version = document.at(std::string(kMark)).get<int>();
-  if (version != kPairedVersion) {
-    throw std::runtime_error(
-        fmt::format("its version is {}, this taskbench reads version {}", version, kPairedVersion));
-  }
+  is_version(document.at(kMark), kPairedVersion, kPairedVersion);
   verdict::PairedFile file;
   document.at("outcome").get_to(file.outcome);
   if (file.outcome == Outcome::judged) {
@@ -111,6 +249,27 @@ verdict::PairedFile file_from(const Field& document) {
 }
 
 }  // namespace
+
+std::string journal_line(const PairedSetup& setup) { return line_text(setup_line(setup)); }
+
+std::string journal_line(const InstructionSample& sample) { return line_text(json_of(sample)); }
+
+std::string journal_line(const ProcessSample& sample) { return line_text(json_of(sample)); }
+
+std::string journal_line(TrialEnd end) { return line_text({{"end", word_of(end)}}); }
+
+PairedTrial parse_journal(const std::filesystem::path& path, std::string_view content) {
+  PairedTrial trial;
+  files::for_each_line(path, content, [&](std::string_view text, std::size_t number) {
+    const Json document = parse_json(text);
+    add_line(trial, Field(document), number == 1);
+  });
+  return trial;
+}
+
+PairedTrial read_journal(const std::filesystem::path& path) {
+  return parse_journal(path, files::journal_text(path));
+}
 
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
   Json document = beginning(Outcome::judged, word(report.overall), trial.setup);
@@ -148,13 +307,10 @@ bool is_paired_report(std::string_view text) {
 verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::string_view text) {
   try {
     const Json document = parse_json(text);
-    return file_from(Field(document, ""));
+    return file_from(Field(document));
   } catch (const ParseError& error) {
-    throw ReadError(
-        fmt::format("{}: is no whole report of `taskbench ab`: {}", path.string(), error.what()));
-  } catch (const std::exception& error) {
-    throw ReadError(
-        fmt::format("{}: is no report of `taskbench ab`: {}", path.string(), error.what()));
+    throw ReadError(fmt::format("{}: not a sound report of `taskbench ab`: {}; write it anew",
+                                path.string(), error.what()));
   }
 }
 

@@ -1,4 +1,9 @@
-// What came of a comparison of two programs, as JSON: docs/schema/paired-v1.schema.json.
+// A paired trial as JSON: its journal, and the report of what came of it
+// (docs/schema/paired-v1.schema.json).
+//
+// The journal has one object a line, the setup first, then a line for each count of instructions
+// and for each process, and a last one that says why it ended. Each line is on the disk before the
+// next process is begun, so that a killed trial loses at most one process's sample.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +14,20 @@
 #include "reports/verdict/paired.hpp"
 
 namespace taskbench::reports::json {
+
+/// Lines of the journal, for files::LineFile.
+[[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
+[[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
+[[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
+[[nodiscard]] std::string journal_line(model::TrialEnd end);
+
+/// What a trial has come to. A last line without its newline is what a kill left behind, and is
+/// left out. Throws JournalError for everything else that is not as it was written.
+[[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
+
+/// The same from a text; `path` is for the messages.
+[[nodiscard]] model::PairedTrial parse_journal(const std::filesystem::path& path,
+                                               std::string_view content);
 
 /// The setup, the verdicts, and each process's time per benchmark: enough to judge again. The same
 /// trial gives the same bytes.

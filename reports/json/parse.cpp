@@ -68,10 +68,10 @@ class Diagnosis : public nlohmann::json_sax<Json> {
       what = fmt::format("it is not UTF-8, at {}: save it in that encoding",
                          place_in(text_, std::max<std::size_t>(read, 1) - 1));
     } else if (read > text_.size()) {
-      what = fmt::format("it is no valid JSON, at {}: it is cut off there",
+      what = fmt::format("it is not valid JSON, at {}: it is cut off there",
                          place_in(text_, text_.size()));
     } else {
-      what = fmt::format("it is no valid JSON, at {}: it is damaged, or something else",
+      what = fmt::format("it is not valid JSON, at {}: it is damaged, or something else",
                          place_in(text_, std::max<std::size_t>(read, 1) - 1));
     }
     return false;
@@ -155,6 +155,7 @@ class Outside {
 }  // namespace
 
 Json parse_json(std::string_view text, BareWords words) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw ParseError("it is empty");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     throw ParseError(
         "it is UTF-16: save it as UTF-8");  // what `>` in some shells of Windows writes

@@ -7,8 +7,9 @@
 
 namespace taskbench::reports::json {
 
-/// A text that cannot be read as JSON. what() stands behind the name of a file and says
-/// where: "it is no valid JSON, at line 3, column 7 (byte 90): it is cut off there".
+/// A text that cannot be read as JSON, or is not the JSON that it should be. what() says where, and
+/// stands behind the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it is
+/// cut off there", "field 'settings.seed' is missing".
 class ParseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

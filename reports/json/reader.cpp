@@ -38,11 +38,10 @@ constexpr std::array<std::pair<const char*, const char*>, 8> kOurOtherFiles{{
     {"traceEvents", "a trace"},
 }};
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view what) {
-  throw ReadError(fmt::format("{}: {}", path.string(), what));
-}
+/// A mistake in the document; the caller names its file.
+[[noreturn]] void fail(std::string_view what) { throw ParseError(std::string(what)); }
 
-double unit_in_ns(const std::filesystem::path& path, const Json& row, std::string_view name) {
+double unit_in_ns(const Json& row, std::string_view name) {
   const auto found = row.find("time_unit");
   if (found == row.end()) return 1;
   const std::string unit = found->is_string() ? found->get<std::string>() : found->dump();
@@ -50,78 +49,59 @@ double unit_in_ns(const std::filesystem::path& path, const Json& row, std::strin
   if (unit == "us") return 1e3;
   if (unit == "ms") return 1e6;
   if (unit == "s") return 1e9;
-  fail(path, fmt::format("'{}' has the unknown time unit '{}'", name, unit));
+  fail(fmt::format("'{}' has the unknown time unit '{}'", name, unit));
 }
 
 /// Why the program gave no result for it: the key changed with version 1.8.
 std::string error_of(const Json& row) {
-  const bool failed = is_true(row, "error_occurred") || is_true(row, "skipped");
-  if (!failed) return {};
-  std::string message = text_or_empty(row, "error_message");
-  if (message.empty()) message = text_or_empty(row, "skip_message");
-  return message.empty() ? "skipped without a message" : message;
+  if (!is_true(row, "error_occurred") && !is_true(row, "skipped")) return {};
+  for (const char* key : {"error_message", "skip_message"}) {
+    if (std::string message = text_in(row, key); !message.empty()) return message;
+  }
+  return "skipped without a message";
 }
 
-[[noreturn]] void fail_number(const std::filesystem::path& path, std::string_view name,
-                              std::string_view what, const Json& value) {
-  fail(path,
-       fmt::format("'{}' has {} of {}, which no measurement gives", name, what, value.dump()));
-}
-
-/// In ns.
-double time_of(const std::filesystem::path& path, const Json& row, std::string_view name,
-               const char* key, bool zero_is_sound) {
+/// A number of the row, which is sound between two limits.
+double number_of(const Json& row, std::string_view name, const char* key, double unit, double least,
+                 double most, bool zero_is_sound = false) {
   const auto found = row.find(key);
-  if (found == row.end()) fail(path, fmt::format("'{}' has no {}", name, key));
-  const std::string what = fmt::format("a {}", key);
-  if (!found->is_number()) fail_number(path, name, what, *found);
-  const double ns = found->get<double>() * unit_in_ns(path, row, name);
-  const bool is_sound = (ns >= kShortestTime && ns <= kLongestTime) || (ns == 0 && zero_is_sound);
-  if (!is_sound) fail_number(path, name, what, *found);
-  return ns;
-}
-
-std::int64_t iterations_of(const std::filesystem::path& path, const Json& row,
-                           std::string_view name) {
-  const auto found = row.find("iterations");
-  if (found == row.end()) fail(path, fmt::format("'{}' has no iterations", name));
-  const double count = found->is_number() ? found->get<double>() : 0;
-  if (count < 1 || count > kMostIterations) fail_number(path, name, "an iteration count", *found);
-  return static_cast<std::int64_t>(count);
+  if (found == row.end()) fail(fmt::format("'{}' has no {}", name, key));
+  const double number = found->is_number() ? found->get<double>() * unit : std::nan("");
+  if ((number >= least && number <= most) || (number == 0 && zero_is_sound)) return number;
+  fail(fmt::format("'{}' has \"{}\": {}, which no measurement gives", name, key, found->dump()));
 }
 
 class Parser {
  public:
-  Parser(const std::filesystem::path& path, UnusableRows unusable)
-      : path_(path), unusable_(unusable) {}
+  explicit Parser(UnusableRows unusable) : unusable_(unusable) {}
 
   model::Run parse(const Json& document) {
     refuse_our_other_files(document);
     if (!document.is_object() || !document.contains("benchmarks") ||
         !document["benchmarks"].is_array()) {
-      fail(path_, fmt::format("is no result of Google Benchmark: {}", what_it_is(document)));
+      fail("is not a result of Google Benchmark: " + what_it_is(document));
     }
-    read_context(object_in(document, "context"));
+    read_context(part_in(document, "context", kEmptyObject));
     for (const Json& row : document["benchmarks"]) read_row(row);
-    read_own(object_in(document, "taskbench"));
+    read_own(part_in(document, "taskbench", kEmptyObject));
     return std::move(file_);
   }
 
  private:
   /// Some have benchmarks, too, so that each of them would seem to be a damaged result.
-  void refuse_our_other_files(const Json& document) const {
-    if (!document.is_object()) return;
+  static void refuse_our_other_files(const Json& document) {
     for (const auto& [mark, what] : kOurOtherFiles) {
       if (!document.contains(mark)) continue;
-      fail(path_, fmt::format("is {}, no result: those are written by `taskbench run --json`, by "
-                              "any program of Google Benchmark, and, for `taskbench report`, by "
-                              "`taskbench ab --json`",
-                              what));
+      fail(
+          fmt::format("is {}, not a result: those are written by `taskbench run --json`, by any "
+                      "Google Benchmark program, and, for `taskbench report`, by `taskbench ab "
+                      "--json`",
+                      what));
     }
   }
 
   static std::string what_it_is(const Json& document) {
-    if (!document.is_object()) return "it holds no object";
+    if (!document.is_object()) return "it is not even an object";
     if (document.contains("results")) return "it looks like hyperfine's";
     if (document.contains("machine_info")) return "it looks like pytest-benchmark's";
     return "it has no array 'benchmarks'; write it with --benchmark_out=FILE "
@@ -131,37 +111,34 @@ class Parser {
   void read_context(const Json& context) {
     const auto version = context.find("json_schema_version");
     if (version != context.end() && *version != 1) {
-      fail(path_, fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
+      fail(fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
     }
-    file_.environment.host_name = text_or_empty(context, "host_name");
-    file_.environment.executable = text_or_empty(context, "executable");
-    file_.environment.date = text_or_empty(context, "date");
-    file_.environment.benchmark_library_version = text_or_empty(context, "library_version");
-    file_.environment.benchmark_library_build_type = text_or_empty(context, "library_build_type");
-    const double cpus = number_in(context, "num_cpus").value_or(0);
-    file_.environment.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<int>(cpus) : 0;
-    file_.environment.cpu_mhz = number_in(context, "mhz_per_cpu").value_or(0);
-    if (is_true(context, "cpu_scaling_enabled")) file_.environment.cpu_scaling_enabled = true;
-    for (const Json& each : array_in(context, "load_avg")) {
-      if (each.is_number()) file_.environment.load_avg.push_back(each.get<double>());
-    }
+    model::Environment& environment = file_.environment;
+    environment.host_name = text_in(context, "host_name");
+    environment.executable = text_in(context, "executable");
+    environment.date = text_in(context, "date");
+    environment.benchmark_library_version = text_in(context, "library_version");
+    environment.benchmark_library_build_type = text_in(context, "library_build_type");
+    const double cpus = found_in<double>(context, "num_cpus").value_or(0);
+    environment.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<int>(cpus) : 0;
+    environment.cpu_mhz = found_in<double>(context, "mhz_per_cpu").value_or(0);
+    if (is_true(context, "cpu_scaling_enabled")) environment.cpu_scaling_enabled = true;
+    environment.load_avg = numbers_in(context, "load_avg");
   }
 
   void read_row(const Json& row) {
-    if (!row.is_object()) fail(path_, "has an entry of 'benchmarks' that is no object");
-    const std::string name = text_or_empty(row, "name");
-    if (name.empty()) fail(path_, "has a benchmark without a name");
-    const std::string type = text_or_empty(row, "run_type");
-    const std::string run_name =
-        text_or_empty(row, "run_name").empty() ? name : text_or_empty(row, "run_name");
-    const std::string aggregate = text_or_empty(row, "aggregate_name");
+    if (!row.is_object()) fail("has an entry of 'benchmarks' that is not an object");
+    const std::string name = text_in(row, "name");
+    if (name.empty()) fail("has a benchmark without a name");
+    const std::string run_name = text_in(row, "run_name");
+    const std::string aggregate = text_in(row, "aggregate_name");
     if (aggregate == "BigO" || aggregate == "RMS" || row.contains("cpu_coefficient") ||
         row.contains("rms")) {
       return;
     }
-    const std::size_t place = place_of(run_name);
+    const std::size_t place = place_of(run_name.empty() ? name : run_name);
     model::Case& benchmark = file_.cases[place];
-    if (type == "aggregate") {
+    if (text_in(row, "run_type") == "aggregate") {
       benchmark.has_aggregates = true;
       return;
     }
@@ -173,17 +150,19 @@ class Parser {
     try {
       check_not_twice(row, place);
       benchmark.repetitions.push_back(repetition_of(row, name));
-    } catch (const ReadError& error) {
+    } catch (const ParseError& error) {
       if (unusable_ == UnusableRows::refused) throw;
-      benchmark.unusable = std::string_view(error.what()).substr(path_.string().size() + 2);
+      benchmark.unusable = error.what();
     }
   }
 
-  model::Repetition repetition_of(const Json& row, const std::string& name) {
+  static model::Repetition repetition_of(const Json& row, const std::string& name) {
     model::Repetition repetition;
-    repetition.real_ns = time_of(path_, row, name, "real_time", false);
-    repetition.cpu_ns = time_of(path_, row, name, "cpu_time", true);
-    repetition.iterations = iterations_of(path_, row, name);
+    const double unit = unit_in_ns(row, name);
+    repetition.real_ns = number_of(row, name, "real_time", unit, kShortestTime, kLongestTime);
+    repetition.cpu_ns = number_of(row, name, "cpu_time", unit, kShortestTime, kLongestTime, true);
+    repetition.iterations =
+        static_cast<std::int64_t>(number_of(row, name, "iterations", 1, 1, kMostIterations));
     for (const auto& [key, value] : row.items()) {
       if (value.is_number() && !is_key_of_rows(key)) repetition.counters[key] = value.get<double>();
     }
@@ -207,46 +186,46 @@ class Parser {
   }
 
   [[noreturn]] void fail_twice(std::size_t place) const {
-    fail(path_, fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, "
-                            "give them different names",
-                            file_.cases[place].name));
+    fail(
+        fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, give "
+                    "them different names",
+                    file_.cases[place].name));
   }
 
   void read_own(const Json& own) {
     file_.partial = is_true(own, "partial");
-    const Json& environment = object_in(own, "environment");
+    const Json& environment = part_in(own, "environment", kEmptyObject);
     for (const auto& [key, title, text] : model::kEnvironmentTexts) {
-      file_.environment.*text = text_or_empty(environment, key);
+      file_.environment.*text = text_in(environment, key);
     }
-    file_.environment.taskbench_version = text_or_empty(own, "version");
-    file_.drift = drift_from(object_in(own, "drift"));
-    const Json& settings = object_in(own, "settings");
-    file_.settings.seed = count_in(settings, "seed");
-    for (const Json& word : array_in(settings, "command_line")) {
+    file_.environment.taskbench_version = text_in(own, "version");
+    file_.drift = drift_from(part_in(own, "drift", kEmptyObject));
+    const Json& settings = part_in(own, "settings", kEmptyObject);
+    file_.settings.seed = found_in<std::uint64_t>(settings, "seed");
+    for (const Json& word : part_in(settings, "command_line", kEmptyArray)) {
       if (word.is_string()) file_.settings.command_line.push_back(word.get<std::string>());
     }
-    for (const Json& each : array_in(own, "cases")) {
-      if (!each.is_object()) continue;
-      const std::string name = text_or_empty(each, "name");
+    for (const Json& each : part_in(own, "cases", kEmptyArray)) {
+      const std::string name = text_in(each, "name");
       if (name.empty()) continue;
       if (index_.contains(name)) read_case(each, file_.cases[place_of(name)]);
       if (!is_true(each, "failed")) continue;
-      const Json& errors = array_in(each, "errors");
+      const Json& errors = part_in(each, "errors", kEmptyArray);
       const bool told = !errors.empty() && errors.front().is_string();
       file_.cases[place_of(name)].error = told ? errors.front().get<std::string>() : "failed";
     }
   }
 
   void read_case(const Json& each, model::Case& benchmark) {
-    benchmark.events = read_events(array_in(each, "events_per_iteration"));
+    benchmark.events = read_events(part_in(each, "events_per_iteration", kEmptyArray));
     check_instructions(benchmark);
     remove_events_from_rows(benchmark);
-    benchmark.workload = text_or_empty(each, "workload");
-    benchmark.scheduler = text_or_empty(each, "scheduler");
-    const std::uint64_t workers = count_in(each, "workers").value_or(0);
+    benchmark.workload = text_in(each, "workload");
+    benchmark.scheduler = text_in(each, "scheduler");
+    const std::uint64_t workers = found_in<std::uint64_t>(each, "workers").value_or(0);
     benchmark.workers = static_cast<int>(std::min<std::uint64_t>(workers, 1 << 20));
-    benchmark.operations = count_in(each, "operations_per_iteration").value_or(0);
-    benchmark.operation = text_or_empty(each, "operation");
+    benchmark.operations = found_in<std::uint64_t>(each, "operations_per_iteration").value_or(0);
+    benchmark.operation = text_in(each, "operation");
   }
 
   /// The rows hold the events as well, for readers that know nothing of ours: the same number in
@@ -262,13 +241,13 @@ class Parser {
   }
 
   /// Their ratios decide, and what cannot be counted is null with a reason, not 0.
-  void check_instructions(const model::Case& benchmark) const {
+  static void check_instructions(const model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       if (event.event != model::kInstructionsExact) continue;
       for (const double count : event.per_iteration) {
         if (std::isfinite(count) && count > 0) continue;
-        fail(path_, fmt::format("'{}' has {} instructions an iteration, which no program takes",
-                                benchmark.name, count));
+        fail(fmt::format("'{}' has {} instructions an iteration, which no program takes",
+                         benchmark.name, count));
       }
     }
   }
@@ -288,7 +267,6 @@ class Parser {
     std::set<std::string> repetitions;
   };
 
-  const std::filesystem::path& path_;
   UnusableRows unusable_;
   model::Run file_;
   std::unordered_map<std::string, std::size_t> index_;
@@ -299,35 +277,18 @@ class Parser {
 
 model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                              UnusableRows unusable) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) fail(path, "is empty");
   try {
-    return Parser(path, unusable).parse(parse_json(text, BareWords::as_null));
+    return Parser(unusable).parse(parse_json(text, BareWords::as_null));
   } catch (const ParseError& error) {
-    fail(path, error.what());
+    throw ReadError(fmt::format("{}: {}", path.string(), error.what()));
   } catch (const std::bad_alloc&) {
-    fail(path, "needs more memory than there is");
+    throw ReadError(fmt::format("{}: needs more memory than there is", path.string()));
   }
 }
 
 std::string read_result_text(const std::filesystem::path& path) {
-  std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (status.type() == std::filesystem::file_type::not_found) fail(path, "does not exist");
-  if (std::filesystem::is_directory(status)) fail(path, "is a folder, not a file");
-  if (std::filesystem::is_regular_file(status)) {
-    const auto bytes = std::filesystem::file_size(path, failed);
-    if (!failed && bytes > kMaxResultBytes) {
-      fail(path, fmt::format("has {} MiB; no result file has more than {}", bytes >> 20,
-                             kMaxResultBytes >> 20));
-    }
-  }
-  // A pipe or a device has no size that could be asked for, and need not end.
   files::FileContent content = files::read_file(path, kMaxResultBytes);
-  if (!content.ok()) fail(path, content.error);
-  if (content.bytes.size() > kMaxResultBytes) {
-    fail(path, fmt::format("does not end after {0} MiB; no result file has more than {0}",
-                           kMaxResultBytes >> 20));
-  }
+  if (!content.ok()) throw ReadError(fmt::format("{}: {}", path.string(), content.error));
   return std::move(content.bytes);
 }
 

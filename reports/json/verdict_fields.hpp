@@ -1,7 +1,8 @@
-// The fields of verdicts, in whichever file they stand.
+// The fields of verdicts, and of what they rest on, in whichever file they stand.
 #pragma once
 
 #include "reports/json/field.hpp"
+#include "reports/model/paired.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 #include "reports/verdict/exact.hpp"
@@ -12,6 +13,12 @@ namespace taskbench::reports::json {
 
 template <>
 inline constexpr auto kWords<verdict::Verdict> = verdict::kVerdictWords;
+
+template <class Io, Like<model::NoiseFloor> Floor>
+void describe(Io& io, Floor& floor) {
+  io("epsilon", floor.epsilon, is_not_negative);
+  io("source", floor.source);
+}
 
 template <class Io, Like<verdict::CounterMove> Move>
 void describe(Io& io, Move& move) {

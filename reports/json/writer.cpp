@@ -23,19 +23,9 @@
 namespace taskbench::reports::json {
 namespace {
 
-Json flag_or_null(std::optional<bool> flag) { return flag ? Json(*flag) : Json(); }
-
 template <class Integer>
 Json positive_or_null(Integer count) {
   return count > 0 ? Json(count) : Json();
-}
-
-Json finite_numbers(const std::vector<double>& numbers) {
-  Json list = Json::array();
-  for (const double number : numbers) {
-    if (std::isfinite(number)) list.push_back(number);
-  }
-  return list;
 }
 
 /// As Google Benchmark's reporter writes it: what is not known is left out, but "caches" and
@@ -61,19 +51,15 @@ Json context(const model::Environment& environment) {
                                 {"num_sharing", cache.num_sharing}});
   }
   result["load_avg"] = finite_numbers(environment.load_avg);
-  if (!environment.benchmark_library_version.empty()) {
-    result["library_version"] = environment.benchmark_library_version;
-  }
-  if (!environment.benchmark_library_build_type.empty()) {
-    result["library_build_type"] = environment.benchmark_library_build_type;
-  }
+  const auto add = [&result](const char* key, const std::string& value) {
+    if (!value.empty()) result[key] = value;
+  };
+  add("library_version", environment.benchmark_library_version);
+  add("library_build_type", environment.benchmark_library_build_type);
   result["json_schema_version"] = 1;
   // As Google Benchmark writes what a program adds by AddCustomContext(). `library_build_type` is
   // that of Google Benchmark's library, which a distribution may have built for debugging; how
   // what is measured was built, it does not tell.
-  const auto add = [&result](const char* key, const std::string& value) {
-    if (!value.empty()) result[key] = value;
-  };
   add("taskbench_version", environment.taskbench_version);
   add("taskbench_build_type", environment.build_type);
   add("taskbench_compiler", environment.compiler);
@@ -85,18 +71,12 @@ Json context(const model::Environment& environment) {
 /// What Google Benchmark's context has no place for.
 Json environment_object(const model::Environment& environment) {
   Json result;
-  result["cpu_model"] = text_or_null(environment.cpu_model);
-  result["cpu_microcode"] = text_or_null(environment.cpu_microcode);
-  result["cpu_governor"] = text_or_null(environment.cpu_governor);
-  result["smt_active"] = flag_or_null(environment.smt_active);
-  result["memory_bytes"] = positive_or_null(environment.memory_bytes);
-  result["kernel"] = text_or_null(environment.kernel);
-  result["hypervisor"] = text_or_null(environment.hypervisor);
-  result["compiler"] = text_or_null(environment.compiler);
-  result["compiler_flags"] = text_or_null(environment.compiler_flags);
-  result["build_type"] = text_or_null(environment.build_type);
-  result["workloads_version"] = text_or_null(environment.workloads_version);
-  result["git_commit"] = text_or_null(environment.git_commit);
+  for (const auto& [key, title, text] : model::kEnvironmentTexts) {
+    result[key] = text_or_null(environment.*text);
+    if (text != &model::Environment::cpu_governor) continue;
+    result["smt_active"] = json_of(environment.smt_active);
+    result["memory_bytes"] = positive_or_null(environment.memory_bytes);
+  }
   return result;
 }
 
@@ -168,17 +148,11 @@ Json case_object(const model::Case& measured, bool counted) {
   result["workload"] = measured.workload;
   result["scheduler"] = measured.scheduler;
   result["workers"] = measured.workers;
-  result["parameters"] = Json::object();
-  for (const auto& [name, value] : measured.parameters) result["parameters"][name] = value;
+  result["parameters"] = json_of(measured.parameters);
   result["operation"] = text_or_null(measured.operation);
   result["operations_per_iteration"] = positive_or_null(measured.operations);
   result["summary"] = summary ? summary_object(*summary) : Json();
-  result["counters_per_iteration"] = Json::object();
-  if (summary) {
-    for (const auto& [name, value] : summary->counters) {
-      result["counters_per_iteration"][name] = value;
-    }
-  }
+  result["counters_per_iteration"] = summary ? json_of(summary->counters) : Json::object();
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
   if (counted) result["events_per_iteration"] = events_array(measured.events, measured.operations);
   result["failed"] = !measured.error.empty();

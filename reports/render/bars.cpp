@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/verdict_table.hpp"
+#include "reports/render/numbers.hpp"
 
 namespace taskbench::reports::render {
 namespace {

@@ -13,10 +13,10 @@ namespace taskbench::reports::render {
 struct Bar {
   std::string name;
   double change = 0;
-  std::optional<double> low;  ///< of the interval; empty: it has no end on that side
-  std::optional<double> high;
-  double threshold = 0;  ///< the smallest change that matters
-  std::string verdict;   ///< what stands at its end
+  std::optional<double> low{};  ///< of the interval; empty: it has no end on that side
+  std::optional<double> high{};
+  double threshold = 0;   ///< the smallest change that matters
+  std::string verdict{};  ///< what stands at its end
 };
 
 /// All with the same range, and a line that explains the signs.

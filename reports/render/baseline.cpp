@@ -1,14 +1,13 @@
 #include "reports/render/baseline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "reports/model/date.hpp"
-#include "reports/render/bars.hpp"
-#include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/verdict_table.hpp"
 
@@ -30,112 +29,95 @@ std::string verdict_of(const BaselineRow& row) {
                      : verdict_cell(row.verdict, row.improved);
 }
 
-Cells cells(const BaselineRow& row) {
-  Cells all = compared_cells(row.name, row.baseline_ns, row.now_ns, row.rolling.change,
-                             row.rolling.low, row.rolling.high);
-  all.push_back(percent(row.rolling.detectable));
-  all.push_back(row.anchor ? percent_change(row.anchor->change) : std::string(kNone));
-  all.push_back(verdict_of(row));
-  all.push_back(fmt::format("{}+{}", row.rolling.stored, row.rolling.fresh));
-  return all;
+VerdictText::Row row_of(const BaselineRow& row) {
+  const verdict::StoredComparison& rolling = row.rolling;
+  const Bar bar{row.name,     rolling.change, rolling.low,
+                rolling.high, rolling.limit,  verdict_of(row)};
+  Cells cells = compared_cells(bar, row.baseline_ns, row.now_ns);
+  append(cells, {percent(rolling.detectable),
+                 row.anchor ? percent_change(row.anchor->change) : std::string(kNone), bar.verdict,
+                 fmt::format("{}+{}", rolling.stored, rolling.fresh)});
+  return {std::move(cells), row.verdict, bar};
 }
 
 /// "cpu +8.1 %, memory +2.0 %, futex -0.3 %"
 std::string parts_text(const std::vector<CanaryChange>& changes) {
-  std::string text;
-  for (const CanaryChange& each : changes) {
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", each.part, percent_change(each.change));
-  }
-  return text;
+  std::vector<std::string> parts;
+  for (const auto& each : changes) add(parts, "{} {}", each.part, percent_change(each.change));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "memory -24.1 % (within ±8.0 % it would be chance)", of those that moved.
+/// "memory -24.1 % (chance explains 8.0 %)", of those that moved.
 std::string limits_text(const std::vector<CanaryChange>& changes) {
-  std::string text;
+  std::vector<std::string> parts;
   for (const CanaryChange& each : changes) {
     if (!each.moved) continue;
-    text += fmt::format("{}{} {} (chance explains {})", text.empty() ? "" : ", ", each.part,
-                        percent_change(each.change), percent(each.limit));
+    add(parts, "{} {} (chance explains {})", each.part, percent_change(each.change),
+        percent(each.limit));
   }
-  return text;
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string others_moved_text(const BaselineReport& report) {
-  const bool busier = report.others_now &&
-                      (!report.others_then || report.others_now->taken > report.others_then->taken);
-  const auto told = [](const model::Fact<verdict::Others>& others) {
-    return others ? others_text(*others) : "who used the CPUs is not known";
-  };
-  return fmt::format(
-      "ENVIRONMENT: {} while this was measured; when the baseline was, {}. {}",
-      told(report.others_now), told(report.others_then),
-      busier ? "Measure again when the machine is quiet; --allow-busy judges all the same."
-             : "Against a baseline of a busy machine, what has become slower may look unchanged: "
-               "save a new one on a quiet machine. --allow-busy judges all the same.");
+void add_environment(const BaselineReport& report, Sentences& lines) {
+  if (report.others_moved) {
+    const bool busier = report.others_now && (!report.others_then ||
+                                              report.others_now->taken > report.others_then->taken);
+    add(lines, "ENVIRONMENT: {} while this was measured; when the baseline was, {}. {}",
+        others_text(report.others_now), others_text(report.others_then),
+        busier ? "Measure again when the machine is quiet; --allow-busy judges all the same."
+               : "Against a baseline of a busy machine, what has become slower may look unchanged: "
+                 "save a new one on a quiet machine. --allow-busy judges all the same.");
+  }
+  if (report.moved_cpus) {
+    add(lines,
+        "ENVIRONMENT: the host moved the CPUs while this was measured: {}. Measure again; "
+        "--allow-busy judges all the same.",
+        moved_cpus_text(*report.moved_cpus));
+  }
+  if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
+    add(lines,
+        "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
+        "the baseline was measured: {}. No change of a benchmark can be told from this one of the "
+        "machine. Measure again when the machine is as it was, or save a new baseline.",
+        limits_text(report.canary));
+  }
 }
 
-std::string moved_cpus_remark(const verdict::MovedCpus& moved) {
-  return fmt::format(
-      "ENVIRONMENT: the host moved the CPUs while this was measured: {}. Measure again; "
-      "--allow-busy judges all the same.",
-      moved_cpus_text(moved));
-}
-
-std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
-  const BaselineReport& report = comparison.report;
+/// Why this row has the verdict that it has, where the figures do not show it.
+void add_why(const BaselineComparison& comparison, const BaselineRow& row, Sentences& lines) {
   if (row.unconfirmed) {
-    return fmt::format(
-        "{}: not confirmed: it was measured two times, and slower by more than chance only once.",
+    add(lines, "{}: not confirmed: measured twice, it was slower by more than chance only once.",
         row.name);
-  }
-  if (row.drifted) {
-    return fmt::format(
+  } else if (row.drifted) {
+    add(lines,
         "{}: drifted since the anchor of {}: {} by now, while {} would be a failure; accept it by "
         "`taskbench baseline promote`.",
         row.name, model::day_of(comparison.anchor->setup.date), percent_change(row.anchor->change),
         percent(row.anchor->limit));
-  }
-  if (row.verdict == Verdict::inconclusive && !report.environment_moved) {
-    return fmt::format(
+  } else if (row.verdict == Verdict::inconclusive && !comparison.report.environment_moved) {
+    add(lines,
         "{}: undecided: less than the {} that would be a failure, but a change of {} is not "
         "excluded.",
         row.name, percent(row.rolling.limit), percent(row.rolling.delta));
   }
-  return {};
 }
 
-std::vector<std::string> remarks(const BaselineComparison& comparison) {
+Sentences remarks(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
-  std::vector<std::string> lines;
-  if (report.others_moved) lines.push_back(others_moved_text(report));
-  if (report.moved_cpus) lines.push_back(moved_cpus_remark(*report.moved_cpus));
-  if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
-    lines.push_back(fmt::format(
-        "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
-        "the baseline was measured: {}. No change of a benchmark can be told from this one of the "
-        "machine. Measure again when the machine is as it was, or save a new baseline.",
-        limits_text(report.canary)));
-  }
-  for (const BaselineRow& row : report.rows) {
-    if (std::string line = why(comparison, row); !line.empty()) lines.push_back(std::move(line));
-  }
+  Sentences lines;
+  add_environment(report, lines);
+  for (const BaselineRow& row : report.rows) add_why(comparison, row, lines);
   if (report.anchor_void) {
-    lines.push_back(fmt::format(
+    add(lines,
         "The machine is not as it was when the anchor was measured ({}); changes since then are "
         "shown, but not judged.",
         std::ranges::any_of(report.anchor_canary, &CanaryChange::moved)
             ? "canary: " + limits_text(report.anchor_canary)
-            : "others use more or less of the CPUs"));
+            : "others use more or less of the CPUs");
   }
-  std::ranges::move(large_floors(comparison.policy.noise_floors, comparison.policy.delta),
-                    std::back_inserter(lines));
-  for (const std::string& name : report.only_baseline) {
-    lines.push_back(fmt::format("{}: only the baseline has it.", name));
-  }
-  for (const std::string& name : report.only_now) {
-    lines.push_back(fmt::format("{}: the baseline does not have it.", name));
-  }
+  append(lines, large_floors(comparison.policy.noise_floors, comparison.policy.delta));
+  for (const auto& name : report.only_baseline) add(lines, "{}: only the baseline has it.", name);
+  for (const auto& name : report.only_now) add(lines, "{}: the baseline does not have it.", name);
   return lines;
 }
 
@@ -156,10 +138,9 @@ std::string basis(const BaselineComparison& comparison) {
   std::string text = fmt::format(
       "Against '{}' of {}, {} processes; now {}. Changes, and the times below 'now', are relative "
       "to the canary's cpu part, whose parts changed by: {}.{} FAIL: slower by {} or more, and by "
-      "more than such a "
-      "baseline scatters, {}, "
-      "with a chance of at most {} that any is a false alarm (Bonferroni), provided that nothing "
-      "but what the canary and the CPU times show changed on the machine.",
+      "more than such a baseline scatters, {}, with a chance of at most {} that any is a false "
+      "alarm (Bonferroni), provided that nothing but what the canary and the CPU times show "
+      "changed on the machine.",
       stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.confirmed ? "measured twice" : "when it is measured a second time as well",
@@ -176,24 +157,15 @@ std::string headline(const BaselineReport& report) {
     return "ENVIRONMENT: other processes did not use the CPUs as they did then; no verdict";
   }
   if (report.environment_moved) return "ENVIRONMENT: the machine is not as it was; no verdict";
-  const auto count = [&](auto test) {
-    return static_cast<std::size_t>(std::ranges::count_if(report.rows, test));
-  };
-  const auto of = [&](Verdict verdict) {
-    return count([&](const auto& row) { return row.verdict == verdict; });
-  };
-  const std::size_t drifted = count(&BaselineRow::drifted);
-  return headline_of(report.overall, of(Verdict::fail), of(Verdict::inconclusive),
-                     report.rows.size(), count(&BaselineRow::improved),
+  const std::size_t drifted = how_many(report.rows, &BaselineRow::drifted);
+  return headline_of(report.overall, report.rows,
                      drifted > 0 ? fmt::format(", {} of them only since the anchor", drifted) : "");
 }
 
 VerdictText verdict_text(const BaselineComparison& comparison) {
   VerdictText text{
       headline(comparison.report), kBaselineTitles, {}, remarks(comparison), basis(comparison)};
-  for (const BaselineRow& row : comparison.report.rows) {
-    text.rows.push_back({cells(row), row.verdict});
-  }
+  for (const BaselineRow& row : comparison.report.rows) text.rows.push_back(row_of(row));
   return text;
 }
 
@@ -204,6 +176,10 @@ std::string others_text(const verdict::Others& others) {
       fmt::format("other processes used {:.2f} of {:.2g} CPUs", others.used, others.cpus);
   if (others.stolen > 0.005) text += fmt::format(", and the hypervisor took {:.2f}", others.stolen);
   return text;
+}
+
+std::string others_text(const model::Fact<verdict::Others>& others) {
+  return others ? others_text(*others) : "who used the CPUs is not known";
 }
 
 std::string moved_cpus_text(const verdict::MovedCpus& moved) {
@@ -217,15 +193,7 @@ std::string table(const BaselineComparison& comparison, const TableStyle& style)
 }
 
 std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {
-  std::vector<Bar> rows;
-  for (const BaselineRow& row : comparison.report.rows) {
-    rows.push_back({printable(row.name), row.rolling.change, row.rolling.low, row.rolling.high,
-                    row.rolling.limit, verdict_of(row)});
-  }
-  const VerdictText text = verdict_text(comparison);
-  return comment_heading(style, text.headline) +
-         fenced("text", bars(rows, verdict::kIntervalLevel)) + '\n' + bullets(text.remarks) +
-         folded_figures(text);
+  return comment(style, verdict_text(comparison), "", verdict::kIntervalLevel);
 }
 
 std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {

@@ -22,6 +22,8 @@ namespace taskbench::reports::render {
 
 /// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
 [[nodiscard]] std::string others_text(const verdict::Others& others);
+/// The same, or that it is not known.
+[[nodiscard]] std::string others_text(const model::Fact<verdict::Others>& others);
 
 /// "the canary's handover took from 340 to 2,110 µs"
 [[nodiscard]] std::string moved_cpus_text(const verdict::MovedCpus& moved);

@@ -227,6 +227,15 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(from, done)) != text.npos; done = at + from.size()) {
+    result.append(text.substr(done, at - done)).append(to);
+  }
+  return result.append(text.substr(done));
+}
+
 std::string shortened(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   std::vector<std::string_view> characters;
@@ -256,15 +265,7 @@ std::string shortened(std::string_view text, std::size_t width) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string result;
-  for (const char each : printable(text)) {
-    if (each == '\n') {
-      result += "\xEF\xBF\xBD";
-    } else {
-      result += each;
-    }
-  }
-  return result;
+  return replaced(printable(text), "\n", "\xEF\xBF\xBD");
 }
 
 std::string pad_left(std::string_view text, std::size_t width) {
@@ -287,14 +288,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
-std::string paragraphs(std::span<const std::string> sentences, std::size_t width) {
-  std::string text;
-  for (const std::string& sentence : sentences) {
-    for (const std::string& line : wrap(printable(sentence), width, "  ")) text += line + '\n';
-  }
-  return text;
-}
-
 std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
                                 std::size_t width) {
   std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
@@ -306,13 +299,6 @@ std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<b
                          : stacked(row, widths, to_the_left, width));
   }
   return texts;
-}
-
-std::string in_rows(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
-                    std::size_t width) {
-  std::string text;
-  for (const std::string& row : fitted(rows, to_the_left, width)) text += row + '\n';
-  return text;
 }
 
 std::vector<bool> names_to_the_left(const Cells& titles) {
@@ -393,9 +379,7 @@ std::string csv_line(std::span<const std::string> fields) {
       line += field;
       continue;
     }
-    line += '"';
-    for (const char each : field) line += each == '"' ? "\"\"" : std::string(1, each);
-    line += '"';
+    line += fmt::format("\"{}\"", replaced(field, "\"", "\"\""));
   }
   return line + '\n';
 }

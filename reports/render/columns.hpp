@@ -9,13 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/render/numbers.hpp"
+
 namespace taskbench::reports::render {
 
 /// Of a row.
 using Cells = std::vector<std::string>;
-
-/// In a cell without a value.
-inline constexpr std::string_view kNone = "–";
 
 /// The text, or kNone in place of none.
 [[nodiscard]] std::string or_none(const std::string& text);
@@ -28,6 +27,10 @@ inline constexpr std::string_view kNone = "–";
 /// breaks, for those that turn the direction of writing, and for those that XML forbids: a name
 /// must not steer the terminal, reorder what stands around it, or break a drawing.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// With each `from` made a `to`. Copies the text once: drawings have millions of bytes.
+[[nodiscard]] std::string replaced(std::string_view text, std::string_view from,
+                                   std::string_view to);
 
 /// Text of at most `width` columns, at least three: of a longer one the beginning and the end,
 /// which is where names differ, with "…" between them.
@@ -47,10 +50,6 @@ inline constexpr std::string_view kNone = "–";
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width,
                                             std::string_view indent = "");
 
-/// Sentences for a terminal: each begins a line, and what it goes on in is indented. They are made
-/// printable.
-[[nodiscard]] std::string paragraphs(std::span<const std::string> sentences, std::size_t width);
-
 /// The lines of a table for `width` columns, a text for each row, without blanks at line ends:
 /// every column as wide as its widest cell, two spaces between columns, one line where the table
 /// fits. Else cells that stand on the left are wrapped at words, where that makes it fit; else the
@@ -60,10 +59,6 @@ inline constexpr std::string_view kNone = "–";
 [[nodiscard]] std::vector<std::string> fitted(
     std::span<const Cells> rows, const std::vector<bool>& to_the_left,
     std::size_t width = std::numeric_limits<std::size_t>::max());
-
-/// All of them, each with its line break.
-[[nodiscard]] std::string in_rows(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
-                                  std::size_t width = std::numeric_limits<std::size_t>::max());
 
 /// For a table whose first column names the rows, and whose others are figures.
 [[nodiscard]] std::vector<bool> names_to_the_left(const Cells& titles);

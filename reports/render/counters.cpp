@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -26,10 +26,6 @@ struct Remarks {
 
 bool is_counted(const model::Case& measured) {
   return measured.error.empty() && !measured.events.empty();
-}
-
-std::string name_of(const model::EventCount& event) {
-  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
 }
 
 /// Of an operation many a counter has less than a hundredth, which rate() would hide.
@@ -171,7 +167,7 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
     CounterGroup group{measured.name, {}};
     for (const model::EventCount& event : measured.events) {
       if (missing.contains(event.event)) continue;
-      group.rows.push_back(cells(name_of(event), event.per_iteration, measured.operations,
+      group.rows.push_back(cells(event_label(event), event.per_iteration, measured.operations,
                                  remark_of(event, remarks)));
       if (!event.unavailable.empty()) {
         table.missing.push_back(
@@ -183,6 +179,10 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
   }
   if (!table.groups.empty()) table.basis = basis_of(*run.counter_pass, remarks);
   return table;
+}
+
+std::string event_label(const model::EventCount& event) {
+  return event.unit.empty() ? event.event : fmt::format("{}, {}", event.event, event.unit);
 }
 
 std::string_view counter_label(std::string_view name) { return name == "wakeups" ? "wakes" : name; }

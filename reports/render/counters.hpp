@@ -35,6 +35,9 @@ struct CounterTable {
 /// What readers call a counter, everywhere: files keep the older "wakeups".
 [[nodiscard]] std::string_view counter_label(std::string_view name);
 
+/// "task-clock, ns"
+[[nodiscard]] std::string event_label(const model::EventCount& event);
+
 /// What instructions-exact counts: a clause.
 [[nodiscard]] std::string exact_basis();
 

@@ -13,6 +13,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/page.hpp"
 #include "reports/stats/summary.hpp"
 

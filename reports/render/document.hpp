@@ -9,14 +9,16 @@
 #include <variant>
 #include <vector>
 
-namespace taskbench::reports::render {
+#include "reports/render/tone.hpp"
 
-/// How a text is meant. It only underlines what the words say already.
-enum class Tone { plain, good, bad, doubtful };
+namespace taskbench::reports::render {
 
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
+
+  Paragraph(std::string content, Tone meant = Tone::plain)  // NOLINT: text is a paragraph
+      : text(std::move(content)), tone(meant) {}
 };
 
 struct Items {
@@ -36,13 +38,11 @@ struct TableColumn {
 
 struct Cell {
   std::string text;
-  Tone tone = Tone::plain;
-  std::optional<double> number{};  ///< what the row is sorted by, where the text does not begin so
+  Tone tone;
+  std::optional<double> number;  ///< what the row is sorted by, where the text does not begin so
 
-  Cell(std::string content, Tone meant, std::optional<double> value = {})
+  Cell(std::string content, Tone meant = Tone::plain, std::optional<double> value = {})  // NOLINT
       : text(std::move(content)), tone(meant), number(value) {}
-  Cell(Paragraph content, std::optional<double> value = {})  // NOLINT: a paragraph is a cell
-      : Cell(std::move(content.text), content.tone, value) {}
 };
 
 /// The first cell of a row names it.

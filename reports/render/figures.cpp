@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "reports/render/columns.hpp"
+#include "reports/render/numbers.hpp"
+#include "reports/render/sentences.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -53,35 +53,24 @@ void sort_into(Figures& result, const model::Case& measured) {
       {&measured, *summary, {}, median > 0 ? 100 * summary->real_ns_mad / median : 0});
 }
 
-template <class Function>
-void for_each_row(Figures& figures, Function function) {
-  for (Group& group : figures.groups) {
-    for (Row& row : group.rows) function(row);
-  }
-}
-
-template <class Function>
-void for_each_row(const Figures& figures, Function function) {
-  for (const Group& group : figures.groups) {
-    for (const Row& row : group.rows) function(row);
+template <class Groups, class Function>
+void for_each_row(Groups& figures, Function function) {
+  for (auto& group : figures.groups) {
+    for (auto& row : group.rows) function(row);
   }
 }
 
 /// "of one spawn (chained_spawn, spawn_many), one yield (yield_many)"; empty when no case says what
 /// its operations are.
 std::string operations_meaning(const Figures& figures) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> by_operation;
+  InOrder<std::vector<std::string>> workloads;
   for (const Group& group : figures.groups) {
     const std::string& operation = group.rows.front().measured->operation;
-    if (operation.empty()) continue;
-    auto found = std::find_if(by_operation.begin(), by_operation.end(),
-                              [&](const auto& known) { return known.first == operation; });
-    if (found == by_operation.end()) found = by_operation.insert(found, {operation, {}});
-    found->second.push_back(group.workload);
+    if (!operation.empty()) workloads[operation].push_back(group.workload);
   }
   std::vector<std::string> parts;
-  for (const auto& [operation, workloads] : by_operation) {
-    parts.push_back(fmt::format("one {} ({})", operation, fmt::join(workloads, ", ")));
+  for (const auto& [operation, names] : workloads) {
+    add(parts, "one {} ({})", operation, fmt::join(names, ", "));
   }
   return parts.empty() ? "" : fmt::format("of {}", fmt::join(parts, ", "));
 }
@@ -96,14 +85,14 @@ std::string basis(const Figures& figures) {
   });
   if (most == 1) return "Each figure rests on a single repetition: nothing is known of its spread.";
   return fmt::format(
-      "Each figure is the median of {}{} repetitions; half of them lie within ± MAD (median "
-      "absolute deviation) of it.",
-      fewest == most ? "" : fmt::format("{} to ", fewest), most);
+      "Each figure is the median of {} repetitions; half of them lie within ± MAD (median absolute "
+      "deviation) of it.",
+      range_text(std::to_string(fewest), std::to_string(most)));
 }
 
 void add_times(Figures& result) {
   double shortest = std::numeric_limits<double>::infinity();
-  for_each_row(std::as_const(result), [&](const Row& row) {
+  for_each_row(result, [&](const Row& row) {
     if (row.summary.real_ns_median > 0) shortest = std::min(shortest, row.summary.real_ns_median);
   });
   const TimeUnit unit = time_unit(shortest);
@@ -132,7 +121,7 @@ void add_counters(Figures& result) {
                [](Row& row) { row.cells.push_back(rate_cell(row.summary.context_switches)); });
   for (const CounterColumn& column : kCounterColumns) {
     bool any = false;
-    for_each_row(std::as_const(result), [&](const Row& row) {
+    for_each_row(result, [&](const Row& row) {
       any = any || counter_of(row.summary, column.counter).has_value();
     });
     if (!any) continue;
@@ -145,78 +134,6 @@ void add_counters(Figures& result) {
 }
 
 }  // namespace
-
-std::string with_separators(std::uint64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string with_separators(double number, int decimals) {
-  constexpr double kTooLong = 1e15;  // more digits than a double has, or than anybody reads
-  if (std::abs(number) >= kTooLong) return fmt::format("{:.4g}", number);
-  std::string text = fmt::format("{:.{}f}", number, decimals);
-  const std::size_t first = text.starts_with('-') ? 1 : 0;
-  const std::size_t end = std::min(text.find('.'), text.size());
-  for (std::size_t i = end; i > first + 3; i -= 3) text.insert(i - 3, 1, ',');
-  return text;
-}
-
-std::string rate(double per_iteration) {
-  if (per_iteration == 0) return "0";
-  // The limits are where rounding to fewer digits starts, so that 9.996 is "10.0", not "10.00".
-  if (per_iteration < 0.005) return "<0.01";
-  return with_separators(per_iteration, per_iteration < 9.995 ? 2 : per_iteration < 99.95 ? 1 : 0);
-}
-
-std::string three_digits(double number) {
-  if (number == 0) return "0";
-  return std::abs(number) < 999.5 ? fmt::format("{:.3g}", number) : with_separators(number, 0);
-}
-
-std::string with_prefix(double number) {
-  constexpr std::array<std::string_view, 9> kPrefixes{"",   " k", " M", " G", " T",
-                                                      " P", " E", " Z", " Y"};
-  std::size_t prefix = 0;
-  double scaled = number;
-  while (std::abs(scaled) >= 999.5 && prefix + 1 < kPrefixes.size()) {
-    scaled /= 1000;
-    ++prefix;
-  }
-  return fmt::format("{:.3g}{}", scaled, kPrefixes[prefix]);
-}
-
-TimeUnit time_unit(double shortest_ns) {
-  constexpr std::array<TimeUnit, 4> kUnits = {
-      {{"s", 1e9, 0}, {"ms", 1e6, 0}, {"µs", 1e3, 0}, {"ns", 1, 0}}};
-  if (!std::isfinite(shortest_ns)) return kUnits.back();
-  TimeUnit unit = *std::find_if(kUnits.begin(), kUnits.end() - 1,
-                                [shortest_ns](const TimeUnit& u) { return shortest_ns >= u.ns; });
-  const double shortest = shortest_ns / unit.ns;
-  unit.decimals = shortest < 10 ? 3 : shortest < 100 ? 2 : shortest < 1000 ? 1 : 0;
-  return unit;
-}
-
-std::string time_in(const TimeUnit& unit, double ns) {
-  return with_separators(ns / unit.ns, unit.decimals);
-}
-
-std::string time_text(double ns, const TimeUnit& unit) {
-  return fmt::format("{} {}", time_in(unit, ns), unit.name);
-}
-
-std::string time_text(double ns) {
-  constexpr double kLeastShown = 0.0005;  // what is less would be 0.000 ns
-  return ns > 0 && ns < kLeastShown ? fmt::format("{:.3g} ns", ns) : time_text(ns, time_unit(ns));
-}
-
-std::string time_range(double least_ns, double most_ns, const TimeUnit& unit) {
-  return fmt::format("{} … {}", time_in(unit, least_ns), time_text(most_ns, unit));
-}
-
-std::string ns_cell(std::optional<double> ns) {
-  return ns ? with_separators(*ns, *ns < 100 ? 2 : *ns < 1000 ? 1 : 0) : std::string(kNone);
-}
 
 Figures figures(const model::Run& run) {
   Figures result;
@@ -257,7 +174,7 @@ std::string provenance(const model::Environment& environment) {
   };
   add(environment.cpu_model);
   if (environment.cpu_count > 0) {
-    add(fmt::format("{} CPU{}", environment.cpu_count, environment.cpu_count == 1 ? "" : "s"));
+    add(counted(static_cast<std::size_t>(environment.cpu_count), "CPU"));
   }
   if (environment.hypervisor != "none" && !environment.hypervisor.empty()) {
     add(fmt::format("virtual ({})", environment.hypervisor));

@@ -2,8 +2,6 @@
 // are laid out is the business of each format.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,46 +10,6 @@
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
-
-/// "1,234,567"
-[[nodiscard]] std::string with_separators(std::uint64_t number);
-
-/// Rounded to `decimals` digits after the point, with thousands separators: "12,345.68"; from 10^15
-/// on with an exponent.
-[[nodiscard]] std::string with_separators(double number, int decimals);
-
-/// A count per iteration: three significant digits, whole numbers from 100 on, "0" for none.
-[[nodiscard]] std::string rate(double per_iteration);
-
-/// Three significant digits, with separators from a thousand on: 0.00031 is not lost.
-[[nodiscard]] std::string three_digits(double number);
-
-/// Three significant digits and a prefix of the SI: "5 G", "12.5 k", "0.31". Where a unit follows,
-/// it is put after it: "5 GB/s".
-[[nodiscard]] std::string with_prefix(double number);
-
-/// The unit of all times of one table, so that they can be compared down a column.
-struct TimeUnit {
-  std::string_view name;  ///< "ns", "µs", "ms" or "s"
-  double ns = 1;
-  int decimals = 0;  ///< so many that the shortest time has four digits
-};
-
-/// The largest unit in which the shortest of the times is at least 1.
-[[nodiscard]] TimeUnit time_unit(double shortest_ns);
-
-/// "32.63" in that unit.
-[[nodiscard]] std::string time_in(const TimeUnit& unit, double ns);
-
-/// "32.63 µs", in that unit, or in the one that suits it.
-[[nodiscard]] std::string time_text(double ns, const TimeUnit& unit);
-[[nodiscard]] std::string time_text(double ns);
-
-/// "32.63 … 33.01 µs"
-[[nodiscard]] std::string time_range(double least_ns, double most_ns, const TimeUnit& unit);
-
-/// In ns: four significant digits at most, and no more than two after the point; a dash for none.
-[[nodiscard]] std::string ns_cell(std::optional<double> ns);
 
 struct Column {
   std::string_view title;        ///< "context switches"

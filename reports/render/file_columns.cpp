@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/page.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -23,9 +23,7 @@ constexpr std::size_t kColumnGap = 2;
 
 std::string time_cell(const ColumnCell& cell, const TimeUnit& unit) {
   if (cell.files == 0) return std::string(kNone);
-  std::string text = time_text(cell.ns, unit);
-  if (cell.spread) text += fmt::format(" ± {:.1f} %", 100 * *cell.spread);
-  return text;
+  return time_text(cell.ns, unit) + (cell.spread ? " ± " + percent(*cell.spread) : "");
 }
 
 /// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" for what cannot be judged.
@@ -80,46 +78,37 @@ bool any_cell(const ColumnsReport& report, Predicate predicate) {
   });
 }
 
-std::vector<std::string> legend(const ColumnsReport& report) {
-  std::vector<std::string> lines;
+Sentences legend(const ColumnsReport& report) {
+  Sentences lines;
   for (const std::string& difference : report.machine_differs) {
-    lines.push_back(fmt::format("The files come from different machines: {}.", difference));
+    add(lines, "The files come from different machines: {}.", difference);
   }
-  lines.push_back(fmt::format(
+  add(lines,
       "Times are medians of the files' medians; ± is their median absolute deviation, and for a "
       "single file that of its repetitions. Changes are against {}.",
-      report.columns.front()));
+      report.columns.front());
   if (any_cell(report, [](const ColumnCell& cell) { return cell.p_adjusted.has_value(); })) {
-    lines.push_back(
-        fmt::format("~: no change is shown at the {:g} % level. p is of the exact rank-sum test, "
-                    "adjusted over all changes that are judged (Holm).",
-                    100 * report.alpha));
+    add(lines,
+        "~: no change is shown at the {:g} % level. p is of the exact rank-sum test, adjusted over "
+        "all changes that are judged (Holm).",
+        100 * report.alpha);
   }
-  const auto is_open = [](const ColumnCell& cell) { return cell.change && !cell.p_adjusted; };
-  if (any_cell(report, is_open)) {
-    lines.push_back(
-        report.machine_differs.empty()
-            ? fmt::format("?: not judged. A file is one process, whose repetitions are no "
-                          "independent samples; {} files a column would judge every change here.",
-                          report.files_needed)
-            : "?: not judged, since the machines differ.");
+  if (any_cell(report, [](const auto& cell) { return cell.change && !cell.p_adjusted; })) {
+    if (report.machine_differs.empty()) {
+      add(lines,
+          "?: not judged. A file is one process, whose repetitions are no independent samples; {} "
+          "files a column would judge every change here.",
+          report.files_needed);
+    } else {
+      add(lines, "?: not judged, since the machines differ.");
+    }
   }
   if (!report.mean_ns.empty() && report.in_all_columns < report.rows.size()) {
-    lines.push_back(
-        fmt::format("The geometric mean is over the {} of {} benchmarks that all columns have.",
-                    report.in_all_columns, report.rows.size()));
+    add(lines, "The geometric mean is over the {} of {} benchmarks that all columns have.",
+        report.in_all_columns, report.rows.size());
   }
-  lines.insert(lines.end(), report.failed.begin(), report.failed.end());
+  append(lines, report.failed);
   return lines;
-}
-
-std::string block(const std::vector<Cells>& rows, std::size_t first, std::size_t count) {
-  std::vector<Cells> part;
-  for (const Cells& row : rows) {
-    Cells& cells = part.emplace_back(Cells{row.front()});
-    for (std::size_t i = 0; i < count; ++i) cells.push_back(row[first + i]);
-  }
-  return in_rows(part, columns_to_the_left(part.front()));
 }
 
 }  // namespace
@@ -129,22 +118,32 @@ std::string table(const ColumnsReport& report, const TableStyle& style) {
   const std::vector<std::size_t> widths = column_widths(rows);
   std::vector<std::size_t> groups{1};  // a time and its change belong together
   groups.resize(report.columns.size(), 2);
-  std::string text;
+  Page page(style);
   std::size_t first = 1;
   const auto of_columns = std::span(widths).subspan(1);
   for (const std::size_t count :
        distribute(of_columns, groups, widths.front(), kColumnGap, style.columns())) {
-    text += block(rows, first, count) + '\n';
+    std::vector<Cells> block;
+    for (const Cells& row : rows) {
+      const auto begin = row.begin() + static_cast<std::ptrdiff_t>(first);
+      block.push_back({row.front()});
+      block.back().insert(block.back().end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    }
+    for (const std::string& each : fitted(block, columns_to_the_left(block.front()))) {
+      page.line(each);
+    }
+    page.line();
     first += count;
   }
-  return text + paragraphs(legend(report), style.columns());
+  for (const std::string& each : legend(report)) page.paragraph(each, kPlain, "  ");
+  return std::move(page).text();
 }
 
 std::string markdown(const ColumnsReport& report) {
   const std::vector<Cells> rows = file_cells(report);
   return markdown_table(rows.front(), columns_to_the_left(rows.front()),
                         std::span(rows).subspan(1)) +
-         '\n' + bullets(legend(report));
+         bullets(legend(report));
 }
 
 std::string csv(const ColumnsReport& report) {

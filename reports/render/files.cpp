@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -22,73 +19,54 @@ const Cells kFileTitles{"benchmark",     "base", "head",    "change",
                         "95 % interval", "p",    "verdict", "files"};
 
 Cells cells(const FilesRow& row) {
+  Cells all(5, std::string(kNone));
+  all[0] = row.name;
   const bool measured = row.base_files > 0 && row.head_files > 0;
-  const std::string none(kNone);
-  Cells all =
-      measured ? compared_cells(row.name, row.base_ns, row.head_ns, row.change, row.low, row.high)
-               : Cells{row.name, none, none, none, none};
-  all.push_back(measured ? fmt::format("{:.3f}", row.p_adjusted) : none);
+  if (measured) {
+    all = compared_cells({row.name, row.change, row.low, row.high}, row.base_ns, row.head_ns);
+  }
+  all.push_back(measured ? fmt::format("{:.3f}", row.p_adjusted) : std::string(kNone));
   all.push_back(verdict_cell(row.verdict, row.improved));
-  all.push_back(fmt::format("{}+{}", row.base_files, row.head_files));
+  add(all, "{}+{}", row.base_files, row.head_files);
   return all;
 }
 
-/// The row below that of the times.
-Cells cells_below(const verdict::InstructionsVerdict& instructions) {
-  InstructionCells all = instruction_cells(instructions);
-  return {std::move(all.title),  std::move(all.base), std::move(all.head),    std::move(all.change),
-          std::move(all.spread), std::string(kNone),  std::move(all.verdict), ""};
-}
-
-std::vector<VerdictText::Row> table_rows(const FilesReport& report) {
-  std::vector<VerdictText::Row> rows;
-  for (const FilesRow& row : report.rows) {
-    rows.push_back({cells(row), row.verdict});
-    if (row.instructions) {
-      rows.push_back({cells_below(*row.instructions), row.instructions->verdict});
-    }
-  }
-  return rows;
-}
-
-/// What the figures do not show, a sentence each. Equal reasons are told once.
-std::vector<std::string> remarks(const FilesReport& report) {
-  std::vector<std::string> lines;
+/// What the figures do not show, a sentence each.
+Sentences remarks(const FilesReport& report) {
+  Sentences lines;
   for (const std::string& difference : report.machine_differs) {
-    lines.push_back(fmt::format("The files come from different machines: {}.", difference));
+    add(lines, "The files come from different machines: {}.", difference);
   }
-  std::vector<std::pair<std::string_view, std::string_view>> undecided;
-  for (const FilesRow& row : report.rows) undecided.emplace_back(row.name, row.reason);
-  for (const auto& [name, reason, count] : shared_reasons(undecided)) {
-    lines.push_back(count == 1 ? fmt::format("{}: no verdict: {}.", name, reason)
-                               : fmt::format("{} benchmarks: no verdict: {}.", count, reason));
+  NamesAndReasons undecided;
+  NamesAndReasons uncounted;
+  for (const FilesRow& row : report.rows) {
+    undecided.emplace_back(row.name, row.reason);
+    if (row.instructions) uncounted.emplace_back(row.name, row.instructions->reason);
   }
+  add_shared(lines, undecided, "no verdict: ");
   for (const FilesRow& row : report.rows) {
     const bool more_instructions = row.instructions && row.instructions->verdict == Verdict::fail;
     const bool matters = row.verdict != Verdict::pass || row.improved || more_instructions;
     if (!matters || row.counters.empty()) continue;
-    lines.push_back(fmt::format("{}: counters per iteration that moved most: {}.", row.name,
-                                moved_text(row.counters)));
+    add(lines, "{}: counters per iteration that moved most: {}.", row.name,
+        moved_text(row.counters));
   }
-  if (std::ranges::any_of(report.rows,
-                          [](const FilesRow& row) { return row.instructions.has_value(); })) {
-    lines.push_back(instructions_remark());
-  }
-  if (report.machine_differs.empty()) {  // else that says it all
-    add_not_known(report.rows, lines);
-  }
-  for (const std::string& failure : report.failed) lines.push_back(failure);
-  for (const std::string& name : report.only_base) {
-    lines.push_back(fmt::format("{}: only base has it.", name));
-  }
-  for (const std::string& name : report.only_head) {
-    lines.push_back(fmt::format("{}: only head has it.", name));
-  }
+  if (!uncounted.empty()) lines.push_back(instructions_remark());
+  // Where the machines differ, that says it all.
+  if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
+  append(lines, report.failed);
+  for (const std::string& name : report.only_base) add(lines, "{}: only base has it.", name);
+  for (const std::string& name : report.only_head) add(lines, "{}: only head has it.", name);
   return lines;
 }
 
 VerdictText verdict_text(const FilesReport& report) {
-  return {std::string(word(report.overall)), kFileTitles, table_rows(report), remarks(report), {}};
+  VerdictText text{std::string(word(report.overall)), kFileTitles, {}, remarks(report)};
+  for (const FilesRow& row : report.rows) {
+    text.rows.push_back({cells(row), row.verdict});
+    if (row.instructions) text.rows.push_back(instruction_row(text.titles, *row.instructions));
+  }
+  return text;
 }
 
 }  // namespace
@@ -99,8 +77,7 @@ std::string table(const FilesReport& report, const TableStyle& style) {
 
 std::string markdown(const FilesReport& report) {
   const VerdictText text = verdict_text(report);
-  return markdown_table(text) + fmt::format("\n**{}**\n", text.headline) +
-         (text.remarks.empty() ? "" : "\n") + bullets(text.remarks);
+  return markdown_table(text) + fmt::format("\n**{}**\n", text.headline) + bullets(text.remarks);
 }
 
 std::string csv(const FilesReport& report) {

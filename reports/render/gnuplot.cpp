@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "reports/model/fingerprint.hpp"
@@ -15,6 +16,12 @@ namespace {
 
 constexpr int kPlotWidth = 900;
 constexpr std::size_t kMaxSubject = 60;
+// No clock tells shorter times, and nobody waits for longer ones; gnuplot computes with doubles,
+// and its ranges need room around the values.
+constexpr double kShortestNs = 1e-12;
+constexpr double kLongestNs = 1e30;
+constexpr double kGreatestCount = 1e30;
+constexpr double kLeastCount = 1e-30;
 
 // Okabe and Ito, Color universal design (2008), without black and yellow, which are hard to see on
 // one of the two backgrounds; grey is the last.
@@ -35,16 +42,12 @@ bool is_plain(char each) {
 
 std::string gnuplot_string(std::string_view text) {
   // Between single quotes nothing is replaced, and only the quote itself is special.
-  std::string result = "'";
-  for (const char each : on_one_line(text)) result += each == '\'' ? "''" : std::string(1, each);
-  return result + '\'';
+  return fmt::format("'{}'", replaced(on_one_line(text), "'", "''"));
 }
 
 std::string gnuplot_tick(std::string_view text, double place) {
-  std::string label;
-  for (const char each : shortened(text, kLabelColumns))
-    label += each == '%' ? "%%" : std::string(1, each);
-  return fmt::format("{} {:g}", gnuplot_string(label), place);
+  return fmt::format("{} {:g}", gnuplot_string(replaced(shortened(text, kLabelColumns), "%", "%%")),
+                     place);
 }
 
 std::string plot_name(std::string_view kind, std::string_view subject) {
@@ -68,24 +71,121 @@ std::string plot_name(std::string_view kind, std::string_view subject) {
 
 int line_type(std::size_t index) { return static_cast<int>(index % kColourCount) + 1; }
 
-int PlotData::begin_block(std::string_view what, std::string_view columns) {
-  if (blocks_ > 0) text_ += "\n\n";  // two empty lines part two blocks
-  text_ += fmt::format("# index {}: {}\n# {}\n", blocks_, on_one_line(what), columns);
+double drawable_ns(double ns) { return std::clamp(ns, kShortestNs, kLongestNs); }
+
+double drawable_count(double count) {
+  if (!(std::abs(count) >= kLeastCount)) return 0;
+  return std::clamp(count, -kGreatestCount, kGreatestCount);
+}
+
+std::string logarithmic_ticks(double least, double most) {
+  constexpr double kWide = 500;
+  constexpr int kMostDecades = 10;
+  const bool is_wide = most > kWide * least;
+  const int first = static_cast<int>(std::floor(std::log10(least)));
+  const int last = static_cast<int>(std::floor(std::log10(most)));
+  const int stride = std::max(1, (last - first + kMostDecades - 1) / kMostDecades);
+  std::vector<std::string> ticks;
+  for (int exponent = first; exponent <= last; exponent += stride) {
+    for (const double factor : {1, 2, 5}) {
+      const double place = factor * std::pow(10, exponent);
+      if (place < least || place > most || (factor > 1 && is_wide)) continue;
+      const bool is_long = place >= 1000 && place < 1e7;
+      ticks.push_back(
+          gnuplot_tick(is_long ? with_separators(place, 0) : fmt::format("{:g}", place), place));
+    }
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
+std::string linear_ticks(double least, double most) {
+  const double third = (most - least) / 3;
+  const double decade = std::pow(10, std::floor(std::log10(third)));
+  double step = 10 * decade;
+  for (const double factor : {5, 2, 1}) {
+    if (factor * decade >= third) step = factor * decade;
+  }
+  std::vector<std::string> ticks;
+  const auto last = static_cast<int>(std::floor(most / step * (1 + 1e-9)));
+  for (auto i = static_cast<int>(std::ceil(least / step * (1 + 1e-9))); i <= last; ++i) {
+    ticks.push_back(gnuplot_tick(with_prefix(i * step), i * step));
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
+void Span::take_ns(double value) {
+  const double drawn = drawable_ns(value);
+  is_cut = is_cut || drawn != value;
+  least = std::min(least, drawn);
+  most = std::max(most, drawn);
+}
+
+void PlotScript::show_title() {
+  constexpr std::size_t kTitleColumns = 90;
+  line("set title {} font title_font offset 0,-0.3",
+       gnuplot_string(shortened(title_, kTitleColumns)));
+}
+
+void PlotScript::label_rows(const std::vector<std::string>& labels) {
+  std::vector<std::string> ticks;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    ticks.push_back(gnuplot_tick(labels[i], middle_of_row(i)));
+  }
+  line("set ytics ({}) scale 0", fmt::join(ticks, ", "));
+  line("set yrange [{:g}:0.4]", static_cast<double>(labels.size()) + 0.6);
+  line("unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1");
+}
+
+TimeUnit PlotScript::scale_time(char axis, const std::string& quantity, const Span& span) {
+  constexpr double kLogFrom = 12;  // greatest over least, from which a logarithmic scale is used
+  const TimeUnit unit = time_unit(span.least);
+  const bool is_wide = span.most > kLogFrom * span.least;
+  line("set {}label {}", axis,
+       gnuplot_string(fmt::format("{} ({}){}{}", quantity, unit.name,
+                                  is_wide ? ", logarithmic scale" : "",
+                                  span.is_cut ? "; times beyond it are drawn at its end" : "")));
+  if (is_wide) {
+    const double least = span.least / unit.ns / 1.2;
+    const double most = span.most / unit.ns * 1.2;
+    line("set logscale {0}; set {0}tics ({1})", axis, logarithmic_ticks(least, most));
+    line("set {}range [{:g}:{:g}]", axis, least, most);
+    return unit;
+  }
+  const double margin = std::max(0.04 * (span.most - span.least), 0.002 * span.most);
+  line("set {}range [{:.9g}:{:.9g}]", axis, (span.least - margin) / unit.ns,
+       (span.most + margin) / unit.ns);
+  return unit;
+}
+
+void PlotScript::key_below(std::size_t lines) {
+  line(
+      "set bmargin {:g}; set key at screen 0.5, screen 0.01 center bottom horizontal samplen 1.5 "
+      "spacing 1.2 width 1",
+      5 + 1.4 * static_cast<double>(lines));
+}
+
+int PlotScript::begin_block(std::string_view what, std::string_view columns) {
+  if (blocks_ > 0) data_ += "\n\n";  // two empty lines part two blocks
+  data_ += fmt::format("# index {}: {}\n# {}\n", blocks_, on_one_line(what), columns);
   return blocks_++;
 }
 
-void PlotData::add(std::initializer_list<double> numbers) {
-  text_ += fmt::format("{}\n", fmt::join(numbers, " "));
+void PlotScript::point(std::initializer_list<double> numbers) {
+  data_ += fmt::format("{}\n", fmt::join(numbers, " "));
 }
 
-Plot plot_of(std::string name, std::string title, int height, const std::vector<std::string>& lines,
-             const PlotData& data) {
+void PlotScript::plot() {
+  line("plot {}", fmt::join(parts_, ", \\\n     "));
+  parts_.clear();
+}
+
+Plot PlotScript::finished(int height) && {
   std::string script = fmt::format(
-      "# {}\n"
-      "# It reads {}.dat and writes {}.svg and {}.png. After a change:  gnuplot {}.gp\n"
+      "# {0}\n"
+      "# It reads {1}.dat and writes {1}.svg and {1}.png. After a change:  gnuplot {1}.gp\n"
       "set encoding utf8\n"
-      "data = '{}.dat'\n",
-      on_one_line(title), name, name, name, name, name);
+      "data = '{1}.dat'\n",
+      on_one_line(title_), name_);
   for (std::size_t i = 0; i < kColours.size(); ++i) {
     script += fmt::format("set linetype {} lc rgb '{}'\n", i + 1, kColours[i]);
   }
@@ -110,19 +210,8 @@ Plot plot_of(std::string name, std::string title, int height, const std::vector<
       "{5}\n"
       "unset output\n"
       "}}\n",
-      kPlotWidth, height, 2 * kPlotWidth, 2 * height, name, fmt::join(lines, "\n"));
-  return {std::move(name), std::move(title), std::move(script), data.text()};
-}
-
-std::string key_below(std::size_t lines) {
-  return fmt::format(
-      "set bmargin {:g}; set key at screen 0.5, screen 0.01 center bottom horizontal samplen 1.5 "
-      "spacing 1.2 width 1",
-      5 + 1.4 * static_cast<double>(lines));
-}
-
-std::string plot_command(const std::vector<std::string>& parts) {
-  return fmt::format("plot {}", fmt::join(parts, ", \\\n     "));
+      kPlotWidth, height, 2 * kPlotWidth, 2 * height, name_, fmt::join(lines_, "\n"));
+  return {std::move(name_), std::move(title_), std::move(script), std::move(data_)};
 }
 
 }  // namespace taskbench::reports::render

@@ -1,14 +1,21 @@
-// The language of gnuplot: strings, data, and what every script begins and ends with. Written for
-// gnuplot 5; nothing here runs it.
+// The language of gnuplot: strings, points, scales, and what every script begins and ends with.
+// Written for gnuplot 5; nothing here runs it. A result file may hold any number: all of it ends,
+// and draws something, for each of them.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reports/render/document.hpp"
+#include "reports/render/numbers.hpp"
+#include "reports/render/sentences.hpp"
 
 namespace taskbench::reports::render {
 
@@ -30,36 +37,82 @@ inline constexpr std::size_t kLabelColumns = 48;
 
 /// Colours that tell things apart; with more things than that they repeat.
 inline constexpr std::size_t kColourCount = 7;
-/// A number of a colour of Okabe and Ito that script() defines as a line type, from 1 on; they
+/// A number of a colour of Okabe and Ito that every script defines as a line type, from 1 on; they
 /// repeat after the last.
 [[nodiscard]] int line_type(std::size_t index);
 inline constexpr int kBlue = 1;
 inline constexpr int kOrange = 2;
 inline constexpr int kGreen = 3;
 inline constexpr int kVermillion = 4;
-inline constexpr int kGrey = 8;
 
-/// The points of a plot: blocks that gnuplot knows by their index.
-class PlotData {
- public:
-  /// `columns` names the numbers of each line; the index of the new block is returned.
-  int begin_block(std::string_view what, std::string_view columns);
-  void add(std::initializer_list<double> numbers);
-  [[nodiscard]] std::string text() const { return text_; }
+/// A time within what an axis can show, for a shorter or longer one its end.
+[[nodiscard]] double drawable_ns(double ns);
 
- private:
-  std::string text_;
-  int blocks_ = 0;
+/// The same for a count, which may be 0 or negative.
+[[nodiscard]] double drawable_count(double count);
+
+/// 1, 2 and 5 times the powers of ten that lie in a range; of a wide one the powers alone, at most
+/// about ten.
+[[nodiscard]] std::string logarithmic_ticks(double least, double most);
+
+/// Ticks at about four round numbers of a range that has 0 in it.
+[[nodiscard]] std::string linear_ticks(double least, double most);
+
+/// The range of a scale: what it has been given, within what can be drawn.
+struct Span {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+  bool is_cut = false;  ///< a value lay outside of what can be drawn
+
+  void take_ns(double value);
 };
 
-/// A plot that draws `lines` once for each output format.
-[[nodiscard]] Plot plot_of(std::string name, std::string title, int height,
-                           const std::vector<std::string>& lines, const PlotData& data);
+/// Where a row, or another thing that is counted from 0 on, has its middle.
+[[nodiscard]] inline double middle_of_row(std::size_t index) {
+  return static_cast<double>(index + 1);
+}
 
-/// A key below the plot and its axis, which takes so many lines.
-[[nodiscard]] std::string key_below(std::size_t lines);
+/// A plot as it grows: commands, points, and what is drawn of them.
+class PlotScript {
+ public:
+  PlotScript(std::string name, std::string title)
+      : name_(std::move(name)), title_(std::move(title)) {}
 
-/// "plot a, b, c", each on a line of its own.
-[[nodiscard]] std::string plot_command(const std::vector<std::string>& parts);
+  template <class... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    add(lines_, text, std::forward<Args>(args)...);
+  }
+  void show_title();
+  /// Ticks of the rows, the first on top.
+  void label_rows(const std::vector<std::string>& labels);
+  /// Sets the scale of a time axis and returns its unit.
+  TimeUnit scale_time(char axis, const std::string& quantity, const Span& span);
+  /// A key below the plot and its axis, which takes so many lines.
+  void key_below(std::size_t lines);
+
+  /// The points that follow, which gnuplot knows by the index that is returned. `columns` names the
+  /// numbers of each.
+  int begin_block(std::string_view what, std::string_view columns);
+  void point(std::initializer_list<double> numbers);
+
+  /// "index 0 using 1:2 with points", of the blocks.
+  template <class... Args>
+  void draw(fmt::format_string<Args...> text, Args&&... args) {
+    parts_.push_back("data " + fmt::format(text, std::forward<Args>(args)...));
+  }
+  /// The command for all that was drawn since the last.
+  void plot();
+
+  /// It draws its commands once for each output format.
+  [[nodiscard]] Plot finished(int height) &&;
+
+ private:
+  std::string name_;
+  std::string title_;
+  std::vector<std::string> lines_;
+  std::vector<std::string> parts_;
+  std::string data_;
+  int blocks_ = 0;
+};
 
 }  // namespace taskbench::reports::render

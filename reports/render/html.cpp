@@ -13,18 +13,6 @@
 namespace taskbench::reports::render {
 namespace {
 
-// Each of them copies the text once, however often it finds something: drawings have millions of
-// bytes.
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::string result;
-  std::size_t done = 0;
-  for (std::size_t at = 0; (at = text.find(from, done)) != std::string::npos;
-       done = at + from.size()) {
-    result.append(text, done, at - done).append(to);
-  }
-  if (done > 0) text = result.append(text, done);
-}
-
 /// Takes out whatever stands between two marks, marks included.
 void remove_all(std::string& text, std::string_view first, std::string_view last) {
   std::string result;
@@ -63,9 +51,9 @@ Markup paragraph(const Paragraph& content, std::string_view name = "p") {
 // the script.
 constexpr std::size_t kPlainRows = 1000;
 
-class Page {
+class HtmlWriter {
  public:
-  explicit Page(const std::map<std::string, DrawnPlot>& plots, const Document& document)
+  explicit HtmlWriter(const std::map<std::string, DrawnPlot>& plots, const Document& document)
       : plots_(plots), document_(document) {}
 
   Markup section(const Section& content, int level) {
@@ -209,29 +197,13 @@ Markup head_of(const Document& document) {
 }  // namespace
 
 Markup text(std::string_view content) {
-  std::string result;
-  for (const char each : printable(content)) {
-    switch (each) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += each;
-    }
+  std::string result = printable(content);
+  if (result.find_first_of("&<>\"'") == result.npos) return {std::move(result)};
+  for (const auto& [character, entity] :
+       {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}}) {
+    result = replaced(result, character, entity);
   }
-  return {result};
+  return {std::move(result)};
 }
 
 Markup element(std::string_view name, Attributes attributes, const Markup& content) {
@@ -256,18 +228,20 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
   std::string drawing(svg.substr(inside + 1, end - inside - 1));
   remove_all(drawing, "<title>", "</title>");  // "Gnuplot": browsers show it as a tool tip
   remove_all(drawing, "<desc>", "</desc>");
+  const auto replace = [&](std::string_view from, const std::string& to) {
+    drawing = replaced(drawing, from, to);
+  };
   for (const std::string_view quote : {"\"", "'"}) {
-    replace_all(drawing, fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, prefix));
-    replace_all(drawing, fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, prefix));
+    replace(fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, prefix));
+    replace(fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, prefix));
   }
-  replace_all(drawing, "url(#", fmt::format("url(#{}-", prefix));
-  replace_all(drawing, "fill=\"#ffffff\"", "fill=\"none\"");  // the plate
+  replace("url(#", fmt::format("url(#{}-", prefix));
+  replace("fill=\"#ffffff\"", "fill=\"none\"");  // the plate
   for (const std::string_view black : {"rgb(  0,   0,   0)", "rgb(0,0,0)", "#000000"}) {
-    replace_all(drawing, black, "currentColor");
+    replace(black, "currentColor");
   }
   for (const std::string_view attribute : {"fill", "stroke", "color"}) {
-    replace_all(drawing, fmt::format("{}=\"black\"", attribute),
-                fmt::format("{}=\"currentColor\"", attribute));
+    replace(fmt::format("{}=\"black\"", attribute), fmt::format("{}=\"currentColor\"", attribute));
   }
   return element("svg",
                  {{"viewBox", view_box},
@@ -279,7 +253,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
 }
 
 std::string html(const Document& document, const std::map<std::string, DrawnPlot>& plots) {
-  Page page(plots, document);
+  HtmlWriter page(plots, document);
   Markup lead = line_break() + element("h1", {}, text(document.title)) + line_break();
   for (const Paragraph& each : document.lead) lead += paragraph(each);
   Markup main = line_break();

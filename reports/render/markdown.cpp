@@ -6,6 +6,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
 
 namespace taskbench::reports::render {

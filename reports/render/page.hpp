@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,13 +23,13 @@ inline constexpr std::string_view kYellow = "33";
 
 class Page {
  public:
-  explicit Page(const TableStyle& style) : colour_(style.colour), width_(style.columns()) {}
+  explicit Page(const TableStyle& style) : style_(style) {}
 
-  [[nodiscard]] std::size_t width() const { return width_; }
+  [[nodiscard]] std::size_t width() const { return style_.columns(); }
 
   /// After padding: the codes have no width.
   [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
-    if (!colour_ || code.empty() || text.empty()) return text;
+    if (!style_.colour || code.empty() || text.empty()) return text;
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
   }
 
@@ -37,7 +38,7 @@ class Page {
   /// What it goes on in is indented.
   void paragraph(std::string_view text, std::string_view code = kPlain,
                  std::string_view indent = "") {
-    for (std::string& each : wrap(printable(text), width_, indent)) {
+    for (std::string& each : wrap(printable(text), width(), indent)) {
       line(inked(code, std::move(each)));
     }
   }
@@ -49,11 +50,17 @@ class Page {
     line(inked(kDim, std::move(dashes)));
   }
 
+  /// The titles first; see fitted().
+  void table(std::span<const Cells> rows, const std::vector<bool>& to_the_left) {
+    for (const std::string& each : fitted(rows, to_the_left, style_.table_columns())) line(each);
+  }
+  /// Whose first column names the rows, and whose others are figures.
+  void table(std::span<const Cells> rows) { table(rows, names_to_the_left(rows.front())); }
+
   [[nodiscard]] std::string text() && { return std::move(text_); }
 
  private:
-  bool colour_;
-  std::size_t width_;
+  TableStyle style_;
   std::string text_;
 };
 

@@ -7,15 +7,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -31,22 +28,14 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-Cells cells(std::string title, const verdict::MetricVerdict& row, std::string_view better) {
-  Cells all =
-      compared_cells(std::move(title), row.base_ns, row.head_ns, row.change, row.low, row.high);
-  all.push_back(probability(row.p_adjusted));
-  all.push_back(row.detectable ? percent(*row.detectable) : std::string(kNone));
-  all.push_back(verdict_cell(row.verdict, row.improved, better));
-  all.push_back(std::to_string(row.blocks));
-  return all;
-}
-
-/// The row below that of the times.
-Cells cells(const verdict::InstructionsVerdict& instructions) {
-  InstructionCells all = instruction_cells(instructions);
-  return {std::move(all.title),  std::move(all.base),    std::move(all.head),
-          std::move(all.change), std::move(all.spread),  std::string(kNone),
-          std::string(kNone),    std::move(all.verdict), std::string(kNone)};
+VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row,
+                        std::string_view better) {
+  const Bar bar{std::move(title), row.change, row.low,
+                row.high,         row.delta,  verdict_cell(row.verdict, row.improved, better)};
+  Cells cells = compared_cells(bar, row.base_ns, row.head_ns);
+  append(cells, {probability(row.p_adjusted), percent(row.detectable), bar.verdict,
+                 std::to_string(row.blocks)});
+  return {std::move(cells), row.verdict, bar};
 }
 
 bool is_plain_pass(const verdict::MetricVerdict& row) {
@@ -58,14 +47,12 @@ bool shows_cpu_time(const BenchmarkVerdict& row) {
   return row.cpu && !(is_plain_pass(row) && is_plain_pass(*row.cpu));
 }
 
-std::vector<VerdictText::Row> table_rows(const PairedReport& report) {
+std::vector<VerdictText::Row> table_rows(const PairedReport& report, const Cells& titles) {
   std::vector<VerdictText::Row> rows;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back({cells(row.name, row, "faster"), row.verdict});
-    if (shows_cpu_time(row)) {
-      rows.push_back({cells("  its CPU time", *row.cpu, "less"), row.cpu->verdict});
-    }
-    if (row.instructions) rows.push_back({cells(*row.instructions), row.instructions->verdict});
+    rows.push_back(row_of(row.name, row, "faster"));
+    if (shows_cpu_time(row)) rows.push_back(row_of("  its CPU time", *row.cpu, "less"));
+    if (row.instructions) rows.push_back(instruction_row(titles, *row.instructions));
   }
   return rows;
 }
@@ -92,17 +79,17 @@ Spent spent_on(const BenchmarkVerdict& row) {
 
 /// One sentence for all benchmarks that are slower for the same reason.
 void add_why_slower(const PairedReport& report, Spent reason, std::string_view text,
-                    std::vector<std::string>& lines) {
+                    Sentences& lines) {
   std::vector<std::string> names;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.verdict != Verdict::fail || spent_on(row) != reason) continue;
-    names.push_back(fmt::format("{} ({})", row.name, percent_change(row.cpu->change)));
+    add(names, "{} ({})", row.name, percent_change(row.cpu->change));
   }
-  if (!names.empty()) lines.push_back(fmt::format("{}: {}.", text, fmt::join(names, ", ")));
+  if (!names.empty()) add(lines, "{}: {}.", text, fmt::join(names, ", "));
 }
 
 void add_cpu_remarks(const model::PairedSetup& setup, const PairedReport& report,
-                     std::vector<std::string>& lines) {
+                     Sentences& lines) {
   add_why_slower(report, Spent::computing, "Slower by computing more, as the CPU time shows",
                  lines);
   add_why_slower(report, Spent::waiting, "Slower by waiting longer, as the CPU time shows", lines);
@@ -110,93 +97,85 @@ void add_cpu_remarks(const model::PairedSetup& setup, const PairedReport& report
     if (!row.cpu) continue;
     const std::string_view cpu_time = owner_of_cpu_time(setup, row.name);
     if (row.cpu->verdict == Verdict::fail && row.verdict != Verdict::fail) {
-      lines.push_back(fmt::format("{}: {} rose by {}, while its wall time is not surely longer.",
-                                  row.name, cpu_time, percent(row.cpu->change)));
+      add(lines, "{}: {} rose by {}, while its wall time is not surely longer.", row.name, cpu_time,
+          percent(row.cpu->change));
     } else if (holds_back(*row.cpu)) {
-      lines.push_back(
-          fmt::format("{}: {} is undecided; {}.", row.name, cpu_time, why_undecided(*row.cpu)));
+      add(lines, "{}: {} is undecided; {}.", row.name, cpu_time, why_undecided(*row.cpu));
     }
   }
 }
 
-/// What ran beside the trial, where that is worth a warning.
-std::string busy_machine(const PairedReport& report) {
-  std::string text = verdict::drift_warning(report.machine);
-  if (text.empty()) return text;
+std::string capitalised(std::string text) {
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  if (report.overall == Verdict::inconclusive) {
-    text += "; that makes times scatter, so compare again when less runs beside it";
-  }
-  return text + '.';
+  return text;
 }
 
-/// Of the instructions; equal reasons are told once.
-void add_instruction_remarks(const PairedReport& report, std::vector<std::string>& lines) {
-  add_not_known(report.benchmarks, lines);
+/// What ran beside the trial, where that is worth a warning.
+void add_busy_machine(const PairedReport& report, Sentences& lines) {
+  const std::string warning = verdict::drift_warning(report.machine);
+  if (warning.empty()) return;
+  add(lines, "{}{}.", capitalised(warning),
+      report.overall == Verdict::inconclusive
+          ? "; that makes times scatter, so compare again when less runs beside it"
+          : "");
+}
+
+void add_instruction_remarks(const PairedReport& report, Sentences& lines) {
+  NamesAndReasons unknown;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    if (row.instructions) unknown.emplace_back(row.name, row.instructions->reason);
+  }
+  add_shared(lines, unknown, kNoInstructions);
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (!row.instructions || !row.instructions->reason.empty()) continue;
     if (const auto& exact = *row.instructions->exact; exact.is_worse() || exact.is_better()) {
-      lines.push_back(fmt::format("{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
-                                  100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
-                                  with_separators(exact.base, 0), with_separators(exact.head, 0)));
+      add(lines, "{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
+          100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
+          with_separators(exact.base, 0), with_separators(exact.head, 0));
     }
   }
 }
 
 /// What a reader who is not content with the verdict needs to know.
-std::vector<std::string> remarks(const PairedTrial& trial, const PairedReport& report) {
-  std::vector<std::string> lines;
+Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
+  const model::PairedSetup& setup = trial.setup;
+  Sentences lines;
   if (report.overall == Verdict::inconclusive && report.blocks > 0) {
-    std::string reach = reach_text(verdict::reach_of(trial, report.blocks), trial.setup);
-    if (!reach.empty()) {
-      reach.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(reach.front())));
-      lines.push_back(reach + '.');
-    }
+    const std::string reach = reach_text(verdict::reach_of(trial, report.blocks), setup);
+    if (!reach.empty()) lines.push_back(capitalised(reach) + '.');
   }
-  std::vector<std::pair<std::string, std::string>> undecided;
+  NamesAndReasons undecided;
   for (const BenchmarkVerdict& row : report.benchmarks) {
     if (row.verdict == Verdict::inconclusive) undecided.emplace_back(row.name, why_undecided(row));
   }
-  std::ranges::move(undecided_remarks(undecided), std::back_inserter(lines));
+  add_shared(lines, undecided, "undecided; ");
   for (const BenchmarkVerdict& row : report.benchmarks) {
     const std::string moved = moved_text(row.counters);
     const bool matters = row.verdict != Verdict::pass || row.improved;
     if (matters && !moved.empty()) {
-      lines.push_back(fmt::format("{}: counters per iteration that moved: {}.", row.name, moved));
+      add(lines, "{}: counters per iteration that moved: {}.", row.name, moved);
     }
   }
-  add_cpu_remarks(trial.setup, report, lines);
-  std::ranges::move(large_floors(trial.setup.noise_floors, trial.setup.delta),
-                    std::back_inserter(lines));
+  add_cpu_remarks(setup, report, lines);
+  append(lines, large_floors(setup.noise_floors, setup.delta));
   add_instruction_remarks(report, lines);
-  for (const std::string& name : trial.setup.only_base) {
-    lines.push_back(fmt::format("{}: only base has it; nothing to compare with.", name));
-  }
-  for (const std::string& name : trial.setup.failing_in_base) {
-    lines.push_back(fmt::format("{}: fails in base; nothing to compare with.", name));
-  }
-  for (const std::string& name : trial.setup.only_head) {
-    lines.push_back(fmt::format("{}: only head has it; nothing to compare with.", name));
-  }
-  for (const auto& [name, reason] : trial.setup.left_out) {
-    lines.push_back(fmt::format("{}: left out: {}.", name, reason));
-  }
-  if (std::string busy = busy_machine(report); !busy.empty()) lines.push_back(std::move(busy));
+  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view why) {
+    for (const auto& name : names) add(lines, "{}: {}; nothing to compare with.", name, why);
+  };
+  incomparable(setup.only_base, "only base has it");
+  incomparable(setup.failing_in_base, "fails in base");
+  incomparable(setup.only_head, "only head has it");
+  for (const auto& [name, reason] : setup.left_out) add(lines, "{}: left out: {}.", name, reason);
+  add_busy_machine(report, lines);
   return lines;
 }
 
 /// "3.0 %", or from the least to the greatest where a noise floor is above it.
 std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
-  double least = setup.delta;
-  double greatest = setup.delta;
-  if (!report.benchmarks.empty()) {
-    const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
-    least = a.delta;
-    greatest = b.delta;
-  }
-  return least == greatest
-             ? percent(least)
-             : fmt::format("{} to {}, by benchmark,", percent(least), percent(greatest));
+  if (report.benchmarks.empty()) return percent(setup.delta);
+  const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
+  return range_text(percent(a.delta), percent(b.delta)) +
+         (a.delta == b.delta ? "" : ", by benchmark,");
 }
 
 /// How the CPU times were judged, where any was.
@@ -239,42 +218,25 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   return text + machine_basis(report.machine) + noise_floors_text(setup.noise_floors);
 }
 
-std::string bars(const PairedReport& report) {
-  std::vector<Bar> rows;
-  const auto add = [&](const std::string& name, const verdict::MetricVerdict& row,
-                       std::string_view better) {
-    rows.push_back({name, row.change, row.low, row.high, row.delta,
-                    verdict_cell(row.verdict, row.improved, better)});
-  };
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    add(row.name, row, "faster");
-    if (shows_cpu_time(row)) add("  its CPU time", *row.cpu, "less");
-  }
-  return bars(rows, report.interval_level);
-}
-
 std::string headline(const PairedReport& report) {
-  const auto count = [&](const auto& is_meant) {
-    return static_cast<std::size_t>(std::ranges::count_if(report.benchmarks, is_meant));
-  };
-  const auto of = [&](Verdict verdict) {
-    return count([&](const auto& row) { return row.verdict == verdict; });
-  };
-  const auto of_instructions = [&](Verdict verdict) {
-    return count(
-        [&](const auto& row) { return row.instructions && row.instructions->verdict == verdict; });
-  };
-  std::string text = headline_of(report.overall, of(Verdict::fail), of(Verdict::inconclusive),
-                                 report.benchmarks.size(), count(&BenchmarkVerdict::improved));
-  const auto add = [&](std::size_t some, std::string_view before, std::string_view after) {
+  std::string text = headline_of(report.overall, report.benchmarks);
+  const auto tell = [&](std::string_view before, const auto& is_meant, std::string_view after) {
+    const std::size_t some = how_many(report.benchmarks, is_meant);
     if (some > 0) text += fmt::format(", {}{}{}", before, some, after);
   };
-  add(count([](const auto& row) { return row.cpu && row.cpu->verdict == Verdict::fail; }), "",
+  const auto instructions = [](Verdict verdict) {
+    return [verdict](const auto& row) {
+      return row.instructions && row.instructions->verdict == verdict;
+    };
+  };
+  tell(
+      "", [](const auto& row) { return row.cpu && row.cpu->verdict == Verdict::fail; },
       " with more CPU time");
-  add(count([](const auto& row) { return row.cpu && holds_back(*row.cpu); }), "the CPU time of ",
+  tell(
+      "the CPU time of ", [](const auto& row) { return row.cpu && holds_back(*row.cpu); },
       " undecided");
-  add(of_instructions(Verdict::fail), "", " with more instructions");
-  add(of_instructions(Verdict::inconclusive), "the instructions of ", " not known");
+  tell("", instructions(Verdict::fail), " with more instructions");
+  tell("the instructions of ", instructions(Verdict::inconclusive), " not known");
   return text;
 }
 
@@ -330,19 +292,17 @@ std::string what_failed(const model::PairedFailure& failure) {
 }
 
 std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
-  std::string text;
   std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
   for (const auto& [name, floor] : floors) {
-    const auto [place, is_new] = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon);
+    const auto place = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon).first;
     auto& [least, greatest] = place->second;
     least = std::min(least, floor.epsilon);
     greatest = std::max(greatest, floor.epsilon);
   }
+  std::string text;
   for (const auto& [source, range] : ranges) {
-    const auto& [least, greatest] = range;
-    text += least == greatest ? fmt::format(" Noise floor: {}, {}.", percent(least), source)
-                              : fmt::format(" Noise floor: {} to {}, {}.", percent(least),
-                                            percent(greatest), source);
+    text += fmt::format(" Noise floor: {}, {}.",
+                        range_text(percent(range.first), percent(range.second)), source);
   }
   return text;
 }
@@ -359,7 +319,7 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   const Cells titles{
       "benchmark", "base",       "head",    "change", interval_title(report.interval_level),
       "p",         "detectable", "verdict", "blocks"};
-  return {headline(report), titles, table_rows(report), remarks(trial, report),
+  return {headline(report), titles, table_rows(report, titles), remarks(trial, report),
           basis(trial, report)};
 }
 
@@ -369,10 +329,8 @@ std::string table(const PairedTrial& trial, const PairedReport& report, const Ta
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,
                      const CommentStyle& style) {
-  const VerdictText text = verdict_text(trial, report);
-  return comment_heading(style, text.headline) + programs(trial.setup) +
-         fenced("text", bars(report)) + (text.remarks.empty() ? "" : "\n") + bullets(text.remarks) +
-         folded_figures(text) + to_reproduce(trial.setup);
+  return comment(style, verdict_text(trial, report), programs(trial.setup), report.interval_level) +
+         to_reproduce(trial.setup);
 }
 
 std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {

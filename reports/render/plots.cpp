@@ -9,22 +9,19 @@
 #include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
 #include "reports/render/gnuplot.hpp"
-#include "reports/render/plot_scale.hpp"
 #include "reports/stats/interval.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
-using Lines = std::vector<std::string>;
+using verdict::Verdict;
 
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kMostDots = 3000;  // in one plot: a browser draws them, and an eye parts them
 constexpr std::size_t kFewestDots = 3;   // of a sample, however many samples there are
 // So many columns of text leave room for the plot itself.
-constexpr std::size_t kTitleColumns = 90;
 constexpr std::size_t kKeyColumns = 72;
 constexpr std::size_t kPanelColumns = 34;
 // Round, square, triangles and a diamond, filled.
@@ -38,34 +35,20 @@ double jitter(std::size_t index) {
   return place - std::floor(place) - 0.5;
 }
 
-double row_of(std::size_t index) { return static_cast<double>(index + 1); }
+/// Spreads `count` things over a row, from its top down.
+double within_row(std::size_t index, std::size_t count) {
+  return (static_cast<double>(index) + 0.5) / static_cast<double>(count) - 0.5;
+}
 
 void take(Span& span, const Sampled& sample) {
   for (const double value : sample.values) span.take_ns(value);
   span.take_ns(sample.median);
 }
 
-Lines titled(const std::string& title) {
-  return {fmt::format("set title {} font title_font offset 0,-0.3",
-                      gnuplot_string(shortened(title, kTitleColumns)))};
-}
-
-/// Ticks of the rows, the first on top.
-void label_rows(Lines& lines, const std::vector<std::string>& labels) {
-  Lines ticks;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    ticks.push_back(gnuplot_tick(labels[i], row_of(i)));
-  }
-  lines.push_back(fmt::format("set ytics ({}) scale 0", fmt::join(ticks, ", ")));
-  lines.push_back(fmt::format("set yrange [{:g}:0.4]", static_cast<double>(labels.size()) + 0.6));
-  lines.push_back("unset grid; set grid xtics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set border 1");
-}
-
-void add_median(PlotData& data, const Sampled& sample, double unit_ns, double place, int colour) {
-  const stats::Interval interval =
-      sample.interval.value_or(stats::Interval{sample.median, sample.median});
-  data.add({sample.median / unit_ns, interval.low / unit_ns, interval.high / unit_ns, place,
-            static_cast<double>(colour)});
+void add_median(PlotScript& plot, const Sampled& sample, double unit_ns, double place, int colour) {
+  const auto [low, high] = sample.interval.value_or(stats::Interval{sample.median, sample.median});
+  plot.point(
+      {sample.median / unit_ns, low / unit_ns, high / unit_ns, place, static_cast<double>(colour)});
 }
 
 /// How many lines the key of these takes.
@@ -91,6 +74,23 @@ Sampled sampled(std::vector<double> values) {
   return result;
 }
 
+Sampled drawable(const Sampled& sample, std::size_t most) {
+  Sampled result = sample;
+  result.median = drawable_ns(sample.median);
+  if (auto& interval = result.interval) {
+    interval = {drawable_ns(interval->low), drawable_ns(interval->high)};
+  }
+  if (most > 1 && result.values.size() > most) {
+    std::ranges::sort(result.values);
+    for (std::size_t i = 0; i < most; ++i) {
+      result.values[i] = result.values[i * (result.values.size() - 1) / (most - 1)];
+    }
+    result.values.resize(most);
+  }
+  for (double& value : result.values) value = drawable_ns(value);
+  return result;
+}
+
 std::size_t most_dots(std::size_t samples) {
   return std::max(kFewestDots, kMostDots / std::max<std::size_t>(1, samples));
 }
@@ -107,76 +107,69 @@ Plot distribution_plot(std::string name, std::string title, const std::string& q
     samples.push_back(drawable(row.sample, most_dots(rows.size())));
     most = std::max(most, samples.back().values.size());
   }
-  Lines lines = titled(title);
-  label_rows(lines, labels);
-  const TimeUnit unit = scale_time(lines, 'x', quantity, span);
-
-  PlotData data;
-  data.begin_block("every sample", "value  row, jittered  colour");
+  PlotScript plot(std::move(name), std::move(title));
+  plot.show_title();
+  plot.label_rows(labels);
+  const TimeUnit unit = plot.scale_time('x', quantity, span);
+  plot.begin_block("every sample", "value  row, jittered  colour");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& values = samples[i].values;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      data.add(
-          {values[k] / unit.ns, row_of(i) + 0.56 * jitter(k), static_cast<double>(rows[i].colour)});
+      plot.point({values[k] / unit.ns, middle_of_row(i) + 0.56 * jitter(k),
+                  static_cast<double>(rows[i].colour)});
     }
   }
-  data.begin_block("medians", "median  low  high  row  colour");
+  plot.begin_block("medians", "median  low  high  row  colour");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    add_median(data, samples[i], unit.ns, row_of(i), rows[i].colour);
+    add_median(plot, samples[i], unit.ns, middle_of_row(i), rows[i].colour);
   }
-  const double size = most > 200 ? 0.3 : most > 40 ? 0.45 : 0.65;
-  lines.push_back(plot_command(
-      {"data index 1 using 1:4:2:3:($4-0.36):($4+0.36):5 with boxxyerror fs solid 0.22 noborder "
-       "lc variable",
-       fmt::format("data index 0 using 1:2:3 with points pt 7 ps {:g} lc variable", size),
-       "data index 1 using 1:($4-0.36):(0):(0.72) with vectors nohead lw 2.5 lc rgb 'black'"}));
-  const int height = 110 + (rows.size() == 1 ? 90 : 48 * static_cast<int>(rows.size()));
-  return plot_of(std::move(name), std::move(title), height, lines, data);
+  plot.draw(
+      "index 1 using 1:4:2:3:($4-0.36):($4+0.36):5 with boxxyerror fs solid 0.22 noborder lc "
+      "variable");
+  plot.draw("index 0 using 1:2:3 with points pt 7 ps {:g} lc variable", most > 200  ? 0.3
+                                                                        : most > 40 ? 0.45
+                                                                                    : 0.65);
+  plot.draw("index 1 using 1:($4-0.36):(0):(0.72) with vectors nohead lw 2.5 lc rgb 'black'");
+  plot.plot();
+  return std::move(plot).finished(110 +
+                                  (rows.size() == 1 ? 90 : 48 * static_cast<int>(rows.size())));
 }
 
 Plot overview_plot(std::string name, std::string title, const std::string& quantity,
                    const std::vector<std::string>& groups, const std::vector<Variant>& variants) {
   Span span;
-  for (const Variant& variant : variants) {
-    for (const Variant::Point& point : variant.points) {
-      span.take_ns(point.median_ns);
-      if (!point.interval_ns) continue;
-      span.take_ns(point.interval_ns->low);
-      span.take_ns(point.interval_ns->high);
-    }
-  }
-  Lines lines = titled(title);
-  label_rows(lines, groups);
-  const TimeUnit unit = scale_time(lines, 'x', quantity, span);
-  lines.push_back(key_below(key_lines(variants)));
-
   std::vector<std::size_t> in_group(groups.size());
   for (const Variant& variant : variants) {
-    for (const Variant::Point& point : variant.points) ++in_group[point.group];
+    for (const auto& [group, median_ns, interval_ns] : variant.points) {
+      ++in_group[group];
+      span.take_ns(median_ns);
+      if (!interval_ns) continue;
+      span.take_ns(interval_ns->low);
+      span.take_ns(interval_ns->high);
+    }
   }
-  PlotData data;
-  Lines parts;
+  PlotScript plot(std::move(name), std::move(title));
+  plot.show_title();
+  plot.label_rows(groups);
+  const TimeUnit unit = plot.scale_time('x', quantity, span);
+  plot.key_below(key_lines(variants));
   std::vector<std::size_t> placed(groups.size());
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    const int index = data.begin_block(variants[i].label, "median  low  high  row");
-    for (const Variant::Point& point : variants[i].points) {
-      const Sampled sample = drawable({{}, point.median_ns, point.interval_ns}, 0);
-      const auto place = static_cast<double>(placed[point.group]++);
-      const double offset =
-          0.7 * ((place + 0.5) / static_cast<double>(in_group[point.group]) - 0.5);
-      add_median(data, sample, unit.ns, row_of(point.group) + offset, line_type(i));
+    const int index = plot.begin_block(variants[i].label, "median  low  high  row");
+    for (const auto& [group, median_ns, interval_ns] : variants[i].points) {
+      const double offset = 0.7 * within_row(placed[group]++, in_group[group]);
+      add_median(plot, drawable({{}, median_ns, interval_ns}, 0), unit.ns,
+                 middle_of_row(group) + offset, line_type(i));
     }
-    parts.push_back(fmt::format(
-        "data index {} using 1:4:2:3 with xerrorbars lt {} lw 1.6 pt {} ps 0.95 title {}", index,
-        line_type(i), kShapes[i % kShapes.size()],
-        gnuplot_string(shortened(variants[i].label, kKeyColumns))));
+    plot.draw("index {} using 1:4:2:3 with xerrorbars lt {} lw 1.6 pt {} ps 0.95 title {}", index,
+              line_type(i), kShapes[i % kShapes.size()],
+              gnuplot_string(shortened(variants[i].label, kKeyColumns)));
   }
-  lines.push_back(plot_command(parts));
+  plot.plot();
   const std::size_t most = *std::ranges::max_element(in_group);
   const int row_height = std::max(34, 16 * static_cast<int>(most) + 8);
-  const int height = 150 + row_height * static_cast<int>(groups.size()) +
-                     18 * static_cast<int>(key_lines(variants) - 1);
-  return plot_of(std::move(name), std::move(title), height, lines, data);
+  return std::move(plot).finished(150 + row_height * static_cast<int>(groups.size()) +
+                                  18 * static_cast<int>(key_lines(variants) - 1));
 }
 
 Plot history_plot(std::string name, std::string title, const std::string& quantity,
@@ -191,65 +184,60 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
     samples.push_back(drawable(point.sample, most_dots(points.size())));
     longest = std::max(longest, display_width(shortened(point.label, kLabelColumns)));
   }
-  Lines lines = titled(title);
-  const TimeUnit unit = scale_time(lines, 'y', quantity, span);
+  PlotScript plot(std::move(name), std::move(title));
+  plot.show_title();
+  const TimeUnit unit = plot.scale_time('y', quantity, span);
   const std::size_t step = (points.size() + kMostLabels - 1) / kMostLabels;
-  Lines ticks;
+  std::vector<std::string> ticks;
   for (std::size_t i = 0; i < points.size(); i += step) {
-    ticks.push_back(gnuplot_tick(points[i].label, row_of(i)));
+    ticks.push_back(gnuplot_tick(points[i].label, middle_of_row(i)));
   }
-  lines.push_back(
-      fmt::format("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", ")));
-  lines.push_back(fmt::format("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6));
+  plot.line("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", "));
+  plot.line("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6);
   // Their letters are about 0.46 lines wide.
   const double below = std::max(9.2, 1.5 + 0.46 * static_cast<double>(longest));
-  lines.push_back(
-      fmt::format("unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin {:.1f};"
-                  " set rmargin 3",
-                  below));
-
-  PlotData data;
-  Lines parts;
-  data.begin_block("every sample", "result, jittered  value  colour");
+  plot.line(
+      "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin {:.1f};"
+      " set rmargin 3",
+      below);
+  plot.begin_block("every sample", "result, jittered  value  colour");
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& values = samples[i].values;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      data.add({row_of(i) + 0.3 * jitter(k), values[k] / unit.ns,
-                static_cast<double>(line_type(points[i].machine))});
+      plot.point({middle_of_row(i) + 0.3 * jitter(k), values[k] / unit.ns,
+                  static_cast<double>(line_type(points[i].machine))});
     }
   }
-  parts.push_back(
-      fmt::format("data index 0 using 1:2:3 with points pt 7 ps {:g} lc variable notitle",
-                  points.size() > 30 ? 0.2 : 0.35));
+  const bool are_many = points.size() > 30;
+  plot.draw("index 0 using 1:2:3 with points pt 7 ps {:g} lc variable notitle",
+            are_many ? 0.2 : 0.35);
   for (std::size_t machine = 0; machine < machines.size(); ++machine) {
-    const int index = data.begin_block(machines[machine], "median  low  high  result");
+    const int type = line_type(machine);
+    const int index = plot.begin_block(machines[machine], "median  low  high  result");
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (points[i].machine != machine) continue;
-      add_median(data, samples[i], unit.ns, row_of(i), line_type(machine));
+      if (points[i].machine == machine)
+        add_median(plot, samples[i], unit.ns, middle_of_row(i), type);
     }
-    parts.push_back(fmt::format("data index {} using 4:1 with lines lt {} lw 1.2 notitle", index,
-                                line_type(machine)));
+    plot.draw("index {} using 4:1 with lines lt {} lw 1.2 notitle", index, type);
     // Not with yerrorbars, which put white discs behind the points: they show on a dark page.
-    parts.push_back(
-        fmt::format("data index {} using 4:2:(0):($3-$2) with vectors nohead lt {} lw 1.8 notitle",
-                    index, line_type(machine)));
-    parts.push_back(fmt::format("data index {} using 4:1 with points lt {} pt {} ps {:g} title {}",
-                                index, line_type(machine), kShapes[machine % kShapes.size()],
-                                points.size() > 30 ? 0.6 : 0.95,
-                                gnuplot_string(shortened(machines[machine], kKeyColumns))));
+    plot.draw("index {} using 4:2:(0):($3-$2) with vectors nohead lt {} lw 1.8 notitle", index,
+              type);
+    plot.draw("index {} using 4:1 with points lt {} pt {} ps {:g} title {}", index, type,
+              kShapes[machine % kShapes.size()], are_many ? 0.6 : 0.95,
+              gnuplot_string(shortened(machines[machine], kKeyColumns)));
   }
-  if (machines.size() > 1) lines.push_back("set key above left vertical samplen 1.5");
-  lines.push_back(plot_command(parts));
-  const int height = 460 + static_cast<int>(13 * (below - 9.2)) +
-                     (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0);
-  return plot_of(std::move(name), std::move(title), height, lines, data);
+  if (machines.size() > 1) plot.line("set key above left vertical samplen 1.5");
+  plot.plot();
+  return std::move(plot).finished(
+      460 + static_cast<int>(13 * (below - 9.2)) +
+      (machines.size() > 1 ? 22 * static_cast<int>(machines.size()) : 0));
 }
 
 namespace {
 
 /// What is drawn in a panel.
-void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels, PlotData& data,
-               Lines& lines) {
+void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels,
+               PlotScript& plot) {
   double least = 0;
   double most = 0;
   const auto taken = [&](double value) {
@@ -258,41 +246,37 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
     most = std::max(most, drawn);
     return drawn;
   };
-  const int bars = data.begin_block(panel.title + ": medians", "median  row");
+  plot.draw(
+      "index {} using ($1/2):2:(0):1:($2-0.32):($2+0.32) with boxxyerror fs solid 0.4 noborder lt "
+      "{}",
+      plot.begin_block(panel.title + ": medians", "median  row"), kBlue);
   for (std::size_t i = 0; i < panel.rows.size(); ++i) {
-    data.add({taken(panel.rows[i].median.value_or(0)), row_of(i)});
+    plot.point({taken(panel.rows[i].median.value_or(0)), middle_of_row(i)});
   }
-  Lines parts{
-      fmt::format("data index {} using ($1/2):2:(0):1:($2-0.32):($2+0.32) with boxxyerror "
-                  "fs solid 0.4 noborder lt {}",
-                  bars, kBlue)};
   if (std::ranges::any_of(panel.rows, [](const auto& row) { return !row.values.empty(); })) {
-    const int dots = data.begin_block(panel.title + ": every sample", "value  row, jittered");
+    plot.draw("index {} using 1:2 with points pt 7 ps 0.3 lc rgb 'black'",
+              plot.begin_block(panel.title + ": every sample", "value  row, jittered"));
     for (std::size_t i = 0; i < panel.rows.size(); ++i) {
       const auto& values = panel.rows[i].values;
       const std::size_t step = 1 + values.size() / most_dots(panel.rows.size());
       for (std::size_t k = 0; k < values.size(); k += step) {
-        data.add({taken(values[k]), row_of(i) + 0.44 * jitter(k)});
+        plot.point({taken(values[k]), middle_of_row(i) + 0.44 * jitter(k)});
       }
     }
-    parts.push_back(
-        fmt::format("data index {} using 1:2 with points pt 7 ps 0.3 lc rgb 'black'", dots));
   }
-  lines.push_back(fmt::format("set title {} offset 0,-0.6",
-                              gnuplot_string(shortened(panel.title, kPanelColumns))));
-  label_rows(lines, labels);
-  lines.push_back("unset label");
+  plot.line("set title {} offset 0,-0.6", gnuplot_string(shortened(panel.title, kPanelColumns)));
+  plot.label_rows(labels);
+  plot.line("unset label");
   for (std::size_t i = 0; i < panel.rows.size(); ++i) {
     if (panel.rows[i].median) continue;
-    lines.push_back(fmt::format("set label 'not counted' at graph 0.02, first {:g} font small_font",
-                                row_of(i)));
+    plot.line("set label 'not counted' at graph 0.02, first {:g} font small_font",
+              middle_of_row(i));
   }
   if (!(most > least)) most = 1;
   const double margin = 0.04 * (most - least);
-  lines.push_back(fmt::format("set xrange [{:g}:{:g}]; set xtics ({})",
-                              least < 0 ? least - margin : 0, most + margin,
-                              linear_ticks(least, most)));
-  lines.push_back(plot_command(parts));
+  plot.line("set xrange [{:g}:{:g}]; set xtics ({})", least < 0 ? least - margin : 0, most + margin,
+            linear_ticks(least, most));
+  plot.plot();
 }
 
 }  // namespace
@@ -307,20 +291,117 @@ Plot counters_plot(std::string name, std::string title, const std::string& quant
   for (const std::string& label : cases) longest = std::max(longest, display_width(label));
   const double left = std::min(0.45, (20 + kCharacter * static_cast<double>(longest)) / kWidth);
   const int height = 56 + (74 + 21 * static_cast<int>(cases.size())) * static_cast<int>(rows);
-
-  PlotData data;
-  Lines lines{fmt::format(
+  PlotScript plot(std::move(name), title);
+  plot.line(
       "set multiplot layout {},{} margins {:.3f},0.98,{:.4f},{:.4f} spacing 0.035,{:.4f} title {} "
       "font title_font",
       rows, columns, left, 32.0 / height, 1 - 66.0 / height, 70.0 / height,
-      gnuplot_string(fmt::format("{} {}", title, quantity)))};
+      gnuplot_string(fmt::format("{} {}", title, quantity)));
+  const std::vector<std::string> no_names(cases.size());
   for (std::size_t i = 0; i < panels.size(); ++i) {
     // The names stand once, on the left.
-    const bool is_first = i % columns == 0;
-    add_panel(panels[i], is_first ? cases : std::vector<std::string>(cases.size()), data, lines);
+    add_panel(panels[i], i % columns == 0 ? cases : no_names, plot);
   }
-  lines.push_back("unset multiplot");
-  return plot_of(std::move(name), std::move(title), height, lines, data);
+  plot.line("unset multiplot");
+  return std::move(plot).finished(height);
+}
+
+namespace {
+
+struct Mark {
+  Verdict verdict;
+  int colour;
+  int shape;
+};
+constexpr std::array<Mark, 3> kMarks{{{Verdict::pass, kGreen, 7},
+                                      {Verdict::fail, kVermillion, 9},
+                                      {Verdict::inconclusive, kOrange, 5}}};
+
+/// What can be drawn of a change, in per cent: a ratio of two times may be any number.
+double drawn(double change) {
+  constexpr double kGreatest = 1e9;
+  return std::isnan(change) ? 0 : 100 * std::clamp(change, -1.0, kGreatest);
+}
+
+/// With all that is drawn in it and a margin.
+void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
+  double least = 0;
+  double most = 0;
+  const auto take = [&](double change) {
+    least = std::min(least, drawn(change));
+    most = std::max(most, drawn(change));
+  };
+  for (const EffectRow& row : rows) {
+    for (const double change : row.blocks) take(change);
+    take(row.change);
+    take(row.delta);
+    take(-row.epsilon);
+    if (row.interval) {
+      take(row.interval->low);
+      take(row.interval->high);
+    }
+  }
+  const double margin = 0.05 * (most - least);
+  plot.line("set xrange [{:.5g}:{:.5g}]", least - margin, most + margin);
+}
+
+/// Estimates, and the dots of their blocks.
+void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, bool dots,
+                  PlotScript& plot) {
+  const std::string_view title = word(mark.verdict);
+  const auto is_meant = [&](const EffectRow& row) {
+    return row.verdict == mark.verdict && !(dots && row.blocks.empty());
+  };
+  if (std::ranges::none_of(rows, is_meant)) return;
+  const int index =
+      plot.begin_block(fmt::format("{}: {}", title, dots ? "each block" : "estimates"),
+                       dots ? "change %  row, by block" : "change %  low  high  row");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EffectRow& row = rows[i];
+    if (!is_meant(row)) continue;
+    const auto [low, high] = row.interval.value_or(stats::Interval{row.change, row.change});
+    if (!dots) plot.point({drawn(row.change), drawn(low), drawn(high), middle_of_row(i)});
+    for (std::size_t k = 0; dots && k < row.blocks.size(); ++k) {
+      plot.point(
+          {drawn(row.blocks[k]), middle_of_row(i) + 0.62 * within_row(k, row.blocks.size())});
+    }
+  }
+  if (dots) {
+    plot.draw("index {} using 1:2 with points pt 7 ps 0.38 lt {} notitle", index, mark.colour);
+  } else {
+    plot.draw("index {} using 1:4:2:3 with xerrorbars lt {} lw 2.2 pt {} ps 1.25 title '{}'", index,
+              mark.colour, mark.shape, title);
+  }
+}
+
+}  // namespace
+
+Plot effect_plot(std::string name, std::string title, const std::vector<EffectRow>& rows) {
+  PlotScript plot(std::move(name), std::move(title));
+  std::vector<std::string> labels;
+  plot.begin_block("thresholds", "noise floor %  smallest slowdown that matters %  row");
+  for (const EffectRow& row : rows) {
+    plot.point({drawn(row.epsilon), drawn(row.delta), middle_of_row(labels.size())});
+    labels.push_back(row.label);
+  }
+  plot.draw(
+      "index 0 using (0):3:(-$1):1:($3-0.42):($3+0.42) with boxxyerror fs solid 0.2 noborder lc "
+      "rgb '#808080' title 'noise floor'");
+  plot.draw(
+      "index 0 using 2:($3-0.42):(0):(0.84) with vectors nohead lw 1.8 dt (6,4) lc rgb 'black' "
+      "title 'threshold'");
+  for (const bool dots : {true, false}) {
+    for (const Mark& mark : kMarks) add_verdicts(rows, mark, dots, plot);
+  }
+  plot.show_title();
+  plot.label_rows(labels);
+  plot.line("set xlabel 'change of head against base (%); to the right is slower'");
+  plot.line("set xtics format '%+g' add ('0' 0)");
+  set_range(rows, plot);
+  plot.line("set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#808080' lw 1");
+  plot.key_below(1);
+  plot.plot();
+  return std::move(plot).finished(160 + 54 * static_cast<int>(rows.size()));
 }
 
 }  // namespace taskbench::reports::render

@@ -22,6 +22,10 @@ struct Sampled {
 /// At 95 %. `values` is not empty.
 [[nodiscard]] Sampled sampled(std::vector<double> values);
 
+/// With all of it drawable, and of the values at most `most`: those of evenly spread ranks, the
+/// least and the greatest among them.
+[[nodiscard]] Sampled drawable(const Sampled& sample, std::size_t most);
+
 struct DotRow {
   std::string label;
   Sampled sample;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,85 +16,62 @@ namespace taskbench::reports::render {
 namespace {
 
 using Outcome = verdict::PairedFile::Outcome;
-using verdict::Verdict;
 
 constexpr std::size_t kMostEffectPlots = 4;
 
-Tone tone_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return Tone::good;
-    case Verdict::fail:
-      return Tone::bad;
-    case Verdict::inconclusive:
-      break;
-  }
-  return Tone::doubtful;
-}
-
-/// Those that moved most, FAIL before all others.
-std::vector<std::size_t> most_moved_of(const verdict::PairedReport& report, std::size_t most) {
+/// How far each has moved; a FAIL farther than all others.
+std::vector<double> moved_of(const verdict::PairedReport& report) {
   std::vector<double> moved;
   for (const verdict::BenchmarkVerdict& each : report.benchmarks) {
     const double change = std::abs(std::log1p(each.change));
-    moved.push_back(each.verdict == Verdict::fail ? std::numeric_limits<double>::max() : change);
+    const bool failed = each.verdict == verdict::Verdict::fail;
+    moved.push_back(failed ? std::numeric_limits<double>::max() : change);
   }
-  return greatest(moved, most);
+  return moved;
 }
 
-void add_effects(const NamedComparison& comparison, const std::string& suffix, Section& section,
-                 Document& document) {
-  const auto& report = comparison.file.report;
-  const auto shown = most_moved_of(report, kMostEffectPlots * kMaxRows);
-  if (shown.size() < report.benchmarks.size()) {
-    section.blocks.push_back(plain(
-        fmt::format("The plots show the {} of {} benchmarks that moved most; the table has all.",
-                    shown.size(), report.benchmarks.size())));
+EffectRow effect_row(const model::PairedTrial& trial, const verdict::BenchmarkVerdict& of) {
+  EffectRow row{of.name, of.verdict, of.change, {}, of.epsilon, of.delta, {}};
+  if (of.low && of.high) row.interval = {*of.low, *of.high};
+  for (const double log_ratio : verdict::block_differences(trial, of.name, of.blocks)) {
+    row.blocks.push_back(std::expm1(log_ratio));
   }
-  const std::size_t plots = (shown.size() + kMaxRows - 1) / kMaxRows;
-  for (std::size_t plot = 0; plot < plots; ++plot) {
+  return row;
+}
+
+void add_effects(const verdict::PairedFile& file, const std::string& suffix,
+                 SectionWriter& section) {
+  const auto& report = file.report;
+  const auto parts = in_parts(section.plotted(moved_of(report), kMostEffectPlots * kMaxRows,
+                                              "benchmarks", "that moved most"),
+                              kMaxRows);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     std::vector<EffectRow> rows;
-    const std::size_t end = std::min(shown.size(), (plot + 1) * kMaxRows);
-    for (std::size_t i = plot * kMaxRows; i < end; ++i) {
-      const verdict::BenchmarkVerdict& each = report.benchmarks[shown[i]];
-      EffectRow row{each.name, each.verdict, each.change, {}, each.epsilon, each.delta, {}};
-      if (each.low && each.high) row.interval = {*each.low, *each.high};
-      for (const double log_ratio :
-           verdict::block_differences(comparison.file.trial, each.name, each.blocks)) {
-        row.blocks.push_back(std::expm1(log_ratio));
-      }
-      rows.push_back(std::move(row));
+    for (const std::size_t place : parts[i]) {
+      rows.push_back(effect_row(file.trial, report.benchmarks[place]));
     }
     const bool any_interval =
         std::ranges::any_of(rows, [](const EffectRow& row) { return row.interval.has_value(); });
     const std::string name =
-        "effects" + suffix + (plot == 0 ? std::string() : fmt::format("-part{}", plot + 1));
-    document.plots.push_back(effect_plot(name, "Change of head against base", rows));
-    section.blocks.push_back(Figure{
-        name,
+        "effects" + suffix + (i == 0 ? std::string() : fmt::format("-part{}", i + 1));
+    section.draw(
+        effect_plot(name, "Change of head against base", rows),
         fmt::format(
-            "The filled mark is the estimated change of a benchmark{}; "
-            "every small dot is one of its blocks of four processes, {} in all, the first on top. "
-            "The grey band is the noise floor, the dashed line the smallest slowdown that matters: "
-            "a benchmark FAILs when it lies beyond that line and is surely slower than the band.",
-            fmt::format(
-                fmt::runtime(any_interval ? ", its bar the {}" : ", too few blocks for a {}"),
-                interval_title(report.interval_level)),
-            report.blocks)});
+            "The filled mark is the estimated change of a benchmark, {} {}; every small dot is one "
+            "of its blocks of four processes, {} in all, the first on top. The grey band is the "
+            "noise floor, the dashed line the smallest slowdown that matters: a benchmark FAILs "
+            "when it lies beyond that line and is surely slower than the band.",
+            any_interval ? "its bar the" : "too few blocks for a",
+            interval_title(report.interval_level), report.blocks));
   }
 }
 
 /// One row for each side.
-void add_processes(const NamedComparison& comparison, const std::string& suffix, Section& section,
-                   Document& document) {
-  const auto& file = comparison.file;
-  Section part{fmt::format("processes{}", suffix), "Each process", {}};
-  const auto shown = most_moved_of(file.report, kMostPlots);
-  if (shown.size() < file.report.benchmarks.size()) {
-    part.blocks.push_back(plain(fmt::format("Of the {} benchmarks that moved most, of {}.",
-                                            shown.size(), file.report.benchmarks.size())));
-  }
-  for (const std::size_t place : shown) {
+Section processes_part(const verdict::PairedFile& file, const std::string& suffix,
+                       Document& document) {
+  SectionWriter part(document, "processes" + suffix, "Each process");
+  for (const std::size_t place :
+       part.plotted(moved_of(file.report), kMostPlots, "benchmarks", "that moved most")) {
     const verdict::BenchmarkVerdict& each = file.report.benchmarks[place];
     const auto processes = static_cast<std::size_t>(each.blocks) * model::kBlockSize;
     std::vector<double> base;
@@ -103,36 +81,20 @@ void add_processes(const NamedComparison& comparison, const std::string& suffix,
       (sample.side == model::Side::base ? base : head).push_back(sample.real_ns.at(each.name));
     }
     if (base.empty() || head.empty()) continue;
-    const std::size_t count = base.size();
     const std::vector<DotRow> rows{{"base", sampled(std::move(base)), kBlue},
                                    {"head", sampled(std::move(head)), kOrange}};
-    const auto intervals = std::ranges::count_if(
-        rows, [](const DotRow& row) { return row.sample.interval.has_value(); });
     const std::string name = plot_name("processes" + suffix, each.name);
-    document.plots.push_back(
-        distribution_plot(name, each.name, "wall time of one iteration", rows));
-    part.blocks.push_back(Figure{
-        name,
-        fmt::format("Every dot is one process, {} a side: the median of its repetitions. The "
-                    "line is the median of the processes{}. The verdict compares within "
-                    "blocks, where there is less noise.",
-                    count, interval_phrase(static_cast<std::size_t>(intervals), rows.size()))});
+    part.draw(distribution_plot(name, each.name, "wall time of one iteration", rows),
+              fmt::format("Every dot is one process, {} a side: the median of its repetitions. The "
+                          "line is the median of the processes{}. The verdict compares within "
+                          "blocks, where there is less noise.",
+                          rows[0].sample.values.size(),
+                          interval_phrase({&rows[0].sample, &rows[1].sample})));
   }
-  if (!part.blocks.empty()) section.parts.push_back(std::move(part));
+  return part.take();
 }
 
-void add_judged(const NamedComparison& comparison, const std::string& suffix, Section& section,
-                Document& document) {
-  const auto& file = comparison.file;
-  const VerdictText words = verdict_text(file.trial, file.report);
-  section.blocks.push_back(Paragraph{words.headline, tone_of(file.report.overall)});
-  if (!file.trial.end) {
-    section.blocks.push_back(
-        Paragraph{"The trial was not brought to its end: “taskbench ab "
-                  "--resume” goes on with it.",
-                  Tone::doubtful});
-  }
-  add_effects(comparison, suffix, section, document);
+TableBlock table_of(const VerdictText& words) {
   TableBlock table;
   table.caption =
       "The change is that of head against base, above 0 is slower; base and head are levels of one "
@@ -143,19 +105,30 @@ void add_judged(const NamedComparison& comparison, const std::string& suffix, Se
     table.columns.push_back({words.titles[i], !left[i]});
   }
   for (const VerdictText::Row& row : words.rows) {
-    std::vector<Cell> cells;
+    std::vector<Cell>& cells = table.rows.emplace_back();
     for (std::size_t k = 0; k < row.cells.size(); ++k) {
       const bool is_verdict = words.titles[k] == "verdict";
       cells.emplace_back(row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain);
     }
-    table.rows.push_back(std::move(cells));
   }
-  section.blocks.push_back(std::move(table));
-  Items remarks;
-  for (const std::string& remark : words.remarks) remarks.items.push_back(plain(remark));
-  if (!remarks.items.empty()) section.blocks.push_back(std::move(remarks));
-  section.blocks.push_back(plain(words.basis));
-  add_processes(comparison, suffix, section, document);
+  return table;
+}
+
+void add_judged(const verdict::PairedFile& file, const std::string& suffix, SectionWriter& section,
+                Document& document) {
+  const VerdictText words = verdict_text(file.trial, file.report);
+  section.add(Paragraph{words.headline, tone_of(file.report.overall)});
+  if (!file.trial.end) {
+    section.add(Paragraph{"The trial has not ended: “taskbench ab --resume” continues it.",
+                          Tone::doubtful});
+  }
+  add_effects(file, suffix, section);
+  section.add(table_of(words));
+  section.add(std::vector<Paragraph>(words.remarks.begin(), words.remarks.end()));
+  section.say("{}", words.basis);
+  if (Section part = processes_part(file, suffix, document); !part.blocks.empty()) {
+    section.add(std::move(part));
+  }
 }
 
 }  // namespace
@@ -164,33 +137,32 @@ Section comparison_section(const NamedComparison& comparison, std::size_t number
                            Document& document) {
   const auto& file = comparison.file;
   const std::string suffix = is_only_one ? std::string() : fmt::format("-{}", number);
-  Section section{"comparison" + suffix, "Comparison", {}};
-  if (!is_only_one) section.title += fmt::format(" {}: {}", number, comparison.path);
-  section.blocks.push_back(
-      plain(fmt::format("Head: {}. Base: {}.", program_text(file.trial.setup.head),
-                        program_text(file.trial.setup.base))));
+  SectionWriter section(
+      document, "comparison" + suffix,
+      is_only_one ? "Comparison" : fmt::format("Comparison {}: {}", number, comparison.path));
+  section.say("Head: {}. Base: {}.", program_text(file.trial.setup.head),
+              program_text(file.trial.setup.base));
   switch (file.outcome) {
     case Outcome::judged:
-      add_judged(comparison, suffix, section, document);
+      add_judged(file, suffix, section, document);
       break;
     case Outcome::identical:
-      section.blocks.push_back(Paragraph{
-          "PASS: both programs are the same, byte for byte; nothing was run.", Tone::good});
+      section.add(Paragraph{"PASS: both programs are the same, byte for byte; nothing was run.",
+                            Tone::good});
       break;
-    case Outcome::failed: {
-      section.blocks.push_back(
-          Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
-      section.blocks.push_back(plain(file.failure.message));
-      std::string log;
-      for (const std::string& line : file.failure.lines) log += line + '\n';
-      if (!log.empty()) section.blocks.push_back(Listing{"The last lines of the log", log});
+    case Outcome::failed:
+      section.add(Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
+      section.say("{}", file.failure.message);
+      if (!file.failure.lines.empty()) {
+        section.add(Listing{"The last lines of the log",
+                            fmt::format("{}\n", fmt::join(file.failure.lines, "\n"))});
+      }
       break;
-    }
   }
   if (!file.trial.setup.reproduce.empty()) {
-    section.blocks.push_back(Listing{"To reproduce it", file.trial.setup.reproduce});
+    section.add(Listing{"To reproduce it", file.trial.setup.reproduce});
   }
-  return section;
+  return section.take();
 }
 
 }  // namespace taskbench::reports::render

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -9,8 +10,10 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
+#include "reports/render/sentences.hpp"
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -19,6 +22,16 @@ constexpr std::size_t kMostAbreast = 6;  // columns of figures that a page has r
 constexpr std::size_t kMostCounterPlots = 4;
 constexpr std::size_t kMostPanels = 24;
 constexpr std::size_t kMostCounters = 60;
+
+/// One counter of one benchmark.
+struct CaseCounter {
+  std::string name;
+  std::vector<double> values;                ///< one a repetition, or a process that counted
+  std::optional<double> median;              ///< empty: it could not be counted
+  std::string reason;                        ///< why not
+  const NamedResult* older = nullptr;        ///< the newest result has no such counters, this has
+  const model::EventCount* event = nullptr;  ///< counted in a pass of its own
+};
 
 struct CountedCase {
   const ShownCase* shown;
@@ -30,37 +43,76 @@ struct CountedCase {
   }
 };
 
-/// In the order in which they first appear.
-std::vector<std::string> names_of(const std::vector<CountedCase>& cases) {
-  std::vector<std::string> names;
-  std::set<std::string> known;
-  for (const CountedCase& each : cases) {
-    for (const CaseCounter& counter : each.counters) {
-      if (known.insert(counter.name).second) names.push_back(counter.name);
+using CountedCases = std::vector<CountedCase>;
+
+/// All that was counted of it: per operation where those are known, else as the program gave it.
+/// Whatever else learns to count adds to this list.
+CountedCase counters_of(const ShownCase& shown) {
+  CountedCase counted{&shown, {}};
+  const auto add = [&](std::string name, const ShownCase::Counted& from, std::vector<double> values,
+                       std::string reason, const model::EventCount* event) {
+    const auto operations = static_cast<double>(from.benchmark->operations);
+    for (double& value : values) value /= shown.has_operations() ? operations : 1;
+    std::optional<double> median;
+    if (!values.empty()) median = stats::median(values);
+    counted.counters.push_back({std::move(name), std::move(values), median, std::move(reason),
+                                from.source != shown.source ? from.source : nullptr, event});
+  };
+  if (const model::Case* benchmark = shown.counters.benchmark) {
+    std::map<std::string, std::vector<double>> values;
+    for (const auto& repetition : benchmark->repetitions) {
+      for (const auto& [name, value] : repetition.counters) {
+        auto& of_name = values[name];
+        if (std::isfinite(value)) of_name.push_back(value);
+      }
+    }
+    for (auto& [name, of_name] : values) {
+      add(std::string(counter_label(name)), shown.counters, std::move(of_name),
+          "the result has no number for it", nullptr);
     }
   }
-  return names;
+  if (const model::Case* benchmark = shown.events.benchmark) {
+    for (const model::EventCount& event : benchmark->events) {
+      add(event_label(event), shown.events, event.per_iteration, event.unavailable, &event);
+    }
+  }
+  return counted;
+}
+
+/// In the order in which they first appear.
+std::vector<std::string> names_of(const CountedCases& cases) {
+  InOrder<bool> names;
+  for (const CountedCase& each : cases) {
+    for (const CaseCounter& counter : each.counters) names.place_of(counter.name);
+  }
+  return names.names();
+}
+
+/// Whether any was counted in a pass of its own, or asked for in vain.
+bool any_event(const CountedCases& cases, bool asked_for) {
+  return std::ranges::any_of(cases, [&](const CountedCase& each) {
+    return std::ranges::any_of(each.counters, [&](const CaseCounter& counter) {
+      return counter.event != nullptr && (asked_for || !counter.values.empty());
+    });
+  });
 }
 
 /// "5 GB/s" where the unit is known, "12,345" where it is not.
-std::string counter_text(const std::string& name, double value) {
-  if (name.ends_with("_per_second")) {
-    std::string text = with_prefix(value);
-    if (text.find(' ') == std::string::npos) text += ' ';
-    return text + (name == "bytes_per_second" ? "B/s" : "/s");
-  }
-  return three_digits(value);
-}
-
 Cell counter_cell(const CountedCase& counted, const std::string& name) {
   const CaseCounter* counter = counted.find(name);
-  if (counter == nullptr || !counter->median) return plain(std::string(kNone));
-  return {counter_text(name, *counter->median), Tone::plain, *counter->median};
+  if (counter == nullptr || !counter->median) return std::string(kNone);
+  const double value = *counter->median;
+  if (!name.ends_with("_per_second")) return {three_digits(value), Tone::plain, value};
+  const std::string number = with_prefix(value);
+  return {fmt::format("{}{}{}", number, number.find(' ') == std::string::npos ? " " : "",
+                      name == "bytes_per_second" ? "B/s" : "/s"),
+          Tone::plain, value};
 }
 
 /// As one panel each: those that ever counted anything.
-std::vector<CounterPanel> panels_of(const std::vector<CountedCase>& cases,
+std::vector<CounterPanel> panels_of(const CountedCases& cases,
                                     const std::vector<std::string>& names) {
+  const auto is_something = [](double value) { return value != 0; };
   std::vector<CounterPanel> panels;
   for (const std::string& name : names) {
     CounterPanel panel{name, {}};
@@ -71,8 +123,7 @@ std::vector<CounterPanel> panels_of(const std::vector<CountedCase>& cases,
         panel.rows.push_back({});
         continue;
       }
-      any = any || std::ranges::any_of(counter->values, [](double value) { return value != 0; }) ||
-            counter->median.value_or(0) != 0;
+      any = any || std::ranges::any_of(counter->values, is_something);
       panel.rows.push_back({counter->values, counter->median});
     }
     if (any) panels.push_back(std::move(panel));
@@ -80,214 +131,157 @@ std::vector<CounterPanel> panels_of(const std::vector<CountedCase>& cases,
   return panels;
 }
 
-std::string table_caption(const std::vector<CountedCase>& cases, const std::string& quantity) {
-  const bool of_processes = std::ranges::any_of(cases, [](const CountedCase& each) {
-    return std::ranges::any_of(each.counters, &CaseCounter::of_processes);
-  });
-  return fmt::format(
-      "Counters {}: medians over the repetitions{}.", quantity,
-      of_processes ? ", and of what was counted in a pass of its own, over its processes" : "");
-}
-
-/// A row for each counter: of few benchmarks, which fit side by side.
-TableBlock table_of_counters(const std::vector<CountedCase>& cases,
-                             const std::vector<std::string>& names, const IndexRange& shown,
-                             const std::string& quantity) {
-  TableBlock table;
-  table.caption = table_caption(cases, quantity);
-  table.columns = {{"counter", false}};
-  for (std::size_t i = shown.first; i < shown.end; ++i) {
-    table.columns.push_back({cases[i].shown->label(), true});
-  }
-  for (const std::string& name : names) {
-    std::vector<Cell> row{plain(name)};
-    for (std::size_t i = shown.first; i < shown.end; ++i) {
-      row.push_back(counter_cell(cases[i], name));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-/// A row for each benchmark, of which there are many.
-TableBlock table_of_cases(const std::vector<CountedCase>& cases,
-                          const std::vector<std::string>& names, const IndexRange& shown,
-                          const std::string& quantity) {
-  TableBlock table;
-  table.caption = table_caption(cases, quantity);
-  table.columns = {{"benchmark", false}};
-  for (std::size_t i = shown.first; i < shown.end; ++i) table.columns.push_back({names[i], true});
-  for (const CountedCase& each : cases) {
-    std::vector<Cell> row{plain(each.shown->label())};
-    for (std::size_t i = shown.first; i < shown.end; ++i) {
-      row.push_back(counter_cell(each, names[i]));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-/// What the values of a pass of its own mean: the names of the counters, by what is said of them.
-std::map<std::string, std::set<std::string>> meanings(const std::vector<CountedCase>& cases) {
-  std::map<std::string, std::set<std::string>> names;
-  std::map<std::string, std::pair<double, double>> shares;  // by name: the least and the greatest
-  for (const CountedCase& each : cases) {
-    for (const CaseCounter& counter : each.counters) {
-      if (!counter.median) continue;
-      if (counter.name == model::kInstructionsExact) names[exact_basis()].insert(counter.name);
-      if (counter.user_only) {
-        names["user only, without what the kernel did for the program"].insert(counter.name);
+/// With a row for each counter, of few benchmarks, which stand side by side; or with a row for each
+/// of many benchmarks.
+void add_tables(const CountedCases& cases, const std::vector<std::string>& names,
+                const std::string& quantity, bool by_counter, SectionWriter& section) {
+  std::vector<std::string> labels;
+  for (const CountedCase& each : cases) labels.push_back(each.shown->label());
+  const auto& rows = by_counter ? names : labels;
+  const auto& columns = by_counter ? labels : names;
+  std::size_t first = 0;
+  for (const auto& abreast : in_parts(columns, kMostAbreast)) {
+    TableBlock table;
+    table.caption =
+        fmt::format("Counters {}: medians over the repetitions{}.", quantity,
+                    any_event(cases, true)
+                        ? ", and of what was counted in a pass of its own, over its processes"
+                        : "");
+    table.columns = {{by_counter ? "counter" : "benchmark", false}};
+    for (const std::string& title : abreast) table.columns.push_back({title, true});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{rows[i]});
+      for (std::size_t k = first; k < first + abreast.size(); ++k) {
+        row.push_back(by_counter ? counter_cell(cases[k], names[i])
+                                 : counter_cell(cases[i], names[k]));
       }
-      if (!counter.counted_share || *counter.counted_share >= 1) continue;
-      const double share = *counter.counted_share;
-      const auto [place, is_new] = shares.try_emplace(counter.name, share, share);
-      place->second = {std::min(place->second.first, share), std::max(place->second.second, share)};
     }
+    section.add(std::move(table));
+    first += abreast.size();
   }
-  for (const auto& [name, range] : shares) {
-    const std::string least = fmt::format("{:.0f}", 100 * range.first);
-    const std::string greatest = fmt::format("{:.0f}", 100 * range.second);
-    names[fmt::format("extrapolated from {} % of the time: there were more events than counters",
-                      least == greatest ? least : fmt::format("{} to {}", least, greatest))]
-        .insert(name);
-  }
-  return names;
 }
 
-/// Which counters come from an older result than the times beside them.
-void add_older(const std::vector<CountedCase>& cases, std::set<std::string>& sentences) {
+/// What the tables do not show of their counters, each sentence once.
+void add_remarks(const CountedCases& cases, SectionWriter& section) {
+  using Names = std::set<std::string>;
+  std::map<std::string, Names> meanings;                    // the counters, by what is said of them
+  std::map<std::string, Names> uncounted;                   // by the reason
+  std::map<std::string, std::pair<double, double>> shares;  // by name: the least and the greatest
   std::map<std::string, std::vector<std::string>> of_older;  // the benchmarks, by the result
   for (const CountedCase& each : cases) {
-    std::set<std::string> paths;
-    for (const CaseCounter& counter : each.counters) {
-      if (counter.older != nullptr) paths.insert(counter.older->path);
+    Names older;
+    for (const auto& [name, values, median, reason, from, event] : each.counters) {
+      if (from != nullptr) older.insert(from->path);
+      if (!median) uncounted[reason].insert(name);
+      if (!median || event == nullptr) continue;
+      if (name == model::kInstructionsExact) meanings[exact_basis()].insert(name);
+      if (event->user_only) {
+        meanings["user only, without what the kernel did for the program"].insert(name);
+      }
+      const double share = event->counted_share.value_or(1);
+      if (share >= 1) continue;
+      auto& [least, greatest] = shares.try_emplace(name, share, share).first->second;
+      least = std::min(least, share);
+      greatest = std::max(greatest, share);
     }
-    for (const std::string& path : paths) of_older[path].push_back(each.shown->label());
+    for (const std::string& path : older) of_older[path].push_back(each.shown->label());
   }
-  for (const auto& [path, labels] : of_older) {
-    sentences.insert(
-        fmt::format("{}: counted in the older result {}; newer ones have no such counters.",
-                    some_of(labels, ", "), path));
+  for (const auto& [name, range] : shares) {
+    meanings[fmt::format("extrapolated from {} % of the time: there were more events than counters",
+                         range_text(fmt::format("{:.0f}", 100 * range.first),
+                                    fmt::format("{:.0f}", 100 * range.second)))]
+        .insert(name);
   }
-}
-
-/// What the table does not show of its counters, each sentence once.
-Items remarks_of(const std::vector<CountedCase>& cases) {
-  std::set<std::string> sentences;
-  for (const auto& [meaning, names] : meanings(cases)) {
-    sentences.insert(fmt::format("{}: {}.", fmt::join(names, ", "), meaning));
-  }
-  std::map<std::string, std::set<std::string>> uncounted;  // by the reason
-  for (const CountedCase& each : cases) {
-    for (const CaseCounter& counter : each.counters) {
-      if (!counter.median) uncounted[counter.reason].insert(counter.name);
-    }
+  Sentences sentences;
+  for (const auto& [meaning, names] : meanings) {
+    add(sentences, "{}: {}.", fmt::join(names, ", "), meaning);
   }
   for (const auto& [reason, names] : uncounted) {
-    sentences.insert(fmt::format("{} {} not counted: {}.", fmt::join(names, ", "),
-                                 names.size() == 1 ? "was" : "were", reason));
+    add(sentences, "{} {} not counted: {}.", fmt::join(names, ", "),
+        names.size() == 1 ? "was" : "were", reason);
   }
-  add_older(cases, sentences);
-  Items list;
-  for (const std::string& sentence : sentences) list.items.push_back(plain(sentence));
-  return list;
+  for (const auto& [path, labels] : of_older) {
+    add(sentences, "{}: counted in the older result {}; newer ones have no such counters.",
+        some_of(labels, ", "), path);
+  }
+  std::ranges::sort(sentences);
+  section.add(std::vector<Paragraph>(sentences.begin(), sentences.end()));
 }
 
-void add_plot(const std::vector<CountedCase>& cases, const std::vector<std::string>& names,
+void add_plot(const CountedCases& cases, const std::vector<std::string>& names,
               const std::string& plot, const std::string& title, const std::string& quantity,
-              Section& section, Document& document) {
+              SectionWriter& section) {
   auto panels = panels_of(cases, names);
   if (panels.empty()) return;
   const std::size_t all = panels.size();
   panels.resize(std::min(all, kMostPanels));
   std::vector<std::string> labels;
-  std::vector<const ShownCase*> shown;
-  std::size_t most = 0;
+  ShownCases shown;
   for (const CountedCase& each : cases) {
     labels.push_back(each.shown->label());
     shown.push_back(each.shown);
-    most = std::max(most, each.shown->real_ns.values.size());
   }
-  const bool of_processes = std::ranges::any_of(cases, [](const CountedCase& each) {
-    return std::ranges::any_of(each.counters, [](const CaseCounter& counter) {
-      return counter.of_processes && !counter.values.empty();
-    });
-  });
-  document.plots.push_back(counters_plot(plot, title, quantity, labels, panels));
-  section.blocks.push_back(Figure{
-      plot,
-      fmt::format("A panel for each counter that counted anything{}, each with a scale of its own. "
-                  "The bar is the median, every dot one of {} repetitions{}.{}",
-                  all > panels.size() ? fmt::format(", the first {} of {}", panels.size(), all)
-                                      : std::string(),
-                  sample_count(shown),
-                  of_processes ? ", or, of what was counted in a pass of its own, a process" : "",
-                  most > most_dots(cases.size()) ? " Not every dot is drawn." : "")});
+  const Samples samples = times_of(shown);
+  section.draw(
+      counters_plot(plot, title, quantity, labels, panels),
+      fmt::format(
+          "A panel for each counter that counted anything{}, each with a scale of its own. The bar "
+          "is the median, every dot one of {} repetitions{}.{}",
+          all > panels.size() ? fmt::format(", the first {} of {}", panels.size(), all) : "",
+          sample_count(samples),
+          any_event(cases, false) ? ", or, of what was counted in a pass of its own, a process"
+                                  : "",
+          dots_phrase(samples).empty() ? "" : " Not every dot is drawn."));
 }
 
 /// What is counted in the same unit.
-void add_counters(const std::vector<const ShownCase*>& all, const std::string& name,
-                  const std::string& quantity, Section& section, Document& document) {
-  std::vector<CountedCase> cases;
-  for (const ShownCase* each : all) cases.push_back({each, counters_of(*each)});
+void add_counters(const ShownCases& all, const std::string& name, const std::string& quantity,
+                  SectionWriter& section) {
+  CountedCases cases;
+  std::vector<double> medians;
+  for (const ShownCase* each : all) {
+    cases.push_back(counters_of(*each));
+    medians.push_back(each->real_ns.median);
+  }
   std::vector<std::string> names = names_of(cases);
   if (names.empty()) return;
   if (names.size() > kMostCounters) {
-    section.blocks.push_back(plain(
-        fmt::format("Of {} different counters {}, the first {} are shown; the results have all.",
-                    names.size(), quantity, kMostCounters)));
+    section.say("Of {} different counters {}, the first {} are shown; the results have all.",
+                names.size(), quantity, kMostCounters);
     names.resize(kMostCounters);
   }
-  const std::size_t most = kMostCounterPlots * kMaxRows;
-  const bool are_many = cases.size() > most;
-  if (are_many) {
-    section.blocks.push_back(
-        plain(fmt::format("The plots show the {} slowest of {} benchmarks; the tables have all.",
-                          most, cases.size())));
-  }
-  std::vector<double> medians;
-  for (const CountedCase& each : cases) medians.push_back(each.shown->real_ns.median);
-  const std::vector<std::size_t> plotted = greatest(medians, most);
-  const std::size_t parts = (plotted.size() + kMaxRows - 1) / kMaxRows;
-  for (std::size_t part = 0; part < parts; ++part) {
-    std::vector<CountedCase> portion;
-    for (std::size_t i = part * kMaxRows; i < std::min(plotted.size(), (part + 1) * kMaxRows);
-         ++i) {
-      portion.push_back(cases[plotted[i]]);
-    }
-    const std::vector<std::string> here = are_many ? names : names_of(portion);
+  const auto plotted =
+      section.plotted(medians, kMostCounterPlots * kMaxRows, "benchmarks", "that are slowest");
+  const bool are_many = plotted.size() < cases.size();
+  const auto parts = in_parts(plotted, kMaxRows);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    CountedCases part;
+    for (const std::size_t place : parts[i]) part.push_back(cases[place]);
+    const std::vector<std::string> here = are_many ? names : names_of(part);
     if (here.empty()) continue;
-    add_plot(portion, here, part == 0 ? name : fmt::format("{}-{}", name, part + 1),
-             "Counters" + part_text(part, parts), quantity, section, document);
+    add_plot(part, here, i == 0 ? name : fmt::format("{}-{}", name, i + 1),
+             "Counters" + part_text(i, parts.size()), quantity, section);
     if (are_many) continue;
-    for (const IndexRange& shown : runs_of(portion.size(), kMostAbreast)) {
-      section.blocks.push_back(table_of_counters(portion, here, shown, quantity));
-    }
-    if (Items remarks = remarks_of(portion); !remarks.items.empty()) {
-      section.blocks.push_back(std::move(remarks));
-    }
+    add_tables(part, here, quantity, true, section);
+    add_remarks(part, section);
   }
   if (!are_many) return;
-  for (const IndexRange& shown : runs_of(names.size(), kMostAbreast)) {
-    section.blocks.push_back(table_of_cases(cases, names, shown, quantity));
-  }
-  if (Items remarks = remarks_of(cases); !remarks.items.empty()) {
-    section.blocks.push_back(std::move(remarks));
-  }
+  add_tables(cases, names, quantity, false, section);
+  add_remarks(cases, section);
 }
 
 }  // namespace
 
 Section counters_section(const std::vector<ShownCase>& cases, Document& document) {
-  Section section{"counters", "Counters", {}};
-  std::vector<const ShownCase*> with_operations;
-  std::vector<const ShownCase*> others;
+  SectionWriter section(document, "counters", "Counters");
+  ShownCases with_operations;
+  ShownCases others;
   for (const ShownCase& each : cases) {
     (each.has_operations() ? with_operations : others).push_back(&each);
   }
-  add_counters(with_operations, "counters", "per operation", section, document);
-  add_counters(others, "counters-reported", "as the program gave them", section, document);
-  return section;
+  add_counters(with_operations, "counters", "per operation", section);
+  add_counters(others, "counters-reported", "as the program gave them", section);
+  return section.take();
 }
 
 }  // namespace taskbench::reports::render

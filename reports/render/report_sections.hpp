@@ -1,20 +1,141 @@
-// The sections of a report, each a function. They add their plots to the document.
+// What a report knows of each benchmark of its results, and its sections, each a function.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "reports/model/run.hpp"
 #include "reports/render/document.hpp"
+#include "reports/render/plots.hpp"
 #include "reports/render/report.hpp"
-#include "reports/render/report_cases.hpp"
 
 namespace taskbench::reports::render {
+
+/// A benchmark of the newest result that has it.
+struct ShownCase {
+  const NamedResult* source = nullptr;
+  const model::Case* benchmark = nullptr;
+  /// The same benchmark in the newest result that counted something in its repetitions, and in the
+  /// newest that counted events in a pass of its own. Empty: none did.
+  struct Counted {
+    const NamedResult* source = nullptr;
+    const model::Case* benchmark = nullptr;
+  };
+  Counted counters{};
+  Counted events{};
+  std::string group;    ///< its workload, or the family of a foreign benchmark
+  std::string variant;  ///< "work_stealing ×2"; what the group's cases differ in; may be empty
+  Sampled real_ns;
+
+  [[nodiscard]] std::string label() const {
+    return variant.empty() ? group : group + ' ' + variant;
+  }
+  /// Whether an iteration is a known number of operations.
+  [[nodiscard]] bool has_operations() const { return benchmark->operations > 0; }
+};
+
+using ShownCases = std::vector<const ShownCase*>;
+using Samples = std::vector<const Sampled*>;
+
+/// Every benchmark that has samples, in the order of the newest results; each once.
+[[nodiscard]] std::vector<ShownCase> shown_cases(const std::vector<const NamedResult*>& in_order);
+
+/// The wall times of an iteration.
+[[nodiscard]] Sampled times_of(const model::Case& benchmark);
+[[nodiscard]] Samples times_of(const ShownCases& cases);
+
+/// On what it ran, in short: "Some CPU, 2 CPUs, Release".
+[[nodiscard]] std::string machine_of(const model::Run& file);
+
+/// That of each result, with a number where another kernel, compiler or the like keeps results of
+/// one short name from being compared. So equal texts mean results that can be.
+[[nodiscard]] std::vector<std::string> machine_labels(
+    const std::vector<const NamedResult*>& in_order);
+
+/// "1a2b3c4", "-dirty" kept; empty when it is not known.
+[[nodiscard]] std::string short_commit(const model::Run& file);
+
+/// "a.json, b.json and 98 more"
+[[nodiscard]] std::string some_of(const std::vector<std::string>& texts, std::string_view between);
+
+/// A time in the unit that suits it, and what to sort it by.
+[[nodiscard]] Cell time_cell(double ns);
+
+/// "32.63 … 33.01 µs", sorted by where it begins.
+[[nodiscard]] Cell interval_cell(const Sampled& sample);
+
+// For captions, of the samples in one plot.
+
+/// "9" or "5 to 9": the values of each.
+[[nodiscard]] std::string sample_count(const Samples& samples);
+
+/// What is said of the bars of medians: ", its bar the 95 % interval" where all have one.
+[[nodiscard]] std::string interval_phrase(const Samples& samples);
+
+/// " At most 375 dots of each are drawn, ….": empty where all are.
+[[nodiscard]] std::string dots_phrase(const Samples& samples);
 
 /// Most plots of one kind: more of them nobody looks at, and a browser takes long to draw. The
 /// tables have what is left out.
 inline constexpr std::size_t kMostPlots = 24;
+
+/// As few parts as possible of at most `most`, of nearly equal length.
+template <class T>
+[[nodiscard]] std::vector<std::vector<T>> in_parts(const std::vector<T>& list, std::size_t most) {
+  const std::size_t count = (list.size() + most - 1) / most;
+  std::vector<std::vector<T>> parts(count);
+  for (std::size_t part = 0, i = 0; part < count; ++part) {
+    while (i < (part + 1) * list.size() / count) parts[part].push_back(list[i++]);
+  }
+  return parts;
+}
+
+/// " (2 of 3)" where there are several.
+[[nodiscard]] std::string part_text(std::size_t index, std::size_t count);
+
+/// A section as it grows, with its plots.
+class SectionWriter {
+ public:
+  SectionWriter(Document& document, std::string id, std::string title)
+      : document_(&document), section_{std::move(id), std::move(title), {}} {}
+
+  template <class... Args>
+  void say(fmt::format_string<Args...> text, Args&&... args) {
+    section_.blocks.emplace_back(Paragraph{fmt::format(text, std::forward<Args>(args)...)});
+  }
+  void add(Block block) { section_.blocks.push_back(std::move(block)); }
+  void add(const std::vector<Paragraph>& items) {
+    if (!items.empty()) add(Items{items});
+  }
+  void draw(Plot plot, std::string caption) {
+    add(Figure{plot.name, std::move(caption)});
+    document_->plots.push_back(std::move(plot));
+  }
+  void add(Section part) { section_.parts.push_back(std::move(part)); }
+
+  /// "The plots show the 24 of 90 benchmarks that moved most; the tables have all."
+  void say_plotted(std::size_t shown, std::size_t all, std::string_view what,
+                   std::string_view which) {
+    say("The plots show the {} of {} {} {}; the tables have all.", shown, all, what, which);
+  }
+  /// The places of the `most` greatest weights, in their order; where these are not all, says so.
+  std::vector<std::size_t> plotted(const std::vector<double>& weights, std::size_t most,
+                                   std::string_view what, std::string_view which);
+
+  [[nodiscard]] bool empty() const { return section_.blocks.empty(); }
+  [[nodiscard]] Section take() { return std::move(section_); }
+
+ private:
+  Document* document_;
+  Section section_;
+};
 
 /// Verdicts, the effects with their thresholds, the times of each process.
 [[nodiscard]] Section comparison_section(const NamedComparison& comparison, std::size_t number,
@@ -27,20 +148,12 @@ inline constexpr std::size_t kMostPlots = 24;
 [[nodiscard]] Section distributions_section(const std::vector<ShownCase>& cases,
                                             Document& document);
 
-/// Empty of blocks and parts where nothing was counted.
+/// What was counted: per operation where those are known, else as the program gave it. Without
+/// blocks where nothing was.
 [[nodiscard]] Section counters_section(const std::vector<ShownCase>& cases, Document& document);
 
 /// Benchmarks that several results have. Without blocks where there are none.
 [[nodiscard]] Section history_section(const std::vector<const NamedResult*>& in_order,
                                       const std::vector<ShownCase>& cases, Document& document);
-
-/// Where and how it was measured.
-[[nodiscard]] Section environment_section(const std::vector<const NamedResult*>& in_order);
-
-/// What a reader should doubt; empty when nothing is known against the results.
-[[nodiscard]] std::vector<Paragraph> warnings(const std::vector<const NamedResult*>& in_order);
-
-/// A cell or paragraph of plain text.
-[[nodiscard]] inline Paragraph plain(std::string text) { return {std::move(text), Tone::plain}; }
 
 }  // namespace taskbench::reports::render

@@ -6,8 +6,7 @@
 
 #include "reports/model/date.hpp"
 #include "reports/render/baseline.hpp"
-#include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -21,8 +20,7 @@ std::string short_commit(const std::string& commit) {
 
 Cells cells(const std::string& name, const stats::Spread& spread) {
   const TimeUnit unit = time_unit(spread.min);
-  return {name, time_text(spread.median, unit),
-          fmt::format("{:.1f} %", 100 * spread.mad.value_or(0) / spread.median),
+  return {name, time_text(spread.median, unit), percent(spread.mad.value_or(0) / spread.median),
           time_text(spread.min, unit), time_text(spread.max, unit)};
 }
 
@@ -44,19 +42,18 @@ std::string series_text(model::BaselineRole role, const Series& series, const Ta
                   1e3 * setup.min_time_s, short_commit(setup.commit),
                   setup.command.empty() ? "taskbench itself" : printable(setup.command));
   std::vector<Cells> rows{{"benchmark", "median", "MAD", "least", "most"}};
-  for (const auto& [name, spread] : verdict::spreads_of(series))
+  for (const auto& [name, spread] : verdict::spreads_of(series)) {
     rows.push_back(cells(name, spread));
-  const std::size_t width = style.table_columns() - kIndent;
-  const std::string table = in_rows(rows, names_to_the_left(rows.front()), width);
-  bool begins = true;
-  for (const char each : table) {
-    if (begins) text += std::string(kIndent, ' ');
-    text += each;
-    begins = each == '\n';
   }
-  const auto others = verdict::others_of(series);
-  return text + fmt::format("  {} while it was measured\n",
-                            others ? others_text(*others) : "who used the CPUs is not known");
+  for (std::string& row :
+       fitted(rows, names_to_the_left(rows.front()), style.table_columns() - kIndent)) {
+    for (auto at = row.find('\n'); at != row.npos; at = row.find('\n', at + 1)) {
+      row.insert(at + 1, kIndent, ' ');
+    }
+    text += fmt::format("  {}\n", row);
+  }
+  return text +
+         fmt::format("  {} while it was measured\n", others_text(verdict::others_of(series)));
 }
 
 }  // namespace
@@ -71,7 +68,9 @@ std::string table(const std::vector<verdict::StoredBaseline>& list, const TableS
                     std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
                     each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
   }
-  return in_rows(rows, {true, true, true, true, true, false, false, true}, style.table_columns());
+  Page page(style);
+  page.table(rows, {true, true, true, true, true, false, false, true});
+  return std::move(page).text();
 }
 
 std::string details(const verdict::StoredBaseline& stored, const TableStyle& style) {

@@ -11,19 +11,16 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/tone.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::string_view kIndent = "  ";
-
-/// A spread from which a median deserves suspicion, and one that says nothing.
-std::string_view spread_ink(double percent) {
-  return percent > 10 ? kRed : percent > 5 ? kYellow : kPlain;
-}
 
 struct Line {
   std::string label;
@@ -125,8 +122,10 @@ class Layout {
     }
     std::string text = pad_right(line.label, label_width_);
     for (std::size_t i = first; i < first + count; ++i) {
-      const bool is_spread = units_[i] == "%";
-      text += page.inked(is_spread ? spread_ink(line.row->spread_percent) : kPlain,
+      const Tone tone = units_[i] == "%" ? tone_of_spread(line.row->spread_percent) : Tone::plain;
+      text += page.inked(tone == Tone::bad        ? kRed
+                         : tone == Tone::doubtful ? kYellow
+                                                  : kPlain,
                          pad_left(line.row->cells[i], widths_[i]));
     }
     page.line(text);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/figures.hpp"
+#include "reports/render/numbers.hpp"
+#include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -41,24 +43,27 @@ Times times_of(const TraceRow& row) {
 }
 
 Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns, bool is_worker) {
-  const auto count = [&](TraceInstantKind kind) { return with_separators(count_of(row, kind)); };
-  const auto none = [&](std::string text) {
+  // What only workers do.
+  const auto own = [&](std::string text) {
     return is_worker ? std::move(text) : std::string(kNone);
+  };
+  const auto count = [&](TraceInstantKind kind) { return with_separators(count_of(row, kind)); };
+  const auto size = [&](const auto& spans) {
+    return own(with_separators(std::uint64_t{spans.size()}));
   };
   const Times times = times_of(row);
   const auto known_ns = static_cast<double>(length_ns - row.known_from_ns);
   const auto share = [&](std::int64_t ns) {
-    if (!is_worker || known_ns <= 0) return std::string(kNone);
-    return fmt::format("{:.1f} %", 100 * static_cast<double>(ns) / known_ns);
+    return known_ns > 0 ? own(percent(static_cast<double>(ns) / known_ns)) : std::string(kNone);
   };
   const auto longest = static_cast<double>(times.longest_poll_ns);
   return {name,
-          none(with_separators(static_cast<std::uint64_t>(row.polls.size()))),
+          size(row.polls),
           count(TraceInstantKind::spawn),
           count(TraceInstantKind::wake),
-          none(count(TraceInstantKind::steal)),
-          none(count(TraceInstantKind::overflow)),
-          none(with_separators(static_cast<std::uint64_t>(row.parks.size()))),
+          own(count(TraceInstantKind::steal)),
+          own(count(TraceInstantKind::overflow)),
+          size(row.parks),
           share(times.polling_ns),
           share(times.searching_ns),
           share(times.parked_ns),
@@ -92,16 +97,17 @@ std::string table(const model::Trace& trace, const TableStyle& style) {
     rows.push_back(cells(fmt::format("worker {}", i), trace.workers[i], trace.length_ns, true));
   }
   rows.push_back(cells("outside", trace.outside, trace.length_ns, false));
-  const std::size_t iterations = trace.iterations.size();
-  std::string text =
-      fmt::format("{} · {} iteration{} in {}\n\n", printable(trace.case_name), iterations,
-                  iterations == 1 ? "" : "s", time_text(static_cast<double>(trace.length_ns)));
-  text += in_rows(rows, names_to_the_left(rows.front()), style.table_columns()) + '\n';
-  for (const std::string& each : {basis(trace), provenance(trace.environment)}) {
-    if (each.empty()) continue;
-    for (const std::string& line : wrap(each, style.columns())) text += line + '\n';
+  Page page(style);
+  page.line(fmt::format("{} · {} in {}\n", printable(trace.case_name),
+                        counted(trace.iterations.size(), "iteration"),
+                        time_text(static_cast<double>(trace.length_ns))));
+  page.table(rows);
+  page.line();
+  page.paragraph(basis(trace));
+  if (const std::string machine = provenance(trace.environment); !machine.empty()) {
+    page.paragraph(machine);
   }
-  return text;
+  return std::move(page).text();
 }
 
 }  // namespace taskbench::reports::render

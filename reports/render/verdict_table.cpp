@@ -3,61 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
+#include <array>
 
-#include "reports/render/columns.hpp"
-#include "reports/render/figures.hpp"
+#include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
-namespace {
 
 using verdict::Verdict;
 
-bool is_to_the_left(std::string_view title) { return title == "benchmark" || title == "verdict"; }
-
-std::string_view colour_code(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "32";
-    case Verdict::fail:
-      return "1;31";
-    case Verdict::inconclusive:
-      break;
-  }
-  return "33";
-}
-
-std::string coloured(Verdict verdict, std::string_view line) {
-  return fmt::format("\x1b[{}m{}\x1b[0m", colour_code(verdict), line);
-}
-
-/// In per cent, and 0 where it is shown as such: there is no "-0.0 %".
-double rounded(double part) {
-  const double percent = 100 * part;
-  return std::abs(percent) < 0.05 ? 0 : percent;
-}
-
-}  // namespace
-
 std::string table(const VerdictText& text, const TableStyle& style) {
+  constexpr std::array<std::string_view, 3> kInks{"32", "1;31", kYellow};  // as in Verdict
   std::vector<Cells> cells{text.titles};
   for (const VerdictText::Row& row : text.rows) cells.push_back(row.cells);
   const std::vector<std::string> lines =
       fitted(cells, columns_to_the_left(text.titles), style.table_columns());
-  std::string result = lines.front() + '\n';
+  Page page(style);
+  page.line(lines.front());
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    result += (style.colour ? coloured(text.rows[i - 1].verdict, lines[i]) : lines[i]) + '\n';
+    page.line(page.inked(kInks[static_cast<std::size_t>(text.rows[i - 1].verdict)], lines[i]));
   }
-  std::vector<std::string> sentences = text.remarks;
-  if (!text.basis.empty()) sentences.push_back(text.basis);
-  return result + '\n' + paragraphs(sentences, style.columns()) + text.headline + '\n';
-}
-
-std::string bullets(const std::vector<std::string>& remarks) {
-  std::string text;
-  for (const std::string& remark : remarks) text += fmt::format("- {}\n", markdown_escaped(remark));
-  return text;
+  page.line();
+  for (const std::string& each : text.remarks) page.paragraph(each, kPlain, "  ");
+  if (!text.basis.empty()) page.paragraph(text.basis, kPlain, "  ");
+  page.line(text.headline);
+  return std::move(page).text();
 }
 
 std::string markdown_table(const VerdictText& text) {
@@ -66,13 +35,14 @@ std::string markdown_table(const VerdictText& text) {
   return markdown_table(text.titles, columns_to_the_left(text.titles), rows);
 }
 
-Cells compared_cells(std::string name, double base_ns, double head_ns, double change,
-                     std::optional<double> low, std::optional<double> high) {
+Cells compared_cells(const Bar& row, double base_ns, double head_ns) {
   const TimeUnit unit = time_unit(std::min(base_ns, head_ns));
-  return {std::move(name), time_text(base_ns, unit), time_text(head_ns, unit),
-          percent_change(change),
-          low && high ? fmt::format("{} … {}", percent_change(*low), percent_change(*high))
-                      : std::string(kNone)};
+  Cells cells{row.name, time_text(base_ns, unit), time_text(head_ns, unit),
+              percent_change(row.change), std::string(kNone)};
+  if (row.low && row.high) {
+    cells.back() = fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high));
+  }
+  return cells;
 }
 
 std::string verdict_cell(Verdict verdict, bool improved, std::string_view better) {
@@ -93,84 +63,54 @@ std::string headline_of(Verdict overall, std::size_t failed, std::size_t undecid
   return faster > 0 ? fmt::format("{}, {} faster", text, faster) : text;
 }
 
-std::string folded_figures(const VerdictText& text) {
-  return "\n<details><summary>Figures</summary>\n\n" + markdown_table(text) +
-         fmt::format("\n{}\n\n</details>\n", markdown_escaped(text.basis));
-}
-
-std::string percent_change(double change) { return fmt::format("{:+.1f} %", rounded(change)); }
-
 std::vector<bool> columns_to_the_left(const Cells& titles) {
   std::vector<bool> left;
-  for (const std::string& title : titles) left.push_back(is_to_the_left(title));
+  for (const auto& title : titles) left.push_back(title == "benchmark" || title == "verdict");
   return left;
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", rounded(part)); }
-
-std::string counted(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with("s") ? "es" : "s");
+std::string bullets(const Sentences& remarks) {
+  std::string text = remarks.empty() ? "" : "\n";
+  for (const std::string& remark : remarks) text += fmt::format("- {}\n", markdown_escaped(remark));
+  return text;
 }
 
-std::string interval_title(double level) {
-  return fmt::format("{:g} % interval", std::round(1000 * level) / 10);
-}
-
-std::vector<SharedReason> shared_reasons(
-    std::span<const std::pair<std::string_view, std::string_view>> names_and_reasons) {
-  std::vector<SharedReason> shared;
-  std::unordered_map<std::string_view, std::size_t> places;
-  for (const auto& [name, reason] : names_and_reasons) {
-    if (reason.empty()) continue;
-    const auto [place, is_new] = places.emplace(reason, shared.size());
-    if (is_new) shared.push_back({name, reason, 0});
-    ++shared[place->second].count;
+void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what) {
+  InOrder<std::vector<std::string>> by_reason;
+  for (const auto& [name, reason] : reasons) {
+    if (!reason.empty()) by_reason[reason].push_back(name);
   }
-  return shared;
-}
-
-std::vector<std::string> undecided_remarks(
-    const std::vector<std::pair<std::string, std::string>>& names_and_reasons) {
-  const std::vector<std::pair<std::string_view, std::string_view>> views(names_and_reasons.begin(),
-                                                                         names_and_reasons.end());
-  std::vector<std::string> lines;
-  for (const auto& [name, reason, count] : shared_reasons(views)) {
-    lines.push_back(count == 1 ? fmt::format("{}: undecided; {}.", name, reason)
-                               : fmt::format("{} benchmarks: undecided; {}.", count, reason));
+  for (const auto& [reason, names] : by_reason) {
+    add(sentences, "{}: {}{}.",
+        names.size() == 1 ? names.front() : counted(names.size(), "benchmark"), what, reason);
   }
-  return lines;
 }
 
-std::string comment_heading(const CommentStyle& style, std::string_view text) {
-  return fmt::format("{}### {}: {}\n\n",
-                     style.marked ? fmt::format("{}\n", kCommentMarker) : std::string(),
-                     markdown_escaped(style.title), text);
-}
-
-std::vector<std::string> large_floors(const std::map<std::string, model::NoiseFloor>& floors,
-                                      double delta) {
-  std::vector<std::string> lines;
+Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors, double delta) {
+  Sentences lines;
   for (const auto& [name, floor] : floors) {
     if (floor.epsilon <= delta) continue;
-    lines.push_back(fmt::format(
-        "{}: its noise floor is {} ({}): a slowdown of less passes, although {} matter.", name,
-        percent(floor.epsilon), floor.source, percent(delta)));
+    add(lines,
+        "{}: its noise floor is {} ({}), so a smaller slowdown passes, although {} would matter.",
+        name, percent(floor.epsilon), floor.source, percent(delta));
   }
   return lines;
 }
 
-InstructionCells instruction_cells(const verdict::InstructionsVerdict& instructions) {
-  const std::string none(kNone);
-  InstructionCells cells{
-      "  its instructions", none, none, none, none, std::string(word(instructions.verdict))};
-  if (!instructions.exact) return cells;
-  const verdict::ExactChange& exact = *instructions.exact;
-  cells.base = with_separators(exact.base, 0);
-  cells.head = with_separators(exact.head, 0);
-  cells.change = fmt::format("{:+.2f} %", 100 * exact.change);
-  cells.spread = exact.repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact.threshold);
-  if (instructions.improved()) cells.verdict += ", fewer";
-  return cells;
+VerdictText::Row instruction_row(const Cells& titles,
+                                 const verdict::InstructionsVerdict& instructions) {
+  Cells cells(titles.size(), std::string(kNone));
+  cells[0] = "  its instructions";
+  if (const auto& exact = instructions.exact) {
+    cells[1] = with_separators(exact->base, 0);
+    cells[2] = with_separators(exact->head, 0);
+    cells[3] = fmt::format("{:+.2f} %", 100 * exact->change);
+    cells[4] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
+  }
+  const auto verdict = std::ranges::find(titles, "verdict") - titles.begin();
+  cells[static_cast<std::size_t>(verdict)] =
+      verdict_cell(instructions.verdict, instructions.improved(), "fewer");
+  return {std::move(cells), instructions.verdict};
 }
 
 std::string instructions_remark() {
@@ -179,11 +119,21 @@ std::string instructions_remark() {
       100 * verdict::kExactDelta);
 }
 
-std::string not_known_remark(const SharedReason& shared) {
-  return shared.count == 1
-             ? fmt::format("{}: its instructions are not known {}.", shared.name, shared.reason)
-             : fmt::format("{} benchmarks: their instructions are not known {}.", shared.count,
-                           shared.reason);
+std::string comment_heading(const CommentStyle& style, std::string_view text) {
+  return fmt::format("{}{}### {}: {}\n\n", style.marked ? kCommentMarker : "",
+                     style.marked ? "\n" : "", markdown_escaped(style.title), text);
+}
+
+std::string comment(const CommentStyle& style, const VerdictText& text, std::string_view compared,
+                    double interval_level) {
+  std::vector<Bar> rows;
+  for (const VerdictText::Row& row : text.rows) {
+    if (row.bar) rows.push_back(*row.bar);
+  }
+  return fmt::format("{}{}{}{}\n<details><summary>Figures</summary>\n\n{}\n{}\n\n</details>\n",
+                     comment_heading(style, text.headline), compared,
+                     fenced("text", bars(rows, interval_level)), bullets(text.remarks),
+                     markdown_table(text), markdown_escaped(text.basis));
 }
 
 }  // namespace taskbench::reports::render

@@ -44,8 +44,7 @@ double margin(double error, double deviation, std::size_t blocks) {
   return student_t_quantile(1 - error, n - 1) * deviation / std::sqrt(n);
 }
 
-}  // namespace
-
+/// For which the test alone is significant with probability 1 - beta.
 double minimum_detectable_effect(double deviation, std::size_t blocks, double epsilon,
                                  const TestErrors& errors) {
   require_sound(deviation, epsilon, errors);
@@ -59,6 +58,8 @@ double minimum_detectable_effect(double deviation, std::size_t blocks, double ep
   }
   return std::expm1(std::log1p(epsilon) + beyond);
 }
+
+}  // namespace
 
 double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon, double delta,
                               const TestErrors& errors) {

@@ -22,8 +22,9 @@ struct TestErrors {
   std::size_t workloads = 1;  ///< that are tested together
 };
 
-/// The relative change (0.1 is 10 % slower) for which the test "not slower by more than epsilon" is
-/// significant with probability 1 - beta:
+/// The relative change (0.1 is 10 % slower) for which the verdict is FAIL with probability 1 -
+/// beta: the greater of two. For the first, the test "not slower by more than epsilon" is
+/// significant so often:
 ///     exp[ln(1 + epsilon) + (t(1 - alpha / workloads) + t(1 - beta)) deviation / sqrt(blocks)] - 1
 /// with the quantiles of Student's t, blocks - 1 degrees of freedom. With robust_deviation,
 /// simulated for normal noise, it is within 5 % of what the signed-rank test needs from 12 blocks
@@ -33,13 +34,8 @@ struct TestErrors {
 /// with the quantile of the normal distribution; what else several workloads ask of that outcome,
 /// that it stands out among the others' (sign_flip.hpp), the first formula covers. +infinity for
 /// one block, and when no sign-flip test of so many blocks has that level: least_p(blocks) >=
-/// alpha.
-[[nodiscard]] double minimum_detectable_effect(double deviation, std::size_t blocks, double epsilon,
-                                               const TestErrors& errors);
-
-/// The relative change for which the verdict is FAIL with probability 1 - beta. More than the above
-/// where that falls short of delta: the estimate must reach delta too, and that of a change of just
-/// delta does so half of the time. The greater of minimum_detectable_effect and
+/// alpha. For the second, the estimate reaches delta, which that of a change of just delta does
+/// half of the time only:
 ///     exp[ln(1 + delta) + t(1 - beta) deviation / sqrt(blocks)] - 1
 /// where delta is taken as epsilon when it is less.
 [[nodiscard]] double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon,

@@ -88,6 +88,14 @@ double shift(std::span<const double> below, std::span<const double> above) {
                                      : (differences[middle - 1] + differences[middle]) / 2;
 }
 
+double least_shift_p(std::size_t n, std::size_t m) {
+  double orders = 1;
+  for (std::size_t k = 1; k <= m; ++k) {
+    orders *= static_cast<double>(n + k) / static_cast<double>(k);
+  }
+  return 1 / orders;
+}
+
 double shift_p(std::span<const double> below, std::span<const double> above, double least) {
   require_samples(below, above);
   const std::vector<double> differences = sorted_differences(below, above);

@@ -21,7 +21,11 @@ inline constexpr std::size_t kMaxShiftSample = 100;
 /// differences. For one value each, their difference.
 [[nodiscard]] double shift(std::span<const double> below, std::span<const double> above);
 
-/// p of "`above` lies at most `least` above `below`", against more. At least 1 / C(n + m, n).
+/// The least p that samples of so many values can have, that of complete separation: 1 / C(n + m,
+/// n).
+[[nodiscard]] double least_shift_p(std::size_t n, std::size_t m);
+
+/// p of "`above` lies at most `least` above `below`", against more.
 [[nodiscard]] double shift_p(std::span<const double> below, std::span<const double> above,
                              double least);
 

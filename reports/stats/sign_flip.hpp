@@ -42,7 +42,7 @@ struct SignFlipResult {
 ///    Laplace's, 35 % fewer of Student's with 2 degrees of freedom;
 ///  - it has the same distribution for each workload, so that the maximum below treats quiet and
 ///    noisy workloads alike;
-///  - its estimate is hodges_lehmann, and its interval ends at lower_bound and upper_bound
+///  - its estimate is hodges_lehmann, and its interval is confidence_interval
 ///    (walsh.hpp), exact for any number of blocks: the three speak of the same thing;
 ///  - with ranks as whole numbers, ties between flips are exact.
 /// It is divided by the root of the sum of the squared ranks, which differs between workloads only

@@ -16,6 +16,20 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// All n (n + 1) / 2, ascending.
+std::vector<double> walsh_averages(std::span<const double> values) {
+  require_finite(values, "Walsh averages");
+  std::vector<double> averages;
+  averages.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i; j < values.size(); ++j) {
+      averages.push_back(std::midpoint(values[i], values[j]));
+    }
+  }
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
 /// P(W <= k) for k = 0, 1, ..., where W is the sum of the ranks 1 to n that a fair coin picks.
 std::vector<double> signed_rank_lower_tail(std::size_t n) {
   std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
@@ -51,27 +65,10 @@ Interval bounds(std::span<const double> values, double alpha) {
 
 }  // namespace
 
-std::vector<double> walsh_averages(std::span<const double> values) {
-  require_finite(values, "Walsh averages");
-  std::vector<double> averages;
-  averages.reserve(values.size() * (values.size() + 1) / 2);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (std::size_t j = i; j < values.size(); ++j) {
-      averages.push_back(std::midpoint(values[i], values[j]));
-    }
-  }
-  std::sort(averages.begin(), averages.end());
-  return averages;
-}
-
 double hodges_lehmann(std::span<const double> values) { return median(walsh_averages(values)); }
 
 double upper_bound(std::span<const double> values, double alpha) {
   return bounds(values, alpha).high;
-}
-
-double lower_bound(std::span<const double> values, double alpha) {
-  return bounds(values, alpha).low;
 }
 
 Interval confidence_interval(std::span<const double> values, double confidence) {

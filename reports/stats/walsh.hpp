@@ -12,14 +12,10 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "reports/stats/interval.hpp"
 
 namespace taskbench::reports::stats {
-
-/// The n (n + 1) / 2 Walsh averages, ascending.
-[[nodiscard]] std::vector<double> walsh_averages(std::span<const double> values);
 
 /// Hodges-Lehmann estimate of the centre: the median of the Walsh averages. Nearly as precise as
 /// the mean for normal noise, and not moved by outliers in up to 29 % of the values.
@@ -30,10 +26,8 @@ namespace taskbench::reports::stats {
 /// so few values that no test has such a level, 2^-n > alpha. With ties the probability is higher.
 [[nodiscard]] double upper_bound(std::span<const double> values, double alpha);
 
-/// The mirror image of upper_bound, -infinity for too few values.
-[[nodiscard]] double lower_bound(std::span<const double> values, double alpha);
-
-/// Holds the centre with probability `confidence` at least; both bounds at half the error each.
+/// Holds the centre with probability `confidence` at least: from upper_bound's mirror image up to
+/// it, each at half the error.
 [[nodiscard]] Interval confidence_interval(std::span<const double> values, double confidence);
 
 /// The standard deviation of normal noise in which the estimate of the centre by a mean would be as

@@ -20,8 +20,6 @@ void add_differences(std::span<const double> counts, std::vector<double>& differ
   }
 }
 
-}  // namespace
-
 ExactChange exact_change(std::span<const double> base, std::span<const double> head) {
   std::vector<double> differences;
   for (const auto side : {base, head}) {
@@ -41,6 +39,8 @@ ExactChange exact_change(std::span<const double> base, std::span<const double> h
   result.threshold = std::max(kExactDelta, q3 + 3 * (q3 - q1));
   return result;
 }
+
+}  // namespace
 
 InstructionsVerdict judge_instructions(std::span<const double> base, std::span<const double> head) {
   InstructionsVerdict result;

@@ -20,19 +20,16 @@ inline constexpr std::size_t kLeastExactCounts = 2;
 struct ExactChange {
   double base = 0;  ///< instructions per iteration, median over the counts
   double head = 0;
-  double change = 0;     ///< relative: 0.01 is 1 % more
-  double threshold = 0;  ///< relative; a greater change counts
+  double change = 0;  ///< relative: 0.01 is 1 % more
+  /// Relative; a greater change counts. kExactDelta where the counts of each side are equal; where
+  /// they are not, no less than Q3 + 3 IQR (Tukey's outer fence) of the relative differences
+  /// between two counts of one side.
+  double threshold = 0;
   bool repeats = false;  ///< all counts of a side are equal, on both sides
 
   [[nodiscard]] bool is_worse() const { return change > threshold; }
   [[nodiscard]] bool is_better() const { return change < -threshold; }
 };
-
-/// The threshold is kExactDelta where the counts of each side are equal; where they are not, no
-/// less than Q3 + 3 IQR (Tukey's outer fence) of the relative differences between two counts of one
-/// side. Throws std::invalid_argument for fewer counts than kLeastExactCounts, and for any that is
-/// not positive and finite.
-[[nodiscard]] ExactChange exact_change(std::span<const double> base, std::span<const double> head);
 
 /// What is said of them beside the time of the benchmark: a metric of its own.
 struct InstructionsVerdict {
@@ -43,7 +40,8 @@ struct InstructionsVerdict {
   [[nodiscard]] bool improved() const { return verdict == Verdict::pass && exact->is_better(); }
 };
 
-/// FAIL when head takes more by more than the threshold, else PASS. Throws as exact_change().
+/// FAIL when head takes more by more than the threshold, else PASS. Throws std::invalid_argument
+/// for fewer counts on a side than kLeastExactCounts, and for any that is not positive and finite.
 [[nodiscard]] InstructionsVerdict judge_instructions(std::span<const double> base,
                                                      std::span<const double> head);
 

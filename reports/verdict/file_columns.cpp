@@ -31,9 +31,8 @@ Samples samples_of(const Column& column) {
   Samples samples;
   for (const Run& file : column.files) {
     for (const Case& benchmark : file.cases) {
-      if (!benchmark.error.empty() || benchmark.repetitions.empty()) continue;
-      std::vector<double> times;
-      for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
+      const std::vector<double> times = times_of(benchmark);
+      if (times.empty()) continue;
       const double median = stats::median(times);
       Sample& sample = samples[benchmark.name];
       sample.x.push_back(std::log(median));
@@ -61,15 +60,6 @@ ColumnCell cell_of(const Sample& sample) {
 double p_of_both_directions(const std::vector<double>& first, const std::vector<double>& other) {
   return std::min(1.0,
                   2 * std::min(stats::shift_p(first, other, 0), stats::shift_p(other, first, 0)));
-}
-
-/// Of complete separation, in either direction.
-double least_p_of_both(std::size_t n, std::size_t m) {
-  double orders = 1;
-  for (std::size_t k = 1; k <= m; ++k) {
-    orders *= static_cast<double>(n + k) / static_cast<double>(k);
-  }
-  return std::min(1.0, 2 / orders);
 }
 
 std::vector<std::string> names_in_order(const std::vector<Column>& columns) {
@@ -145,6 +135,21 @@ std::size_t find_parts(std::string_view name, std::string_view from) {
   return std::string_view::npos;
 }
 
+/// Those parts replaced by `to`, or left out where that is empty.
+std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
+  const auto at = from.empty() ? std::string_view::npos : find_parts(name, from);
+  if (at == std::string_view::npos) return std::string(name);
+  std::string_view before = name.substr(0, at);
+  std::string_view after = name.substr(at + from.size());
+  if (to.empty()) {  // and one of the slashes around it
+    if (!after.empty())
+      after.remove_prefix(1);
+    else if (!before.empty())
+      before.remove_suffix(1);
+  }
+  return fmt::format("{}{}{}", before, to, after);
+}
+
 /// The part of the name that tells the key; empty where there is none.
 std::string part_of(const Case& benchmark, const std::string& key) {
   const std::string_view name = benchmark.name;
@@ -171,14 +176,8 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
   for (const Column& column : columns) {
     report.columns.push_back(column.name);
     samples.push_back(samples_of(column));
-    for (const Run& file : column.files) {
-      all.push_back(&file);
-      for (const Case& benchmark : file.cases) {
-        if (benchmark.error.empty()) continue;
-        report.failed.push_back(
-            fmt::format("{} of {}: {}", benchmark.name, column.name, benchmark.error));
-      }
-    }
+    for (const Run& file : column.files) all.push_back(&file);
+    add_failures(column.files, column.name, report.failed);
   }
   report.machine_differs = machine_differences(all);
 
@@ -198,8 +197,9 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
       if (i == 0) first = &found->second;
       if (i == 0 || first == nullptr) continue;
       cell.change = cell.ns / row.cells[0].ns - 1;
-      judgeable.push_back({&cell, p_of_both_directions(first->x, found->second.x),
-                           least_p_of_both(first->x.size(), found->second.x.size())});
+      const std::vector<double>& other = found->second.x;
+      judgeable.push_back({&cell, p_of_both_directions(first->x, other),
+                           2 * stats::least_shift_p(first->x.size(), other.size())});
     }
   }
   const auto comparisons = static_cast<double>(std::max<std::size_t>(1, judgeable.size()));
@@ -207,20 +207,6 @@ ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) 
   if (report.machine_differs.empty()) judge_all(std::move(judgeable), alpha);
   add_means(report);
   return report;
-}
-
-std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
-  const auto at = from.empty() ? std::string_view::npos : find_parts(name, from);
-  if (at == std::string_view::npos) return std::string(name);
-  std::string_view before = name.substr(0, at);
-  std::string_view after = name.substr(at + from.size());
-  if (to.empty()) {  // and one of the slashes around it
-    if (!after.empty())
-      after.remove_prefix(1);
-    else if (!before.empty())
-      before.remove_suffix(1);
-  }
-  return fmt::format("{}{}{}", before, to, after);
 }
 
 void rename_all(Run& file, const std::vector<std::pair<std::string, std::string>>& mapping) {

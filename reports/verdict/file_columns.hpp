@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,12 +53,9 @@ struct ColumnsReport {
 /// in one.
 [[nodiscard]] ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha);
 
-/// The parts of a name between slashes that are OLD (one or several in a row) replaced by NEW, or
-/// left out where NEW is empty: "workers:1" in "spawn/workers:1/length:10".
-[[nodiscard]] std::string mapped_name(std::string_view name, std::string_view from,
-                                      std::string_view to);
-
-/// Renames the benchmarks. Throws std::invalid_argument where two of them would have one name.
+/// Renames the benchmarks: the parts of a name between slashes that are OLD (one or several in a
+/// row) are replaced by NEW, or left out where NEW is empty: "workers:1" in "spawn/workers:1/n:10".
+/// Throws std::invalid_argument where two of them would have one name.
 void rename_all(model::Run& file, const std::vector<std::pair<std::string, std::string>>& mapping);
 
 struct Split {

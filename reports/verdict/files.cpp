@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -63,22 +64,15 @@ class Names {
   std::unordered_map<std::string_view, std::size_t> places_;
 };
 
-/// What the files of one side have of one benchmark.
-struct SideTimes {
-  std::vector<double> x;  ///< ln of the median, one a file that has repetitions
-  bool only_aggregates = true;
-};
-
-SideTimes side_of(const Occurrences& occurrences) {
-  SideTimes side;
+/// ln of the median, one for each file that has repetitions.
+std::vector<double> log_times_of(const Occurrences& occurrences) {
+  std::vector<double> x;
   for (const auto& [file, benchmark] : occurrences) {
-    if (!benchmark->error.empty() || benchmark->repetitions.empty()) continue;
-    side.only_aggregates = false;
-    std::vector<double> times;
-    for (const auto& repetition : benchmark->repetitions) times.push_back(repetition.real_ns);
-    side.x.push_back(std::log(stats::median(times)));
+    if (const std::vector<double> times = times_of(*benchmark); !times.empty()) {
+      x.push_back(std::log(stats::median(times)));
+    }
   }
-  return side;
+  return x;
 }
 
 /// One file a side: its repetitions are the values, and for events its counting processes. Several
@@ -213,15 +207,6 @@ std::map<std::string, std::string> machine_of(const Run& file) {
   return facts;
 }
 
-/// The least p that so many files a side can have: that of complete separation.
-double least_p(std::size_t base, std::size_t head) {
-  double orders = 1;
-  for (std::size_t k = 1; k <= head; ++k) {
-    orders *= static_cast<double>(base + k) / static_cast<double>(k);
-  }
-  return 1 / orders;
-}
-
 /// Whether a row could fail with its files, whatever they held: the other rows' p being what they
 /// are, Holm asks more of it the more of them there are.
 class Attainable {
@@ -249,44 +234,72 @@ class Attainable {
   std::vector<double> greatest_before_;  ///< of the adjusted p of those before
 };
 
-std::string why_undecided(const FilesRow& row, const SideTimes& base, const SideTimes& head,
-                          bool can_fail, std::size_t rows, const FilesPolicy& policy) {
-  if (base.only_aggregates || head.only_aggregates) return "aggregates only, no repetitions";
+std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
+                          const FilesPolicy& policy) {
+  if (row.base_files == 0 || row.head_files == 0) return "aggregates only, no repetitions";
   if (row.base_files == 1 && row.head_files == 1) {
-    return "one process a side: its repetitions are no independent samples";
+    return "one process a side: its repetitions are not independent samples";
   }
-  const bool bounded = row.high && std::isfinite(*row.high);
-  if (!can_fail || !bounded) {
-    const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
-                                        files_needed(policy.pass_error));
-    return fmt::format("too few processes: {} and {}, about {} a side are needed{}", row.base_files,
-                       row.head_files, needed,
-                       rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
-  }
-  return "the interval holds changes that matter and changes that do not";
+  if (can_fail && row.high) return "the interval holds changes that matter and changes that do not";
+  const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
+                                      files_needed(policy.pass_error));
+  return fmt::format("too few processes: {} and {}, about {} a side are needed{}", row.base_files,
+                     row.head_files, needed,
+                     rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
 }
 
 std::optional<double> finite_change(double log_ratio) {
   return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
 }
 
-void fill_failures(const std::vector<Run>& files, std::string_view side, FilesReport& report) {
-  for (const Run& file : files) {
-    for (const auto& benchmark : file.cases) {
-      if (benchmark.error.empty()) continue;
-      report.failed.push_back(fmt::format("{} of {}: {}", benchmark.name, side, benchmark.error));
-    }
-  }
+/// A row as it is before all of them are judged together, and what it is judged by.
+struct Candidate {
+  FilesRow row;
+  std::vector<double> base;  ///< ln of the times
+  std::vector<double> head;
+  double p_faster = 1;
+};
+
+void compare_times(Candidate& candidate, double floor) {
+  const auto& [base, head] = std::tie(candidate.base, candidate.head);
+  FilesRow& row = candidate.row;
+  row.base_files = base.size();
+  row.head_files = head.size();
+  if (base.empty() || head.empty()) return;
+  const double effect = stats::shift(base, head);
+  const double middle = (stats::median(base) + stats::median(head)) / 2;
+  row.base_ns = std::exp(middle - effect / 2);
+  row.head_ns = std::exp(middle + effect / 2);
+  row.change = std::expm1(effect);
+  const auto interval = stats::shift_interval(base, head, kIntervalLevel);
+  row.low = finite_change(interval.low);
+  row.high = finite_change(interval.high);
+  row.p = stats::shift_p(base, head, floor);
+  candidate.p_faster = stats::shift_p(head, base, floor);
 }
 
 }  // namespace
 
+std::vector<double> times_of(const model::Case& benchmark) {
+  std::vector<double> times;
+  if (!benchmark.error.empty()) return times;
+  for (const auto& repetition : benchmark.repetitions) times.push_back(repetition.real_ns);
+  return times;
+}
+
+void add_failures(const std::vector<Run>& files, std::string_view side,
+                  std::vector<std::string>& failed) {
+  for (const Run& file : files) {
+    for (const auto& benchmark : file.cases) {
+      if (benchmark.error.empty()) continue;
+      failed.push_back(fmt::format("{} of {}: {}", benchmark.name, side, benchmark.error));
+    }
+  }
+}
+
 std::size_t files_needed(double alpha) {
-  double orders = 1;  // C(2k, k): the p of complete separation is its reciprocal
   for (std::size_t k = 1;; ++k) {
-    const auto each = static_cast<double>(k);
-    orders *= (2 * each) * (2 * each - 1) / (each * each);
-    if (1 / orders < alpha) return k;
+    if (stats::least_shift_p(k, k) < alpha) return k;
   }
 }
 
@@ -315,69 +328,51 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
     for (const Run& file : *files) all.push_back(&file);
   }
   report.machine_differs = machine_differences(all);
-  fill_failures(base, "base", report);
-  fill_failures(head, "head", report);
+  const bool same_machine = report.machine_differs.empty();
+  add_failures(base, "base", report.failed);
+  add_failures(head, "head", report.failed);
 
   const Names base_names(base);
   const Names head_names(head);
-  std::vector<SideTimes> base_sides;
-  std::vector<SideTimes> head_sides;
-  std::vector<double> p;
-  std::vector<double> p_faster;
-  const double floor = std::log1p(policy.epsilon);
+  std::vector<Candidate> candidates;
   for (const auto& [name, in_base] : base_names.all()) {
     const Occurrences* in_head = head_names.find(name);
     if (in_head == nullptr) {
       report.only_base.emplace_back(name);
       continue;
     }
-    if (observer) observer(report.rows.size(), base_names.all().size());
-    SideTimes of_base = side_of(in_base);
-    SideTimes of_head = side_of(*in_head);
-    FilesRow row;
-    row.name = name;
-    row.base_files = of_base.x.size();
-    row.head_files = of_head.x.size();
-    double faster = 1;
-    if (!of_base.x.empty() && !of_head.x.empty()) {
-      const double effect = stats::shift(of_base.x, of_head.x);
-      const double middle = (stats::median(of_base.x) + stats::median(of_head.x)) / 2;
-      row.base_ns = std::exp(middle - effect / 2);
-      row.head_ns = std::exp(middle + effect / 2);
-      row.change = std::expm1(effect);
-      const auto interval = stats::shift_interval(of_base.x, of_head.x, kIntervalLevel);
-      row.low = finite_change(interval.low);
-      row.high = finite_change(interval.high);
-      row.p = stats::shift_p(of_base.x, of_head.x, floor);
-      faster = stats::shift_p(of_head.x, of_base.x, floor);
-    }
-    row.instructions = compared_instructions(in_base, *in_head, report.machine_differs.empty());
-    row.counters = most_moved(
+    if (observer) observer(candidates.size(), base_names.all().size());
+    Candidate candidate{{}, log_times_of(in_base), log_times_of(*in_head)};
+    candidate.row.name = name;
+    compare_times(candidate, std::log1p(policy.epsilon));
+    candidate.row.instructions = compared_instructions(in_base, *in_head, same_machine);
+    candidate.row.counters = most_moved(
         counters_of(in_base, base.size() == 1), counters_of(*in_head, head.size() == 1),
         kLeastValues, std::max(resolution_of_counters(in_base), resolution_of_counters(*in_head)));
-    p.push_back(row.p);
-    p_faster.push_back(faster);
-    base_sides.push_back(std::move(of_base));
-    head_sides.push_back(std::move(of_head));
-    report.rows.push_back(std::move(row));
+    candidates.push_back(std::move(candidate));
   }
   for (const auto& [name, in_head] : head_names.all()) {
     if (base_names.find(name) == nullptr) report.only_head.emplace_back(name);
   }
-  if (report.rows.empty()) return report;
+  if (candidates.empty()) return report;
 
+  std::vector<double> p;
+  std::vector<double> p_faster;
+  for (const Candidate& each : candidates) {
+    p.push_back(each.row.p);
+    p_faster.push_back(each.p_faster);
+  }
   const std::vector<double> adjusted = stats::holm(p);
   const std::vector<double> adjusted_faster = stats::holm(p_faster);
   const Attainable attainable(p);
   bool any_fail = false;
   bool any_undecided = false;
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    FilesRow& row = report.rows[i];
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    auto& [row, of_base, of_head, unadjusted] = candidates[i];
     row.p_adjusted = adjusted[i];
-    if (row.base_files > 0 && row.head_files > 0 && report.machine_differs.empty()) {
+    if (!of_base.empty() && !of_head.empty() && same_machine) {
       const double effect = std::log1p(row.change);
-      const double bound =
-          stats::shift_upper_bound(base_sides[i].x, head_sides[i].x, policy.pass_error);
+      const double bound = stats::shift_upper_bound(of_base, of_head, policy.pass_error);
       const Decision decision = decide({.effect = effect,
                                         .p_slower_adjusted = adjusted[i],
                                         .p_faster_adjusted = adjusted_faster[i],
@@ -389,18 +384,18 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
       row.improved = decision.improved;
     }
     const bool can_fail =
-        attainable.adjusted(least_p(row.base_files, row.head_files)) < policy.alpha;
+        attainable.adjusted(stats::least_shift_p(row.base_files, row.head_files)) < policy.alpha;
     report.could_fail =
         report.could_fail || can_fail || (row.instructions && row.instructions->reason.empty());
     if (row.verdict == Verdict::inconclusive) {
-      row.reason = report.machine_differs.empty() ? why_undecided(row, base_sides[i], head_sides[i],
-                                                                  can_fail, p.size(), policy)
-                                                  : kOtherMachine;
+      row.reason = same_machine ? why_undecided(row, can_fail, p.size(), policy) : kOtherMachine;
     }
-    any_fail = any_fail || row.verdict == Verdict::fail ||
-               (row.instructions && row.instructions->verdict == Verdict::fail);
-    any_undecided = any_undecided || row.verdict == Verdict::inconclusive ||
-                    (row.instructions && row.instructions->verdict == Verdict::inconclusive);
+    const auto any_is = [&row = row](Verdict verdict) {
+      return row.verdict == verdict || (row.instructions && row.instructions->verdict == verdict);
+    };
+    any_fail = any_fail || any_is(Verdict::fail);
+    any_undecided = any_undecided || any_is(Verdict::inconclusive);
+    report.rows.push_back(std::move(row));
   }
   report.overall = any_fail ? Verdict::fail : any_undecided ? Verdict::inconclusive : Verdict::pass;
   return report;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/model/run.hpp"
@@ -67,6 +68,13 @@ struct FilesReport {
 /// '4'". Empty when they are of one.
 [[nodiscard]] std::vector<std::string> machine_differences(
     const std::vector<const model::Run*>& files);
+
+/// The repetitions' times; empty where it failed.
+[[nodiscard]] std::vector<double> times_of(const model::Case& benchmark);
+
+/// "name of side: why", for each benchmark that failed.
+void add_failures(const std::vector<model::Run>& files, std::string_view side,
+                  std::vector<std::string>& failed);
 
 /// Hears of every row before it is compared: how many are done, and about how many there are. What
 /// it throws ends the comparison.

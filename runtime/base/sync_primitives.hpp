@@ -149,6 +149,9 @@ constexpr int patience(int rounds) noexcept { return rounds; }
 /// The same for how long it goes on; the tester makes it one look.
 constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds time) noexcept { return time; }
 
+/// How many slots a queue has. The tester makes it few, so that it is full soon.
+constexpr std::uint32_t capacity(std::uint32_t slots) noexcept { return slots; }
+
 /// Names the calling thread, for debuggers and the system's tools; at most 15 characters.
 void name_this_thread(const char* name) noexcept;
 

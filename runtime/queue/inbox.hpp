@@ -15,6 +15,7 @@
 // be atomic everywhere, as they are read while they are written. docs/adr/0020.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "runtime/base/cache_line.hpp"
@@ -40,8 +41,10 @@ class Inbox {
     return seen == nullptr;
   }
 
-  /// Moves all to the back of `list`, oldest first.
-  void take_all(Fifo<Node>& list) noexcept {
+  /// Moves all to the back of `list`, oldest first. Returns how many.
+  std::uint32_t take_all(Fifo<Node>& list) noexcept {
+    // relaxed: only a look, which spares the line a write; the exchange below synchronises
+    if (newest_.load(base::relaxed) == nullptr) return 0;
     // acquire: pairs with the release of each push: all of them are in one release sequence
     Node* node = newest_.exchange(nullptr, base::acquire);
     Node* oldest = nullptr;
@@ -49,7 +52,11 @@ class Inbox {
       Node* const before = std::exchange(node->queue_next, oldest);
       oldest = std::exchange(node, before);
     }
-    while (oldest != nullptr) list.push_back(std::exchange(oldest, oldest->queue_next));
+    std::uint32_t count = 0;
+    for (; oldest != nullptr; ++count) {
+      list.push_back(std::exchange(oldest, oldest->queue_next));
+    }
+    return count;
   }
 
   [[nodiscard]] bool looks_empty() const noexcept {

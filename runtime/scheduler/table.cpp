@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "runtime/scheduler/channel/channel.hpp"
 #include "runtime/scheduler/current_thread/current_thread.hpp"
 #include "runtime/scheduler/global_queue/global_queue.hpp"
+#include "runtime/scheduler/go/go.hpp"
 #include "runtime/scheduler/in_turn/in_turn.hpp"
+#include "runtime/scheduler/sharded/sharded.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
 namespace taskbench::rt {
@@ -40,6 +43,24 @@ constexpr SchedulerInfo kSchedulers[] = {
      .runs_on_caller = false,
      .repeatable = false,
      .make = make<scheduler::GlobalQueue>},
+    {.name = "sharded",
+     .summary = "a queue for each worker; a task stays where it was spawned",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<scheduler::Sharded>},
+    {.name = "channel",
+     .summary = "a bounded channel of tasks, received and run by one thread",
+     .single_worker = true,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<scheduler::Channel>},
+    {.name = "go",
+     .summary = "processors that leave a blocked thread; a monitor that ends long slices of time",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<go::Go>},
 };
 
 }  // namespace

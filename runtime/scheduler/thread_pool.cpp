@@ -41,10 +41,15 @@ void ThreadPool::spawn(task::Header* task) noexcept {
   if (Worker* worker = local_worker()) {
     worker->counters.tasks_spawned.add();
     worker->recorder.spawn(task);
+    begin(task, worker);
     push(task, worker);
     return;
   }
-  if (!outside_.spawn(task, [&] { push(task, nullptr); })) task::cancel(task);
+  const bool admitted = outside_.spawn(task, [&] {
+    begin(task, nullptr);
+    push(task, nullptr);
+  });
+  if (!admitted) task::cancel(task);
 }
 
 void ThreadPool::adopt(task::Header* task) noexcept {
@@ -75,6 +80,7 @@ void ThreadPool::close() noexcept {
   // release: pairs with the acquire in closed()
   closed_.store(true, base::release);
   for (const auto& worker : workers_) worker->parker.unpark();
+  release_waiting();
 }
 
 bool ThreadPool::join(Clock::time_point deadline) noexcept {

@@ -8,6 +8,7 @@
 // and leaves run(); the last one drains.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -56,9 +57,9 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
       counters.polls.add();
       after_poll(scheduler::poll(task, recorder), counters, push_back);
     }
-    void park() noexcept {
+    void park(std::chrono::nanoseconds spin) noexcept {
       before_park();
-      parker.park();
+      parker.park(spin);
       recorder.unpark();
     }
     void before_park() noexcept {
@@ -82,12 +83,17 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
     }
   }
 
+  /// A new task is about to be queued for the first time; `from` as in push().
+  virtual void begin(task::Header*, Worker*) noexcept {}
   /// Queues a task, by `from`, which polls another at this moment, or from outside: nullptr.
   virtual void push(task::Header* task, Worker* from) noexcept = 0;
   /// Polls tasks until closed().
   virtual void run(Worker& worker) noexcept = 0;
   /// Takes a task out of wherever they are queued. Nobody else does, but some may be pushed.
   [[nodiscard]] virtual task::Header* pop_left_over() noexcept = 0;
+
+  /// The engine has just been closed: wakes whoever waits and is no worker.
+  virtual void release_waiting() noexcept {}
 
   /// Wakes `worker`, or keeps it from going to sleep. `from` as in push().
   void unpark(Worker& worker, Worker* from) noexcept;

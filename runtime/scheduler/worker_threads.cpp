@@ -8,28 +8,54 @@
 namespace taskbench::rt::scheduler {
 
 void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& options) {
-  threads_.reserve(options.workers);
   {
+    // Counted before the first starts, which else could be the last to leave.
     base::LockGuard lock(exit_mutex_);
     running_ = options.workers;
   }
   for (std::uint32_t i = 0; i < options.workers; ++i) {
     try {
-      threads_.emplace_back([this, keep = base::Ref<Engine>(&engine), &work, &options, i] {
-        run(*keep, work, options, i);
-      });
+      start_thread(engine, work, options, i);
     } catch (...) {
       engine.close();
       {
         base::LockGuard lock(exit_mutex_);
         running_ -= options.workers - i;
       }
-      for (base::Thread& thread : threads_) thread.join();
-      threads_.clear();
+      join_threads();
       work.drain();  // what the threads' hooks have spawned
       throw;
     }
   }
+}
+
+void WorkerThreads::add(Engine& engine, Work& work, const RuntimeOptions& options,
+                        std::uint32_t index) {
+  const auto count = [this](std::uint32_t threads) {
+    base::LockGuard lock(exit_mutex_);
+    running_ += threads;
+  };
+  count(1);
+  try {
+    start_thread(engine, work, options, index);
+  } catch (...) {
+    count(-1U);
+    throw;
+  }
+}
+
+void WorkerThreads::start_thread(Engine& engine, Work& work, const RuntimeOptions& options,
+                                 std::uint32_t index) {
+  base::LockGuard lock(threads_mutex_);
+  threads_.emplace_back([this, keep = base::Ref<Engine>(&engine), &work, &options, index] {
+    run(*keep, work, options, index);
+  });
+}
+
+void WorkerThreads::join_threads() noexcept {
+  base::LockGuard lock(threads_mutex_);
+  for (base::Thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,
@@ -65,12 +91,12 @@ bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
   while (!has_ended()) {
     if (!joiner_.park_until(deadline) && !has_ended()) return false;
   }
-  for (base::Thread& thread : threads_) thread.join();
-  threads_.clear();
+  join_threads();
   return true;
 }
 
 void WorkerThreads::detach() noexcept {
+  base::LockGuard lock(threads_mutex_);
   for (base::Thread& thread : threads_) thread.detach();
   threads_.clear();
 }

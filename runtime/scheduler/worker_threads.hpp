@@ -33,6 +33,10 @@ class WorkerThreads {
   /// system gives no more; the engine has then been closed and drained.
   void start(Engine& engine, Work& work, const RuntimeOptions& options);
 
+  /// One thread more, as worker `index`, by a thread that is in run_worker() or knows of one that
+  /// will be until this returns. Throws std::system_error.
+  void add(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
+
   /// As Engine has them.
   [[nodiscard]] bool join(Engine::Clock::time_point deadline) noexcept;
   void detach() noexcept;
@@ -41,7 +45,11 @@ class WorkerThreads {
  private:
   void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index) noexcept;
 
-  std::vector<base::Thread> threads_;
+  void start_thread(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
+  void join_threads() noexcept;
+
+  base::Mutex threads_mutex_;
+  std::vector<base::Thread> threads_;  // guarded by threads_mutex_
   base::Mutex exit_mutex_;
   std::uint32_t running_ = 0;  // threads that have not left; guarded by exit_mutex_
   park::Parker joiner_;        // of the thread in join()

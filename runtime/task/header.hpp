@@ -59,7 +59,8 @@ struct Header {
   const VTable* vtable = nullptr;
   Schedule* scheduler = nullptr;
   std::uint16_t block_units = 0;  ///< size of the block, in cache lines; kBigBlock: see there
-  std::uint16_t turn = 0;         ///< of work_stealing alone: the round reached by yielding
+  std::uint16_t turn =
+      0;  ///< of work_stealing: the round reached by yielding; of sharded: the shard
   Outcome outcome = Outcome::none;
   Disposition disposition = Disposition::pending;
   std::uint8_t flags = 0;

@@ -34,6 +34,12 @@ class Spawner : public Schedule, public base::Shared {
   /// Takes a task just created, with its poll right. After shutdown the task is cancelled, at once
   /// or with all that is left. Any thread.
   virtual void spawn(Header* task) noexcept = 0;
+
+  /// The task that the calling thread polls begins a section that may block the thread, unless it
+  /// is in one: the worker may be handed to another thread. False: nothing was done.
+  [[nodiscard]] virtual bool begin_blocking() noexcept { return false; }
+  /// The end of a section whose begin returned true: waits until the thread may run tasks again.
+  virtual void end_blocking() noexcept {}
 };
 
 }  // namespace taskbench::rt::task

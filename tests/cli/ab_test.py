@@ -185,7 +185,7 @@ class RealGoogleBenchmark(AbTest):
         reasons = {row["name"]: row["reason"] for row in self.result()["setup"]["left_out"]}
         expected = {
             "BM_aggregates/1": "reports only aggregates of it (ReportAggregatesOnly)",
-            "BM_no_time/iterations:3/manual_time": "real_time of 0.0",
+            "BM_no_time/iterations:3/manual_time": '"real_time": 0.0',
             "BM_twice/1": "two benchmarks of the name",
         }
         self.assertEqual(set(reasons), set(expected))
@@ -404,7 +404,7 @@ class Journals(AbTest):
             self.refuse("ab", {
                 "--resume --journal j": "j: ", "--base x --head y --journal j": "j exists"})
             self.assertEqual((self.folder / "j").read_bytes(), content)
-        self.refused("ab --resume --journal none", says="none: cannot be opened")
+        self.refused("ab --resume --journal none", says="none: does not exist")
 
 
 class BrokenPrograms(AbTest):
@@ -418,7 +418,7 @@ class BrokenPrograms(AbTest):
             ("time.sleep(60)", "did not end in time and was killed"),
             ("sys.exit(0)", "result.json: does not exist"),
             ("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
-             "is no valid JSON"),
+             "is not valid JSON"),
         ):
             # From its second process on: a program may fail late.
             late = f"n = len(os.listdir('.')); open(f'run{{n}}', 'w').close()\nif n > 5: {body}"

@@ -177,7 +177,7 @@ class Verdicts(BaselineTest):
             "times['sort'] = 1e6 if n <= 7 else 1e3"
         )
         answer = self.compare(f"{LARGE} --json r.json --journal j", body=body, status=3)
-        self.assertIn("sort: not confirmed: it was measured two times", answer.stdout)
+        self.assertIn("sort: not confirmed: measured twice", answer.stdout)
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertTrue(rows["sort"]["unconfirmed"])
         self.assertFalse(rows["hash"]["unconfirmed"])
@@ -237,7 +237,7 @@ class Verdicts(BaselineTest):
         answer = self.compare(f"{LARGE} --json r.json", "sort=1e6 hash=500e3", status=1)
         said = " ".join(answer.stdout.split())
         self.assertIn("sort: its noise floor is 500000.0 % (calibrated 20", said)
-        self.assertIn("a slowdown of less passes, although 900.0 % matter", said)
+        self.assertIn("so a smaller slowdown passes, although 900.0 % would matter", said)
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(rows["sort"]["against_baseline"]["delta"], 5000)
         self.assertEqual((rows["sort"]["verdict"], rows["hash"]["verdict"]), ("PASS", "FAIL"))
@@ -488,7 +488,7 @@ class Journals(BaselineTest):
             self.write("j", content)
             self.refuse("baseline save", {"--resume --journal j": "j: ", "--journal j": "j exists"})
             self.assertEqual((self.folder / "j").read_bytes(), content)
-        self.refused("baseline save --resume --journal none", says="cannot be opened")
+        self.refused("baseline save --resume --journal none", says="does not exist")
 
     def saved_with_its_store_in_the_way(self):
         self.save(program=self.program(body="open('ci', 'w').close()"), status=2)

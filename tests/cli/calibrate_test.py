@@ -86,7 +86,7 @@ class Floors(CalibrateTest):
         self.assertRegex(
             self.compared(copies, "--max-blocks 8 --inconclusive pass"),
             r"sort: its noise floor is [78]\.\d % \(calibrated \S+ with programs that were not "
-            r"checked to be copies of one build\): a slowdown of less passes, although 3\.0 % m",
+            r"checked to be copies of one build\), so a smaller slowdown passes, although 3\.0 % w",
         )
 
     def test_h3_without_and_with_an_old_calibration_ab_says_so(self):
@@ -107,7 +107,7 @@ class Floors(CalibrateTest):
         self.calibrate(f"{copies} {QUICK}")
         for content in (b"", b"{}", b"[]", b'{"taskbench_noise": 99}', b"\xff\xfe"):
             self.stored().write_bytes(content)
-            self.refused("ab --base ./1 --head ./2", says="no calibration of this version")
+            self.refused("ab --base ./1 --head ./2", says="not a calibration of this version")
             self.assertEqual(self.stored().read_bytes(), content)
         said = self.calibrate(f"{copies} {QUICK}").stderr  # measured anew, it is replaced
         self.assertIn("was no calibration of this version; it is replaced", said)

@@ -64,7 +64,7 @@ class Answers(CompareTest):
             self.assertAlmostEqual(row["change"], (head - base) / base)
             self.assertEqual(row["verdict"], "INCONCLUSIVE")
         table = self.compare("a b", status=3).stdout
-        self.assertIn("one process a side: its repetitions are no independent samples", table)
+        self.assertIn("one process a side: its repetitions are not independent samples", table)
 
     @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
     def test_h7_google_benchmarks_compare_py_finds_the_same_ratios(self):
@@ -197,11 +197,11 @@ class Refusals(CompareTest):
         self.file("good", {"x": 1})
         cases = {
             "empty": (b"", "is empty"),
-            "truncated": (b'{"benchmarks": [{"name"', "is no valid JSON, at line 1"),
-            "binary": (bytes(range(256)), "is no valid JSON"),
+            "truncated": (b'{"benchmarks": [{"name"', "is not valid JSON, at line 1"),
+            "binary": (bytes(range(256)), "is not valid JSON"),
             "foreign": (b'{"results": []}', "hyperfine"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
-                    b' "cpu_time": 1}]}', "'x' has a real_time of null"),
+                    b' "cpu_time": 1}]}', "'x' has \"real_time\": null"),
         }
         for name, (content, says) in cases.items():
             self.write(name, content)

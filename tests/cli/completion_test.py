@@ -7,29 +7,28 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from taskbench_command import BINARY, CommandTest, main
-from terminal_session import TerminalSession
+from taskbench_command import BINARY, main
+from terminal_session import TerminalTest
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-class Completion(CommandTest):
-    def script(self, shell):
-        return self.taskbench("completion", shell).stdout
+class Completion(TerminalTest):
+    def text(self, shell):
+        return self.taskbench(f"completion {shell}").stdout
 
     def script_file(self, shell):
-        path = self.folder / f"completion.{shell}"
-        path.write_text(self.script(shell))
-        return path
+        return self.write(f"completion.{shell}", self.text(shell))
 
     def offered(self, *words):
         """What the program itself answers to the shells."""
         lines = self.taskbench("__complete", *words).stdout.splitlines()
         return [line.split("\t")[0] for line in lines]
 
-    def run_options(self):
-        text = self.taskbench("run", "--help").stdout
-        return [n for names in re.findall(r"(?m)^  (-\S+)", text) for n in names.split(",")]
+    def options_of(self, command):
+        """Those that its help lists."""
+        listed = re.findall(r"(?m)^  (-\S+)", self.taskbench(f"{command} --help").stdout)
+        return {name for names in listed for name in names.split(",")}
 
 
 class Bash(Completion):
@@ -54,90 +53,71 @@ class Bash(Completion):
         )
         self.assertEqual(registered.stdout, "complete -F _taskbench taskbench\n")
 
-    def test_commands_and_global_options(self):
-        commands = [
-            "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
-            "doctor", "profile", "trace", "list", "completion", "help",
-        ]
-        self.assertEqual(self.complete(""), commands)
-        self.assertEqual(self.complete("co"), ["compare", "completion"])
-        self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
+    def test_words_and_what_is_offered_for_the_last(self):
+        commands = (
+            "run ab gate baseline calibrate compare report doctor profile trace list completion "
+            "help")
+        workloads = " ".join(self.workload_names())
+        schedulers = " ".join(row["name"] for row in self.listed("schedulers"))
+        parameters = " ".join(
+            f"{row['workload']}.{row['name']}=" for row in self.listed("parameters"))
+        self.write("old")
+        for words, offered in (
+            ("_", commands),
+            ("co", "compare completion"),
+            ("run ping_pong --repe", "--repetitions"),
+            ("run _", workloads),
+            ("run ping_pong ch", "chained_spawn"),
+            ("list _", "workloads schedulers parameters"),
+            ("completion f", "fish"),
+            ("help pro", "profile"),
+            ("baseline _", "save compare list show promote rm"),
+            ("baseline p", "promote"),
+            ("baseline rm --a", "--all-keys"),
+            ("baseline save --jo", "--journal"),
+            ("baseline list --format _", "table json"),
+            ("run --scheduler _", schedulers),
+            ("run --scheduler work_stealing,cur", "work_stealing,current_thread"),
+            ("run --format _", "table libtest csv markdown"),
+            ("list --format _", "table json"),
+            ("run --workers _", ""),
+            ("run --format = li", "libtest"),  # as Readline hands "--format=li" over
+            ("run --format =", "table libtest csv markdown"),
+            ("run --param _", parameters),
+            ("run --param spawn_many.tasks = 1", ""),
+            ("run --json old", "old"),
+            ("run --json-flat old", "old"),
+            ("run --quiet _", workloads),  # a flag takes no value
+        ):
+            with self.subTest(words):
+                found = self.complete(*("" if word == "_" else word for word in words.split()))
+                self.assertEqual(found, offered.split())
 
-    def test_options_of_a_command(self):
-        self.assertEqual(set(self.complete("run", "-")), set(self.run_options()))
-        self.assertEqual(self.complete("run", "ping_pong", "--repe"), ["--repetitions"])
-        self.assertEqual(set(self.complete("list", "-")), {"-h", "--help", "--format"})
+    def test_options(self):
+        self.assertEqual(set(self.complete("-")), {"-h", "--help", "--version"})
+        for command in ("run", "list", "baseline"):
+            self.assertEqual(set(self.complete(command, "-")), self.options_of(command))
+        self.assertEqual(self.options_of("list"), {"-h", "--help", "--format"})
+        self.assertEqual(self.options_of("baseline"), {"-h", "--help"})
         self.assertIn("--all-keys", self.complete("baseline", "rm", "--store", "save", "--"))
 
-    def test_workloads_topics_and_shells(self):
-        self.assertEqual(self.complete("run", ""), self.workload_names())
-        self.assertEqual(self.complete("run", "ping_pong", "ch"), ["chained_spawn"])
-        self.assertEqual(self.complete("list", ""), ["workloads", "schedulers", "parameters"])
-        self.assertEqual(self.complete("completion", "f"), ["fish"])
-        self.assertEqual(self.complete("help", "pro"), ["profile"])
-
-    def test_subcommands_and_their_options(self):
-        commands = ["save", "compare", "list", "show", "promote", "rm"]
-        self.assertEqual(self.complete("baseline", ""), commands)
-        self.assertEqual(self.complete("baseline", "p"), ["promote"])
-        self.assertEqual(self.complete("baseline", "rm", "--a"), ["--all-keys"])
-        self.assertEqual(self.complete("baseline", "save", "--jo"), ["--journal"])
-        self.assertEqual(self.complete("baseline", "list", "--format", ""), ["table", "json"])
-        self.assertEqual(set(self.complete("baseline", "-")), {"-h", "--help"})
-
-    def test_values_of_options(self):
-        schedulers = [row["name"] for row in self.listed("schedulers")]
-        self.assertEqual(self.complete("run", "--scheduler", ""), schedulers)
-        self.assertEqual(
-            self.complete("run", "--scheduler", "work_stealing,cur"),
-            ["work_stealing,current_thread"],
-        )
-        self.assertEqual(
-            self.complete("run", "--format", ""), ["table", "libtest", "csv", "markdown"]
-        )
-        self.assertEqual(self.complete("list", "--format", ""), ["table", "json"])
-        self.assertEqual(self.complete("run", "--workers", ""), [])
-
-    def test_value_after_an_equals_sign(self):
-        # Readline hands "--format=li" over as three words.
-        self.assertEqual(self.complete("run", "--format", "=", "li"), ["libtest"])
-        self.assertEqual(len(self.complete("run", "--format", "=")), 4)
-
-    def test_parameters(self):
-        offered = self.complete("run", "--param", "")
-        expected = [f"{row['workload']}.{row['name']}=" for row in self.listed("parameters")]
-        self.assertEqual(offered, expected)
-        self.assertEqual(self.complete("run", "--param", "spawn_many.tasks", "=", "1"), [])
-
-    def test_files(self):
-        (self.folder / "old result.json").touch()
+    def test_a_file_with_a_space_in_its_name(self):
+        self.write("old result.json")
         self.assertEqual(self.complete("run", "--json", "old"), ["old result.json"])
-        self.assertEqual(self.complete("run", "--json-flat", "old"), ["old result.json"])
-
-    def test_flags_take_no_value(self):
-        self.assertEqual(self.complete("run", "--quiet", ""), self.workload_names())
 
 
 class Program(Completion):
     def test_every_option_of_every_command_is_offered(self):
         of_baseline = [f"baseline {each}" for each in self.offered("baseline", "")]
         for command in self.offered("") + of_baseline:
-            words = command.split()
-            text = self.taskbench(*words, "--help").stdout
-            listed = re.findall(r"(?m)^  (-\S+)", text)
             with self.subTest(command):
-                self.assertEqual(
-                    set(self.offered(*words, "-")), {n for each in listed for n in each.split(",")}
-                )
+                self.assertEqual(set(self.offered(*command.split(), "-")),
+                                 self.options_of(command))
 
     def test_an_option_and_a_command_come_with_what_they_do(self):
-        self.assertEqual(
-            self.taskbench("__complete", "he").stdout, "help\tExplain a command\n"
-        )
-        self.assertEqual(
-            self.taskbench("__complete", "run", "--pi").stdout,
-            "--pin\tBind every worker to a CPU of its own\n",
-        )
+        for words, says in (("he", "help\tExplain a command\n"),
+                            ("run --pi", "--pin\tBind every worker to a CPU of its own\n")):
+            self.assertEqual(self.taskbench(f"__complete {words}").stdout, says)
 
     def test_a_value_after_an_equals_sign_is_one_word_or_three(self):
         self.assertEqual(self.offered("run", "--format=li"), ["--format=libtest"])
@@ -145,11 +125,9 @@ class Program(Completion):
         self.assertEqual(self.offered("run", "--json="), [":files"])
 
     def test_odd_words_are_no_error(self):
-        for words in (
-            (), ("-",), ("--",), ("=",), ("run", "--nope=", "="), ("nope", ""), ("run", "--json")
-        ):
+        for words in ("", "-", "--", "=", "run --nope= =", "nope ''", "run --json"):
             with self.subTest(words):
-                self.taskbench("__complete", *words)
+                self.taskbench(f"__complete {words}")
 
     def test_it_is_hidden(self):
         self.assertNotIn("__complete", self.taskbench("--help").stdout)
@@ -166,9 +144,9 @@ class EveryShell(Completion):
                 self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
     def test_first_lines_say_what_it_is(self):
-        self.assertTrue(self.script("zsh").startswith("#compdef taskbench\n"))
+        self.assertTrue(self.text("zsh").startswith("#compdef taskbench\n"))
         for shell in SHELLS:
-            script = self.script(shell)
+            script = self.text(shell)
             self.assertIn(f"`taskbench completion {shell}`", "\n".join(script.splitlines()[:3]))
             self.assertTrue(script.endswith("\n"))
 
@@ -199,10 +177,7 @@ class Interactive(Completion):
             arguments, begin = self.BEGIN[shell]
             env = {"PATH": f"{Path(BINARY).resolve().parent}:{os.environ['PATH']}", "PS1": "> ",
                    "HOME": str(self.folder)}
-            session = TerminalSession(
-                arguments, columns=200, env=env, cwd=self.folder, program=shutil.which(shell)
-            )
-            self.addCleanup(session.close)
+            session = self.session(*arguments, columns=200, env=env, program=shutil.which(shell))
             session.press(f"{begin.format(script=self.script_file(shell))}\n".encode())
             for typed, completed in self.TYPED:
                 with self.subTest(shell=shell, typed=typed):

@@ -3,14 +3,11 @@
 
 import json
 import os
-import shutil
 import signal
-import subprocess
 
-from taskbench_command import (
-    BINARY, CommandTest, become_nobody, environment, main, signals_at_default,
-)
-from terminal_session import TerminalSession
+from fake_program import put_on_path
+from taskbench_command import CommandTest, main
+from terminal_session import TerminalTest
 
 ORDER = ["serious", "moderate", "minor", "unknown", "ok"]
 CHECKS = {
@@ -19,19 +16,13 @@ CHECKS = {
 }
 
 
-class Doctor(CommandTest):
-    def doctor(self, *arguments, **options):
-        """The process, which ends with 0 or 4 as the machine is, and its report."""
-        result = subprocess.run(
-            [BINARY, "doctor", *arguments], cwd=self.folder,
-            env=environment(**options.pop("env", {})), stdin=subprocess.DEVNULL,
-            capture_output=True, encoding="utf-8", timeout=120, check=False, **options,
-        )
-        self.assertIn(result.returncode, (0, 4), result.stderr)
-        return result
+class Doctor(TerminalTest):
+    def doctor(self, options="", **others):
+        """Ends with 0 or 4, as the machine is."""
+        return self.taskbench(f"doctor {options}", status=(0, 4), **others)
 
-    def report(self, *arguments, **options):
-        result = self.doctor("--format", "json", *arguments, **options)
+    def report(self, **options):
+        result = self.doctor("--format json", **options)
         return json.loads(result.stdout, parse_constant=self.fail), result
 
     @staticmethod
@@ -40,16 +31,12 @@ class Doctor(CommandTest):
 
 
 class Report(Doctor):
-    @classmethod
-    def setUpClass(cls):
-        cls.here = subprocess.run(
-            [BINARY, "doctor", "--format", "json"], env=environment(), stdin=subprocess.DEVNULL,
-            capture_output=True, encoding="utf-8", timeout=120, check=False,
-        )
+    here = None
 
     def report(self):
         """That of this machine, made once for all of these tests."""
-        return json.loads(self.here.stdout, parse_constant=self.fail), self.here
+        Report.here = Report.here or super().report()
+        return Report.here
 
     def test_every_check_is_there_worst_first_and_the_exit_status_says_whether_it_is_serious(self):
         report, result = self.report()
@@ -114,14 +101,7 @@ class Findings(Doctor):
         self.assertGreaterEqual(wake_up["samples"], 100)
 
     def test_counters_are_tried_and_not_inferred(self):
-        binary = shutil.copy(BINARY, self.folder / "taskbench")
-        self.folder.chmod(0o755)
-        result = subprocess.run(
-            [binary, "doctor", "--format", "json"], cwd=self.folder, env=environment(),
-            stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=120,
-            check=False, preexec_fn=become_nobody,
-        )
-        row = self.finding(json.loads(result.stdout), "counters")
+        row = self.finding(self.report(**self.as_nobody())[0], "counters")
         self.assertRegex(
             row["found"],
             r"^(hardware and software events( can be counted$| of user code only)"
@@ -130,10 +110,8 @@ class Findings(Doctor):
 
     def test_tools_that_are_missing_or_do_not_work_are_named_with_their_packages(self):
         fake = self.folder / "bin"
-        fake.mkdir()
         for name, body in (("gnuplot", "echo gnuplot 5.4"), ("perf", "echo no kernel >&2; exit 2")):
-            (fake / name).write_text(f"#!/bin/sh\n{body}\n")
-            (fake / name).chmod(0o755)
+            put_on_path(fake, name, f"#!/bin/sh\n{body}\n")
         row = self.finding(self.report(env={"PATH": str(fake)})[0], "tools")
         self.assertEqual(row["severity"], "minor")
         self.assertIn("perf exited with status 2: no kernel", row["found"])
@@ -143,19 +121,17 @@ class Findings(Doctor):
 
 
 class Output(Doctor):
-    def test_json_file_and_table_at_once(self):
-        result = self.doctor("--json", "doctor.json")
-        self.assertEqual(self.load("doctor.json")["taskbench_doctor"], 1)
-        self.assertIn("taskbench doctor", result.stdout)
-        self.assertIn("wrote doctor.json", result.stderr)
-
     def test_quiet_prints_nothing_and_still_writes(self):
-        result = self.doctor("--quiet", "--json", "doctor.json")
+        result = self.doctor("--quiet --json doctor.json")
         self.assertEqual((result.stdout, result.stderr), ("", ""))
         self.assertEqual(self.load("doctor.json")["disturbed"], result.returncode == 4)
 
     def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
-        text = self.doctor(env={"COLUMNS": "80", "TERM": "xterm"}).stdout
+        result = self.doctor("--json doctor.json", env={"COLUMNS": "80", "TERM": "xterm"})
+        self.assertEqual(self.load("doctor.json")["taskbench_doctor"], 1)
+        self.assertIn("wrote doctor.json", result.stderr)
+        text = result.stdout
+        self.assertIn("taskbench doctor", text)
         self.assertNotIn("\x1b", text)
         for name in self.workload_names():
             self.assertRegex(text, rf"(?m)^{name} \(\w+\) +[\d,.]+ ")
@@ -167,22 +143,19 @@ class Output(Doctor):
 
     def test_colours_on_a_terminal_unless_no_color_is_set(self):
         for changes, colours in (({}, True), ({"NO_COLOR": "1"}, False)):
-            session = TerminalSession(["doctor"], columns=80, env=changes)
-            self.addCleanup(session.close)
+            session = self.session("doctor", columns=80, env=changes)
             self.assertIn(session.finish(), (0, 4))
             self.assertEqual("\x1b[1m" in session.text, colours, session.text)
 
     def test_unwritable_file_is_refused_before_anything_is_measured(self):
-        self.refused("doctor", "--json", "no/such/folder/r.json", says="no/such/folder")
-        self.refused("doctor", "--format", "jsno", says="unknown format 'jsno'")
-        self.refused("doctor", "now", says="unexpected argument 'now'")
+        self.refuse("doctor", {
+            "--json no/such/folder/r.json": "no/such/folder",
+            "--format jsno": "unknown format 'jsno'",
+            "now": "unexpected argument 'now'",
+        })
 
     def test_interrupted(self):
-        process = subprocess.Popen(
-            [BINARY, "doctor", "--json", "doctor.json"], cwd=self.folder, env=environment(),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-            preexec_fn=signals_at_default,
-        )
+        process = self.start("doctor --json doctor.json")
         # It handles signals before it looks at anything; until then SIGINT would just kill it.
         status = f"/proc/{process.pid}/status"
         while process.poll() is None:
@@ -200,15 +173,13 @@ class Output(Doctor):
 class Drift(CommandTest):
     """What `taskbench run` says of what moved."""
 
-    def run_for(self, *arguments):
+    def run_for(self, options):
         result = self.taskbench(
-            "run", "chained_spawn", "--workers", "1", "--repetitions", "3", *arguments, "--json",
-            "r.json",
-        )
+            f"run chained_spawn --workers 1 --repetitions 3 --json r.json {options}")
         return self.load("r.json")["taskbench"]["drift"], result
 
     def test_is_in_the_json_with_a_value_or_a_reason_each(self):
-        drift, result = self.run_for("--min-time", "300ms")
+        drift, result = self.run_for("--min-time 300ms")
         self.assertGreater(drift["seconds"], 0.5)
         self.assertIsNotNone(drift["stolen_share"])
         self.assertIsNotNone(drift["others_share"])
@@ -217,7 +188,7 @@ class Drift(CommandTest):
         self.assertEqual(bool(drift["moved"]), "the machine moved" in result.stderr)
 
     def test_a_run_that_is_too_short_says_so(self):
-        drift, result = self.run_for("--min-time", "1ms", "--param", "length=10")
+        drift, result = self.run_for("--min-time 1ms --param length=10")
         if drift["seconds"] < 0.5:
             self.assertIsNone(drift["stolen_share"])
             self.assertIn("ticks", drift["reasons"]["stolen_share"])

@@ -38,45 +38,35 @@ class Written(CommandTest):
         self.assertEqual(len(names), len(set(names)))
 
     def test_both_files_and_a_note_of_each(self):
-        result = self.taskbench(
-            "run", *self.small("chained_spawn"), "--json", "a.json", "--json-flat", "b.json"
-        )
+        self.write("a.json", "an older one is replaced")
+        result = self.taskbench("run --json a.json --json-flat b.json",
+                                *self.small("chained_spawn"))
         self.assertIn("taskbench: note: wrote a.json\n", result.stderr)
         self.assertIn("taskbench: note: wrote b.json\n", result.stderr)
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["a.json", "b.json"])
-
-    def test_an_older_file_is_replaced(self):
-        (self.folder / "r.json").write_text("old")
-        self.taskbench("run", *self.small("chained_spawn"), "--json", "r.json", "--quiet")
-        self.assertIn("benchmarks", self.load("r.json"))
+        self.assertEqual(self.left(), ["a.json", "b.json"])
+        self.assertIn("benchmarks", self.load("a.json"))
 
 
 class Refused(CommandTest):
-    def test_no_such_folder(self):
-        self.refused("run", "--json", "no/such/r.json", says='there is no folder "no/such"')
-        self.refused("run", "--json-flat", "no/such/r.json", says='there is no folder "no/such"')
-
-    def test_a_folder_in_place_of_the_file(self):
+    def test_places_that_take_no_file(self):
         (self.folder / "results").mkdir()
-        self.refused("run", "--json", "results", says="it is a folder")
+        self.refuse("run", {
+            "--json no/such/r.json": 'there is no folder "no/such"',
+            "--json-flat no/such/r.json": 'there is no folder "no/such"',
+            "--json results": "it is a folder",
+        })
 
     def test_denied_permission(self):
-        binary = shutil.copy(BINARY, self.folder / "taskbench")
-        closed = self.folder / "closed"
-        closed.mkdir(mode=0o755)
-        (closed / "r.json").write_text("old")
-        closed.chmod(0o555)
-        self.folder.chmod(0o755)
-        for name in ("closed/r.json", "closed/new.json"):
-            self.refused(
-                "run", "--json", name, says="permission denied", binary=binary,
-                preexec_fn=become_nobody,
-            )
-        self.assertEqual((closed / "r.json").read_text(), "old")
-        closed.chmod(0o755)
+        self.write("closed/r.json", "old")
+        (self.folder / "closed").chmod(0o555)
+        self.refuse("run --json", {
+            "closed/r.json": "permission denied", "closed/new.json": "permission denied",
+        }, **self.as_nobody())
+        self.assertEqual(self.read("closed/r.json"), "old")
+        (self.folder / "closed").chmod(0o755)
 
     def test_full_disk(self):
-        arguments = ["run", "--json", "disk/r.json", "--repetitions", "100"]
+        arguments = ("run", "--json", "disk/r.json", "--repetitions", "100")
         (self.folder / "disk").mkdir()
         if can_mount():
             script = 'mount -t tmpfs -o size=64k none disk && exec "$0" "$@"'
@@ -90,16 +80,15 @@ class Refused(CommandTest):
                 *arguments, says="the limit for file sizes",
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
             )
-        self.assertEqual(list((self.folder / "disk").iterdir()), [])
+        self.assertEqual(self.left("disk"), [])
 
 
 class Failed(CommandTest):
     """What only shows once it is written: the result must not be lost with the file."""
 
     def test_device_without_space(self):
-        result = self.taskbench(
-            "run", *self.small(), "--json", "/dev/full", "--json-flat", "flat.json", status=2
-        )
+        result = self.taskbench("run --json /dev/full --json-flat flat.json", *self.small(),
+                                status=2)
         self.assertIn('taskbench: error: cannot write "/dev/full": ', result.stderr)
         for name in self.workload_names():
             self.assertIn(name, result.stdout)
@@ -108,17 +97,13 @@ class Failed(CommandTest):
     def test_folder_removed_during_the_run(self):
         folder = self.folder / "results"
         folder.mkdir()
-        arguments = self.small("chained_spawn", min_time="1s", repetitions=1) + ["--workers", "4"]
-        with subprocess.Popen(
-            [BINARY, "run", *arguments, "--json", "results/r.json"], cwd=self.folder,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-        ) as process:
-            self.addCleanup(process.kill)
-            # The check leaves nothing behind, so that the folder can go once it has been made.
-            while process.poll() is None and not self.measuring(process.pid):
-                pass
-            folder.rmdir()
-            stdout, stderr = process.communicate(timeout=60)
+        process = self.start("run --workers 4 --json results/r.json",
+                             *self.small("chained_spawn", min_time="1s", repetitions=1))
+        # The check leaves nothing behind, so that the folder can go once it has been made.
+        while process.poll() is None and not self.measuring(process.pid):
+            pass
+        folder.rmdir()
+        stdout, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 2, stderr)
         self.assertIn("there is no folder", stderr)
         self.assertIn("chained_spawn", stdout)
@@ -135,7 +120,7 @@ class Failed(CommandTest):
 class FailedWorkload(CommandTest):
     def test_others_are_reported_and_the_exit_status_is_5(self):
         """A scheduler that gets no threads fails; the one that needs none does not."""
-        binary = shutil.copy(BINARY, self.folder / "taskbench")
+        binary = self.as_nobody()["binary"]
         self.folder.chmod(0o777)
 
         def without_threads():
@@ -143,8 +128,8 @@ class FailedWorkload(CommandTest):
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
         result = self.taskbench(
-            "run", *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread",
-            "--json", "r.json", binary=binary, preexec_fn=without_threads, status=5,
+            "run --scheduler work_stealing,current_thread --json r.json",
+            *self.small("chained_spawn"), binary=binary, preexec_fn=without_threads, status=5,
             # Where the command is built to look for leaks, that takes a thread too.
             env={"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"},
         )

@@ -45,24 +45,21 @@ class Flags(CommandTest):
         self.assertEqual([row["name"] for row in rows], [CASE] * 3)
 
     def test_what_taskbench_cannot_do_is_refused_and_names_what_it_can(self):
-        for words, says in (
-            (["--benchmark_filte=x"], "did you mean '--benchmark_filter'?"),
-            (["--benchmark_perf_counters=x"], "--benchmark_list_tests"),
-            (["--benchmark_out_format=csv"], "taskbench writes json"),
-            (["--benchmark_filter=-x"], "cannot leave out"),
-            (["--benchmark_min_time=5x"], "takes a time"),
-            (["--benchmark_out"], "--benchmark_out needs a value"),
-            (["list", "--benchmark_out=x"], "--benchmark_out"),
-        ):
-            with self.subTest(words):
-                self.refused(*words, says=says)
+        self.refuse("", {
+            "--benchmark_filte=x": "did you mean '--benchmark_filter'?",
+            "--benchmark_perf_counters=x": "--benchmark_list_tests",
+            "--benchmark_out_format=csv": "taskbench writes json",
+            "--benchmark_filter=-x": "cannot leave out",
+            "--benchmark_min_time=5x": "takes a time",
+            "--benchmark_out": "--benchmark_out needs a value",
+            "list --benchmark_out=x": "--benchmark_out",
+        })
 
     @unittest.skipUnless(COMPARE.exists(), "Debian's libbenchmark-tools has it")
     def test_compare_py_drives_two_of_them(self):
-        (self.folder / "scipy").mkdir()
-        (self.folder / "scipy/__init__.py").touch()
-        (self.folder / "scipy/stats.py").write_text(SCIPY)
-        (self.folder / "numpy.py").write_text("array = list\n")
+        for name, text in (("scipy/__init__.py", ""), ("scipy/stats.py", SCIPY),
+                           ("numpy.py", "array = list\n")):
+            self.write(name, text)
         answer = subprocess.run(
             [sys.executable, COMPARE, "--no-color", "--no-utest", "benchmarks", BINARY, BINARY,
              "--benchmark_filter=chained_spawn", "--benchmark_min_time=0.001",

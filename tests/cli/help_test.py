@@ -18,11 +18,9 @@ PROSE = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.h2m"
 
 class HelpTexts(CommandTest):
     def help_texts(self, **options):
-        yield self.taskbench("--help", **options).stdout
-        for command in COMMANDS:
-            yield self.taskbench(command, "--help", **options).stdout
-        for command in ("save", "compare", "list", "show", "promote", "rm"):
-            yield self.taskbench("baseline", command, "--help", **options).stdout
+        of_baseline = ("save", "compare", "list", "show", "promote", "rm")
+        for command in ("", *COMMANDS, *(f"baseline {command}" for command in of_baseline)):
+            yield self.taskbench(f"{command} --help", **options).stdout
 
 
 class Help(HelpTexts):
@@ -70,18 +68,16 @@ class Help(HelpTexts):
             )
 
     def test_help_is_a_command_too(self):
-        for words in ((), ("run",), ("baseline", "save"), ("help",)):
+        for words in ("", "run", "baseline save", "help"):
             with self.subTest(words):
-                self.assertEqual(
-                    self.taskbench("help", *words).stdout, self.taskbench(*words, "--help").stdout
-                )
-        self.refused("help", "rnu", says="unknown command 'rnu'; did you mean 'run'?")
-        self.refused("help", "baseline", "sav", says="unknown command 'sav'; did you mean 'save'?")
-        self.refused("help", "run", "x", says="`taskbench run` has no commands; 'x' is one too")
-
-    def test_short_option_too(self):
-        long_form = self.taskbench("run", "--help").stdout
-        self.assertEqual(self.taskbench("run", "-h").stdout, long_form)
+                self.assertEqual(self.taskbench(f"help {words}").stdout,
+                                 self.taskbench(f"{words} --help").stdout)
+        self.refuse("help", {
+            "rnu": "unknown command 'rnu'; did you mean 'run'?",
+            "baseline sav": "unknown command 'sav'; did you mean 'save'?",
+            "run x": "`taskbench run` has no commands; 'x' is one too",
+        })
+        self.assertEqual(self.taskbench("run -h").stdout, self.taskbench("run --help").stdout)
 
 
 class Version(CommandTest):

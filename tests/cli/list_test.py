@@ -5,7 +5,8 @@ import json
 
 from taskbench_command import CommandTest, main
 
-WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many"]
+WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
+             "imbalance", "blocking_calls"]
 
 
 class List(CommandTest):

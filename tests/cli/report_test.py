@@ -277,14 +277,14 @@ class Refused(ReportTest):
         self.result("good.json")
         cases = {
             "empty": (b"", "is empty"),
-            "cut": ((self.folder / "good.json").read_bytes()[:200], "is no valid JSON"),
-            "binary": (bytes(range(256)), "is no valid JSON"),
+            "cut": ((self.folder / "good.json").read_bytes()[:200], "is not valid JSON"),
+            "binary": (bytes(range(256)), "is not valid JSON"),
             "foreign": (b'{"results": []}', "hyperfine"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
-                    b' "cpu_time": 1}]}', "'x' has a real_time of null"),
-            "half": (b'{"taskbench_paired": 1, "outcome": "jud', "is no whole report of "),
-            "later": (b'{"taskbench_paired": 9}', "its version is 9"),
-            "bare": (b'{"taskbench_paired": 1, "outcome": "judged"}', "is no report"),
+                    b' "cpu_time": 1}]}', "'x' has \"real_time\": null"),
+            "half": (b'{"taskbench_paired": 1, "outcome": "jud', "not a sound report of "),
+            "later": (b'{"taskbench_paired": 9}', "'taskbench_paired' is 9; this taskbench reads"),
+            "bare": (b'{"taskbench_paired": 1, "outcome": "judged"}', "not a sound report of "),
         }
         for name, (content, says) in cases.items():
             self.write(name, content)
@@ -298,7 +298,7 @@ class Refused(ReportTest):
         self.result("r.json")
         answer = self.taskbench("compare r.json r.json --format json", status=3)
         self.write("answer", answer.stdout)
-        says = "answer: is the answer of `taskbench compare`, no result: those are written by "
+        says = "answer: is the answer of `taskbench compare`, not a result: those are written by "
         result = self.refused("report r.json answer --out out", says=says)
         self.assertIn("`taskbench run --json`", result.stderr)
         self.assertIn("`taskbench ab --json`", result.stderr)

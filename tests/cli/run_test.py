@@ -9,12 +9,26 @@ import re
 from taskbench_command import CommandTest, main
 
 
+CASE = "chained_spawn/work_stealing/workers:1/length:10"
+
+
 class Selection(CommandTest):
     """Which cases are run."""
 
+    def measured(self, options, *more, **others):
+        self.taskbench(f"run --json r.json --quiet {options}", *more, **others)
+        return self.load("r.json")
+
+    def settings(self, *arguments):
+        return self.measured(*arguments)["taskbench"]["settings"]
+
+    def repetitions(self, *arguments):
+        rows = self.measured(*arguments)["benchmarks"]
+        return [row for row in rows if row["run_type"] == "iteration"]
+
     def names(self, *arguments, **options):
-        self.taskbench("run", *arguments, "--json", "r.json", "--quiet", **options)
-        return [case["name"] for case in self.load("r.json")["taskbench"]["cases"]]
+        cases = self.measured(*arguments, **options)["taskbench"]["cases"]
+        return [case["name"] for case in cases]
 
     def base_names(self, *arguments, **options):
         return ["/".join(n.split("/")[:3]) for n in self.names(*arguments, **options)]
@@ -22,43 +36,29 @@ class Selection(CommandTest):
     def test_default_is_every_workload_on_work_stealing_with_a_worker_for_each_usable_cpu(self):
         cpus = len(os.sched_getaffinity(0))
         expected = [f"{name}/work_stealing/workers:{cpus}" for name in self.workload_names()]
-        self.assertEqual(self.base_names(*self.small()), expected)
+        self.assertEqual(self.base_names("", *self.small()), expected)
 
     def test_default_worker_count_follows_the_affinity_mask(self):
         one = {min(os.sched_getaffinity(0))}
-        names = self.base_names(
-            *self.small("chained_spawn"), preexec_fn=lambda: os.sched_setaffinity(0, one)
-        )
+        names = self.base_names("", *self.small("chained_spawn"),
+                                preexec_fn=lambda: os.sched_setaffinity(0, one))
         self.assertEqual(names, ["chained_spawn/work_stealing/workers:1"])
 
     def test_default_repetitions_are_9_of_a_tenth_of_a_second(self):
-        self.taskbench("run", "chained_spawn", "--json", "r.json", "--quiet")
-        result = self.load("r.json")
-        self.assertEqual(result["taskbench"]["settings"]["repetitions"], 9)
-        self.assertEqual(result["taskbench"]["settings"]["min_time_s"], 0.1)
-        rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
-        self.assertEqual(len(rows), 9)
+        self.assertEqual(len(self.repetitions("chained_spawn")), 9)
+        settings = self.load("r.json")["taskbench"]["settings"]
+        self.assertEqual((settings["repetitions"], settings["min_time_s"]), (9, 0.1))
 
     def test_all_combinations_of_workloads_schedulers_and_workers(self):
-        names = self.base_names(
-            *self.small("ping_pong", "spawn_many"), "--workers", "1,3", "--scheduler",
-            "work_stealing",
-        )
-        self.assertEqual(
-            names,
-            [
-                "ping_pong/work_stealing/workers:1",
-                "ping_pong/work_stealing/workers:3",
-                "spawn_many/work_stealing/workers:1",
-                "spawn_many/work_stealing/workers:3",
-            ],
-        )
+        names = self.base_names("--workers 1,3 --scheduler work_stealing",
+                                *self.small("ping_pong", "spawn_many"))
+        self.assertEqual(names, [f"{workload}/work_stealing/workers:{workers}"
+                                 for workload in ("ping_pong", "spawn_many")
+                                 for workers in (1, 3)])
 
     def test_what_a_scheduler_cannot_do_is_left_out_and_said(self):
-        result = self.taskbench(
-            "run", *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread",
-            "--workers", "1,2,3", "--json", "r.json",
-        )
+        result = self.taskbench("run --scheduler work_stealing,current_thread --workers 1,2,3 "
+                                "--json r.json", *self.small("chained_spawn"))
         self.assertIn(
             "taskbench: note: left out: current_thread with 2, 3 workers: it has only one\n",
             result.stderr,
@@ -71,83 +71,58 @@ class Selection(CommandTest):
         )
 
     def test_single_worker_scheduler_gets_one_worker_when_none_is_asked_for(self):
-        names = self.base_names(
-            *self.small("chained_spawn"), "--scheduler", "work_stealing,current_thread"
-        )
+        names = self.base_names("--scheduler work_stealing,current_thread",
+                                *self.small("chained_spawn"))
         self.assertIn("chained_spawn/current_thread/workers:1", names)
         self.assertEqual(len(names), 2)
 
     def test_filter_keeps_the_cases_that_match(self):
-        names = self.base_names(*self.small(), "--workers", "1,2", "--filter", "^ping.*:2(/|$)")
+        names = self.base_names("--workers 1,2 --filter '^ping.*:2(/|$)'", *self.small())
         self.assertEqual(names, ["ping_pong/work_stealing/workers:2"])
 
     def test_plain_parameter_reaches_every_workload_that_has_it_and_scoped_one_wins(self):
         names = self.names(
-            "spawn_many", "spawn_local", "chained_spawn", "--workers", "1", "--min-time", "1ms",
-            "--repetitions", "1", "--param", "tasks=20", "spawn_local.tasks=30",
-            "chained_spawn.length=5",
-        )
-        self.assertEqual(
-            names,
-            [
-                "spawn_many/work_stealing/workers:1/tasks:20",
-                "spawn_local/work_stealing/workers:1/tasks:30",
-                "chained_spawn/work_stealing/workers:1/length:5",
-            ],
-        )
+            "spawn_many spawn_local chained_spawn --workers 1 --min-time 1ms --repetitions 1 "
+            "--param tasks=20 spawn_local.tasks=30 chained_spawn.length=5")
+        self.assertEqual(names, [
+            "spawn_many/work_stealing/workers:1/tasks:20",
+            "spawn_local/work_stealing/workers:1/tasks:30",
+            "chained_spawn/work_stealing/workers:1/length:5",
+        ])
 
     def test_option_equals_value_and_options_before_workloads(self):
         names = self.base_names(
-            "--workers=1", "--min-time=1ms", "--repetitions=1", "--param=length=5", "chained_spawn"
-        )
+            "--workers=1 --min-time=1ms --repetitions=1 --param=length=5 chained_spawn")
         self.assertEqual(names, ["chained_spawn/work_stealing/workers:1"])
 
     def test_pin_and_seed_are_accepted_and_recorded(self):
-        self.taskbench(
-            "run", *self.small("spawn_local"), "--workers", "1", "--pin", "--seed", "77",
-            "--json", "r.json", "--quiet",
-        )
-        settings = self.load("r.json")["taskbench"]["settings"]
+        settings = self.settings("--workers 1 --pin --seed 77", *self.small("spawn_local"))
         self.assertEqual((settings["seed"], settings["pinned"]), (77, True))
 
     def test_time_budget_decides_how_long_a_repetition_takes(self):
-        self.taskbench(
-            "run", "chained_spawn", "--workers", "1", "--repetitions", "5", "--time-budget",
-            "500ms", "--json", "r.json", "--quiet",
-        )
-        result = self.load("r.json")
-        self.assertEqual(result["taskbench"]["settings"]["time_budget_s"], 0.5)
-        rows = [row for row in result["benchmarks"] if row["run_type"] == "iteration"]
+        rows = self.repetitions("chained_spawn --workers 1 --repetitions 5 --time-budget 500ms")
         self.assertEqual(len(rows), 5)
+        settings = self.load("r.json")["taskbench"]["settings"]
+        self.assertEqual(settings["time_budget_s"], 0.5)
         # 100 ms would be a fifth of the budget; warming up takes its part.
-        self.assertLess(result["taskbench"]["settings"]["min_time_s"], 0.1)
-        self.assertGreater(result["taskbench"]["settings"]["min_time_s"], 0)
+        self.assertLess(settings["min_time_s"], 0.1)
+        self.assertGreater(settings["min_time_s"], 0)
 
     def test_iterations_are_taken_as_given(self):
-        case = "chained_spawn/work_stealing/workers:1/length:10"
-        self.taskbench(
-            "run", *self.small("chained_spawn", "ping_pong"), "--workers", "1", "--iterations",
-            f"{case}=4711", "--json", "r.json", "--quiet",
-        )
-        rows = [r for r in self.load("r.json")["benchmarks"] if r["run_type"] == "iteration"]
+        rows = self.repetitions(f"--workers 1 --iterations {CASE}=4711",
+                                *self.small("chained_spawn", "ping_pong"))
         counts = {row["run_name"].split("/")[0]: row["iterations"] for row in rows}
         self.assertEqual(counts["chained_spawn"], 4711)
         self.assertNotEqual(counts["ping_pong"], 4711)
 
     def test_durations_take_units(self):
-        for text, seconds in (("0.002", 0.002), ("2ms", 0.002), ("2000us", 0.002)):
+        for text in ("0.002", "2ms", "2000us"):
             with self.subTest(text):
                 arguments = self.small("chained_spawn", min_time=text, repetitions=1)
-                self.taskbench("run", *arguments, "--json", "r.json", "--quiet")
-                settings = self.load("r.json")["taskbench"]["settings"]
-                self.assertAlmostEqual(settings["min_time_s"], seconds)
+                self.assertAlmostEqual(self.settings("", *arguments)["min_time_s"], 0.002)
 
     def test_speed_comparison_call(self):
-        self.taskbench(
-            "run", "chained_spawn", "--workers", "2", "--repetitions", "5", "--min-time", "0.1",
-            "--json", "r.json", "--quiet",
-        )
-        rows = [r for r in self.load("r.json")["benchmarks"] if r.get("run_type") == "iteration"]
+        rows = self.repetitions("chained_spawn --workers 2 --repetitions 5 --min-time 0.1")
         self.assertEqual(len(rows), 5)
         for row in rows:
             self.assertEqual(row["time_unit"], "ns")
@@ -193,9 +168,8 @@ class Formats(CommandTest):
 
     def test_result_on_a_full_standard_output_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            result = self.taskbench(
-                "run", *self.small("chained_spawn"), "--json", "r.json", stdout=full, status=2
-            )
+            result = self.taskbench("run --json r.json", *self.small("chained_spawn"), stdout=full,
+                                    status=2)
         self.assertIn("cannot write to standard output", result.stderr)
         self.assertFalse(self.load("r.json")["taskbench"]["partial"])
 

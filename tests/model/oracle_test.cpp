@@ -89,6 +89,19 @@ TEST(Reduction, with_as_many_preemptions_as_there_can_be_leaves_out_no_outcome) 
   }
 }
 
+TEST(Reduction, under_bounds_leaves_out_no_outcome_that_is_within_them) {
+  RandomPrograms programs(4);
+  for (int i = 0; i < 1'500; ++i) {
+    const Program program = programs.next();
+    Options bounded;
+    bounded.preemptions = i % 4 - 1;
+    bounded.stale = i % 3 - 1;
+    const Result with = outcomes_of(program, bounded, true);
+    bounded.reduction = false;
+    ASSERT_EQ(with.outcomes, outcomes_of(program, bounded, true).outcomes) << text_of(program);
+  }
+}
+
 TEST(Reduction, a_random_search_finds_no_other_outcome) {
   RandomPrograms programs(3);
   for (int i = 0; i < 1'000; ++i) {

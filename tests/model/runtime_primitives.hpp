@@ -27,6 +27,7 @@ using SpinGuard = mc::Guard<SpinLock>;
 
 constexpr int patience(int) noexcept { return 1; }
 constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds) noexcept { return {}; }
+constexpr std::uint32_t capacity(std::uint32_t) noexcept { return 4; }
 
 inline void name_this_thread(const char*) noexcept {}
 inline void yield_thread(mc::Where where = mc::Where::current()) noexcept { mc::yield(where); }

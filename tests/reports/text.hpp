@@ -1,12 +1,35 @@
 // What tests of texts share.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <string>
 #include <string_view>
 
 namespace taskbench::reports {
 
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+inline testing::AssertionResult contains(std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no '" << part << "' in:\n" << text;
+}
+
+/// The first place of `from` in the text, which must have one, changed.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const auto place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return place == std::string::npos ? text : text.replace(place, from.size(), to);
+}
+
+/// What the call throws; it may throw nothing else.
+template <class Error>
+std::string what_of(const auto& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
 }
 
 }  // namespace taskbench::reports

@@ -1,12 +1,6 @@
 // The lock that one thread owns: never two threads inside, and nobody waits for ever.
 #include "runtime/base/biased_lock.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <thread>
-#include <vector>
-
 #include "tests/runtime/sync_support.hpp"
 
 namespace taskbench::rt::base {

@@ -1,12 +1,7 @@
 // block_on: values and exceptions, several threads at once, under load, and the refusal to nest.
-#include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -16,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-class BlockOn : public OnEveryScheduler {};
+class BlockOn : public OnOneRuntime {};
 
 /// Wakes itself by its waker, where yield_now() needs none.
 Task<> wake_itself_forever() {
@@ -28,110 +23,99 @@ Task<> wake_itself_forever() {
 
 TEST_P(BlockOn, returns_the_value) {
   bool ran = false;
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on(number(3)), 3);
-  runtime.block_on([](bool* set) -> Task<> {
-    *set = true;
+  EXPECT_EQ(runtime_.block_on(number(3)), 3);
+  run([&]() -> Task<> {
+    ran = true;
     co_return;
-  }(&ran));
+  });
   EXPECT_TRUE(ran);
 }
 
 TEST_P(BlockOn, propagates_the_exception) {
-  Census census;
-  Runtime runtime = build_runtime();
-  EXPECT_THROW(runtime.block_on([](Resident) -> Task<int> {
+  EXPECT_THROW(runtime_.block_on([](Resident) -> Task<int> {
     co_await yield_now();
     throw std::out_of_range("from the root");
-  }(Resident(census))),
+  }(Resident(census_))),
                std::out_of_range);
-  EXPECT_EQ(census.living(), 0);
-  EXPECT_EQ(runtime.block_on(number(1)), 1) << "the runtime is unharmed";
+  EXPECT_EQ(census_.living(), 0);
+  EXPECT_EQ(runtime_.block_on(number(1)), 1) << "the runtime_ is unharmed";
 }
 
 TEST_P(BlockOn, propagates_the_exception_of_a_joined_task) {
-  Runtime runtime = build_runtime();
-  EXPECT_THROW(runtime.block_on([]() -> Task<> {
-    co_await spawn([]() -> Task<> {
-      co_await yield_now();
-      throw std::out_of_range("from a task");
-    }());
-  }()),
+  EXPECT_THROW(run([&]() -> Task<> {
+                 co_await spawn([]() -> Task<> {
+                   co_await yield_now();
+                   throw std::out_of_range("from a task");
+                 }());
+               }),
                std::out_of_range);
 }
 
 TEST_P(BlockOn, waits_for_another_thread) {
-  Runtime runtime = build_runtime();
   std::thread sender;
-  const std::string heard = runtime.block_on([](std::thread* thread) -> Task<std::string> {
+  const std::string heard = run([&]() -> Task<std::string> {
     auto ends = sync::oneshot::channel<std::string>();
-    *thread = std::thread([end = std::move(ends.first)]() mutable {
+    sender = std::thread([end = std::move(ends.first)]() mutable {
       std::this_thread::sleep_for(10ms);
       EXPECT_TRUE(end.send("hello"));
     });
     const std::optional<std::string> message = co_await std::move(ends.second);
     co_return message.value_or("nothing");
-  }(&sender));
+  });
   sender.join();
   EXPECT_EQ(heard, "hello");
 }
 
 TEST_P(BlockOn, thousands_in_a_row) {
-  Runtime runtime = build_runtime();
-  for (int i = 0; i < 3000; ++i) ASSERT_EQ(runtime.block_on(number(i)), i);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(runtime_.block_on(number(i)), i);
 }
 
 TEST_P(BlockOn, completes_under_self_waking_load) {
-  Gate gate;
-  Runtime runtime = build_runtime();
   for (int i = 0; i < 10; ++i) {
-    runtime.spawn(yield_forever()).detach();
-    runtime.spawn(wake_itself_forever()).detach();
+    runtime_.spawn(yield_forever()).detach();
+    runtime_.spawn(wake_itself_forever()).detach();
   }
-  std::thread opener([&gate] {
+  std::thread opener([this] {
     std::this_thread::sleep_for(10ms);
-    gate.open();
+    gate_.open();
   });
-  runtime.block_on([](Gate* closed) -> Task<> {
-    co_await closed->passed();
+  run([&]() -> Task<> {
+    co_await gate_.passed();
     // So does a task that waits for the same.
-    co_await spawn([](Gate* open) -> Task<> { co_await open->passed(); }(closed));
-  }(&gate));
+    co_await spawn([](Gate* open) -> Task<> { co_await open->passed(); }(&gate_));
+  });
   opener.join();
 }
 
 TEST_P(BlockOn, a_task_completes_under_self_waking_load) {
-  Gate gate;
-  Runtime runtime = build_runtime();
   std::thread opener;
-  runtime.block_on([](Gate* closed, std::thread* thread) -> Task<> {
+  run([&]() -> Task<> {
     JoinHandle<void> waiting =
-        spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(closed));
+        spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(&gate_));
     for (int i = 0; i < 8; ++i) {
       spawn(yield_forever()).detach();
       spawn(wake_itself_forever()).detach();
     }
-    while (closed->waiting() == 0) co_await yield_now();
-    *thread = std::thread([closed] {
+    while (gate_.waiting() == 0) co_await yield_now();
+    opener = std::thread([this] {
       std::this_thread::sleep_for(10ms);
-      closed->open();
+      gate_.open();
     });
     co_await std::move(waiting);
-  }(&gate, &opener));
+  });
   opener.join();
 }
 
 TEST_P(BlockOn, a_root_that_wakes_itself_does_not_starve_the_tasks) {
   std::atomic<bool> ran{false};
-  Runtime runtime = build_runtime();
-  runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
+  run([&]() -> Task<> {
     spawn([](std::atomic<bool>* set) -> Task<> {
       for (int i = 0; i < 100; ++i) co_await yield_now();
       set->store(true);
-    }(flag))
+    }(&ran))
         .detach();
-    while (!flag->load()) co_await yield_now();
-  }(&ran));
+    while (!ran.load()) co_await yield_now();
+  });
   EXPECT_TRUE(ran.load());
 }
 
@@ -139,12 +123,11 @@ TEST_P(BlockOn, from_several_threads_at_once) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 100;
   std::atomic<int> ran{0};
-  Runtime runtime = build_runtime();
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&runtime, &ran, i] {
+    threads.emplace_back([this, &ran, i] {
       for (int round = 0; round < kRounds; ++round) {
-        const int sum = runtime.block_on([](std::atomic<int>* count, int value) -> Task<int> {
+        const int sum = runtime_.block_on([](std::atomic<int>* count, int value) -> Task<int> {
           JoinHandle<int> task = spawn([](std::atomic<int>* counter, int v) -> Task<int> {
             co_await yield_now();
             counter->fetch_add(1);
@@ -162,32 +145,30 @@ TEST_P(BlockOn, from_several_threads_at_once) {
 }
 
 TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
-  Runtime runtime = build_runtime();
   for (int round = 0; round < 50; ++round) {
     Gate first;
     Gate second;
     Gate third;
     std::thread one([&] {
-      runtime.block_on([](Gate* wait, Gate* open) -> Task<> {
-        co_await wait->passed();
-        open->open();
-      }(&first, &second));
+      run([&]() -> Task<> {
+        co_await first.passed();
+        second.open();
+      });
     });
     std::thread two([&] {
-      runtime.block_on([](Gate* a, Gate* b, Gate* c) -> Task<> {
-        a->open();
-        co_await b->passed();
-        // By way of a task, which whoever drives the runtime then has to run.
+      run([&]() -> Task<> {
+        first.open();
+        co_await second.passed();
+        // By way of &first task, which whoever drives the runtime_ then has to run.
         spawn([](Gate* last) -> Task<> {
           co_await yield_now();
           last->open();
-        }(c))
+        }(&third))
             .detach();
-        co_await c->passed();
-      }(&first, &second, &third));
+        co_await third.passed();
+      });
     });
-    std::thread three(
-        [&] { runtime.block_on([](Gate* last) -> Task<> { co_await last->passed(); }(&third)); });
+    std::thread three([&] { run([&]() -> Task<> { co_await third.passed(); }); });
     one.join();
     two.join();
     three.join();
@@ -195,26 +176,23 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
 }
 
 TEST_P(BlockOn, another_thread_takes_over_when_the_driver_leaves) {
-  Gate gate;
   std::atomic<bool> second_waits{false};
-  Runtime runtime = build_runtime();
   // The first thread drives while the second waits for a task that only a driver can run.
   std::thread second;
-  runtime.block_on(
-      [](Runtime* own, std::thread* thread, Gate* closed, std::atomic<bool>* waits) -> Task<> {
-        *thread = std::thread([own, closed, waits] {
-          own->block_on([](Gate* g, std::atomic<bool>* flag) -> Task<> {
-            JoinHandle<void> task = spawn([](Gate* waited) -> Task<> {
-              co_await waited->passed();
-              for (int i = 0; i < 10; ++i) co_await yield_now();
-            }(g));
-            flag->store(true);
-            co_await std::move(task);
-          }(closed, waits));
-        });
-        while (!waits->load()) co_await yield_now();
-      }(&runtime, &second, &gate, &second_waits));
-  gate.open();
+  run([&]() -> Task<> {
+    second = std::thread([this, &second_waits] {
+      run([&]() -> Task<> {
+        JoinHandle<void> task = spawn([](Gate* waited) -> Task<> {
+          co_await waited->passed();
+          for (int i = 0; i < 10; ++i) co_await yield_now();
+        }(&gate_));
+        second_waits.store(true);
+        co_await std::move(task);
+      });
+    });
+    while (!second_waits.load()) co_await yield_now();
+  });
+  gate_.open();
   second.join();
 }
 
@@ -231,10 +209,9 @@ std::string refusal(Runtime& inner) {
 Task<std::string> ask_for_refusal(Runtime* inner) { co_return refusal(*inner); }
 
 TEST_P(BlockOn, is_refused_inside_block_on) {
-  Runtime runtime = build_runtime();
   Runtime other = build(kCurrentThread);
-  for (Runtime* inner : {&runtime, &other}) {
-    const std::string what = runtime.block_on(ask_for_refusal(inner));
+  for (Runtime* inner : {&runtime_, &other}) {
+    const std::string what = runtime_.block_on(ask_for_refusal(inner));
     EXPECT_NE(what.find("block_on"), std::string::npos) << what;
     EXPECT_NE(what.find("co_await"), std::string::npos) << "says what to do instead: " << what;
   }
@@ -242,10 +219,9 @@ TEST_P(BlockOn, is_refused_inside_block_on) {
 }
 
 TEST_P(BlockOn, is_refused_inside_a_task) {
-  Runtime runtime = build_runtime();
   Runtime other = build(kTwoWorkers);
-  for (Runtime* inner : {&runtime, &other}) {
-    const std::string what = runtime.block_on([](Runtime* in) -> Task<std::string> {
+  for (Runtime* inner : {&runtime_, &other}) {
+    const std::string what = runtime_.block_on([](Runtime* in) -> Task<std::string> {
       co_return co_await spawn(ask_for_refusal(in));
     }(inner));
     EXPECT_NE(what.find("block_on"), std::string::npos) << what;
@@ -253,20 +229,16 @@ TEST_P(BlockOn, is_refused_inside_a_task) {
 }
 
 TEST_P(BlockOn, a_refused_task_is_destroyed) {
-  Census census;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Runtime* own, Census* counted) -> Task<> {
-    EXPECT_THROW(own->block_on([](Resident) -> Task<> { co_return; }(Resident(*counted))),
+  run([&]() -> Task<> {
+    EXPECT_THROW(runtime_.block_on([](Resident) -> Task<> { co_return; }(Resident(census_))),
                  std::logic_error);
     co_return;
-  }(&runtime, &census));
-  EXPECT_EQ(census.living(), 0);
+  });
 }
 
 TEST_P(BlockOn, a_runtime_may_be_built_and_destroyed_inside_block_on) {
-  Runtime runtime = build_runtime();
   std::optional<Runtime> inner;
-  runtime.block_on([](std::optional<Runtime>* made, Kind kind) -> Task<> {
+  runtime_.block_on([](std::optional<Runtime>* made, Kind kind) -> Task<> {
     Runtime temporary = build(kind);
     temporary.spawn(yield_forever()).detach();
     *made = build(kind);

@@ -1,12 +1,6 @@
 // What is counted, that it adds up, and that it can be read while the workers run.
 #include "runtime/trace/counters.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <thread>
-
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -45,7 +39,7 @@ TEST(Counters, s6_workers_count_on_lines_of_their_own) {
   EXPECT_GE(alignof(trace::CounterBlock), base::kFalseSharingBytes);
 }
 
-class CountersOf : public OnEveryScheduler {};
+class CountersOf : public OnOneRuntime {};
 
 Task<> spawn_and_join(int count, int yields) {
   std::vector<JoinHandle<void>> handles;
@@ -54,11 +48,10 @@ Task<> spawn_and_join(int count, int yields) {
 }
 
 TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
-  Runtime runtime = build_runtime();
   // Inside of a task, so that a pool counts them on its workers.
-  runtime.block_on([]() -> Task<> { co_await spawn(spawn_and_join(500, 3)); }());
-  runtime.shutdown();
-  const WorkerCounters total = runtime.stats().total();
+  run([&]() -> Task<> { co_await spawn(spawn_and_join(500, 3)); });
+  runtime_.shutdown();
+  const WorkerCounters total = runtime_.stats().total();
   EXPECT_EQ(total.tasks_spawned, if_counted(501));
   EXPECT_EQ(total.tasks_completed, if_counted(501));
   EXPECT_EQ(total.yields, if_counted(1500));
@@ -67,26 +60,23 @@ TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
 }
 
 TEST_P(CountersOf, s6_threads_outside_are_counted_apart) {
-  Runtime runtime = build_runtime();
-  for (int i = 0; i < 10; ++i) runtime.spawn(yield_times(0)).detach();
-  EXPECT_EQ(runtime.stats().outside.tasks_spawned, if_counted(10));
-  EXPECT_EQ(runtime.stats().outside.remote_schedules, if_counted(10));
-  EXPECT_EQ(runtime.stats().outside.polls, 0U);
+  for (int i = 0; i < 10; ++i) runtime_.spawn(yield_times(0)).detach();
+  EXPECT_EQ(runtime_.stats().outside.tasks_spawned, if_counted(10));
+  EXPECT_EQ(runtime_.stats().outside.remote_schedules, if_counted(10));
+  EXPECT_EQ(runtime_.stats().outside.polls, 0U);
 }
 
 TEST_P(CountersOf, s6_has_a_row_for_each_worker) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.stats().workers.size(), GetParam().workers);
-  EXPECT_EQ(runtime.worker_count(), GetParam().workers);
+  EXPECT_EQ(runtime_.stats().workers.size(), GetParam().workers);
+  EXPECT_EQ(runtime_.worker_count(), GetParam().workers);
 }
 
 TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
   std::atomic<bool> stop{false};
-  Runtime runtime = build_runtime();
   std::thread reader([&] {
     WorkerCounters before;
     while (!stop.load()) {
-      const WorkerCounters now = runtime.stats().total();
+      const WorkerCounters now = runtime_.stats().total();
       EXPECT_GE(now.polls, before.polls);
       EXPECT_GE(now.tasks_spawned, before.tasks_spawned);
       EXPECT_GE(now.tasks_completed, before.tasks_completed);
@@ -95,16 +85,15 @@ TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
       before = now;
     }
   });
-  for (int i = 0; i < 20; ++i) runtime.block_on(spawn_and_join(100, 10));
+  for (int i = 0; i < 20; ++i) runtime_.block_on(spawn_and_join(100, 10));
   stop.store(true);
   reader.join();
 }
 
 TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
-  Runtime runtime = build_runtime();
-  runtime.block_on(spawn_and_join(10, 1));
-  runtime.shutdown();
-  EXPECT_EQ(runtime.stats().total().tasks_completed, if_counted(10));
+  runtime_.block_on(spawn_and_join(10, 1));
+  runtime_.shutdown();
+  EXPECT_EQ(runtime_.stats().total().tasks_completed, if_counted(10));
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);

@@ -1,12 +1,9 @@
 // Destructors that do what destructors should not: throw, spawn, wake. Wherever they lie (a local
 // of the task, a parameter of it, the same in a coroutine that it awaits), the exception stays in
 // the task, and everything else that the task holds is destroyed once.
-#include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <string>
 
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt {
@@ -14,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-class Destructors : public OnEveryScheduler {};
+class Destructors : public OnOneRuntime {};
 
 /// Throws when it is destroyed, unless it was moved from or another exception is under way.
 class Thrower {
@@ -70,56 +67,36 @@ void abort_when_waiting(Runtime& runtime, Gate& gate, const JoinHandle<void>& ha
 }
 
 TEST_P(Destructors, a_local_that_throws_at_the_end_fails_the_task) {
-  Census census;
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(failure_of(runtime, runtime.spawn(local_throws(Resident(census)))), "local");
-  EXPECT_EQ(census.living(), 0);
+  EXPECT_EQ(failure_of(runtime_, runtime_.spawn(local_throws(Resident(census_)))), "local");
 }
 
 TEST_P(Destructors, a_parameter_that_throws_at_the_end_fails_the_task) {
-  Census census;
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(failure_of(runtime, runtime.spawn(parameter_throws(Resident(census), Resident(census),
-                                                               Thrower("par")))),
+  EXPECT_EQ(failure_of(runtime_, runtime_.spawn(parameter_throws(
+                                     Resident(census_), Resident(census_), Thrower("par")))),
             "par");
-  EXPECT_EQ(census.living(), 0);
 }
 
 TEST_P(Destructors, a_local_that_throws_at_the_end_propagates_from_block_on) {
-  Census census;
-  Runtime runtime = build_runtime();
-  EXPECT_THROW(runtime.block_on(local_throws(Resident(census))), std::runtime_error);
-  EXPECT_EQ(census.living(), 0);
+  EXPECT_THROW(runtime_.block_on(local_throws(Resident(census_))), std::runtime_error);
 }
 
 TEST_P(Destructors, a_parameter_that_throws_at_the_end_propagates_from_block_on) {
-  Census census;
-  Runtime runtime = build_runtime();
   EXPECT_THROW(
-      runtime.block_on(parameter_throws(Resident(census), Resident(census), Thrower("par"))),
+      runtime_.block_on(parameter_throws(Resident(census_), Resident(census_), Thrower("par"))),
       std::runtime_error);
-  EXPECT_EQ(census.living(), 0);
 }
 
 TEST_P(Destructors, a_local_that_throws_on_abort_is_contained) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  JoinHandle<void> handle = runtime.spawn(local_throws_when_aborted(&gate, Resident(census)));
-  abort_when_waiting(runtime, gate, handle);
-  EXPECT_EQ(failure_of(runtime, std::move(handle)), "local");
-  EXPECT_EQ(census.living(), 0);
+  JoinHandle<void> handle = runtime_.spawn(local_throws_when_aborted(&gate_, Resident(census_)));
+  abort_when_waiting(runtime_, gate_, handle);
+  EXPECT_EQ(failure_of(runtime_, std::move(handle)), "local");
 }
 
 TEST_P(Destructors, a_parameter_that_throws_on_abort_is_contained) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  JoinHandle<void> handle = runtime.spawn(
-      parameter_throws_when_aborted(&gate, Resident(census), Resident(census), Thrower("par")));
-  abort_when_waiting(runtime, gate, handle);
-  EXPECT_EQ(failure_of(runtime, std::move(handle)), "par");
-  EXPECT_EQ(census.living(), 0);
+  JoinHandle<void> handle = runtime_.spawn(
+      parameter_throws_when_aborted(&gate_, Resident(census_), Resident(census_), Thrower("par")));
+  abort_when_waiting(runtime_, gate_, handle);
+  EXPECT_EQ(failure_of(runtime_, std::move(handle)), "par");
 }
 
 TEST_P(Destructors, a_parameter_that_throws_before_the_first_poll_is_contained) {
@@ -136,56 +113,41 @@ TEST_P(Destructors, a_parameter_that_throws_before_the_first_poll_is_contained) 
 }
 
 TEST_P(Destructors, a_local_of_an_awaited_coroutine_that_throws_at_its_end_is_caught_there) {
-  Census census;
-  Runtime runtime = build_runtime();
-  const bool caught = runtime.block_on([](Resident resident) -> Task<bool> {
+  const bool caught = runtime_.block_on([](Resident resident) -> Task<bool> {
     try {
       co_await local_throws(resident);
     } catch (const std::runtime_error&) {
       co_return true;
     }
     co_return false;
-  }(Resident(census)));
+  }(Resident(census_)));
   EXPECT_TRUE(caught);
-  EXPECT_EQ(census.living(), 0);
 }
 
 TEST_P(Destructors, a_local_of_an_awaited_coroutine_that_throws_on_abort_is_contained) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  JoinHandle<void> handle = runtime.spawn(
-      awaits(awaits(local_throws_when_aborted(&gate, Resident(census)), Resident(census)),
-             Resident(census)));
-  abort_when_waiting(runtime, gate, handle);
-  EXPECT_NE(failure_of(runtime, std::move(handle)), "");
-  EXPECT_EQ(census.living(), 0);
+  JoinHandle<void> handle = runtime_.spawn(
+      awaits(awaits(local_throws_when_aborted(&gate_, Resident(census_)), Resident(census_)),
+             Resident(census_)));
+  abort_when_waiting(runtime_, gate_, handle);
+  EXPECT_NE(failure_of(runtime_, std::move(handle)), "");
 }
 
 TEST_P(Destructors, a_parameter_of_an_awaited_coroutine_that_throws_on_abort_is_contained) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  JoinHandle<void> handle = runtime.spawn(awaits(
-      parameter_throws_when_aborted(&gate, Resident(census), Resident(census), Thrower("par")),
-      Resident(census)));
-  abort_when_waiting(runtime, gate, handle);
-  EXPECT_NE(failure_of(runtime, std::move(handle)), "");
-  EXPECT_EQ(census.living(), 0);
+  JoinHandle<void> handle = runtime_.spawn(awaits(
+      parameter_throws_when_aborted(&gate_, Resident(census_), Resident(census_), Thrower("par")),
+      Resident(census_)));
+  abort_when_waiting(runtime_, gate_, handle);
+  EXPECT_NE(failure_of(runtime_, std::move(handle)), "");
 }
 
 TEST_P(Destructors, a_parameter_of_an_awaited_coroutine_that_throws_at_its_end_is_contained) {
-  Census census;
-  Gate gate;
-  gate.open();
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Gate* open, Resident resident) -> Task<> {
+  gate_.open();
+  runtime_.block_on([](Gate* open, Resident resident) -> Task<> {
     try {
       co_await parameter_throws_when_aborted(open, resident, resident, Thrower("par"));
     } catch (const std::runtime_error&) {
     }
-  }(&gate, Resident(census)));
-  EXPECT_EQ(census.living(), 0);
+  }(&gate_, Resident(census_)));
 }
 
 TEST_P(Destructors, that_throw_at_shutdown_are_contained) {

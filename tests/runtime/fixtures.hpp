@@ -44,6 +44,9 @@ inline constexpr Kind kTwoWorkers{"work_stealing", 2, "work_stealing_2"};
 inline constexpr Kind kFourWorkers{"work_stealing", 4, "work_stealing_4"};
 inline constexpr Kind kInTurn{"in_turn", 3, "in_turn_3"};
 inline constexpr Kind kGlobalQueue{"global_queue", 3, "global_queue_3"};
+inline constexpr Kind kSharded{"sharded", 3, "sharded_3"};
+inline constexpr Kind kChannel{"channel", 1, "channel"};
+inline constexpr Kind kGo{"go", 2, "go_2"};
 
 inline Runtime::Builder builder(const Kind& kind) {
   return Runtime::Builder{}.scheduler(kind.scheduler).workers(kind.workers);
@@ -61,7 +64,9 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
 using OnEveryPool = OnEveryScheduler;
 
 /// The schedulers that work_stealing is compared with.
-#define TASKBENCH_OTHER_POOLS ::taskbench::rt::testing::kGlobalQueue
+#define TASKBENCH_OTHER_POOLS                                                 \
+  ::taskbench::rt::testing::kGlobalQueue, ::taskbench::rt::testing::kSharded, \
+      ::taskbench::rt::testing::kChannel, ::taskbench::rt::testing::kGo
 
 #define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(                                                                      \
@@ -166,6 +171,22 @@ class Gate {
   std::mutex mutex_;
   bool open_ = false;
   std::vector<Waker> waiting_;
+};
+
+/// On a runtime of its own, with what tasks of it may hold; nothing of that may be left in the end.
+class OnOneRuntime : public OnEveryScheduler {
+ protected:
+  void TearDown() override { EXPECT_EQ(census_.living(), 0); }
+
+  /// What the coroutine that `body` makes returns. It may refer to what surrounds it.
+  template <class Body>
+  auto run(Body body) {
+    return runtime_.block_on(body());
+  }
+
+  Census census_;
+  Gate gate_;
+  Runtime runtime_ = build_runtime();
 };
 
 /// An awaitable that is never ready and that nothing wakes.

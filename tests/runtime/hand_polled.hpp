@@ -1,6 +1,8 @@
 // A task that the test polls by hand: no scheduler, no threads, every step where the test wants it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <functional>
 #include <utility>
@@ -14,7 +16,7 @@ namespace taskbench::rt::testing {
 
 /// Polls and drops are for the test's thread; wakes may come from any.
 template <class T = void>
-class HandPolled final : private task::Schedule {
+class HandPolled : private task::Schedule {
  public:
   explicit HandPolled(Task<T> task)
       : header_(std::move(task).release_for_spawn(this)), handle_(header_) {}
@@ -45,6 +47,15 @@ class HandPolled final : private task::Schedule {
   /// A wake came since the last poll; also before the first poll.
   [[nodiscard]] bool is_woken() const { return runnable_.load(); }
 
+  /// Was woken, and now has ended.
+  bool resumes() { return is_woken() && poll(); }
+
+  /// Polls once more, which must end the task. Returns its result, or throws what it threw.
+  T finish() {
+    EXPECT_TRUE(poll());
+    return result();
+  }
+
   /// What an abort does: ends the task where it stands.
   void drop() {
     if (!finished_ && (is_woken() || task::claim_for_shutdown(header_))) task::cancel(header_);
@@ -74,5 +85,15 @@ class HandPolled final : private task::Schedule {
 
 template <class T>
 HandPolled(Task<T>) -> HandPolled<T>;
+
+/// One that was polled once and now waits.
+template <class T = void>
+class Waiting : public HandPolled<T> {
+ public:
+  explicit Waiting(Task<T> task) : HandPolled<T>(std::move(task)) { EXPECT_FALSE(this->poll()); }
+};
+
+template <class T>
+Waiting(Task<T>) -> Waiting<T>;
 
 }  // namespace taskbench::rt::testing

@@ -1,12 +1,6 @@
 // The pool whose workers run in turn: that a run can be repeated, and what its one driver must do
 // that the threads of the others do. What all schedulers promise is tested on it elsewhere.
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-#include <vector>
-
-#include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 

@@ -2,15 +2,9 @@
 // dropped, moved or awaited at every stage of its task.
 #include "runtime/task/join_handle.hpp"
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt {
@@ -18,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-class Joining : public OnEveryScheduler {};
+class Joining : public OnOneRuntime {};
 
 Task<std::string> say(std::string what, int yields) {
   for (int i = 0; i < yields; ++i) co_await yield_now();
@@ -37,31 +31,27 @@ Task<> until_finished(const JoinHandle<void>* handle) {
 }
 
 TEST_P(Joining, delivers_the_value) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<std::string> {
-    JoinHandle<std::string> soon = spawn(say("now", 0));
-    JoinHandle<std::string> late = spawn(say("later", 10));
-    std::string heard = co_await std::move(soon);
-    heard += co_await late;
-    co_return heard;
-  }()),
+  EXPECT_EQ(run([&]() -> Task<std::string> {
+              JoinHandle<std::string> soon = spawn(say("now", 0));
+              JoinHandle<std::string> late = spawn(say("later", 10));
+              std::string heard = co_await std::move(soon);
+              heard += co_await late;
+              co_return heard;
+            }),
             "nowlater");
 }
 
 TEST_P(Joining, delivers_through_a_chain_of_tasks) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<std::string> {
-    co_return co_await spawn(
-        []() -> Task<std::string> { co_return co_await spawn(say("hello", 1)); }());
-  }()),
+  EXPECT_EQ(run([&]() -> Task<std::string> {
+              co_return co_await spawn(
+                  []() -> Task<std::string> { co_return co_await spawn(say("hello", 1)); }());
+            }),
             "hello");
 }
 
 TEST_P(Joining, an_exception_is_isolated_and_delivered_on_join) {
-  Census census;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted) -> Task<> {
-    JoinHandle<void> failing = spawn(fail(1, Resident(*counted)));
+  run([&]() -> Task<> {
+    JoinHandle<void> failing = spawn(fail(1, Resident(census_)));
     JoinHandle<std::string> other = spawn(say("unharmed", 5));
     bool caught = false;
     try {
@@ -70,54 +60,46 @@ TEST_P(Joining, an_exception_is_isolated_and_delivered_on_join) {
       caught = std::string(failure.what()) == "in the task";
     }
     EXPECT_TRUE(caught);
-    EXPECT_EQ(counted->living(), 0);
+    EXPECT_EQ(census_.living(), 0);
     const std::string heard = co_await std::move(other);
     EXPECT_EQ(heard, "unharmed");
-  }(&census));
+  });
 }
 
 TEST_P(Joining, an_exception_that_nobody_joins_is_dropped_and_the_worker_goes_on) {
-  Census census;
-  Runtime runtime = build_runtime();
-  for (int i = 0; i < 100; ++i) runtime.spawn(fail(i % 3, Resident(census))).detach();
-  EXPECT_EQ(runtime.block_on(say("alive", 3)), "alive");
-  runtime.shutdown();
-  EXPECT_EQ(census.living(), 0);
+  for (int i = 0; i < 100; ++i) runtime_.spawn(fail(i % 3, Resident(census_))).detach();
+  EXPECT_EQ(runtime_.block_on(say("alive", 3)), "alive");
+  runtime_.shutdown();
 }
 
 TEST_P(Joining, is_empty_after_the_await_whether_it_returned_or_threw) {
-  Census census;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted) -> Task<> {
+  run([&]() -> Task<> {
     JoinHandle<std::string> value = spawn(say("x", 1));
     co_await value;
     EXPECT_TRUE(value.is_finished());
     value.abort();
     value.detach();
-    JoinHandle<void> failing = spawn(fail(1, Resident(*counted)));
+    JoinHandle<void> failing = spawn(fail(1, Resident(census_)));
     try {
       co_await failing;
     } catch (const std::runtime_error&) {
     }
     EXPECT_TRUE(failing.is_finished());
     EXPECT_TRUE(failing.abort_handle().is_finished());
-  }(&census));
+  });
 }
 
 TEST_P(Joining, is_finished_tells) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
-    JoinHandle<Resident> handle = spawn(deliver(Resident(*counted), closed));
+  run([&]() -> Task<> {
+    JoinHandle<Resident> handle = spawn(deliver(Resident(census_), &gate_));
     const AbortHandle other = handle.abort_handle();
-    while (closed->waiting() == 0) co_await yield_now();
+    while (gate_.waiting() == 0) co_await yield_now();
     EXPECT_FALSE(handle.is_finished());
     EXPECT_FALSE(other.is_finished());
-    closed->open();
+    gate_.open();
     co_await handle;
     EXPECT_TRUE(other.is_finished());
-  }(&census, &gate));
+  });
 }
 
 /// The stage of its task at which a handle is dropped.
@@ -177,31 +159,24 @@ TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
 }
 
 TEST_P(Joining, dropped_while_another_task_awaits_it) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
+  run([&]() -> Task<> {
     // The one who waits is aborted: its handle goes with it while the waker is registered.
     JoinHandle<void> waiter = spawn([](Census* c, Gate* g) -> Task<> {
       co_await spawn(deliver(Resident(*c), g));
-    }(counted, closed));
-    while (closed->waiting() == 0) co_await yield_now();
+    }(&census_, &gate_));
+    while (gate_.waiting() == 0) co_await yield_now();
     for (int i = 0; i < 10; ++i) co_await yield_now();
     waiter.abort();
     co_await until_finished(&waiter);
-    EXPECT_GT(counted->living(), 0) << "the awaited task goes on, detached";
-    closed->open();
-    while (counted->living() > 0) co_await yield_now();
-  }(&census, &gate));
+    EXPECT_GT(census_.living(), 0) << "the awaited task goes on, detached";
+    gate_.open();
+    while (census_.living() > 0) co_await yield_now();
+  });
 }
 
 TEST_P(Joining, may_be_awaited_by_another_task_after_a_first_gave_up) {
-  Census census;
-  Gate gate;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted, Gate* closed) -> Task<> {
-    auto handle =
-        std::make_shared<JoinHandle<Resident>>(spawn(deliver(Resident(*counted), closed)));
+  run([&]() -> Task<> {
+    auto handle = std::make_shared<JoinHandle<Resident>>(spawn(deliver(Resident(census_), &gate_)));
     JoinHandle<void> first = spawn(
         [](std::shared_ptr<JoinHandle<Resident>> shared) -> Task<> { co_await *shared; }(handle));
     for (int i = 0; i < 20; ++i) co_await yield_now();
@@ -212,40 +187,37 @@ TEST_P(Joining, may_be_awaited_by_another_task_after_a_first_gave_up) {
     }(handle));
     for (int i = 0; i < 20; ++i) co_await yield_now();
     EXPECT_FALSE(second.is_finished());
-    closed->open();
+    gate_.open();
     co_await std::move(second);
     handle.reset();
-    EXPECT_EQ(counted->living(), 0);
-  }(&census, &gate));
+    EXPECT_EQ(census_.living(), 0);
+  });
 }
 
 TEST_P(Joining, move_assignment_detaches_what_was_held) {
-  Census census;
-  Gate gate;
-  gate.open();
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Census* counted, Gate* open) -> Task<> {
-    JoinHandle<Resident> handle = spawn(deliver(Resident(*counted), open));
-    handle = spawn(deliver(Resident(*counted), open));
+  gate_.open();
+  run([&]() -> Task<> {
+    JoinHandle<Resident> handle = spawn(deliver(Resident(census_), &gate_));
+    handle = spawn(deliver(Resident(census_), &gate_));
     JoinHandle<Resident>& self = handle;
     handle = std::move(self);
     co_await handle;
-    while (counted->living() > 0) co_await yield_now();
-  }(&census, &gate));
+    while (census_.living() > 0) co_await yield_now();
+  });
 }
 
 TEST_P(Joining, a_thousand_handles_in_any_order) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    std::vector<JoinHandle<std::string>> handles;
-    for (int i = 0; i < 1000; ++i) handles.push_back(spawn(say(std::to_string(i), i % 5)));
-    int sum = 0;
-    for (std::size_t i = handles.size(); i-- > 0;) {
-      const std::string heard = co_await handles[i];
-      sum += std::stoi(heard);
-    }
-    co_return sum;
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              std::vector<JoinHandle<std::string>> handles;
+              for (int i = 0; i < 1000; ++i)
+                handles.push_back(spawn(say(std::to_string(i), i % 5)));
+              int sum = 0;
+              for (std::size_t i = handles.size(); i-- > 0;) {
+                const std::string heard = co_await handles[i];
+                sum += std::stoi(heard);
+              }
+              co_return sum;
+            }),
             999 * 1000 / 2);
 }
 

@@ -1,16 +1,12 @@
 // Where the parts of a task lie, and that there is one allocation a task. This file replaces
 // the global allocation functions of the test program to count.
-#include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <string>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 

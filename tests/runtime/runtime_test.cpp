@@ -2,17 +2,12 @@
 // above the cores, several runtimes in one process, and the reproducible order of current_thread.
 #include "runtime/runtime.hpp"
 
-#include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <set>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"

@@ -1,14 +1,9 @@
 // What the schedulers promise about order, fairness and who helps whom: the LIFO slot, the look at
 // the injector, stealing from a worker that is stuck, waking one at a time.
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 

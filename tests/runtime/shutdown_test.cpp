@@ -1,12 +1,8 @@
 // The end of a runtime: what is cancelled, what is waited for, who may ask for it, and what may
 // still happen during and after it.
-#include <gtest/gtest.h>
 
 #include <memory>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 

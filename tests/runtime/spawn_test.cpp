@@ -1,15 +1,10 @@
 // Spawning: from inside, from outside, from foreign threads while idle and under load, across
 // runtimes, and in the shapes that have broken schedulers before.
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <numeric>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -20,7 +15,7 @@ namespace {
 using namespace testing;
 namespace oneshot = sync::oneshot;
 
-class Spawning : public OnEveryScheduler {};
+class Spawning : public OnOneRuntime {};
 
 Task<> count(std::atomic<int>* counter) {
   counter->fetch_add(1);
@@ -41,38 +36,35 @@ TEST(SpawnOutside, p1_throws_and_says_what_is_needed) {
 }
 
 TEST_P(Spawning, throws_again_outside_once_block_on_has_ended) {
-  Runtime runtime = build_runtime();
-  runtime.block_on(nothing());
+  runtime_.block_on(nothing());
   EXPECT_THROW(spawn(nothing()).detach(), std::logic_error);
 }
 
 TEST_P(Spawning, p1_runs_every_task_once) {
   std::atomic<int> ran{0};
-  Runtime runtime = build_runtime();
-  for (int i = 0; i < 5000; ++i) runtime.spawn(count(&ran)).detach();
-  runtime.block_on(until(&ran, 5000));
-  runtime.block_on([]() -> Task<> {
+  for (int i = 0; i < 5000; ++i) runtime_.spawn(count(&ran)).detach();
+  runtime_.block_on(until(&ran, 5000));
+  run([&]() -> Task<> {
     for (int i = 0; i < 100; ++i) co_await yield_now();
-  }());
+  });
   EXPECT_EQ(ran.load(), 5000);
 }
 
 TEST_P(Spawning, from_a_task_two_levels_deep) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    auto ends = oneshot::channel<int>();
-    spawn([](oneshot::Sender<int> end) -> Task<> {
-      spawn([](oneshot::Sender<int> last) -> Task<> {
-        last.send(5);
-        co_return;
-      }(std::move(end)))
-          .detach();
-      co_return;
-    }(std::move(ends.first)))
-        .detach();
-    const std::optional<int> heard = co_await std::move(ends.second);
-    co_return heard.value_or(0);
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              auto ends = oneshot::channel<int>();
+              spawn([](oneshot::Sender<int> end) -> Task<> {
+                spawn([](oneshot::Sender<int> last) -> Task<> {
+                  last.send(5);
+                  co_return;
+                }(std::move(end)))
+                    .detach();
+                co_return;
+              }(std::move(ends.first)))
+                  .detach();
+              const std::optional<int> heard = co_await std::move(ends.second);
+              co_return heard.value_or(0);
+            }),
             5);
 }
 
@@ -99,36 +91,32 @@ Task<int> hear_from_a_thread(int tasks) {
 }
 
 TEST_P(Spawning, many_from_block_on_that_hear_from_a_thread) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on(hear_from_a_thread(500)), 499 * 500 / 2);
+  EXPECT_EQ(runtime_.block_on(hear_from_a_thread(500)), 499 * 500 / 2);
 }
 
 TEST_P(Spawning, many_from_a_task_that_hear_from_a_thread) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(
-      runtime.block_on([]() -> Task<int> { co_return co_await spawn(hear_from_a_thread(500)); }()),
-      499 * 500 / 2);
+  EXPECT_EQ(run([&]() -> Task<int> { co_return co_await spawn(hear_from_a_thread(500)); }),
+            499 * 500 / 2);
 }
 
 TEST_P(Spawning, from_a_foreign_thread_while_idle) {
   std::atomic<int> ran{0};
-  Runtime runtime = build_runtime();
-  std::thread other([&, handle = runtime.handle()] {
+  std::thread other([&, handle = runtime_.handle()] {
     for (int i = 0; i < 20; ++i) {
       std::this_thread::sleep_for(1ms);
       handle.spawn(count(&ran)).detach();
     }
   });
   // The root sleeps, so that nothing but the spawns themselves wakes anybody.
-  runtime.block_on([](std::atomic<int>* counter) -> Task<> {
+  run([&]() -> Task<> {
     Gate all;
-    std::thread watcher([counter, &all] {
-      EXPECT_TRUE(eventually([counter] { return counter->load() == 20; }));
+    std::thread watcher([&ran, &all] {
+      EXPECT_TRUE(eventually([&ran] { return ran.load() == 20; }));
       all.open();
     });
     co_await all.passed();
     watcher.join();
-  }(&ran));
+  });
   other.join();
   EXPECT_EQ(ran.load(), 20);
 }
@@ -137,64 +125,62 @@ TEST_P(Spawning, p5_from_foreign_threads_under_load) {
   constexpr int kThreads = 3;
   constexpr int kEach = 500;
   std::atomic<int> ran{0};
-  Runtime runtime = build_runtime();
-  for (int i = 0; i < 10; ++i) runtime.spawn(yield_forever()).detach();
+  for (int i = 0; i < 10; ++i) runtime_.spawn(yield_forever()).detach();
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&ran, handle = runtime.handle()] {
+    threads.emplace_back([&ran, handle = runtime_.handle()] {
       for (int n = 0; n < kEach; ++n) handle.spawn(count(&ran)).detach();
     });
   }
-  runtime.block_on(until(&ran, kThreads * kEach));
+  runtime_.block_on(until(&ran, kThreads * kEach));
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ran.load(), kThreads * kEach);
 }
 
 TEST_P(Spawning, a_task_that_is_spawned_while_all_sleep_runs_at_once) {
-  Runtime runtime = build_runtime();
   for (int round = 0; round < 200; ++round) {
-    EXPECT_EQ(runtime.block_on([](Runtime* own, int value) -> Task<int> {
+    EXPECT_EQ(runtime_.block_on([](Runtime* own, int value) -> Task<int> {
       co_return co_await own->spawn(number(value));
-    }(&runtime, round)),
+    }(&runtime_, round)),
               round);
     if (round % 50 == 0) std::this_thread::sleep_for(1ms);
   }
 }
 
 TEST_P(Spawning, current_handle_spawns_on_the_same_runtime) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    const Handle handle = co_await spawn([]() -> Task<Handle> { co_return Handle::current(); }());
-    const Handle copy = handle;
-    std::optional<JoinHandle<int>> from_elsewhere;
-    std::thread([&] { from_elsewhere = copy.spawn(number(6)); }).join();
-    co_return co_await std::move(*from_elsewhere);
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              const Handle handle =
+                  co_await spawn([]() -> Task<Handle> { co_return Handle::current(); }());
+              const Handle copy = handle;
+              std::optional<JoinHandle<int>> from_elsewhere;
+              std::thread([&] { from_elsewhere = copy.spawn(number(6)); }).join();
+              co_return co_await std::move(*from_elsewhere);
+            }),
             6);
 }
 
 // A task that spawns others while their completion is waited for.
 TEST_P(Spawning, multi_spawn) {
-  Runtime runtime = build_runtime();
   for (int round = 0; round < 200; ++round) {
-    const bool heard = runtime.block_on([](Runtime* own) -> Task<bool> {
+    const bool heard = run([&]() -> Task<bool> {
       auto ends = oneshot::channel<bool>();
-      own->spawn([](oneshot::Sender<bool> end) -> Task<> {
-           spawn([](oneshot::Sender<bool> last) -> Task<> {
-             spawn([](oneshot::Sender<bool> sender) -> Task<> {
-               sender.send(true);
-               co_return;
-             }(std::move(last)))
-                 .detach();
-             co_return;
-           }(std::move(end)))
-               .detach();
-           co_return;
-         }(std::move(ends.first)))
+      runtime_
+          .spawn([](oneshot::Sender<bool> end) -> Task<> {
+            spawn([](oneshot::Sender<bool> last) -> Task<> {
+              spawn([](oneshot::Sender<bool> sender) -> Task<> {
+                sender.send(true);
+                co_return;
+              }(std::move(last)))
+                  .detach();
+              co_return;
+            }(std::move(end)))
+                .detach();
+            co_return;
+          }(std::move(ends.first)))
           .detach();
       const std::optional<bool> message = co_await std::move(ends.second);
       co_return message.value_or(false);
-    }(&runtime));
+    });
     ASSERT_TRUE(heard);
   }
 }
@@ -229,35 +215,33 @@ TEST_P(Spawning, p1_fifty_tracks_of_two_hundred_tasks) {
   constexpr int kMessages = 5;
   std::vector<Line> starts;
   std::vector<Line> ends;
-  Runtime runtime = build_runtime();
   for (int track = 0; track < kTracks; ++track) {
     Line first = make_line(kMessages);
     Line current;
     current.receivers = std::move(first.receivers);
     for (int i = 0; i < kLinks; ++i) {
       Line next = make_line(kMessages);
-      runtime.spawn(link(std::move(current.receivers), std::move(next.senders))).detach();
+      runtime_.spawn(link(std::move(current.receivers), std::move(next.senders))).detach();
       current.receivers = std::move(next.receivers);
     }
     starts.push_back(std::move(first));
     ends.push_back(std::move(current));
   }
-  const int sum = runtime.block_on([](std::vector<Line>* in, std::vector<Line>* out) -> Task<int> {
+  const int sum = run([&]() -> Task<int> {
     int total = 0;
     for (int message = 0; message < kMessages; ++message) {
-      for (Line& line : *in) line.senders[static_cast<std::size_t>(message)].send(0);
-      for (Line& line : *out) {
+      for (Line& line : starts) line.senders[static_cast<std::size_t>(message)].send(0);
+      for (Line& line : ends) {
         const std::optional<int> heard = co_await line.receivers[static_cast<std::size_t>(message)];
         total += heard.value_or(-1'000'000);
       }
     }
     co_return total;
-  }(&starts, &ends));
+  });
   EXPECT_EQ(sum, kTracks * kLinks * kMessages);
 }
 
 TEST_P(Spawning, a_tree_of_tasks) {
-  Runtime runtime = build_runtime();
   struct Tree {
     static Task<int> grow(int depth) {
       if (depth == 0) co_return 1;
@@ -268,7 +252,7 @@ TEST_P(Spawning, a_tree_of_tasks) {
       co_return from_left + from_right;
     }
   };
-  EXPECT_EQ(runtime.block_on(Tree::grow(12)), 1 << 12);
+  EXPECT_EQ(runtime_.block_on(Tree::grow(12)), 1 << 12);
 }
 
 TEST(SpawnAcross, tasks_of_two_runtimes_wake_each_other) {

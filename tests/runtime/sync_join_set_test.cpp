@@ -1,16 +1,8 @@
 // JoinSet: members are joined as they finish, however they end, and aborted together.
 #include "runtime/sync/join_set.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <memory>
-#include <optional>
-#include <random>
 #include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "runtime/sync/notify.hpp"
 #include "runtime/sync/oneshot.hpp"
@@ -29,6 +21,7 @@ using testing::HandPolled;
 using testing::nothing;
 using testing::NothingLeaks;
 using testing::number;
+using testing::Waiting;
 
 Task<int> number_later(int value) {
   for (int i = 0; i < value; ++i) co_await yield_now();
@@ -60,9 +53,7 @@ TEST(JoinSet, an_empty_set_has_nobody_to_join) {
   EXPECT_FALSE(set.try_join_next());
   set.abort_all();
   set.detach_all();
-  HandPolled task(set.join_next());
-  EXPECT_TRUE(task.poll());
-  EXPECT_FALSE(task.result());
+  EXPECT_FALSE(HandPolled(set.join_next()).finish());
 }
 
 TEST(JoinSet, spawn_outside_of_a_runtime_is_refused_and_leaves_the_set_empty) {
@@ -100,18 +91,15 @@ TEST(JoinSet, a_wait_that_is_given_up_loses_no_member) {
   Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
   JoinSet<int> set;
   set.spawn_on(runtime, number_later(3));
-  HandPolled first(set.join_next());
-  EXPECT_FALSE(first.poll());
+  Waiting first(set.join_next());
   first.drop();
-  HandPolled second(set.join_next());
-  EXPECT_FALSE(second.poll());
+  Waiting second(set.join_next());
   runtime.block_on(testing::let_others_wait());
   EXPECT_FALSE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
   second.drop();  // after it was woken
   HandPolled third(set.join_next());
-  EXPECT_TRUE(third.poll());
-  EXPECT_EQ(third.result().value().has_value(), true);
+  EXPECT_EQ(third.finish().value().has_value(), true);
   EXPECT_TRUE(set.empty());
 }
 
@@ -141,8 +129,7 @@ TEST(JoinSet, a_member_that_reported_is_joined_only_once_its_task_is_complete) {
   ByHand by_hand;
   JoinSet<int> set;
   const AbortHandle member = set.spawn_on(by_hand, number(7));
-  HandPolled joiner(set.join_next());
-  EXPECT_FALSE(joiner.poll());
+  Waiting joiner(set.join_next());
   // Polls the joiner as early as another worker could.
   std::vector<bool> member_finished;
   std::vector<bool> joined;
@@ -357,8 +344,7 @@ Task<> detach_members(sync::Notify& go, sync::Semaphore& done) {
 TEST_P(JoinSetOn, detached_members_go_on) {
   sync::Notify go;  // before the runtime: a member still touches it when the root has heard of all
   sync::Semaphore done(0);
-  Runtime runtime = build_runtime();
-  runtime.block_on(detach_members(go, done));
+  build_runtime().block_on(detach_members(go, done));
 }
 
 Task<> move_sets() {

@@ -1,17 +1,8 @@
 // mpsc: order, room, closing, giving up; the numbers are mpsc_channel.hpp's invariants.
 #include "runtime/sync/mpsc.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <memory>
-#include <optional>
-#include <random>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -25,6 +16,7 @@ using mpsc::TrySend;
 using testing::Counted;
 using testing::HandPolled;
 using testing::NothingLeaks;
+using testing::Waiting;
 
 template <class T>
 Task<bool> send(mpsc::Sender<T> sender, T value) {
@@ -51,43 +43,36 @@ TEST(Mpsc, messages_arrive_in_the_order_in_which_they_were_sent) {
   auto ends = mpsc::channel<Counted>(16);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
   HandPolled sending(send(ends.first, Counted(2)));
-  EXPECT_TRUE(sending.poll());
-  EXPECT_TRUE(sending.result());
+  EXPECT_TRUE(sending.finish());
   EXPECT_EQ(try_send(ends.first, 3), TrySend::sent);
   EXPECT_EQ(ends.second.size(), 3U);
   for (int i = 1; i <= 3; ++i) {
     HandPolled receiving(receive(ends.second));
-    EXPECT_TRUE(receiving.poll());
-    EXPECT_EQ(receiving.result()->number(), i);
+    EXPECT_EQ(receiving.finish()->number(), i);
   }
   EXPECT_EQ(ends.second.size(), 0U);
 }
 
 TEST(Mpsc, recv_waits_and_a_message_wakes_it) {
   auto ends = mpsc::channel<int>(1);
-  HandPolled task(receive(ends.second));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(ends.second));
   EXPECT_FALSE(task.is_woken());
   EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 7);
 }
 
 TEST(Mpsc, send_waits_for_room_in_order) {
   auto ends = mpsc::channel<int>(1);
   EXPECT_EQ(ends.first.try_send(0), TrySend::sent);
-  HandPolled first(send(ends.first, 1));
-  HandPolled second(send(ends.first, 2));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(send(ends.first, 1));
+  Waiting second(send(ends.first, 2));
   EXPECT_EQ(ends.second.try_recv(), 0);
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
   EXPECT_EQ(ends.first.try_send(9), TrySend::full);  // the slot is the first one's (M2)
   EXPECT_FALSE(second.poll());
-  EXPECT_TRUE(first.poll());
-  EXPECT_TRUE(first.result());
+  EXPECT_TRUE(first.finish());
   EXPECT_EQ(ends.second.try_recv(), 1);
   EXPECT_TRUE(second.poll());
   EXPECT_EQ(ends.second.try_recv(), 2);
@@ -139,18 +124,15 @@ TEST(Mpsc, unbounded_send_never_waits) {
 
 TEST(Mpsc, unbounded_send_wakes_the_receiver) {
   auto ends = mpsc::unbounded_channel<int>();
-  HandPolled task(receive(ends.second));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(ends.second));
   EXPECT_TRUE(ends.first.send(7));
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 7);
 }
 
 TEST(Mpsc, the_last_sender_to_go_wakes_the_receiver_with_nothing) {
   auto ends = mpsc::channel<int>(1);
-  HandPolled task(receive(ends.second));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(ends.second));
   {
     const mpsc::Sender<int> last = ends.first;
     { const auto dropped = std::move(ends.first); }
@@ -159,8 +141,7 @@ TEST(Mpsc, the_last_sender_to_go_wakes_the_receiver_with_nothing) {
   }
   EXPECT_TRUE(task.is_woken());
   EXPECT_TRUE(ends.second.is_drained());
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), std::nullopt);
+  EXPECT_EQ(task.finish(), std::nullopt);
 }
 
 TEST(Mpsc, what_is_queued_is_received_after_the_senders_are_gone) {
@@ -170,10 +151,8 @@ TEST(Mpsc, what_is_queued_is_received_after_the_senders_are_gone) {
   EXPECT_FALSE(ends.second.is_drained());
   HandPolled first(receive(ends.second));
   HandPolled second(receive(ends.second));
-  EXPECT_TRUE(first.poll());
-  EXPECT_EQ(first.result(), 1);
-  EXPECT_TRUE(second.poll());
-  EXPECT_EQ(second.result(), std::nullopt);
+  EXPECT_EQ(first.finish(), 1);
+  EXPECT_EQ(second.finish(), std::nullopt);
 }
 
 TEST(Mpsc, senders_are_counted_through_copies_moves_and_assignments) {
@@ -200,20 +179,16 @@ TEST(Mpsc, dropping_the_receiver_destroys_what_is_queued_and_fails_sends) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
-  HandPolled waits(send(ends.first, Counted(2)));
-  EXPECT_FALSE(waits.poll());
+  Waiting waits(send(ends.first, Counted(2)));
   const int living = Counted::living();
   EXPECT_FALSE(ends.first.is_closed());
   { const auto dropped = std::move(ends.second); }
   EXPECT_EQ(Counted::living(), living - 1);  // the queued one; the waiting one is its sender's
   EXPECT_TRUE(ends.first.is_closed());
-  EXPECT_TRUE(waits.is_woken());
-  EXPECT_TRUE(waits.poll());
+  EXPECT_TRUE(waits.resumes());
   EXPECT_FALSE(waits.result());
   EXPECT_EQ(try_send(ends.first, 3), TrySend::closed);
-  HandPolled late(send(ends.first, Counted(4)));
-  EXPECT_TRUE(late.poll());
-  EXPECT_FALSE(late.result());
+  EXPECT_FALSE(HandPolled(send(ends.first, Counted(4))).finish());
 }
 
 TEST(Mpsc, unbounded_send_fails_once_the_receiver_is_gone) {
@@ -258,27 +233,22 @@ TEST(Mpsc, close_ends_sends_and_keeps_what_is_queued) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
-  HandPolled waits(send(ends.first, Counted(2)));
-  EXPECT_FALSE(waits.poll());
+  Waiting waits(send(ends.first, Counted(2)));
   ends.second.close();
-  EXPECT_TRUE(waits.is_woken());
-  EXPECT_TRUE(waits.poll());
+  EXPECT_TRUE(waits.resumes());
   EXPECT_FALSE(waits.result());
   EXPECT_TRUE(ends.first.is_closed());
   EXPECT_FALSE(ends.second.is_drained());
   EXPECT_EQ(next_number(ends.second), 1);
   EXPECT_TRUE(ends.second.is_drained());
-  HandPolled task(receive(ends.second));
-  EXPECT_TRUE(task.poll());
-  EXPECT_FALSE(task.result());
+  EXPECT_FALSE(HandPolled(receive(ends.second)).finish());
 }
 
 TEST(Mpsc, close_of_an_idle_channel_ends_it_although_senders_live) {
   auto ends = mpsc::channel<int>(10);
   ends.second.close();
   HandPolled task(receive(ends.second));
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), std::nullopt);
+  EXPECT_EQ(task.finish(), std::nullopt);
   EXPECT_EQ(ends.first.try_send(1), TrySend::closed);
 }
 
@@ -286,14 +256,12 @@ TEST(Mpsc, M4_a_slot_granted_before_close_does_not_let_a_message_in_after_it) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
-  HandPolled waits(send(ends.first, Counted(2)));
-  EXPECT_FALSE(waits.poll());
+  Waiting waits(send(ends.first, Counted(2)));
   EXPECT_EQ(next_number(ends.second), 1);
   EXPECT_TRUE(waits.is_woken());
   ends.second.close();
   EXPECT_TRUE(ends.second.is_drained());
-  EXPECT_TRUE(waits.poll());
-  EXPECT_FALSE(waits.result());
+  EXPECT_FALSE(waits.finish());
   EXPECT_TRUE(ends.second.is_drained());
 }
 
@@ -301,10 +269,8 @@ TEST(Mpsc, a_send_that_is_given_up_takes_no_room_and_sends_nothing) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
-  HandPolled first(send(ends.first, Counted(2)));
-  HandPolled second(send(ends.first, Counted(3)));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(send(ends.first, Counted(2)));
+  Waiting second(send(ends.first, Counted(3)));
   first.drop();
   EXPECT_EQ(next_number(ends.second), 1);
   EXPECT_TRUE(second.poll());
@@ -316,24 +282,20 @@ TEST(Mpsc, M2_a_slot_granted_to_a_send_that_is_given_up_goes_to_the_next) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
   EXPECT_EQ(try_send(ends.first, 1), TrySend::sent);
-  HandPolled first(send(ends.first, Counted(2)));
-  HandPolled second(send(ends.first, Counted(3)));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(send(ends.first, Counted(2)));
+  Waiting second(send(ends.first, Counted(3)));
   EXPECT_EQ(next_number(ends.second), 1);
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
   first.drop();
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
   EXPECT_EQ(next_number(ends.second), 3);
 }
 
 TEST(Mpsc, M3_a_slot_granted_to_the_only_sender_and_given_up_is_free_again) {
   auto ends = mpsc::channel<int>(1);
   EXPECT_EQ(ends.first.try_send(1), TrySend::sent);
-  HandPolled waits(send(ends.first, 2));
-  EXPECT_FALSE(waits.poll());
+  Waiting waits(send(ends.first, 2));
   EXPECT_EQ(ends.second.try_recv(), 1);
   EXPECT_EQ(ends.first.room(), 0U);
   waits.drop();
@@ -344,27 +306,21 @@ TEST(Mpsc, M3_a_slot_granted_to_the_only_sender_and_given_up_is_free_again) {
 TEST(Mpsc, M6_a_receive_that_is_given_up_after_its_wake_leaves_the_message) {
   const NothingLeaks check;
   auto ends = mpsc::channel<Counted>(1);
-  HandPolled first(receive(ends.second));
-  EXPECT_FALSE(first.poll());
+  Waiting first(receive(ends.second));
   EXPECT_EQ(try_send(ends.first, 7), TrySend::sent);
   EXPECT_TRUE(first.is_woken());
   first.drop();
-  HandPolled second(receive(ends.second));
-  EXPECT_TRUE(second.poll());
-  EXPECT_EQ(second.result()->number(), 7);
+  EXPECT_EQ(HandPolled(receive(ends.second)).finish()->number(), 7);
 }
 
 TEST(Mpsc, a_receive_may_be_given_up_and_begun_by_another_task) {
   auto ends = mpsc::channel<int>(1);
-  HandPolled first(receive(ends.second));
-  EXPECT_FALSE(first.poll());
+  Waiting first(receive(ends.second));
   first.drop();
-  HandPolled second(receive(ends.second));
-  EXPECT_FALSE(second.poll());
+  Waiting second(receive(ends.second));
   EXPECT_EQ(ends.first.try_send(7), TrySend::sent);
   EXPECT_FALSE(first.is_woken());
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
 }
 
 TEST(Mpsc, spurious_polls_change_nothing) {
@@ -600,8 +556,7 @@ Task<> abort_both_sides(std::uint32_t seed) {
 
 TEST_P(MpscOn, M3_M6_no_message_and_no_room_is_lost_when_both_sides_are_aborted) {
   const NothingLeaks check;
-  Runtime runtime = build_runtime();
-  runtime.block_on(abort_both_sides(testing::test_seed()));
+  build_runtime().block_on(abort_both_sides(testing::test_seed()));
 }
 
 Task<> drop_receiver_under_load(std::uint32_t seed) {
@@ -622,8 +577,7 @@ Task<> drop_receiver_under_load(std::uint32_t seed) {
 
 TEST_P(MpscOn, a_receiver_dropped_under_load_ends_all_senders) {
   const NothingLeaks check;
-  Runtime runtime = build_runtime();
-  runtime.block_on(drop_receiver_under_load(testing::test_seed()));
+  build_runtime().block_on(drop_receiver_under_load(testing::test_seed()));
 }
 
 }  // namespace

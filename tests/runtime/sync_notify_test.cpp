@@ -2,13 +2,7 @@
 // invariants.
 #include "runtime/sync/notify.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <memory>
-#include <random>
-#include <thread>
-#include <vector>
 
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -19,14 +13,14 @@ namespace {
 
 using sync::Notify;
 using testing::HandPolled;
+using testing::Waiting;
 
 Task<> wait(Notify& notify) { co_await notify.notified(); }
 
 TEST(Notify, a_notification_without_a_waiter_is_stored_for_the_next) {
   Notify notify;
   notify.notify_one();
-  HandPolled task(wait(notify));
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(HandPolled(wait(notify)).poll());
 }
 
 TEST(Notify, only_one_notification_is_stored) {
@@ -37,16 +31,13 @@ TEST(Notify, only_one_notification_is_stored) {
   EXPECT_TRUE(first.poll());
   EXPECT_FALSE(second.poll());
   notify.notify_one();
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
 }
 
 TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
@@ -58,66 +49,52 @@ TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
 
 TEST(Notify, each_notify_one_wakes_another_task_even_before_they_run) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   notify.notify_one();
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
   EXPECT_TRUE(first.poll());
 }
 
 TEST(Notify, a_wait_that_is_given_up_before_the_notification_gets_none) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   first.drop();
   notify.notify_one();
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
 }
 
 TEST(Notify, N4_a_notification_whose_receiver_is_given_up_goes_to_the_next) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   notify.notify_one();
   EXPECT_FALSE(second.is_woken());
   first.drop();
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
 }
 
 TEST(Notify, N4_a_notification_whose_receiver_is_given_up_is_stored_when_nobody_waits) {
   Notify notify;
-  HandPolled first(wait(notify));
-  EXPECT_FALSE(first.poll());
+  Waiting first(wait(notify));
   notify.notify_one();
   first.drop();
-  HandPolled later(wait(notify));
-  EXPECT_TRUE(later.poll());
+  EXPECT_TRUE(HandPolled(wait(notify)).poll());
 }
 
 TEST(Notify, notify_waiters_wakes_all_that_wait_and_stores_nothing) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   notify.notify_waiters();
   EXPECT_TRUE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
   EXPECT_TRUE(first.poll());
   EXPECT_TRUE(second.poll());
-  HandPolled later(wait(notify));
-  EXPECT_FALSE(later.poll());
+  Waiting later(wait(notify));
 }
 
 TEST(Notify, notify_waiters_leaves_a_stored_notification_where_it_is) {
@@ -132,8 +109,7 @@ TEST(Notify, notify_waiters_leaves_a_stored_notification_where_it_is) {
 
 TEST(Notify, N4_notify_one_after_notify_waiters_is_not_spent_on_those_that_were_released) {
   Notify notify;
-  HandPolled released(wait(notify));
-  EXPECT_FALSE(released.poll());
+  Waiting released(wait(notify));
   notify.notify_waiters();
   notify.notify_one();
   released.drop();
@@ -145,12 +121,10 @@ TEST(Notify, N4_notify_one_after_notify_waiters_is_not_spent_on_those_that_were_
 
 TEST(Notify, a_released_wait_that_is_given_up_passes_nothing_on) {
   Notify notify;
-  HandPolled released(wait(notify));
-  EXPECT_FALSE(released.poll());
+  Waiting released(wait(notify));
   notify.notify_waiters();
   released.drop();
-  HandPolled later(wait(notify));
-  EXPECT_FALSE(later.poll());
+  Waiting later(wait(notify));
 }
 
 /// Asks for the wait, lets the test act, and only then awaits.
@@ -162,29 +136,25 @@ Task<> prepare_then_wait(Notify& notify) {
 
 TEST(Notify, N3_notify_waiters_reaches_a_wait_that_was_asked_for_and_not_awaited_yet) {
   Notify notify;
-  HandPolled task(prepare_then_wait(notify));
-  EXPECT_FALSE(task.poll());
+  Waiting task(prepare_then_wait(notify));
   notify.notify_waiters();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, notify_one_reaches_a_wait_that_was_asked_for_and_not_awaited_yet) {
   Notify notify;
-  HandPolled task(prepare_then_wait(notify));
-  EXPECT_FALSE(task.poll());
+  Waiting task(prepare_then_wait(notify));
   notify.notify_one();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, N3_a_wait_released_before_it_was_awaited_leaves_a_stored_notification) {
   Notify notify;
-  HandPolled task(prepare_then_wait(notify));
-  EXPECT_FALSE(task.poll());
+  Waiting task(prepare_then_wait(notify));
   notify.notify_waiters();
   notify.notify_one();
   EXPECT_TRUE(task.poll());
-  HandPolled next(wait(notify));
-  EXPECT_TRUE(next.poll());
+  EXPECT_TRUE(HandPolled(wait(notify)).poll());
 }
 
 Task<> await_twice(Notify& notify) {
@@ -195,18 +165,15 @@ Task<> await_twice(Notify& notify) {
 
 TEST(Notify, what_was_notified_stays_so) {
   Notify notify;
-  HandPolled task(await_twice(notify));
-  EXPECT_FALSE(task.poll());
+  Waiting task(await_twice(notify));
   notify.notify_one();
   EXPECT_TRUE(task.poll());
 }
 
 TEST(Notify, a_spurious_poll_ends_no_wait_and_takes_no_second_place) {
   Notify notify;
-  HandPolled first(wait(notify));
-  HandPolled second(wait(notify));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(wait(notify));
+  Waiting second(wait(notify));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(first.poll());
   notify.notify_one();
   EXPECT_FALSE(second.is_woken());
@@ -263,8 +230,7 @@ Task<> fill_and_take(Mailbox& box) {
 
 TEST_P(NotifyOn, a_consumer_misses_no_change) {
   Mailbox box;
-  Runtime runtime = build_runtime();
-  runtime.block_on(fill_and_take(box));
+  build_runtime().block_on(fill_and_take(box));
   EXPECT_EQ(box.taken.load(), 4000);
 }
 
@@ -318,8 +284,7 @@ Task<> abort_chain(Notify& notify, std::uint32_t seed) {
 
 TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
   Notify notify;
-  Runtime runtime = build_runtime();
-  runtime.block_on(abort_chain(notify, testing::test_seed()));
+  build_runtime().block_on(abort_chain(notify, testing::test_seed()));
 }
 
 Task<> wait_for_rounds(Notify& notify, std::atomic<int>& round, int rounds) {
@@ -349,8 +314,7 @@ Task<> run_broadcast(Notify& notify) {
 
 TEST_P(NotifyOn, N3_no_broadcast_is_missed_between_the_look_and_the_wait) {
   Notify notify;
-  Runtime runtime = build_runtime();
-  runtime.block_on(run_broadcast(notify));
+  build_runtime().block_on(run_broadcast(notify));
 }
 
 TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {
@@ -361,8 +325,7 @@ TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {
     runtime.block_on(testing::let_others_wait());
   }
   notify.notify_one();
-  HandPolled task(wait(notify));
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(HandPolled(wait(notify)).poll());
 }
 
 }  // namespace

@@ -1,17 +1,8 @@
 // oneshot: one value or none, whichever end goes first, on whatever thread.
 #include "runtime/sync/oneshot.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
-#include <atomic>
-#include <cstdint>
-#include <optional>
-#include <random>
 #include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
@@ -23,6 +14,7 @@ namespace oneshot = sync::oneshot;
 using testing::Counted;
 using testing::HandPolled;
 using testing::NothingLeaks;
+using testing::Waiting;
 
 template <class T>
 Task<std::optional<T>> receive(oneshot::Receiver<T> receiver) {
@@ -37,38 +29,30 @@ Task<std::optional<T>> receive_from(oneshot::Receiver<T>& receiver) {
 TEST(Oneshot, a_value_sent_before_the_wait_is_there_at_once) {
   auto ends = oneshot::channel<int>();
   EXPECT_TRUE(ends.first.send(7));
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), 7);
+  EXPECT_EQ(HandPolled(receive(std::move(ends.second))).finish(), 7);
 }
 
 TEST(Oneshot, send_wakes_the_receiver_that_waits) {
   auto ends = oneshot::channel<int>();
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(std::move(ends.second)));
   EXPECT_FALSE(task.is_woken());
   EXPECT_TRUE(ends.first.send(7));
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), 7);
 }
 
 TEST(Oneshot, dropping_the_sender_wakes_the_receiver_with_nothing) {
   auto ends = oneshot::channel<int>();
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(std::move(ends.second)));
   { const auto dropped = std::move(ends.first); }
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_EQ(task.result(), std::nullopt);
 }
 
 TEST(Oneshot, a_sender_dropped_before_the_wait_gives_nothing_at_once) {
   auto ends = oneshot::channel<int>();
   { const auto dropped = std::move(ends.first); }
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), std::nullopt);
+  EXPECT_EQ(HandPolled(receive(std::move(ends.second))).finish(), std::nullopt);
 }
 
 TEST(Oneshot, send_fails_when_the_receiver_is_gone_and_destroys_the_value) {
@@ -112,23 +96,18 @@ TEST(Oneshot, assigning_over_an_end_drops_what_it_was) {
   const NothingLeaks check;
   auto one = oneshot::channel<Counted>();
   auto other = oneshot::channel<Counted>();
-  HandPolled task(receive(std::move(one.second)));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(std::move(one.second)));
   one.first = std::move(other.first);
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_FALSE(task.result());
   EXPECT_TRUE(one.first.send(Counted(5)));
-  HandPolled second(receive(std::move(other.second)));
-  EXPECT_TRUE(second.poll());
-  EXPECT_EQ(second.result()->number(), 5);
+  EXPECT_EQ(HandPolled(receive(std::move(other.second))).finish()->number(), 5);
 }
 
 TEST(Oneshot, a_receiver_that_waits_and_is_dropped_is_not_woken) {
   const NothingLeaks check;
   auto ends = oneshot::channel<Counted>();
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(std::move(ends.second)));
   task.drop();
   EXPECT_TRUE(ends.first.is_closed());
   EXPECT_FALSE(ends.first.send(Counted(1)));
@@ -138,8 +117,7 @@ TEST(Oneshot, a_receiver_that_waits_and_is_dropped_is_not_woken) {
 TEST(Oneshot, a_value_that_arrived_is_destroyed_with_a_receiver_that_is_aborted_before_it_looks) {
   const NothingLeaks check;
   auto ends = oneshot::channel<Counted>();
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_FALSE(task.poll());
+  Waiting task(receive(std::move(ends.second)));
   EXPECT_TRUE(ends.first.send(Counted(1)));
   EXPECT_TRUE(task.is_woken());
   task.drop();
@@ -150,8 +128,7 @@ TEST(Oneshot, a_spurious_poll_of_the_receiver_changes_nothing) {
   HandPolled task(receive(std::move(ends.second)));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(task.poll());
   EXPECT_TRUE(ends.first.send(7));
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), 7);
+  EXPECT_EQ(task.finish(), 7);
 }
 
 TEST(Oneshot, a_receiver_may_wait_in_another_task_after_the_first_gave_up) {
@@ -163,20 +140,16 @@ TEST(Oneshot, a_receiver_may_wait_in_another_task_after_the_first_gave_up) {
   EXPECT_FALSE(second.poll());
   EXPECT_TRUE(ends.first.send(7));
   EXPECT_FALSE(first.is_woken());
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
   EXPECT_EQ(second.result(), 7);
 }
 
 TEST(Oneshot, the_value_is_not_lost_when_the_wait_is_given_up_after_it_arrived) {
   auto ends = oneshot::channel<int>();
-  HandPolled first(receive_from(ends.second));
-  EXPECT_FALSE(first.poll());
+  Waiting first(receive_from(ends.second));
   EXPECT_TRUE(ends.first.send(7));
   first.drop();
-  HandPolled second(receive_from(ends.second));
-  EXPECT_TRUE(second.poll());
-  EXPECT_EQ(second.result(), 7);
+  EXPECT_EQ(HandPolled(receive_from(ends.second)).finish(), 7);
 }
 
 using Large = std::array<std::uint64_t, 100>;
@@ -187,9 +160,7 @@ TEST(Oneshot, carries_large_values) {
   large.front() = 1;
   large.back() = 2;
   EXPECT_TRUE(ends.first.send(large));
-  HandPolled task(receive(std::move(ends.second)));
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), large);
+  EXPECT_EQ(HandPolled(receive(std::move(ends.second))).finish(), large);
 }
 
 struct alignas(64) Aligned {
@@ -243,8 +214,7 @@ Task<> ask_many(int count) {
 
 TEST_P(OneshotOn, values_go_to_and_fro_between_tasks) {
   const NothingLeaks check;
-  Runtime runtime = build_runtime();
-  runtime.block_on(ask_many(1000));
+  build_runtime().block_on(ask_many(1000));
 }
 
 TEST_P(OneshotOn, a_plain_thread_may_send_to_a_task) {
@@ -287,9 +257,7 @@ TEST_P(OneshotOn, a_receiver_outlives_the_runtime_of_its_sender) {
     runtime.block_on(testing::let_others_wait());
   }
   EXPECT_FALSE(question.first.send(Counted(1)));
-  HandPolled task(receive(std::move(reply.second)));
-  EXPECT_TRUE(task.poll());
-  EXPECT_FALSE(task.result());
+  EXPECT_FALSE(HandPolled(receive(std::move(reply.second))).finish());
 }
 
 Task<> race_ends(std::uint32_t seed) {
@@ -319,8 +287,7 @@ Task<> race_ends(std::uint32_t seed) {
 
 TEST_P(OneshotOn, send_and_drop_race_with_waiting_and_abort) {
   const NothingLeaks check;
-  Runtime runtime = build_runtime();
-  runtime.block_on(race_ends(testing::test_seed()));
+  build_runtime().block_on(race_ends(testing::test_seed()));
 }
 
 }  // namespace

@@ -1,11 +1,7 @@
 // Semaphore: counting, fairness, giving up, closing; the numbers are semaphore.hpp's invariants.
 #include "runtime/sync/semaphore.hpp"
 
-#include <gtest/gtest.h>
-
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
@@ -16,6 +12,7 @@ namespace {
 
 using sync::Semaphore;
 using testing::HandPolled;
+using testing::Waiting;
 using Permits = std::optional<Semaphore::Permit>;
 
 Task<Permits> acquire(Semaphore& semaphore, std::size_t count = 1) {
@@ -52,22 +49,18 @@ TEST(Semaphore, acquire_does_not_suspend_while_there_are_permits) {
 
 TEST(Semaphore, acquire_waits_until_permits_are_added) {
   Semaphore semaphore(0);
-  HandPolled task(acquire(semaphore));
-  EXPECT_FALSE(task.poll());
+  Waiting task(acquire(semaphore));
   EXPECT_FALSE(task.is_woken());
   semaphore.add_permits(1);
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
 }
 
 TEST(Semaphore, acquire_waits_until_a_permit_is_given_back) {
   Semaphore semaphore(1);
   Permits held = semaphore.try_acquire();
-  HandPolled task(acquire(semaphore));
-  EXPECT_FALSE(task.poll());
+  Waiting task(acquire(semaphore));
   held.reset();
-  EXPECT_TRUE(task.is_woken());
-  EXPECT_TRUE(task.poll());
+  EXPECT_TRUE(task.resumes());
   EXPECT_EQ(semaphore.available_permits(), 0U);  // in the task's result
   task.result().reset();
   EXPECT_EQ(semaphore.available_permits(), 1U);
@@ -75,19 +68,15 @@ TEST(Semaphore, acquire_waits_until_a_permit_is_given_back) {
 
 TEST(Semaphore, permits_go_to_those_who_wait_in_their_order) {
   Semaphore semaphore(0);
-  HandPolled first(acquire(semaphore));
-  HandPolled second(acquire(semaphore));
-  HandPolled third(acquire(semaphore));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
-  EXPECT_FALSE(third.poll());
+  Waiting first(acquire(semaphore));
+  Waiting second(acquire(semaphore));
+  Waiting third(acquire(semaphore));
   semaphore.add_permits(1);
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
   semaphore.add_permits(2);
   EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(third.is_woken());
-  EXPECT_TRUE(third.poll());
+  EXPECT_TRUE(third.resumes());
   EXPECT_TRUE(second.poll());
   EXPECT_TRUE(first.poll());
 }
@@ -104,20 +93,15 @@ TEST(Semaphore, nobody_overtakes_a_big_request) {
   EXPECT_FALSE(small.is_woken());
   EXPECT_TRUE(big.poll());
   big.result().reset();
-  EXPECT_TRUE(small.is_woken());
-  EXPECT_TRUE(small.poll());
+  EXPECT_TRUE(small.resumes());
 }
 
 TEST(Semaphore, S2_smaller_requests_go_on_when_the_big_one_before_them_is_given_up) {
   Semaphore semaphore(2);
-  HandPolled big(acquire(semaphore, 3));
-  HandPolled first(acquire(semaphore, 1));
-  HandPolled second(acquire(semaphore, 1));
-  HandPolled third(acquire(semaphore, 1));
-  EXPECT_FALSE(big.poll());
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
-  EXPECT_FALSE(third.poll());
+  Waiting big(acquire(semaphore, 3));
+  Waiting first(acquire(semaphore, 1));
+  Waiting second(acquire(semaphore, 1));
+  Waiting third(acquire(semaphore, 1));
   big.drop();
   EXPECT_TRUE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
@@ -128,22 +112,18 @@ TEST(Semaphore, S2_smaller_requests_go_on_when_the_big_one_before_them_is_given_
 
 TEST(Semaphore, S3_a_grant_that_is_given_up_before_it_is_seen_goes_to_the_next) {
   Semaphore semaphore(0);
-  HandPolled first(acquire(semaphore));
-  HandPolled second(acquire(semaphore));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(acquire(semaphore));
+  Waiting second(acquire(semaphore));
   semaphore.add_permits(1);
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
   first.drop();
-  EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(second.resumes());
 }
 
 TEST(Semaphore, S3_a_grant_that_nobody_else_wants_becomes_available_when_given_up) {
   Semaphore semaphore(1);
-  HandPolled task(acquire(semaphore, 5));
-  EXPECT_FALSE(task.poll());
+  Waiting task(acquire(semaphore, 5));
   semaphore.add_permits(4);
   EXPECT_EQ(semaphore.available_permits(), 0U);
   task.drop();
@@ -152,25 +132,19 @@ TEST(Semaphore, S3_a_grant_that_nobody_else_wants_becomes_available_when_given_u
 
 TEST(Semaphore, one_that_gives_up_in_the_middle_of_the_queue_only_loses_its_place) {
   Semaphore semaphore(0);
-  HandPolled first(acquire(semaphore));
-  HandPolled second(acquire(semaphore));
-  HandPolled third(acquire(semaphore));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
-  EXPECT_FALSE(third.poll());
+  Waiting first(acquire(semaphore));
+  Waiting second(acquire(semaphore));
+  Waiting third(acquire(semaphore));
   second.drop();
   semaphore.add_permits(2);
   EXPECT_TRUE(first.poll());
-  EXPECT_TRUE(third.is_woken());
-  EXPECT_TRUE(third.poll());
+  EXPECT_TRUE(third.resumes());
 }
 
 TEST(Semaphore, a_spurious_poll_neither_acquires_nor_queues_again) {
   Semaphore semaphore(0);
-  HandPolled first(acquire(semaphore));
-  HandPolled second(acquire(semaphore));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(acquire(semaphore));
+  Waiting second(acquire(semaphore));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(first.poll());
   semaphore.add_permits(1);
   EXPECT_TRUE(first.poll());
@@ -181,8 +155,7 @@ TEST(Semaphore, a_spurious_poll_neither_acquires_nor_queues_again) {
 
 TEST(Semaphore, acquiring_nothing_never_waits) {
   Semaphore semaphore(0);
-  HandPolled waits(acquire(semaphore, 1));
-  EXPECT_FALSE(waits.poll());
+  Waiting waits(acquire(semaphore, 1));
   HandPolled task(acquire(semaphore, 0));
   EXPECT_TRUE(task.poll());
   const Permits none = task.result();
@@ -206,11 +179,9 @@ Task<int> acquire_twice_through_one_awaiter(Semaphore& semaphore) {
 
 TEST(Semaphore, each_await_of_an_acquire_takes_permits_of_its_own) {
   Semaphore semaphore(1);
-  HandPolled task(acquire_twice_through_one_awaiter(semaphore));
-  EXPECT_FALSE(task.poll());
+  Waiting task(acquire_twice_through_one_awaiter(semaphore));
   semaphore.add_permits(1);
-  EXPECT_TRUE(task.poll());
-  EXPECT_EQ(task.result(), 2);
+  EXPECT_EQ(task.finish(), 2);
   EXPECT_EQ(semaphore.available_permits(), 2U);
 }
 
@@ -262,16 +233,13 @@ TEST(Semaphore, moving_a_permit_moves_the_duty_to_give_it_back) {
 
 TEST(Semaphore, close_ends_every_wait_without_permits) {
   Semaphore semaphore(1);
-  HandPolled first(acquire(semaphore, 2));
-  HandPolled second(acquire(semaphore, 1));
-  EXPECT_FALSE(first.poll());
-  EXPECT_FALSE(second.poll());
+  Waiting first(acquire(semaphore, 2));
+  Waiting second(acquire(semaphore, 1));
   semaphore.close();
   EXPECT_TRUE(semaphore.is_closed());
   EXPECT_TRUE(first.is_woken());
   EXPECT_TRUE(second.is_woken());
-  EXPECT_TRUE(first.poll());
-  EXPECT_FALSE(first.result());
+  EXPECT_FALSE(first.finish());
   second.drop();
   EXPECT_EQ(semaphore.available_permits(), 1U);
 }
@@ -283,20 +251,17 @@ TEST(Semaphore, nobody_acquires_after_close_but_permits_that_are_out_come_back) 
   EXPECT_FALSE(semaphore.try_acquire());
   EXPECT_FALSE(semaphore.try_acquire(0));
   HandPolled task(acquire(semaphore));
-  EXPECT_TRUE(task.poll());
-  EXPECT_FALSE(task.result());
+  EXPECT_FALSE(task.finish());
   held.reset();
   EXPECT_EQ(semaphore.available_permits(), 2U);
 }
 
 TEST(Semaphore, a_grant_from_before_close_is_still_a_permit) {
   Semaphore semaphore(0);
-  HandPolled task(acquire(semaphore));
-  EXPECT_FALSE(task.poll());
+  Waiting task(acquire(semaphore));
   semaphore.add_permits(1);
   semaphore.close();
-  EXPECT_TRUE(task.poll());
-  EXPECT_TRUE(task.result());
+  EXPECT_TRUE(task.finish());
 }
 
 TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
@@ -323,8 +288,7 @@ TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
 
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
   Semaphore semaphore(100);
-  HandPolled big(acquire(semaphore, 101));
-  EXPECT_FALSE(big.poll());
+  Waiting big(acquire(semaphore, 101));
   std::vector<std::unique_ptr<HandPolled<Permits>>> tasks;
   for (int i = 0; i < 100; ++i) {
     tasks.push_back(std::make_unique<HandPolled<Permits>>(acquire(semaphore)));
@@ -407,8 +371,7 @@ Task<> run_users(Load& load) {
 
 TEST_P(SemaphoreOn, never_more_permits_are_out_than_there_are) {
   Load load(5);
-  Runtime runtime = build_runtime();
-  runtime.block_on(run_users(load));
+  build_runtime().block_on(run_users(load));
   EXPECT_LE(load.most.load(), 5U);
   EXPECT_EQ(load.semaphore.available_permits(), 5U);
 }
@@ -433,8 +396,7 @@ Task<> abort_users(Load& load, std::uint32_t seed) {
 
 TEST_P(SemaphoreOn, S3_no_permit_is_lost_when_users_are_aborted_at_any_moment) {
   Load load(3);
-  Runtime runtime = build_runtime();
-  runtime.block_on(abort_users(load, testing::test_seed()));
+  build_runtime().block_on(abort_users(load, testing::test_seed()));
   EXPECT_LE(load.most.load(), 3U);
 }
 

@@ -87,7 +87,7 @@ class StressTime {
   [[nodiscard]] bool left() const { return std::chrono::steady_clock::now() < end_; }
 
  private:
-  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + 400ms;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + 200ms;
 };
 
 }  // namespace taskbench::rt::testing

@@ -2,16 +2,12 @@
 // exceptions through several levels; poll_fn and yield_now inside of them.
 #include "runtime/task/task.hpp"
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "runtime/base/sync_primitives.hpp"
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt {
@@ -91,7 +87,7 @@ TEST(TaskObjectDeathTest, refuses_an_awaitable_that_is_not_made_for_tasks) {
   EXPECT_DEATH(await_foreign(), "not made for tasks");
 }
 
-class TaskOn : public OnEveryScheduler {};
+class TaskOn : public OnOneRuntime {};
 
 Task<int> add(int left, int right) { co_return left + right; }
 Task<int> depth(int levels) {
@@ -103,17 +99,15 @@ Task<int> depth(int levels) {
 }
 
 TEST_P(TaskOn, p1_awaits_another_as_a_part_of_itself) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    const int sum = co_await add(1, 2);
-    co_return co_await add(sum, 4);
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              const int sum = co_await add(1, 2);
+              co_return co_await add(sum, 4);
+            }),
             7);
 }
 
 TEST_P(TaskOn, p1_resumes_where_it_was_however_deep) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on(depth(100)), 100);
+  EXPECT_EQ(runtime_.block_on(depth(100)), 100);
 }
 
 // An await passes control on without a call, so that a loop of awaits needs no stack. g++ does so
@@ -126,12 +120,11 @@ constexpr int kAwaits = 1000;
 #endif
 
 TEST_P(TaskOn, a_loop_of_awaits_that_end_at_once_needs_no_stack) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    int sum = 0;
-    for (int i = 0; i < kAwaits; ++i) sum = co_await add(sum, 1);
-    co_return sum;
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              int sum = 0;
+              for (int i = 0; i < kAwaits; ++i) sum = co_await add(sum, 1);
+              co_return sum;
+            }),
             kAwaits);
 }
 
@@ -146,13 +139,12 @@ Task<std::reference_wrapper<int>> refer(int* value) { co_return std::ref(*value)
 
 TEST_P(TaskOn, returns_values_of_every_kind) {
   int value = 1;
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(*runtime.block_on(make_unique_number(3)), 3);
-  EXPECT_EQ(runtime.block_on(make_no_default()).value, 5);
-  EXPECT_EQ(runtime.block_on(from_literal()), "literal");
-  runtime.block_on(refer(&value)).get() = 2;
+  EXPECT_EQ(*runtime_.block_on(make_unique_number(3)), 3);
+  EXPECT_EQ(runtime_.block_on(make_no_default()).value, 5);
+  EXPECT_EQ(runtime_.block_on(from_literal()), "literal");
+  runtime_.block_on(refer(&value)).get() = 2;
   EXPECT_EQ(value, 2);
-  EXPECT_EQ(*runtime.block_on([]() -> Task<std::unique_ptr<int>> {
+  EXPECT_EQ(*runtime_.block_on([]() -> Task<std::unique_ptr<int>> {
     co_return co_await spawn(make_unique_number(4));
   }()),
             4);
@@ -184,74 +176,66 @@ Task<int> fail(const char* what) {
 Task<int> await_failure(Resident) { co_return co_await fail("deep"); }
 
 TEST_P(TaskOn, an_exception_passes_through_awaits_and_can_be_caught_there) {
-  Census census;
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([](Census* counted) -> Task<std::string> {
-    try {
-      co_await await_failure(Resident(*counted));
-    } catch (const std::runtime_error& failure) {
-      co_return failure.what();
-    }
-    co_return "nothing";
-  }(&census)),
+  EXPECT_EQ(run([&]() -> Task<std::string> {
+              try {
+                co_await await_failure(Resident(census_));
+              } catch (const std::runtime_error& failure) {
+                co_return failure.what();
+              }
+              co_return "nothing";
+            }),
             "deep");
-  EXPECT_EQ(census.living(), 0);
 }
 
 TEST_P(TaskOn, goes_on_after_it_caught_an_exception) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    int caught = 0;
-    for (int i = 0; i < 100; ++i) {
-      try {
-        co_await fail("again");
-      } catch (const std::runtime_error&) {
-        ++caught;
-      }
-    }
-    co_return caught;
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              int caught = 0;
+              for (int i = 0; i < 100; ++i) {
+                try {
+                  co_await fail("again");
+                } catch (const std::runtime_error&) {
+                  ++caught;
+                }
+              }
+              co_return caught;
+            }),
             100);
 }
 
 TEST_P(TaskOn, what_a_poll_function_throws_is_thrown_by_the_await) {
-  Runtime runtime = build_runtime();
-  EXPECT_THROW(runtime.block_on([]() -> Task<> {
-    bool first = true;
-    co_await poll_fn([&first](PollContext& context) -> std::optional<bool> {
-      if (!std::exchange(first, false)) throw std::runtime_error("second poll");
-      context.wake_now();
-      return std::nullopt;
-    });
-  }()),
+  EXPECT_THROW(run([&]() -> Task<> {
+                 bool first = true;
+                 co_await poll_fn([&first](PollContext& context) -> std::optional<bool> {
+                   if (!std::exchange(first, false)) throw std::runtime_error("second poll");
+                   context.wake_now();
+                   return std::nullopt;
+                 });
+               }),
                std::runtime_error);
 }
 
 TEST_P(TaskOn, a_poll_function_is_asked_until_it_has_a_value) {
-  Runtime runtime = build_runtime();
-  EXPECT_EQ(runtime.block_on([]() -> Task<int> {
-    co_return co_await spawn([]() -> Task<int> {
-      int polls = 0;
-      co_return co_await poll_fn([&polls](PollContext& context) -> std::optional<int> {
-        if (++polls == 5) return polls;
-        context.wake_now();
-        return std::nullopt;
-      });
-    }());
-  }()),
+  EXPECT_EQ(run([&]() -> Task<int> {
+              co_return co_await spawn([]() -> Task<int> {
+                int polls = 0;
+                co_return co_await poll_fn([&polls](PollContext& context) -> std::optional<int> {
+                  if (++polls == 5) return polls;
+                  context.wake_now();
+                  return std::nullopt;
+                });
+              }());
+            }),
             5);
 }
 
 TEST_P(TaskOn, locals_are_destroyed_in_order_and_before_the_output_is_delivered) {
-  Census census;
-  Runtime runtime = build_runtime();
-  const long living = runtime.block_on([](Census* counted) -> Task<long> {
+  const long living = run([&]() -> Task<long> {
     co_await spawn([](Census* c) -> Task<> {
       const Resident local(*c);
       co_await yield_now();
-    }(counted));
-    co_return counted->living();
-  }(&census));
+    }(&census_));
+    co_return census_.living();
+  });
   EXPECT_EQ(living, 0);
 }
 

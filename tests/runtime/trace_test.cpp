@@ -1,16 +1,10 @@
 // What a traced runtime records: that it is whole, in order, and what the counters say.
 #include "runtime/trace/trace.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <stdexcept>
-#include <thread>
-#include <vector>
 
-#include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"

@@ -1,11 +1,8 @@
 // The waker: its size, its table of functions, which call consumes, and the wakers of tasks.
 #include "runtime/task/waker.hpp"
 
-#include <gtest/gtest.h>
-
 #include <type_traits>
 
-#include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt {
@@ -97,7 +94,7 @@ TEST(Waker, an_empty_one_does_nothing) {
   std::move(waker).wake();
 }
 
-class TaskWaker : public OnEveryScheduler {};
+class TaskWaker : public OnOneRuntime {};
 
 /// Leaves a waker at `slot`, then ends on the `polls`-th poll.
 Task<int> wait_for_polls(std::vector<Waker>* slot, std::atomic<int>* polled, int polls) {
@@ -115,30 +112,27 @@ Task<int> wait_for_polls(std::vector<Waker>* slot, std::atomic<int>* polled, int
 
 TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
   std::atomic<int> polled{0};
-  Runtime runtime = build_runtime();
   std::vector<Waker> wakers;
-  const int polls =
-      runtime.block_on([](std::vector<Waker>* slot, std::atomic<int>* count) -> Task<int> {
-        JoinHandle<int> task = spawn(wait_for_polls(slot, count, 5));
-        for (int i = 1; i < 5; ++i) {
-          while (count->load() < i) co_await yield_now();
-          // On a pool the task may still be in its poll: either kind of wake must have it polled
-          // again.
-          Waker waker = std::move(slot->back());
-          if (i % 2 == 0) {
-            std::move(waker).wake();
-          } else {
-            waker.wake_by_ref();
-          }
-        }
-        co_return co_await std::move(task);
-      }(&wakers, &polled));
+  const int polls = run([&]() -> Task<int> {
+    JoinHandle<int> task = spawn(wait_for_polls(&wakers, &polled, 5));
+    for (int i = 1; i < 5; ++i) {
+      while (polled.load() < i) co_await yield_now();
+      // On a pool the task may still be in its poll: either kind of wake must have it polled
+      // again.
+      Waker waker = std::move(wakers.back());
+      if (i % 2 == 0) {
+        std::move(waker).wake();
+      } else {
+        waker.wake_by_ref();
+      }
+    }
+    co_return co_await std::move(task);
+  });
   EXPECT_EQ(polls, 5);
 }
 
 TEST_P(TaskWaker, wakers_of_one_task_wake_the_same) {
-  Runtime runtime = build_runtime();
-  runtime.block_on([]() -> Task<> {
+  build_runtime().block_on([]() -> Task<> {
     co_await poll_fn([](PollContext& context) -> std::optional<bool> {
       const Waker first = context.waker();
       const Waker second = context.waker();
@@ -173,16 +167,15 @@ TEST_P(TaskWaker, a_thousand_wakers_made_in_one_poll_are_all_counted) {
 }
 
 TEST_P(TaskWaker, a_wake_from_another_thread_runs_the_task) {
-  Runtime runtime = build_runtime();
   for (int round = 0; round < 200; ++round) {
     Gate gate;
     std::thread waker([&gate] { gate.open(); });
-    runtime.block_on([](Gate* entered) -> Task<> {
+    run([&]() -> Task<> {
       JoinHandle<void> task =
-          spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(entered));
-      co_await entered->passed();
+          spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(&gate));
+      co_await gate.passed();
       co_await std::move(task);
-    }(&gate));
+    });
     waker.join();
   }
 }
@@ -191,8 +184,7 @@ TEST_P(TaskWaker, a_stale_wake_does_not_resume_what_waits_for_something_else) {
   Gate first;
   Gate second;
   bool passed_second = false;
-  Runtime runtime = build_runtime();
-  runtime.block_on([](Gate* one, Gate* two, bool* passed) -> Task<> {
+  build_runtime().block_on([](Gate* one, Gate* two, bool* passed) -> Task<> {
     JoinHandle<void> task = spawn([](Gate* a, Gate* b, bool* done) -> Task<> {
       co_await a->passed();
       co_await b->passed();

@@ -4,6 +4,7 @@
 //
 // TASKBENCH_STRESS_SECONDS  how long all storms together go on; 3 by default
 // TASKBENCH_STRESS_SEED     where the random choices start; printed by every run
+// TASKBENCH_STRESS_SCHEDULER  on this one only; by default on each
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -128,14 +129,21 @@ void disturb(WakerPool& pool, Random& random) {
   }
 }
 
-constexpr std::string_view kPools[] = {"work_stealing", "global_queue"};
+constexpr std::string_view kPools[] = {"work_stealing", "global_queue", "sharded", "channel", "go"};
+
+const char* chosen_scheduler() {
+  static const char* const name = std::getenv("TASKBENCH_STRESS_SCHEDULER");
+  return name;
+}
 
 /// Half of the time the one that users get.
 std::string_view any_pool(Random& random) {
+  if (chosen_scheduler() != nullptr) return chosen_scheduler();
   return kPools[one_in(random, 2) ? 0 : below(random, std::size(kPools))];
 }
 
 std::string_view any_scheduler(Random& random) {
+  if (chosen_scheduler() != nullptr) return chosen_scheduler();
   return one_in(random, 4) ? "current_thread" : any_pool(random);
 }
 
@@ -143,7 +151,7 @@ Runtime any_runtime(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
   builder.scheduler(scheduler).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (scheduler != "current_thread") {
+  if (!find_scheduler(scheduler)->single_worker) {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
   return builder.build();
@@ -177,6 +185,10 @@ Task<long> tree(Account* account, std::uint64_t choices, int depth, Entry entry)
       children.push_back(spawn(tree(account, random(), depth - 1, Entry(*account))));
     }
     for (JoinHandle<long>& child : children) nodes += co_await child;
+  }
+  if (one_in(random, 100)) {
+    block_in_place(
+        [&] { std::this_thread::sleep_for(std::chrono::microseconds(below(random, 99))); });
   }
   if (one_in(random, 3)) co_await yield_now();
   entry.end();

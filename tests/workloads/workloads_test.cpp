@@ -28,6 +28,10 @@ constexpr Pool kPools[] = {
     {"in_turn", 3, "in_turn_3"},
     {"global_queue", 2, "global_queue_2"},
     {"global_queue", 8, "global_queue_8"},
+    {"sharded", 8, "sharded_8"},
+    {"channel", 1, "channel"},
+    {"go", 2, "go_2"},
+    {"go", 8, "go_8"},
 };
 
 class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool>> {

@@ -132,6 +132,7 @@ void PreparedCase::run_repetition() {
   if (!repetition) return;
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
+  repetition->counters.merge(figures_);
   result_.repetitions.push_back(std::move(*repetition));
 }
 
@@ -200,6 +201,7 @@ void PreparedCase::iterate(benchmark::State& state) {
     instance_->run_iteration();
   }
   if (stop_.stop_requested()) return state.SkipWithError(kInterrupted);
+  static_cast<void>(instance_->take_figures());  // of the untimed iterations
   if (counted_) counted_->begin();
   before_ = Usage::read(*runtime_);
   for ([[maybe_unused]] auto iteration : state) {
@@ -213,6 +215,7 @@ void PreparedCase::iterate(benchmark::State& state) {
   if (counted_) counted_->end();
   if (const auto wrong = instance_->verify())
     throw std::runtime_error(fmt::format("wrong result: {}", *wrong));
+  figures_ = instance_->take_figures();
   if (binding_failed_.load(std::memory_order_relaxed)) {
     throw std::runtime_error("a worker thread could not be bound to its CPU");
   }

@@ -92,6 +92,7 @@ class PreparedCase {
   std::unique_ptr<CountingRegion> counted_;  // around the timed loop; none in a run of its own
   Usage before_;                             // around the timed loop that ran last
   Usage after_;
+  Figures figures_;
 };
 
 /// Shields Google Benchmark from the flags that it takes from environment variables of names as

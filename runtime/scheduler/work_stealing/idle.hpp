@@ -89,6 +89,16 @@ class Idle {
   /// look at all queues once more before it really sleeps (the fence is included).
   [[nodiscard]] bool park(std::uint32_t index, bool was_searching);
 
+  /// Some worker searches or sleeps; a hint.
+  [[nodiscard]] bool has_spare() const {
+    const std::uint64_t seen = state_.load(base::relaxed);  // relaxed: a hint
+    return searching(seen) != 0 || awake(seen) < worker_count_;
+  }
+  /// No worker is awake. Stays so until somebody calls one of the functions that name a worker.
+  [[nodiscard]] bool all_asleep() const {
+    return awake(state_.load(base::relaxed)) == 0;  // relaxed: the caller's lock orders it
+  }
+
   /// The story's last resort: `index` has seen work after park(). Wakes somebody for it.
   [[nodiscard]] std::uint32_t worker_to_notify_again() {
     // relaxed: the caller has fenced

@@ -21,7 +21,7 @@ void Engine::lock(const void* mutex, Where where) {
   Place& place = place_at(mutex);
   if (place.holder == current_) fail("a thread locks a mutex that it holds");
   operation.place = static_cast<Index>(&place - places_.data());
-  operation.depends(place.object, true);
+  operation.depends(object(place.object), true);
   arrive(operation);
   Place& taken = places_[operation.place];
   taken.holder = current_;
@@ -35,7 +35,7 @@ bool Engine::try_lock(const void* mutex, Where where) {
   operation.where = where;
   Place& place = place_at(mutex);
   operation.place = static_cast<Index>(&place - places_.data());
-  operation.depends(place.object, true);
+  operation.depends(object(place.object), true);
   arrive(operation);
   Place& taken = places_[operation.place];
   const bool free = taken.holder == kNoThread;
@@ -52,6 +52,7 @@ void Engine::unlock(const void* mutex) {
   place.holder = kNoThread;
   place.released = me().known;
   objects_[place.object].written.join(me().events);
+  objects_[place.object].written_exactly.join(me().events);
   wrote();
   pass_tick();
 }
@@ -65,7 +66,7 @@ bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
   operation.kind = Kind::sleep;
   operation.where = where;
   operation.may_time_out = has_deadline && options_.timeouts;
-  operation.depends(places_[index].queue_object, true);
+  operation.depends(object(places_[index].queue_object), true);
   arrive(operation);
   log(operation, me().woken ? "woken" : "timed out");
   me().fresh = writes_;
@@ -91,7 +92,7 @@ bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, W
   operation.kind = Kind::wait;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(condition) - places_.data());
-  operation.depends(places_[place].queue_object, true);
+  operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   unlock(mutex);
   log(operation, "");
@@ -110,7 +111,7 @@ void Engine::notify(const void* condition, bool all, Where where) {
   operation.kind = Kind::notify;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(condition) - places_.data());
-  operation.depends(places_[place].queue_object, true);
+  operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   log(operation, all ? "all" : "one");
   wake(places_[place], all);
@@ -122,8 +123,8 @@ bool Engine::futex_wait(const void* word, std::uint64_t raw, std::uint64_t expec
   operation.kind = Kind::wait;
   operation.where = where;
   const Index place = static_cast<Index>(&location_at(word, raw, where) - places_.data());
-  operation.depends(places_[place].object, false);
-  operation.depends(places_[place].queue_object, true);
+  operation.depends(object(places_[place].object), false);
+  operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   // The kernel's look at the word comes after whatever was stored before somebody woke.
   const std::uint64_t value = stores_[places_[place].order.back()].value;
@@ -143,7 +144,7 @@ void Engine::futex_wake(const void* word, Where where) {
   operation.kind = Kind::notify;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(word) - places_.data());
-  operation.depends(places_[place].queue_object, true);
+  operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   log(operation, "futex");
   wake(places_[place], false);

@@ -32,8 +32,7 @@ struct Options {
   std::uint64_t seed = 1;                 ///< of a random search
   int spurious = 0;                       ///< wake-ups for no reason, in one execution
   int weak_failures = 1;                  ///< of weak compare-exchanges for no reason, likewise
-  int stale =
-      -1;  ///< most accesses that pass by the newest value, in one execution; -1: any number
+  int stale = -1;           ///< most accesses that pass by the newest value; -1: any number
   bool timeouts = false;    ///< a wait may end at its deadline
   bool reduction = true;    ///< false: every order of all operations, to compare with
   int steps = 20'000;       ///< operations of one execution; more are a livelock

@@ -11,12 +11,14 @@ namespace {
 bool acquires(Order order) { return order != relaxed && order != release; }
 bool releases(Order order) { return order != relaxed && order != acquire; }
 
-Operation atomic_operation(Kind kind, const Place& place, bool writes, bool seq_cst, Where where) {
+Operation atomic_operation(Kind kind, Index object, bool exact, bool seq_cst, Where where) {
   Operation operation;
   operation.kind = kind;
   operation.where = where;
+  const bool reads = kind != Kind::store;
   // The order of two seq_cst accesses matters, though both may be loads.
-  operation.depends(place.object, writes || seq_cst);
+  const bool writes = kind != Kind::load || seq_cst;
+  operation.on[operation.dependences++] = {object, reads, writes, exact || seq_cst};
   if (seq_cst) operation.depends(kFences, false);
   return operation;
 }
@@ -42,10 +44,11 @@ std::string of_store(const Store& store) {
 
 // --- places
 
-Index Engine::new_object() {
+Index Engine::object(Index& known) {
+  if (known != 0) return known;
   if (object_count_ == objects_.size()) objects_.emplace_back();
-  objects_[object_count_] = {};
-  return object_count_++;
+  objects_[object_count_].begin();
+  return known = object_count_++;
 }
 
 /// Of an address that is new, a new place without anything in it.
@@ -60,8 +63,6 @@ Place& Engine::place_at(const void* address) {
   if (place_count_ == places_.size()) places_.emplace_back();
   Place& place = places_[place_count_++];
   place.begin(address);
-  place.object = new_object();
-  place.queue_object = new_object();
   *known = place_count_;
   return place;
 }
@@ -171,9 +172,12 @@ void Engine::note_access(Place& place, Index store, bool seq_cst) {
 /// Reads a store.
 void Engine::take(const Store& store, bool acquire) {
   ThreadState& thread = me();
+  thread.events.join(store.events);
   thread.pending.join(store.released);
-  thread.pending_light.join(store.light);
-  thread.pending_heavy.join(store.heavy);
+  if (asymmetric_) {
+    thread.pending_light.join(store.light);
+    thread.pending_heavy.join(store.heavy);
+  }
   if (acquire) thread.known.join(store.released);
 }
 
@@ -185,18 +189,21 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   Store& store = stores_[index];
   const ThreadState& thread = me();
   store.value = value;
+  store.events = thread.events;
   store.thread = current_;
   store.tick = thread.tick;
   store.has_modification = false;
   wrote();
   store.sequence = writes_;
   store.released = releases(order) ? thread.known : thread.released;
-  store.light = thread.released_light;
-  store.heavy = thread.released_heavy;
-  if (modified != nullptr) {  // goes on with its release sequence
-    store.released.join(modified->released);
-    store.light.join(modified->light);
-    store.heavy.join(modified->heavy);
+  if (modified != nullptr) store.released.join(modified->released);  // its release sequence goes on
+  if (asymmetric_) {
+    store.light = thread.released_light;
+    store.heavy = thread.released_heavy;
+    if (modified != nullptr) {
+      store.light.join(modified->light);
+      store.heavy.join(modified->heavy);
+    }
   }
   place.order.insert(place.order.begin() + static_cast<std::ptrdiff_t>(position) + 1, index);
   return index;
@@ -219,8 +226,8 @@ std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
 
 std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation =
-      atomic_operation(Kind::load, location_at(address, raw, where), false, sc, where);
+  const Operation operation = atomic_operation(
+      Kind::load, object(location_at(address, raw, where).object), is_exact(), sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t floor = only_newest() ? place.order.size() - 1 : floor_of(place, sc);
@@ -241,8 +248,8 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
 void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, Order order,
                    Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation =
-      atomic_operation(Kind::store, location_at(address, raw, where), true, sc, where);
+  const Operation operation = atomic_operation(
+      Kind::store, object(location_at(address, raw, where).object), is_exact(), sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t position = choose_place(place, sc);
@@ -255,8 +262,8 @@ void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, 
 std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify function,
                              std::uint64_t operand, Order order, Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation =
-      atomic_operation(Kind::modify, location_at(address, raw, where), true, sc, where);
+  const Operation operation = atomic_operation(
+      Kind::modify, object(location_at(address, raw, where).object), is_exact(), sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t position = choose_place(place, sc);
@@ -281,7 +288,8 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
                               Where where) {
   const bool sc = success == seq_cst || failure == seq_cst;
   const Operation operation =
-      atomic_operation(Kind::compare_exchange, location_at(address, raw, where), true, sc, where);
+      atomic_operation(Kind::compare_exchange, object(location_at(address, raw, where).object),
+                       is_exact(), sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   // What it may do: succeed on a store, or fail on one.
@@ -335,6 +343,7 @@ void Engine::fence(Fence kind, Where where) {
   operation.kind = Kind::fence;
   operation.where = where;
   if (kind == Fence::seq_cst || kind == Fence::heavy) operation.depends(kFences, true);
+  asymmetric_ |= kind == Fence::heavy || kind == Fence::light;
   if (kind == Fence::heavy) operation.depends(kAsymmetric, true);
   if (kind == Fence::light) operation.depends(kAsymmetric, false);
   arrive(operation);

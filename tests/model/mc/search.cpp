@@ -25,10 +25,12 @@ const char* name_of(Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-bool depend(const Operation& a, const Operation& b) {
-  for (int i = 0; i < a.dependences; ++i) {
-    for (int j = 0; j < b.dependences; ++j) {
-      if (a.on[i].object == b.on[j].object && (a.on[i].writes || b.on[j].writes)) return true;
+bool conflict(const Operation& first, const Operation& second) {
+  for (int i = 0; i < first.dependences; ++i) {
+    for (int j = 0; j < second.dependences; ++j) {
+      if (first.on[i].object == second.on[j].object && conflict(first.on[i], second.on[j])) {
+        return true;
+      }
     }
   }
   return false;
@@ -190,41 +192,34 @@ void Engine::event(const Operation& operation) {
     Threads asleep = (node.sleep | node.done) & ~only(current_);
     for (Threads left = asleep; left != 0; left &= left - 1) {
       const int other = first_of(left);
-      if (depend(threads_[other].next, operation)) asleep &= ~only(other);
+      if (conflict(threads_[other].next, operation)) asleep &= ~only(other);
     }
     sleep_ = asleep;
   }
   for (int i = 0; i < operation.dependences; ++i) {
-    const auto [index, writes] = operation.on[i];
-    const Object& object = objects_[index];
-    const auto races = [&](int other, Tick tick) {
-      if (other != current_ && tick != 0 && !thread.events.covers(other, tick)) {
-        race(threads_[other].node_of_event[tick - 1U], current_);
-      }
-    };
-    if (object.writer != kNoThread) races(object.writer, object.write);
-    for (int other = 0; writes && other < thread_count_; ++other) races(other, object.reads[other]);
+    for (const Object::Event& earlier : objects_[operation.on[i].object].events) {
+      if (earlier.thread == current_ || thread.events.covers(earlier.thread, earlier.tick))
+        continue;
+      if (!conflict(earlier.how, operation.on[i])) continue;
+      race(threads_[earlier.thread].node_of_event[earlier.tick - 1U], current_);
+    }
   }
   thread.node_of_event.push_back(static_cast<Index>(depth_ - 1));
   const auto tick = static_cast<Tick>(thread.node_of_event.size());
   for (int i = 0; i < operation.dependences; ++i) {
-    const Object& object = objects_[operation.on[i].object];
-    thread.events.join(object.written);
-    if (operation.on[i].writes) thread.events.join(object.read);
+    const Dependence& how = operation.on[i];
+    const Object& object = objects_[how.object];
+    thread.events.join(how.exact ? object.written : object.written_exactly);
+    if (how.writes) thread.events.join(how.exact ? object.read : object.read_exactly);
   }
   thread.events.set(current_, tick);
   for (int i = 0; i < operation.dependences; ++i) {
-    Object& object = objects_[operation.on[i].object];
-    if (operation.on[i].writes) {
-      object.written = thread.events;
-      object.read = {};
-      object.writer = current_;
-      object.write = tick;
-      std::ranges::fill(object.reads, Tick{0});
-    } else {
-      object.read.join(thread.events);
-      object.reads[current_] = tick;
-    }
+    const Dependence& how = operation.on[i];
+    Object& object = objects_[how.object];
+    if (how.exact && how.writes) object.events.clear();
+    object.events.push_back({current_, tick, how});
+    (how.writes ? object.written : object.read).join(thread.events);
+    if (how.exact) (how.writes ? object.written_exactly : object.read_exactly).join(thread.events);
   }
   pass_tick();
 }
@@ -337,9 +332,10 @@ void Engine::begin_execution() {
   }
   elsewhere_.clear();
   arena_.reset();
-  place_count_ = object_count_ = store_count_ = 0;
-  new_object();
-  new_object();
+  place_count_ = store_count_ = 0;
+  if (objects_.empty()) objects_.resize(2);
+  for (const Index each : {kFences, kAsymmetric}) objects_[each].begin();
+  object_count_ = 2;
   depth_ = 0;
   sleep_ = 0;
   last_ = kNoThread;

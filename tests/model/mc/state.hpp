@@ -36,10 +36,17 @@ constexpr int first_of(Threads set) { return std::countr_zero(set); }
 
 // --- what partial-order reduction has to know of an operation
 
-/// Something by which two operations depend on each other, if one of them writes it.
+/// Something by which two operations depend on each other.
+///
+/// Of an atomic without seq_cst only a read matters that comes before a write, which it could
+/// read: in any other order of two operations, whichever comes second can still take the place, in
+/// the order of modification, that it would have had as the first, or read what it would have read.
+/// Of anything `exact`, it matters which comes first, if one of them writes.
 struct Dependence {
   Index object = 0;
+  bool reads = false;
   bool writes = false;
+  bool exact = false;
 };
 
 enum class Kind : std::uint8_t {
@@ -72,18 +79,32 @@ struct Operation {
   bool may_time_out = false;  ///< of a sleep
   Where where;
 
-  void depends(Index object, bool writes) { on[dependences++] = {object, writes}; }
+  void depends(Index object, bool writes) { on[dependences++] = {object, true, writes, true}; }
 };
 
-/// Whether it matters which of them comes first.
-[[nodiscard]] bool depend(const Operation& a, const Operation& b);
+/// Whether something else may come of it when the second is the first.
+[[nodiscard]] constexpr bool conflict(const Dependence& first, const Dependence& second) {
+  if (first.exact || second.exact) return first.writes || second.writes;
+  return first.reads && second.writes;
+}
+[[nodiscard]] bool conflict(const Operation& first, const Operation& second);
 
 struct Object {
-  VectorClock written;  ///< events that the last write comes after
-  VectorClock read;     ///< and the reads since
-  int writer = kNoThread;
-  Tick write = 0;
-  Tick reads[kMaxThreads] = {};  ///< the last of each thread since the write; 0: none
+  struct Event {
+    int thread;
+    Tick tick;
+    Dependence how;
+  };
+  std::vector<Event> events;  ///< since the last exact write
+  VectorClock written;        ///< what the writes come after,
+  VectorClock read;           ///< the reads,
+  VectorClock written_exactly;
+  VectorClock read_exactly;
+
+  void begin() {
+    events.clear();
+    written = read = written_exactly = read_exactly = {};
+  }
 };
 
 // --- what the memory model has to know
@@ -107,6 +128,7 @@ struct Store {
   Tick tick = 0;
   bool has_modification = false;  ///< a read-modify-write has taken it
   std::uint32_t sequence = 0;     ///< of all stores of the execution
+  VectorClock events;             ///< that it comes after
   Knowledge released;
   Knowledge light;  ///< handed on to whom passes a heavy fence
   Knowledge heavy;  ///< handed on to whom passes a light one
@@ -125,7 +147,7 @@ struct Place {
   bool is_cell = false;
   int creator = kNoThread;
   Tick created = 0;
-  Index object = 0;
+  Index object = 0;  ///< 0: none yet
   // an atomic
   std::vector<Index> order;  ///< of modification
   std::vector<Access> accesses[kMaxThreads];
@@ -146,6 +168,7 @@ struct Place {
     is_cell = false;
     creator = writer = holder = kNoThread;
     created = write = 0;
+    object = queue_object = 0;
     order.clear();
     waiters.clear();
     for (auto& each : accesses) each.clear();
@@ -282,7 +305,8 @@ class Engine {
   [[noreturn]] void leave();
   [[noreturn]] void prune();
 
-  Index new_object();
+  /// The one of `known`, which is 0 until it is asked for.
+  Index object(Index& known);
   Place& place_at(const void* address);
   Place& location_at(const void* address, std::uint64_t raw, Where where);
   Place& cell_at(const void* address, Where where);
@@ -298,6 +322,11 @@ class Engine {
   void pass_tick() {
     ++me().tick;
     me().known.before.set(current_, me().tick);
+  }
+  /// Of an access of an atomic: whether the order matters in which it is executed, as who has
+  /// yielded sees what was executed before, and as under a bound not every order can be had.
+  [[nodiscard]] bool is_exact() {
+    return options_.preemptions >= 0 || options_.stale >= 0 || me().fresh != 0;
   }
   void note_access(Place& place, Index store, bool seq_cst);
   void take(const Store& store, bool acquire);
@@ -355,6 +384,7 @@ class Engine {
   VectorClock sc_operations_;  ///< the last such operation of each thread
   VectorClock light_fences_;
   VectorClock heavy_fences_;
+  bool asymmetric_ = false;  ///< a light or heavy fence was passed, in some execution
   std::vector<std::string> log_;
   bool logging_ = false;
   double last_progress_s_ = 0;

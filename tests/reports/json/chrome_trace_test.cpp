@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/reports/sample_traces.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -62,11 +63,10 @@ TEST(ChromeTrace, polls_are_slices_with_their_task_and_end) {
 
 TEST(ChromeTrace, times_are_in_us_and_lose_no_ns) {
   const std::string text = to_chrome_trace(samples::small_trace());
-  EXPECT_NE(text.find("\"ts\":1.001,"), std::string::npos);
-  EXPECT_NE(text.find("\"dur\":1.999,"), std::string::npos);
-  EXPECT_NE(text.find("\"dur\":4997.000,"), std::string::npos);
-  EXPECT_NE(text.find("\"ts\":6.000,\"name\":\"task 1\",\"cat\":\"poll\",\"dur\":0.001"),
-            std::string::npos);
+  EXPECT_TRUE(contains(text, "\"ts\":1.001,"));
+  EXPECT_TRUE(contains(text, "\"dur\":1.999,"));
+  EXPECT_TRUE(contains(text, "\"dur\":4997.000,"));
+  EXPECT_TRUE(contains(text, "\"ts\":6.000,\"name\":\"task 1\",\"cat\":\"poll\",\"dur\":0.001"));
 }
 
 TEST(ChromeTrace, parks_searches_and_iterations_are_slices) {

@@ -1,5 +1,5 @@
 // The journal: what was written is read back, a torn last line is left out, all else is refused.
-#include "reports/json/journal.hpp"
+#include "reports/json/paired.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,9 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "reports/files/line_file.hpp"
+#include "tests/reports/text.hpp"
+
 namespace taskbench::reports::json {
 namespace {
 
+using files::LineFile;
 using model::Side;
 
 model::PairedSetup setup() {
@@ -47,7 +51,7 @@ model::ProcessSample sample(int number) {
 TEST(journal_test, one_without_revisions_and_command_is_read) {
   std::string line = journal_line(setup());
   for (const std::string_view key : {R"(,"revision":"origin/main")", R"(,"reproduce":)"}) {
-    ASSERT_NE(line.find(key), std::string::npos) << line;
+    ASSERT_TRUE(contains(line, key));
   }
   line.replace(line.find(R"(,"reproduce":)"), std::string::npos, "}\n");
   const std::string revision =
@@ -106,7 +110,7 @@ TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
 TEST(journal_test, one_of_version_1_is_read_and_judges_no_cpu_time) {
   std::string text = journal_line(setup()) + '\n' + journal_line(sample(0)) + '\n';
   const auto change = [&](const std::string& from, const std::string& to) {
-    ASSERT_NE(text.find(from), std::string::npos) << from;
+    ASSERT_TRUE(contains(text, from)) << from;
     text.replace(text.find(from), from.size(), to);
   };
   change(R"("taskbench_journal":2)", R"("taskbench_journal":1)");
@@ -143,7 +147,7 @@ TEST(journal_test, counts_that_cannot_have_been_written_are_refused) {
 TEST(journal_test, an_older_one_counts_no_instructions) {
   std::string line = journal_line(setup()) + '\n';
   const std::string key = R"("counts_instructions":false,)";
-  ASSERT_NE(line.find(key), std::string::npos);
+  ASSERT_TRUE(contains(line, key));
   line.erase(line.find(key), key.size());
   EXPECT_FALSE(parse_journal("j", line).setup.counts_instructions);
 }
@@ -165,9 +169,9 @@ class Journal : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void write(int samples, bool ended) const {
-    JournalWriter writer = JournalWriter::create(path_, setup());
-    for (int i = 0; i < samples; ++i) writer.append(sample(i));
-    if (ended) writer.append(model::TrialEnd::budget);
+    auto writer = LineFile::create(path_, journal_line(setup()));
+    for (int i = 0; i < samples; ++i) writer.append(journal_line(sample(i)));
+    if (ended) writer.append(journal_line(model::TrialEnd::budget));
   }
 
   [[nodiscard]] std::string content() const {
@@ -175,14 +179,7 @@ class Journal : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  static std::string failure(const auto& call) {
-    try {
-      call();
-    } catch (const files::JournalError& error) {
-      return error.what();
-    }
-    return "nothing was thrown";
-  }
+  static std::string failure(const auto& call) { return what_of<files::JournalError>(call); }
 
   std::filesystem::path folder_;
   std::filesystem::path path_;
@@ -215,10 +212,8 @@ TEST_F(Journal, cut_at_any_byte_loses_at_most_the_line_that_was_cut) {
     ASSERT_FALSE(trial.end.has_value());
   }
   for (std::size_t length = 0; length < first; ++length) {
-    ASSERT_NE(failure([&] {
-                (void)parse_journal("j", whole.substr(0, length));
-              }).find("not even its first line is complete"),
-              std::string::npos);
+    ASSERT_TRUE(contains(failure([&] { (void)parse_journal("j", whole.substr(0, length)); }),
+                         "not even its first line is complete"));
   }
 }
 
@@ -226,41 +221,38 @@ TEST_F(Journal, is_gone_on_with_after_a_torn_line) {
   write(3, false);
   std::ofstream(path_, std::ios::app) << R"({"block":0,"posi)";
   {
-    JournalWriter writer = JournalWriter::resume(path_);
-    writer.append(sample(3));
+    auto writer = LineFile::resume(path_);
+    writer.append(journal_line(sample(3)));
   }
   EXPECT_EQ(read_journal(path_).samples.size(), 4U);
 }
 
 TEST_F(Journal, is_not_overwritten) {
   write(1, false);
-  EXPECT_NE(failure([&] { (void)JournalWriter::create(path_, setup()); }).find("exists"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(failure([&] { (void)LineFile::create(path_, journal_line(setup())); }), "exists"));
   EXPECT_EQ(read_journal(path_).samples.size(), 1U);
 }
 
 TEST_F(Journal, has_one_writer_at_a_time) {
-  const JournalWriter writer = JournalWriter::create(path_, setup());
-  EXPECT_NE(failure([&] { (void)JournalWriter::resume(path_); }).find("another taskbench"),
-            std::string::npos);
+  const auto writer = LineFile::create(path_, journal_line(setup()));
+  EXPECT_TRUE(contains(failure([&] { (void)LineFile::resume(path_); }), "another taskbench"));
 }
 
 TEST_F(Journal, that_cannot_be_written_says_why) {
-  EXPECT_NE(failure([&] {
-              (void)JournalWriter::create(folder_ / "no" / "j", setup());
-            }).find("cannot be created: No such file or directory"),
-            std::string::npos);
-  EXPECT_NE(failure([] { (void)JournalWriter::resume("/dev/full"); }).find("no regular file"),
-            std::string::npos);
+  EXPECT_TRUE(contains(
+      failure([&] { (void)LineFile::create(folder_ / "no" / "j", journal_line(setup())); }),
+      "cannot be created: No such file or directory"));
+  EXPECT_TRUE(contains(failure([] { (void)LineFile::resume("/dev/full"); }), "not a regular file"));
   // A full disk, as near as a test comes to one.
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{100, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string said = failure([&] { (void)JournalWriter::create(path_, setup()); });
+  const std::string said = failure([&] { (void)LineFile::create(path_, journal_line(setup())); });
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_NE(said.find("cannot be written: File too large"), std::string::npos) << said;
+  EXPECT_TRUE(contains(said, "cannot be written: File too large"));
   EXPECT_FALSE(std::filesystem::exists(path_)) << "half a first line was left behind";
 }
 
@@ -271,24 +263,25 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
     return failure([&] { (void)parse_journal("j", sound + line + "\n"); });
   };
   const auto says = [&](const std::string& line, const char* part) {
-    EXPECT_NE(with(line).find(part), std::string::npos) << with(line);
+    EXPECT_TRUE(contains(with(line), part));
   };
-  says("garbage", "j: line 5 is not one of a taskbench journal: it is no valid JSON, at line 1, ");
+  says("garbage",
+       "j: line 5 does not belong in a taskbench journal: it is not valid JSON, at line 1, ");
   says("{\"end\": \"\xff\"}", "it is not UTF-8, at line 1, column 10 (byte 9)");
   says(R"({"took_s": 1e999})", "holds a number that is too large, 1e999");
   says(journal_line(sample(2)), "not the process that follows");
   says(journal_line(sample(5)), "not the process that follows");
   auto wrong = sample(3);
   wrong.real_ns.erase("a");
-  says(journal_line(wrong), "it has no time of 'a'");
+  says(journal_line(wrong), "field 'real_ns' has no time of 'a'");
   wrong.real_ns["a"] = -1;
-  says(journal_line(wrong), "it has no time of 'a'");
+  says(journal_line(wrong), "field 'real_ns' has no time of 'a'");
   says(R"({"end":"tired"})", "field 'end' is 'tired', and can only be decided, budget, blocks");
-  EXPECT_NE(failure([&] {
-              (void)parse_journal("j", sound + journal_line(model::TrialEnd::decided) + "\n" +
-                                           journal_line(sample(3)) + "\n");
-            }).find("after the end"),
-            std::string::npos);
+  EXPECT_TRUE(contains(failure([&] {
+                         (void)parse_journal("j", sound + journal_line(model::TrialEnd::decided) +
+                                                      "\n" + journal_line(sample(3)) + "\n");
+                       }),
+                       "after the end"));
   // A true is no 1, and what is too large is not cut to what fits.
   const std::string blocks = "\"max_blocks\":";
   const std::string first = sound.substr(0, sound.find('\n') + 1);
@@ -297,16 +290,12 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
   const std::string rest = first.substr(first.find(',', at));
   for (const char* wrong_blocks : {"true", "0", "4294967297", "1e300", "-1", "\"8\""}) {
     const std::string changed = first.substr(0, at) + blocks + wrong_blocks + rest;
-    EXPECT_NE(failure([&] {
-                (void)parse_journal("j", changed);
-              }).find("field 'max_blocks' is no whole number from 1 to "),
-              std::string::npos)
+    EXPECT_TRUE(contains(failure([&] { (void)parse_journal("j", changed); }),
+                         "field 'max_blocks' is not a whole number from 1 to "))
         << wrong_blocks;
   }
-  EXPECT_NE(failure([] {
-              (void)parse_journal("j", "{\"taskbench_journal\":99}\n");
-            }).find("its version is 99"),
-            std::string::npos);
+  EXPECT_TRUE(contains(failure([] { (void)parse_journal("j", "{\"taskbench_journal\":99}\n"); }),
+                       "is 99; this taskbench reads versions up to 2: use a later taskbench"));
 }
 
 }  // namespace

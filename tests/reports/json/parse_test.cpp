@@ -5,23 +5,22 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/reports/text.hpp"
+
 namespace taskbench::reports::json {
 namespace {
 
 std::string fault(std::string_view text, BareWords words = BareWords::refused) {
-  try {
-    (void)parse_json(text, words);
-  } catch (const ParseError& error) {
-    return error.what();
-  }
-  return "none";
+  return what_of<ParseError>([&] { (void)parse_json(text, words); });
 }
 
 TEST(parse_json, what_is_wrong_is_said_with_its_place) {
+  EXPECT_EQ(fault(" \n"), "it is empty");
   EXPECT_EQ(fault("{\n  \"a\": 1,\n"),
-            "it is no valid JSON, at line 3, column 1 (byte 12): it is cut off there");
-  EXPECT_EQ(fault("{\n  \"a\": 1;}"),
-            "it is no valid JSON, at line 2, column 9 (byte 10): it is damaged, or something else");
+            "it is not valid JSON, at line 3, column 1 (byte 12): it is cut off there");
+  EXPECT_EQ(
+      fault("{\n  \"a\": 1;}"),
+      "it is not valid JSON, at line 2, column 9 (byte 10): it is damaged, or something else");
   EXPECT_EQ(fault("[1, -2e999]"),
             "it holds a number that is too large, -2e999, at line 1, column 5 (byte 4)");
   EXPECT_EQ(fault("[\"1e999\", 1e999]"),
@@ -35,11 +34,12 @@ TEST(parse_json, what_is_wrong_is_said_with_its_place) {
 }
 
 TEST(parse_json, what_is_nested_too_deeply_is_refused_before_it_is_read) {
-  EXPECT_EQ(fault(std::string(64, '[') + std::string(64, ']')), "none");
+  EXPECT_EQ(fault(std::string(64, '[') + std::string(64, ']')), "nothing was thrown");
   EXPECT_EQ(
       fault(std::string(1'000'000, '[')),
       "it is nested too deeply, at line 1, column 65 (byte 64): no result has more than 64 levels");
-  EXPECT_EQ(fault("[\"" + std::string(1'000, '[') + "\\\"[\"]"), "none") << "in a string";
+  EXPECT_EQ(fault("[\"" + std::string(1'000, '[') + "\\\"[\"]"), "nothing was thrown")
+      << "in a string";
 }
 
 TEST(parse_json, bare_words_are_null_where_they_may_be) {
@@ -52,14 +52,14 @@ TEST(parse_json, bare_words_are_null_where_they_may_be) {
   EXPECT_EQ(read("NaN"), "null");
   EXPECT_EQ(read(R"({"NaN": "inf", "x\\": NaN, "y": null})"),
             R"({"NaN":"inf","x\\":null,"y":null})");
-  EXPECT_NE(fault("[NaN]"), "none");
-  EXPECT_NE(fault("[NaNs]", BareWords::as_null), "none");
+  EXPECT_NE(fault("[NaN]"), "nothing was thrown");
+  EXPECT_NE(fault("[NaNs]", BareWords::as_null), "nothing was thrown");
 }
 
 TEST(parse_json, places_behind_bare_words_are_those_of_the_file) {
   EXPECT_EQ(
       fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_null),
-      "it is no valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
+      "it is not valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
 }
 
 }  // namespace

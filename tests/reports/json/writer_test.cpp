@@ -10,6 +10,7 @@
 
 #include "reports/json/reader.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -182,15 +183,14 @@ TEST(Writer, repetition_with_impossible_times_is_left_out_and_reported) {
   const Json& measured = file["taskbench"]["cases"][0];
   EXPECT_EQ(measured["summary"]["samples"], 3);
   ASSERT_EQ(measured["errors"].size(), 1U);
-  EXPECT_NE(measured["errors"][0].get<std::string>().find("repetition 3 was left out"),
-            std::string::npos);
+  EXPECT_TRUE(contains(measured["errors"][0].get<std::string>(), "repetition 3 was left out"));
   EXPECT_EQ(measured["failed"], false);
 }
 
 TEST(Writer, failed_case_stands_under_taskbench_only) {
   for (const Json& file : {written(samples::failed_run()), written_flat(samples::failed_run())}) {
     for (const std::string& name : names(file)) {
-      EXPECT_EQ(name.find("ping_pong"), std::string::npos) << name;
+      EXPECT_FALSE(contains(name, "ping_pong"));
     }
     const Json& failed = file["taskbench"]["cases"][1];
     EXPECT_EQ(failed["name"], "ping_pong/work_stealing/workers:2");

@@ -13,7 +13,7 @@
 #include "reports/json/writer.hpp"
 #include "reports/render/document.hpp"
 #include "reports/render/html.hpp"
-#include "reports/render/report_cases.hpp"
+#include "reports/render/report_sections.hpp"
 #include "tests/reports/sample_runs.hpp"
 #include "tests/reports/text.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/stats/split_mix.hpp"
+#include "reports/stats/walsh.hpp"
 
 namespace taskbench::reports::stats {
 
@@ -41,6 +42,12 @@ class Noise {
  private:
   SplitMix64 random_;
 };
+
+/// The mirror image of upper_bound.
+inline double lower_bound(std::vector<double> values, double alpha) {
+  for (double& value : values) value = -value;
+  return -upper_bound(values, alpha);
+}
 
 /// Four standard errors of a rate counted in so many trials: a correct one is not found outside in
 /// more than one of 15,000 tests.

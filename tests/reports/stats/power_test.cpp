@@ -20,32 +20,37 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// What the test alone finds: where each change matters.
+double detectable(double deviation, std::size_t blocks, double epsilon, const TestErrors& errors) {
+  return minimum_failing_effect(deviation, blocks, epsilon, 0, errors);
+}
+
 // >>> t = scipy.stats.t.ppf
 // >>> np.expm1(np.log1p(e) + (t(1 - alpha, n - 1) + t(1 - beta, n - 1)) * s / np.sqrt(n))
-TEST(MinimumDetectableEffect, equals_the_formula_in_scipy) {
-  EXPECT_NEAR(minimum_detectable_effect(.02, 16, .01, {.0015, .2}), 0.03247277637422654, 1e-9);
-  EXPECT_NEAR(minimum_detectable_effect(.05, 64, 0, {.005, .1}), 0.02500295526515824, 1e-9);
+TEST(MinimumFailingEffect, equals_the_formula_in_scipy) {
+  EXPECT_NEAR(detectable(.02, 16, .01, {.0015, .2}), 0.03247277637422654, 1e-9);
+  EXPECT_NEAR(detectable(.05, 64, 0, {.005, .1}), 0.02500295526515824, 1e-9);
 }
 
 // >>> np.expm1(np.log1p(.02) + scipy.stats.norm.ppf(.8 ** (1 / 8)) * .1)   # the formula: 0.1915
-TEST(MinimumDetectableEffect, is_greater_where_all_blocks_must_agree) {
-  EXPECT_NEAR(minimum_detectable_effect(.1, 8, .02, {.005, .2}), 0.2357503520704005, 1e-13);
+TEST(MinimumFailingEffect, is_greater_where_all_blocks_must_agree) {
+  EXPECT_NEAR(detectable(.1, 8, .02, {.005, .2}), 0.2357503520704005, 1e-13);
 }
 
-TEST(MinimumDetectableEffect, is_infinite_where_no_test_has_the_level) {
-  EXPECT_EQ(minimum_detectable_effect(.01, 8, 0, {.0005, .2}), kInfinity);
-  EXPECT_TRUE(std::isfinite(minimum_detectable_effect(.01, 8, 0, {.01, .2, 40})));
-  EXPECT_EQ(minimum_detectable_effect(0, 8, 0, {.0005, .2}), kInfinity);
-  EXPECT_EQ(minimum_detectable_effect(.01, 1, 0, {.6, .2}), kInfinity);
-  EXPECT_TRUE(std::isfinite(minimum_detectable_effect(.01, 11, 0, {.0005, .2})));
+TEST(MinimumFailingEffect, is_infinite_where_no_test_has_the_level) {
+  EXPECT_EQ(detectable(.01, 8, 0, {.0005, .2}), kInfinity);
+  EXPECT_TRUE(std::isfinite(detectable(.01, 8, 0, {.01, .2, 40})));
+  EXPECT_EQ(detectable(0, 8, 0, {.0005, .2}), kInfinity);
+  EXPECT_EQ(detectable(.01, 1, 0, {.6, .2}), kInfinity);
+  EXPECT_TRUE(std::isfinite(detectable(.01, 11, 0, {.0005, .2})));
 }
 
-TEST(MinimumDetectableEffect, is_epsilon_without_noise) {
-  EXPECT_NEAR(minimum_detectable_effect(0, 16, .013, {.005, .2}), .013, 1e-15);
+TEST(MinimumFailingEffect, is_epsilon_without_noise) {
+  EXPECT_NEAR(detectable(0, 16, .013, {.005, .2}), .013, 1e-15);
 }
 
 // The promise behind the number: of changes so great, the test finds four in five.
-TEST(MinimumDetectableEffect, is_found_with_the_power_that_it_names) {
+TEST(MinimumFailingEffect, is_found_with_the_power_that_it_names) {
   constexpr int kTrials = 300;
   struct Case {
     std::size_t blocks;
@@ -56,8 +61,7 @@ TEST(MinimumDetectableEffect, is_found_with_the_power_that_it_names) {
     int found = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
       std::vector<double> differences = noise.normals(one.blocks);
-      const double change =
-          minimum_detectable_effect(0.02, one.blocks, 0.01, {.alpha = one.alpha, .beta = 0.2});
+      const double change = detectable(0.02, one.blocks, 0.01, {.alpha = one.alpha, .beta = 0.2});
       for (double& difference : differences) difference = 0.02 * difference + std::log1p(change);
       // As sign_flip_test decides (walsh_test.cpp), but faster.
       found += lower_bound(differences, one.alpha) > std::log1p(0.01);
@@ -74,8 +78,7 @@ TEST(MinimumFailingEffect, exceeds_delta_so_that_the_estimate_reaches_it) {
 
 TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
   const TestErrors errors{.0015, .2};
-  EXPECT_EQ(minimum_failing_effect(.1, 16, .01, .03, errors),
-            minimum_detectable_effect(.1, 16, .01, errors));
+  EXPECT_EQ(minimum_failing_effect(.1, 16, .01, .03, errors), detectable(.1, 16, .01, errors));
   EXPECT_EQ(minimum_failing_effect(.1, 8, .01, .03, errors), kInfinity);
   EXPECT_NEAR(minimum_failing_effect(0, 16, .05, .03, errors), .05, 1e-15);
 }
@@ -153,12 +156,12 @@ TEST(BlocksNeeded, is_empty_when_the_effect_is_at_the_threshold) {
 TEST(Power, rejects_what_has_no_meaning) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const TestErrors errors{.005, .2};
-  EXPECT_THROW((void)minimum_detectable_effect(-1, 8, 0, errors), std::invalid_argument);
-  EXPECT_THROW((void)minimum_detectable_effect(nan, 8, 0, errors), std::invalid_argument);
-  EXPECT_THROW((void)minimum_detectable_effect(1, 0, 0, errors), std::invalid_argument);
-  EXPECT_THROW((void)minimum_detectable_effect(1, 8, -.1, errors), std::invalid_argument);
-  EXPECT_THROW((void)minimum_detectable_effect(1, 8, 0, {0, .2}), std::invalid_argument);
-  EXPECT_THROW((void)minimum_detectable_effect(1, 8, 0, {.1, 1}), std::invalid_argument);
+  EXPECT_THROW((void)detectable(-1, 8, 0, errors), std::invalid_argument);
+  EXPECT_THROW((void)detectable(nan, 8, 0, errors), std::invalid_argument);
+  EXPECT_THROW((void)detectable(1, 0, 0, errors), std::invalid_argument);
+  EXPECT_THROW((void)detectable(1, 8, -.1, errors), std::invalid_argument);
+  EXPECT_THROW((void)detectable(1, 8, 0, {0, .2}), std::invalid_argument);
+  EXPECT_THROW((void)detectable(1, 8, 0, {.1, 1}), std::invalid_argument);
   EXPECT_THROW((void)minimum_failing_effect(1, 8, 0, -1, errors), std::invalid_argument);
   EXPECT_THROW((void)blocks_needed(1, 0, 0, nan, {}), std::invalid_argument);
   EXPECT_THROW((void)blocks_needed(kInfinity, 0, 0, .03, {}), std::invalid_argument);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/reports/sample_doctor.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -127,19 +128,19 @@ TEST(doctor, load_by_what_others_use) {
     EXPECT_EQ(severity(facts, "load"), expected) << share;
   }
   know(facts.busiest, {{"cc1plus", 4711, 0.98, true}});
-  EXPECT_NE(finding(facts, "load").found.find("cc1plus (4711) 98 %"), std::string::npos);
-  EXPECT_NE(finding(facts, "load").mend.find("kill -STOP 4711"), std::string::npos);
+  EXPECT_TRUE(contains(finding(facts, "load").found, "cc1plus (4711) 98 %"));
+  EXPECT_TRUE(contains(finding(facts, "load").mend, "kill -STOP 4711"));
 }
 
 TEST(doctor, processes_of_others_are_not_to_be_stopped) {
   DoctorFacts facts = quiet_facts();
   know(facts.at_rest.others_share, 0.3);
   know(facts.busiest, {{"theirs", 4711, 0.98, false}, {"ours", 4712, 0.5, true}});
-  EXPECT_NE(finding(facts, "load").mend.find("kill -STOP 4712"), std::string::npos);
+  EXPECT_TRUE(contains(finding(facts, "load").mend, "kill -STOP 4712"));
   know(facts.busiest, {{"theirs", 4711, 0.98, false}});
   const std::string mend = finding(facts, "load").mend;
-  EXPECT_EQ(mend.find("kill"), std::string::npos) << mend;
-  EXPECT_NE(mend.find("ask its owner: ps -o user,pid,comm -p 4711"), std::string::npos) << mend;
+  EXPECT_FALSE(contains(mend, "kill"));
+  EXPECT_TRUE(contains(mend, "ask its owner: ps -o user,pid,comm -p 4711"));
 }
 
 TEST(doctor, a_high_load_average_with_nothing_running_is_minor) {
@@ -183,7 +184,7 @@ TEST(doctor, memory) {
   EXPECT_EQ(severity(facts, "memory"), Severity::moderate);
   facts.memory_stall_percent = model::Fact<double>::unknown("no pressure files");
   EXPECT_EQ(severity(facts, "memory"), Severity::ok);
-  EXPECT_NE(finding(facts, "memory").found.find("no pressure files"), std::string::npos);
+  EXPECT_TRUE(contains(finding(facts, "memory").found, "no pressure files"));
   know(facts.at_rest.swapped_pages, std::int64_t{1});
   EXPECT_EQ(severity(facts, "memory"), Severity::serious);
   // What was seen counts, even where the rest is not known.
@@ -201,7 +202,7 @@ TEST(doctor, clock_sources_that_are_read_slowly) {
   EXPECT_EQ(severity(facts, "clock source"), Severity::moderate);
   EXPECT_TRUE(finding(facts, "clock source").mend.starts_with("echo tsc |"));
   know(facts.clock_source, {"hpet", "hpet acpi_pm"});
-  EXPECT_EQ(finding(facts, "clock source").mend.find("echo tsc"), std::string::npos);
+  EXPECT_FALSE(contains(finding(facts, "clock source").mend, "echo tsc"));
 }
 
 TEST(doctor, turbo_is_switched_where_it_was_found) {
@@ -273,8 +274,8 @@ TEST(doctor, counters_by_what_could_be_opened_and_not_by_the_setting) {
     know(facts.counters, row.access);
     const Finding made = finding(facts, "counters");
     EXPECT_EQ(made.severity, row.severity) << row.found;
-    EXPECT_NE(made.found.find(row.found), std::string::npos) << made.found;
-    EXPECT_NE(made.mend.find(row.mend), std::string::npos) << made.mend;
+    EXPECT_TRUE(contains(made.found, row.found));
+    EXPECT_TRUE(contains(made.mend, row.mend));
     EXPECT_EQ(made.mend.empty(), row.severity == Severity::ok) << made.mend;
   }
 }

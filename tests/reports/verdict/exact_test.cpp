@@ -11,6 +11,13 @@ namespace {
 
 using Counts = std::vector<double>;
 
+ExactChange exact_change(const Counts& base, const Counts& head) {
+  const InstructionsVerdict judged = judge_instructions(base, head);
+  EXPECT_EQ(judged.verdict, judged.exact->is_worse() ? Verdict::fail : Verdict::pass);
+  EXPECT_EQ(judged.improved(), judged.exact->is_better());
+  return *judged.exact;
+}
+
 TEST(ExactChange, of_counts_that_repeat_a_fifth_of_a_per_cent_is_seen) {
   const Counts base(5, 1'000'000);
   const ExactChange same = exact_change(base, base);

@@ -9,6 +9,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/file_columns.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -36,15 +37,6 @@ Column column_of(const std::string& name, std::size_t files, std::map<std::strin
     column.files.push_back(one_process(times, 0.001 * static_cast<double>(i)));
   }
   return column;
-}
-
-std::string failure_of(const auto& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(file_columns_test, single_files_give_changes_and_nothing_is_judged) {
@@ -104,17 +96,22 @@ TEST(file_columns_test, nothing_is_judged_between_machines) {
 }
 
 TEST(file_columns_test, names_are_mapped_by_whole_parts) {
-  EXPECT_EQ(mapped_name("spawn/workers:1/n:10", "workers:1", "workers:2"), "spawn/workers:2/n:10");
-  EXPECT_EQ(mapped_name("spawn/workers:16", "workers:1", "workers:2"), "spawn/workers:16");
-  EXPECT_EQ(mapped_name("a/b/c", "a/b", "x"), "x/c");
-  EXPECT_EQ(mapped_name("a/b/c", "b", ""), "a/c");
-  EXPECT_EQ(mapped_name("a/b/c", "c", ""), "a/b");
-  EXPECT_EQ(mapped_name("a/b/c", "a", ""), "b/c");
+  const auto mapped = [](const std::string& name, const char* from, const char* to) {
+    Result file = one_process({{name, 1}});
+    rename_all(file, {{from, to}});
+    return file.cases[0].name;
+  };
+  EXPECT_EQ(mapped("spawn/workers:1/n:10", "workers:1", "workers:2"), "spawn/workers:2/n:10");
+  EXPECT_EQ(mapped("spawn/workers:16", "workers:1", "workers:2"), "spawn/workers:16");
+  EXPECT_EQ(mapped("a/b/c", "a/b", "x"), "x/c");
+  EXPECT_EQ(mapped("a/b/c", "b", ""), "a/c");
+  EXPECT_EQ(mapped("a/b/c", "c", ""), "a/b");
+  EXPECT_EQ(mapped("a/b/c", "a", ""), "b/c");
   Result file = one_process({{"a/1", 1}, {"a/2", 1}});
-  EXPECT_NE(failure_of([&] {
-              rename_all(file, {{"1", "2"}});
-            }).find("would both be called 'a/2'"),
-            std::string::npos);
+  EXPECT_TRUE(contains(what_of<std::invalid_argument>([&] {
+                         rename_all(file, {{"1", "2"}});
+                       }),
+                       "would both be called 'a/2'"));
 }
 
 TEST(file_columns_test, a_file_is_split_by_what_names_tell_of_a_key) {
@@ -146,9 +143,9 @@ TEST(file_columns_test, the_table_keeps_to_its_width) {
     EXPECT_LE(render::display_width(text.substr(begin, end - begin)), 80U) << text;
     begin = end + 1;
   }
-  EXPECT_NE(text.find("column5"), std::string::npos);
-  EXPECT_NE(text.find("geometric mean"), std::string::npos);
-  EXPECT_NE(text.find("?: not judged. A file is one process"), std::string::npos);
+  EXPECT_TRUE(contains(text, "column5"));
+  EXPECT_TRUE(contains(text, "geometric mean"));
+  EXPECT_TRUE(contains(text, "?: not judged. A file is one process"));
 }
 
 }  // namespace

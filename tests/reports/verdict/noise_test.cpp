@@ -11,6 +11,7 @@
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/noise.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -157,9 +158,8 @@ TEST(Noise, is_read_as_it_was_written) {
 TEST(Noise, the_table_says_what_can_be_seen) {
   auto noise = two_copies(0.01, 5, 0.01);
   const std::string text = render::table(noise, {});
-  EXPECT_NE(text.find("benchmark  noise floor  of a block  seen in 1 min"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("5 trials of 16 blocks, 2 copies of one build"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "benchmark  noise floor  of a block  seen in 1 min"));
+  EXPECT_TRUE(contains(text, "5 trials of 16 blocks, 2 copies of one build"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "reports/render/paired.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/sequential.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
 namespace {
@@ -199,7 +200,7 @@ TEST(paired_test, a_trial_too_short_to_fail_anything_says_so_and_what_would_do) 
     EXPECT_EQ(text.find(says) != std::string::npos, blocks < 7) << text;
     if (blocks < 2) continue;
     EXPECT_GE(report.benchmarks[0].blocks_needed.value(), 7U) << blocks;
-    EXPECT_EQ(text.find("lies too near"), std::string::npos) << text;
+    EXPECT_FALSE(contains(text, "lies too near"));
   }
 }
 
@@ -218,13 +219,11 @@ TEST(paired_test, what_a_trial_can_reach_is_known_before_it_ends) {
   const auto text = [&](int blocks) {
     return render::reach_text(reach_of(trial, blocks), trial.setup);
   };
-  EXPECT_NE(text(11).find("only a slowdown that shows in every block can FAIL; 12 blocks"),
-            std::string::npos)
-      << text(11);
-  EXPECT_NE(text(5).find("(--budget 55s, or fewer"), std::string::npos) << text(5);
+  EXPECT_TRUE(contains(text(11), "only a slowdown that shows in every block can FAIL; 12 blocks"));
+  EXPECT_TRUE(contains(text(5), "(--budget 55s, or fewer"));
   EXPECT_EQ(text(12), "");
   trial.setup.max_blocks = 5;
-  EXPECT_NE(text(5).find("takes 7 (--max-blocks 7)"), std::string::npos) << text(5);
+  EXPECT_TRUE(contains(text(5), "takes 7 (--max-blocks 7)"));
 }
 
 TEST(paired_test, both_levels_and_the_change_agree_and_no_pass_crosses_the_threshold) {
@@ -252,9 +251,8 @@ TEST(paired_test, more_cpu_time_fails_beside_a_wall_time_that_passes) {
   EXPECT_EQ(report.benchmarks[1].cpu->verdict, Verdict::pass);
   EXPECT_EQ(report.overall, Verdict::fail);
   const std::string text = render::table(trial, report, {});
-  EXPECT_NE(text.find("FAIL: none of 2 benchmarks slower, 1 with more CPU time"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("burns: its CPU time rose by "), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "FAIL: none of 2 benchmarks slower, 1 with more CPU time"));
+  EXPECT_TRUE(contains(text, "burns: its CPU time rose by "));
   EXPECT_EQ(text.find("its CPU time"), text.rfind("  its CPU time") + 2)
       << "a plain PASS needs no row: " << text;
 }
@@ -285,16 +283,12 @@ TEST(paired_test, a_slower_program_that_computes_is_told_from_one_that_waits) {
     return render::markdown(trial, judge(trial), {});
   };
   const std::string computes = text_of(0.2, model::CpuTimeOf::process);
-  EXPECT_NE(computes.find("- Slower by computing more, as the CPU time shows: slow (+"),
-            std::string::npos)
-      << computes;
+  EXPECT_TRUE(contains(computes, "- Slower by computing more, as the CPU time shows: slow (+"));
   const std::string waits = text_of(0, model::CpuTimeOf::main_thread);
-  EXPECT_NE(waits.find("- Slower by waiting longer, as the CPU time shows: slow ("),
-            std::string::npos)
-      << waits;
-  EXPECT_NE(waits.find("unless MeasureProcessCPUTime() is called"), std::string::npos) << waits;
+  EXPECT_TRUE(contains(waits, "- Slower by waiting longer, as the CPU time shows: slow ("));
+  EXPECT_TRUE(contains(waits, "unless MeasureProcessCPUTime() is called"));
   const std::string both = text_of(0.06, model::CpuTimeOf::process);
-  EXPECT_EQ(both.find("as the CPU time shows"), std::string::npos) << both;
+  EXPECT_FALSE(contains(both, "as the CPU time shows"));
 }
 
 TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
@@ -333,21 +327,17 @@ TEST(paired_test, a_busy_machine_is_named_where_nothing_is_decided) {
   EXPECT_NEAR(*report.machine.others_share, 0.3, 0.02);
   EXPECT_EQ(*report.machine.quota_throttles, 32);
   const std::string text = render::markdown(trial, report, {});
-  EXPECT_NE(text.find("- The machine moved while it measured: the hypervisor stole 5.0 %"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("compare again when less runs beside it"), std::string::npos) << text;
-  EXPECT_NE(text.find("Others used 28.9 % of the CPUs meanwhile, the hypervisor 5.0 %."),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(contains(text, "- The machine moved while it measured: the hypervisor stole 5.0 %"));
+  EXPECT_TRUE(contains(text, "compare again when less runs beside it"));
+  EXPECT_TRUE(contains(text, "Others used 28.9 % of the CPUs meanwhile, the hypervisor 5.0 %."));
 }
 
 TEST(paired_test, a_name_cannot_steer_who_reads_the_comment) {
   auto trial = trial_of({{"red\x1b[31m\nnext| line", 0.1}}, 16, 1, TrialEnd::decided);
   const std::string comment = render::markdown(trial, judge(trial), {});
-  EXPECT_EQ(comment.find('\x1b'), std::string::npos) << comment;
-  EXPECT_EQ(comment.find("\nnext"), std::string::npos) << comment;
-  EXPECT_EQ(render::table(trial, judge(trial), {}).find("\nnext"), std::string::npos);
+  EXPECT_FALSE(contains(comment, "\x1b"));
+  EXPECT_FALSE(contains(comment, "\nnext"));
+  EXPECT_FALSE(contains(render::table(trial, judge(trial), {}), "\nnext"));
 }
 
 TEST(paired_test, figures_have_no_negative_zero_and_nouns_their_number) {
@@ -458,13 +448,13 @@ TEST(paired_test, the_table_and_the_comment_say_the_verdict) {
   trial.setup.reproduce = "taskbench ab --base x";
   const auto report = judge(trial);
   const std::string table = render::table(trial, report, {});
-  EXPECT_NE(table.find("FAIL: 1 of 2 benchmarks slower"), std::string::npos) << table;
+  EXPECT_TRUE(contains(table, "FAIL: 1 of 2 benchmarks slower"));
   const std::string comment = render::markdown(trial, report, {});
   EXPECT_TRUE(comment.starts_with("### taskbench: FAIL: 1 of 2 benchmarks slower")) << comment;
-  EXPECT_NE(comment.find("| slow\\|er |"), std::string::npos) << comment;
-  EXPECT_NE(comment.find("steals 3.00 → 9.00"), std::string::npos) << comment;
-  EXPECT_NE(comment.find("taskbench ab --base x"), std::string::npos);
-  EXPECT_NE(comment.find("! threshold +3.0 %,"), std::string::npos) << comment;
+  EXPECT_TRUE(contains(comment, "| slow\\|er |"));
+  EXPECT_TRUE(contains(comment, "steals 3.00 → 9.00"));
+  EXPECT_TRUE(contains(comment, "taskbench ab --base x"));
+  EXPECT_TRUE(contains(comment, "! threshold +3.0 %,"));
 }
 
 TEST(paired_test, the_comment_has_its_title_its_marker_and_both_commits) {
@@ -475,9 +465,8 @@ TEST(paired_test, the_comment_has_its_title_its_marker_and_both_commits) {
   trial.setup.head.commit = std::string(40, 'b');
   const std::string comment = render::markdown(trial, judge(trial), {"Speed", true});
   EXPECT_TRUE(comment.starts_with("<!-- taskbench-gate -->\n### Speed: PASS")) << comment;
-  EXPECT_NE(comment.find("Head bbbbbbbbbbbb against base aaaaaaaaaaaa (origin/\\*main\\*)."),
-            std::string::npos)
-      << comment;
+  EXPECT_TRUE(
+      contains(comment, "Head bbbbbbbbbbbb against base aaaaaaaaaaaa (origin/\\*main\\*)."));
 }
 
 TEST(paired_test, a_log_stays_in_its_block_whatever_it_says) {
@@ -488,9 +477,8 @@ TEST(paired_test, a_log_stays_in_its_block_whatever_it_says) {
   failure.lines = {"````", "\x1b[31m# heading"};
   const std::string comment = render::failure_markdown({}, failure, {});
   EXPECT_TRUE(comment.starts_with("### taskbench: no verdict: head does not build")) << comment;
-  EXPECT_EQ(comment.find("<b>"), std::string::npos) << comment;
-  EXPECT_NE(comment.find("`````text\n````\n\uFFFD[31m# heading\n`````\n"), std::string::npos)
-      << comment;
+  EXPECT_FALSE(contains(comment, "<b>"));
+  EXPECT_TRUE(contains(comment, "`````text\n````\n\uFFFD[31m# heading\n`````\n"));
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+#include "runtime/scheduler/channel/channel.hpp"
+
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt::scheduler {
+namespace {
+
+/// As many as in the example.
+constexpr std::size_t kMaxQueuedTasks = 10'000;
+
+}  // namespace
+
+Channel::Channel(RuntimeOptions options)
+    : ThreadPool(std::move(options), std::in_place_type<Worker>), ring_(kMaxQueuedTasks) {}
+
+void Channel::push(task::Header* task, Worker* from) noexcept {
+  if (from != nullptr) from->counters.remote_schedules.add();
+  send(task, from);
+}
+
+void Channel::send(task::Header* task, Worker* from) noexcept {
+  task::add_reference(task);
+  const bool may_wait = task::thread_context().scheduler == nullptr;
+  Worker* receiver = nullptr;
+  {
+    const base::LockGuard lock(mutex_);
+    Sender self;
+    while (may_wait && count_ == ring_.size() && !closed()) {
+      static_cast<void>(senders_.wait(mutex_, self));
+    }
+    if (count_ == ring_.size()) {
+      beyond_.push_back(task);
+    } else {
+      ring_[(first_ + count_) % ring_.size()] = task;
+      ++count_;
+    }
+    receiver = receiver_.take_one();
+  }
+  if (receiver != nullptr) unpark(*receiver, from);
+}
+
+task::Header* Channel::take() noexcept {
+  if (count_ == 0) return nullptr;
+  task::Header* const task = ring_[first_];
+  first_ = (first_ + 1) % ring_.size();
+  --count_;
+  if (task::Header* next = beyond_.pop_front()) {
+    ring_[(first_ + count_) % ring_.size()] = next;
+    ++count_;
+  } else if (Sender* sender = senders_.take_one()) {
+    sender->parker.unpark();
+  }
+  return task;
+}
+
+task::Header* Channel::receive(Worker& worker) noexcept {
+  const base::LockGuard lock(mutex_);
+  while (!closed()) {
+    if (task::Header* task = take()) return task;
+    worker.before_park();
+    static_cast<void>(receiver_.wait(mutex_, worker));
+    worker.recorder.unpark();
+  }
+  return nullptr;
+}
+
+void Channel::run(Worker& worker) noexcept {
+  while (task::Header* task = receive(worker)) {
+    worker.poll(task, [&] { send(task, &worker); });
+    task::drop_reference(task);
+  }
+}
+
+void Channel::release_waiting() noexcept {
+  const base::LockGuard lock(mutex_);
+  while (Sender* sender = senders_.take_one()) sender->parker.unpark();
+}
+
+task::Header* Channel::pop_left_over() noexcept {
+  const base::LockGuard lock(mutex_);
+  task::Header* const task = take();
+  if (task != nullptr) task::drop_reference(task);  // not the last: the task is not complete
+  return task;
+}
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,158 @@
+// Go's scheduler, G, M and P (Vyukov, "Scalable Go Scheduler Design Doc", 2012).
+//
+// What it is. A task is a G, a thread an M. Between them stands P, the processor: the right to run
+// tasks, with a queue. There are as many processors as workers were asked for, and as many threads
+// as are blocked besides: a thread that blocks in a system call (here: rt::block_in_place) leaves
+// its processor to another. Each processor has a queue of 256 tasks and one more place, the task to
+// run next; what does not fit goes to the global queue, half of it at once. A processor out of
+// work looks at the global queue, then four times at all the others, and steals half of what one
+// has; the task that is next in line only in the last round, and not before its owner had 3 us to
+// run it. Every 61st task comes from the global queue first.
+//
+// A monitor thread looks at all processors every 20 us to 10 ms. It retakes the processor of a
+// thread that has been blocked for 20 us while there is something to do, and asks a task that has
+// run for 10 ms to give way; that task goes to the global queue. The time slice is inherited by the
+// task that is next in line: two that wake each other have one slice together.
+//
+// Who used it. Every Go program since Go 1.1 (2013). Before, there was one queue under one lock
+// (global_queue).
+//
+// Where its time goes. Each push looks whether somebody sleeps and nobody searches, and if so wakes
+// a thread: a program that passes one task along keeps a second thread searching in vain. A yield
+// goes through the lock of the global queue. The task next in line can be stolen, so that each push
+// and pop of it is a locked instruction. And the monitor takes a wake-up every now and then.
+//
+// What replaced it. Nothing, in Go; Tokio took its queues, its search and its rule of waking for
+// work_stealing, and left out the hand-off and the monitor: a task that blocks there takes its
+// worker along.
+//
+// What differs from Go: a poll cannot be interrupted, so that "give way" takes effect at the next
+// await that suspends; there is no garbage collector and no per-processor cache to keep; the search
+// stops at once when the engine closes.
+//
+// Threads: any.
+//
+// Invariants
+//   G1  A processor is in idle_ (and held by nobody), or held by exactly one machine, by the
+//       monitor, or by the thread that took it out of idle_ and is about to hand it on. Only the
+//       lease of one whose machine is in a blocking section decides between two.
+//   G2  The lists of machines, what a machine was given, and monitor_sleeps_ are guarded by mutex_.
+//   G3  A machine enters sleeping_ before its processor enters idle_: so there is a thread for each
+//       idle processor, and a new one is started only for a processor that was retaken.
+//   G4  A machine in returning_ is work like a task in a queue: it is put there before the fence
+//       that precedes the look for sleepers, and whoever leaves looks there after its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/fifo.hpp"
+#include "runtime/queue/injector.hpp"
+#include "runtime/scheduler/engine.hpp"
+#include "runtime/scheduler/go/machine.hpp"
+#include "runtime/scheduler/go/monitor.hpp"
+#include "runtime/scheduler/go/processor.hpp"
+#include "runtime/scheduler/outside.hpp"
+#include "runtime/scheduler/work_stealing/idle.hpp"
+#include "runtime/scheduler/worker_threads.hpp"
+#include "runtime/task/owned_tasks.hpp"
+
+namespace taskbench::rt::go {
+
+class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Work {
+ public:
+  /// With its threads started. Throws std::system_error if the system gives no more.
+  [[nodiscard]] static base::Ref<Engine> make(RuntimeOptions options);
+
+  void schedule(task::Header* task) noexcept override;
+  void spawn(task::Header* task) noexcept override;
+  void adopt(task::Header* task) noexcept override;
+  void disown(task::Header* task) noexcept override { owned_.remove(task); }
+  [[nodiscard]] bool begin_blocking() noexcept override;
+  void end_blocking() noexcept override;
+
+  void run_root(task::Header* root) noexcept override;
+  void close() noexcept override;
+  [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
+  void detach() noexcept override { threads_.detach(); }
+  [[nodiscard]] bool has_ended() noexcept override { return threads_.has_ended(); }
+  [[nodiscard]] RuntimeStats stats() const override;
+  [[nodiscard]] trace::Recording& recording() noexcept override { return recording_; }
+
+  // For machines and the monitor.
+  queue::Injector<task::Header> global;
+  work_stealing::Idle idle;
+
+  [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
+  [[nodiscard]] std::uint32_t processor_count() const noexcept { return options_.workers; }
+  [[nodiscard]] Processor& processor(std::size_t index) noexcept { return *processors_[index]; }
+  [[nodiscard]] bool closed() const noexcept {
+    return closed_.load(base::acquire);  // acquire: pairs with the release in close()
+  }
+
+  /// The holder of `processor` has published a task: wakes a machine if the rules ask for it.
+  void notify_from(Processor& processor) noexcept;
+  /// After a fence of the holder of `processor`: the same, if there is work to be seen.
+  void notify_if_work_is_visible(Processor& processor) noexcept;
+
+  [[nodiscard]] bool work_is_visible() const noexcept;
+
+  /// Hands on a processor that the caller holds: to a machine that waits to go on, or else to one
+  /// that sleeps, or else to a new one.
+  void assign(Processor& processor, bool searching) noexcept;
+  /// Puts a processor that the caller holds among the idle ones, and looks a last time whether
+  /// there is work for it.
+  void release(Processor& processor, bool searching) noexcept;
+
+  /// Before release(): `machine` has nothing to do, and can be given a processor from now on.
+  void add_sleeping(Machine& machine) noexcept;
+  /// `machine` wants to go on after a blocking section, and will be given a processor.
+  void add_returning(Machine& machine) noexcept;
+  [[nodiscard]] bool machine_returns() const noexcept {
+    return returns_.load(base::relaxed);  // relaxed: a hint, or ordered by the fence of who asks
+  }
+  /// True: some machine waited to go on, and has got `processor`, which `machine` held. As after
+  /// add_sleeping().
+  [[nodiscard]] bool give_to_returning(Machine& machine, Processor& processor) noexcept;
+  /// What `machine` was given, and whether it is to search; nullptr: nothing yet.
+  [[nodiscard]] Processor* take_given(Machine& machine, bool& searching) noexcept;
+  /// True: no processor is held, and assign() will unpark the monitor.
+  [[nodiscard]] bool monitor_may_sleep() noexcept;
+
+ private:
+  explicit Go(RuntimeOptions options);
+  void start();
+  void run_worker(std::uint32_t index) noexcept override;
+  void drain() noexcept override;
+
+  [[nodiscard]] Machine* local_machine() const noexcept;
+  /// The machine of the calling thread, if it holds a processor.
+  [[nodiscard]] Machine* local_holder() const noexcept;
+  void push_outside(task::Header* task) noexcept;
+  /// assign(), on behalf of the holder of `from`.
+  void assign_by(Processor& from, Processor& processor) noexcept;
+  // G2
+  Machine* take_returning() noexcept;
+  Machine* take_sleeping() noexcept;
+
+  const RuntimeOptions options_;
+  trace::Recording recording_;
+  task::OwnedTasks owned_;
+  std::vector<std::unique_ptr<Processor>> processors_;
+  scheduler::Outside outside_;
+  base::Atomic<bool> closed_{false};
+
+  base::Mutex mutex_;
+  std::vector<std::unique_ptr<Machine>> machines_;
+  Machine* sleeping_ = nullptr;        // without a processor, and without a task; newest first
+  queue::Fifo<Machine> returning_;     // without a processor, in the midst of a task
+  base::Atomic<bool> returns_{false};  // written under mutex_: returning_ is not empty
+  bool monitor_sleeps_ = false;
+
+  Monitor monitor_;
+  scheduler::WorkerThreads threads_;
+};
+
+}  // namespace taskbench::rt::go

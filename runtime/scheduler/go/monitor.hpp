@@ -1,0 +1,46 @@
+// The thread that no task can block: it looks at all processors, and takes those of machines that
+// block.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/scheduler/go/processor.hpp"
+
+namespace taskbench::rt::go {
+
+class Go;
+
+class Monitor {
+ public:
+  explicit Monitor(Go& go) noexcept : go_(go) {}
+
+  /// Throws std::system_error.
+  void start();
+  /// The engine is closed: ends the thread, if there is one.
+  void stop() noexcept;
+  /// Any thread.
+  void unpark() noexcept { parker_.unpark(); }
+
+ private:
+  /// What a processor was doing, and since when, as far as this thread knows.
+  struct Seen {
+    std::uint32_t lease = 0;
+    std::uint32_t slices = 0;
+    base::Clock::time_point since{};
+  };
+
+  void run() noexcept;
+  /// True: has intervened.
+  bool look_at(Processor& processor, Seen& seen, base::Clock::time_point now) noexcept;
+
+  Go& go_;
+  park::Parker parker_;
+  base::Thread thread_;
+  std::vector<Seen> seen_;
+};
+
+}  // namespace taskbench::rt::go

@@ -1,0 +1,123 @@
+// A processor (the P of G, M and P): a queue of tasks and the right to run them. A machine (M, a
+// thread) runs tasks only while it holds one.
+//
+// Threads: everything belongs to the machine that holds the processor, but for what thieves take
+// (`queue`, `next`), what the monitor looks at (`slices`, `slice_is_over`), and `lease`.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/random.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/local_queue.hpp"
+#include "runtime/task/header.hpp"
+#include "runtime/trace/counters.hpp"
+#include "runtime/trace/recording.hpp"
+
+namespace taskbench::rt::go {
+
+/// The one-task LIFO part of the queue. Unlike the slot of work_stealing it can be robbed.
+template <class Task>
+class RunNext {
+ public:
+  /// Holder. Returns the task that was next until now, or nullptr.
+  [[nodiscard]] Task* replace(Task* task) noexcept {
+    // release: pairs with the acquire in steal(); what was there the holder has put there
+    return task_.exchange(task, base::release);
+  }
+
+  /// Holder.
+  [[nodiscard]] Task* take() noexcept {
+    // relaxed: only the holder puts a task here
+    if (task_.load(base::relaxed) == nullptr) return nullptr;
+    // relaxed: as above; a thief that was faster leaves nullptr
+    return task_.exchange(nullptr, base::relaxed);
+  }
+
+  /// Any thread: what is here now, to be given to steal() later.
+  [[nodiscard]] Task* look() const noexcept {
+    return task_.load(base::relaxed);  // relaxed: only compared, not followed
+  }
+
+  /// Any thread. True: `task`, which look() has returned, is the caller's.
+  [[nodiscard]] bool steal(Task* task) noexcept {
+    // acquire: pairs with the release in replace(); relaxed: somebody else has it
+    return task_.compare_exchange_strong(task, nullptr, base::acquire, base::relaxed);
+  }
+
+ private:
+  base::Atomic<Task*> task_{nullptr};
+};
+
+/// Who has the processor of a machine that is in a blocking section: the machine, when it comes
+/// back soon, or whoever retakes the processor before. Odd: in a blocking section.
+class Lease {
+ public:
+  /// Holder: the section begins, and the processor may be retaken from now on. Returns what
+  /// end_blocking() is to be given.
+  [[nodiscard]] std::uint32_t begin_blocking() noexcept {
+    // relaxed: only holders change an even word
+    const std::uint32_t begun = word_.load(base::relaxed) + 1;
+    // release: pairs with the acquire in retake(): hands over all of the processor
+    word_.store(begun, base::release);
+    return begun;
+  }
+
+  /// Whoever began it: the section has ended. False: the processor was retaken.
+  [[nodiscard]] bool end_blocking(std::uint32_t begun) noexcept {
+    // relaxed: nobody else has touched the processor, or else it is lost
+    return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);
+  }
+
+  /// The word as it is now, to be given to retake() later.
+  [[nodiscard]] std::uint32_t look() const noexcept {
+    return word_.load(base::relaxed);  // relaxed: only compared
+  }
+  [[nodiscard]] static bool is_blocking(std::uint32_t word) noexcept { return word % 2 != 0; }
+
+  /// Monitor. True: it holds the processor, whose machine is still in the section of `seen`.
+  [[nodiscard]] bool retake(std::uint32_t seen) noexcept {
+    // acquire: pairs with the release in begin_blocking(); relaxed: the machine is back
+    return word_.compare_exchange_strong(seen, seen + 1, base::acquire, base::relaxed);
+  }
+
+ private:
+  base::Atomic<std::uint32_t> word_{0};
+};
+
+struct Processor {
+  Processor(std::uint32_t number, trace::Recorder events, std::uint64_t seed)
+      : index(number), recorder(events), random(seed) {}
+
+  [[nodiscard]] bool looks_empty() const noexcept {
+    return next.look() == nullptr && queue.looks_empty();
+  }
+
+  void begin_idle() noexcept {
+    idle = true;
+    counters.parks.add();
+    recorder.park();
+  }
+  void end_idle() noexcept {
+    if (std::exchange(idle, false)) recorder.unpark();
+  }
+
+  const std::uint32_t index;
+  RunNext<task::Header> next;
+  queue::LocalQueue<task::Header*> queue;
+  trace::CounterBlock counters;
+  trace::Recorder recorder;
+  base::FastRandom random;
+  std::uint32_t ticks = 0;  ///< tasks taken since the last look at the global queue
+  bool idle = false;        ///< between begin_idle() and end_idle()
+
+  alignas(base::kFalseSharingBytes) Lease lease;
+  /// Time slices begun. A task that comes out of `next` goes on with the slice before.
+  base::Atomic<std::uint32_t> slices{0};
+  /// The monitor: the slice has lasted too long, and what it runs is to go to the global queue.
+  base::Atomic<bool> slice_is_over{false};
+};
+
+}  // namespace taskbench::rt::go

@@ -1,0 +1,117 @@
+// What is lock-free in `go`: the task that is next in line, the lease of a processor whose machine
+// blocks, and a machine that comes back while the last processor falls idle.
+#include <gtest/gtest.h>
+
+#include "runtime/scheduler/go/processor.hpp"
+#include "runtime/scheduler/work_stealing/idle.hpp"
+#include "tests/model/runtime_check.hpp"
+
+namespace taskbench::rt::model {
+namespace {
+
+/// A task, which whoever has it may write to.
+struct Errand {
+  base::Cell<int> runs{0};
+
+  void run() { runs.set(runs.get() + 1); }
+};
+
+TEST(RunNextModel, each_task_is_run_once_by_its_holder_or_by_a_thief) {
+  holds([] {
+    go::RunNext<Errand> next;
+    Errand errands[2];
+    bool stolen = false;
+    base::Thread thief([&] {
+      Errand* const seen = next.look();
+      if (seen == nullptr || !next.steal(seen)) return;
+      seen->run();
+      stolen = true;
+    });
+    const auto run = [](Errand* errand) {
+      if (errand != nullptr) errand->run();
+    };
+    for (Errand& errand : errands) {
+      errand.runs.set(0);  // what is published with it
+      run(next.replace(&errand));
+    }
+    run(next.take());
+    thief.join();
+    run(next.take());
+    mc::sometimes("stolen", stolen);
+    mc::sometimes("not stolen", !stolen);
+    for (const Errand& errand : errands) mc::require(errand.runs.get() == 1, "once");
+  });
+}
+
+TEST(RunNextModel, two_thieves_do_not_get_the_same_task) {
+  holds([] {
+    go::RunNext<Errand> next;
+    Errand errand;
+    const auto rob = [&] {
+      Errand* const seen = next.look();
+      if (seen != nullptr && next.steal(seen)) seen->run();
+    };
+    base::Thread one(rob);
+    base::Thread two(rob);
+    errand.runs.set(0);
+    mc::require(next.replace(&errand) == nullptr, "it was empty");
+    one.join();
+    two.join();
+    if (Errand* left = next.take()) left->run();
+    mc::require(errand.runs.get() == 1, "once");
+  });
+}
+
+TEST(LeaseModel, a_processor_has_one_holder_after_each_of_two_blocking_sections) {
+  holds([] {
+    go::Lease lease;
+    base::Cell<int> processor{0};
+    const auto use = [&] { processor.set(processor.get() + 1); };
+    bool retaken = false;
+    base::Thread monitor([&] {
+      const std::uint32_t seen = lease.look();
+      if (!go::Lease::is_blocking(seen) || !lease.retake(seen)) return;
+      retaken = true;
+      use();
+    });
+    int sections = 0;
+    bool holds_it = true;
+    for (; holds_it && sections < 2; ++sections) {
+      use();
+      holds_it = lease.end_blocking(lease.begin_blocking());
+    }
+    if (holds_it) use();
+    monitor.join();
+    mc::require(holds_it != retaken, "one holder");
+    mc::sometimes("lost in the first", !holds_it && sections == 1);
+    mc::sometimes("lost in the second", !holds_it && sections == 2);
+    mc::sometimes("kept", holds_it);
+  });
+}
+
+// G4 of go.hpp.
+TEST(ReturningModel, a_machine_that_comes_back_gets_the_processor_that_falls_idle) {
+  holds([] {
+    work_stealing::Idle idle(1);
+    base::Atomic<bool> returns{false};
+    int found_by_leaver = 0;
+    int found_by_itself = 0;
+    base::Thread leaver([&] {
+      if (!idle.park(0, false)) return;
+      // relaxed: ordered by the fence in park(), as in Go::release
+      if (!returns.load(base::relaxed)) return;
+      found_by_leaver += static_cast<int>(idle.worker_to_notify_again() == 0);
+    });
+    // relaxed: as in Go::add_returning
+    returns.store(true, base::relaxed);
+    found_by_itself +=
+        static_cast<int>(idle.worker_to_notify(work_stealing::Idle::Pusher::outside) == 0);
+    leaver.join();
+    mc::sometimes("the leaver sees it", found_by_leaver == 1);
+    mc::sometimes("it sees the leaver", found_by_itself == 1);
+    mc::require(found_by_leaver + found_by_itself == 1, "neither lost nor given twice");
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt::model

@@ -1,0 +1,130 @@
+// What is peculiar to channel: the order, and what happens when the channel is full.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+
+constexpr int kRoom = 10'000;
+
+/// Keeps the channel's only receiver busy until `release`.
+void occupy(Runtime& runtime, std::atomic<bool>* release) {
+  std::atomic<bool> entered{false};
+  runtime
+      .spawn([](std::atomic<bool>* in, std::atomic<bool>* out) -> Task<> {
+        in->store(true);
+        EXPECT_TRUE(block_worker_until(*out));
+        co_return;
+      }(&entered, release))
+      .detach();
+  ASSERT_TRUE(eventually([&] { return entered.load(); }));
+}
+
+TEST(Channel, a_thread_outside_waits_for_room) {
+  std::atomic<bool> release{false};
+  std::atomic<int> spawned{0};
+  Census census;
+  {
+    Runtime runtime = build(kChannel);
+    occupy(runtime, &release);
+    std::thread spawner([&] {
+      for (int i = 0; i < kRoom + 100; ++i) {
+        runtime.spawn([](Resident) -> Task<> { co_return; }(Resident(census))).detach();
+        spawned.fetch_add(1);
+      }
+    });
+    EXPECT_TRUE(eventually([&] { return spawned.load() == kRoom; }));
+    std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(spawned.load(), kRoom);
+    release.store(true);
+    spawner.join();
+    EXPECT_TRUE(eventually([&] { return census.living() == 0; }));
+  }
+}
+
+TEST(Channel, a_shutdown_ends_the_wait_for_room) {
+  std::atomic<bool> release{false};
+  std::atomic<int> spawned{0};
+  Census census;
+  Runtime runtime = build(kChannel);
+  occupy(runtime, &release);
+  std::thread spawner([&] {
+    for (int i = 0; i < kRoom + 100; ++i) {
+      runtime.spawn(wait_forever(Resident(census))).detach();
+      spawned.fetch_add(1);
+    }
+  });
+  EXPECT_TRUE(eventually([&] { return spawned.load() == kRoom; }));
+  EXPECT_FALSE(runtime.shutdown_timeout(0s));
+  spawner.join();
+  release.store(true);
+  runtime.shutdown();
+  EXPECT_EQ(census.living(), 0);
+}
+
+TEST(Channel, a_task_does_not_wait_for_room_and_the_order_is_kept) {
+  std::vector<int> order;
+  Runtime runtime = build(kChannel);
+  runtime.block_on([](Runtime* pool, std::vector<int>* log) -> Task<> {
+    co_await pool->spawn([](std::vector<int>* written) -> Task<> {
+      std::vector<JoinHandle<void>> handles;
+      for (int i = 0; i < 2 * kRoom + 5; ++i) {
+        handles.push_back(spawn([](int number, std::vector<int>* out) -> Task<> {
+          out->push_back(number);
+          co_return;
+        }(i, written)));
+      }
+      for (JoinHandle<void>& handle : handles) co_await handle;
+    }(log));
+  }(&runtime, &order));
+  ASSERT_EQ(order.size(), 2U * kRoom + 5);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST(Channel, runs_the_timer_future_of_the_example) {
+  // A thread sleeps, notes that the time is over, and wakes the task that has left its waker.
+  struct Timer {
+    std::mutex mutex;
+    bool is_over = false;
+    std::optional<Waker> waker;
+  } timer;
+  std::thread sleeper([&timer] {
+    std::this_thread::sleep_for(10ms);
+    std::optional<Waker> waker;
+    {
+      const std::lock_guard lock(timer.mutex);
+      timer.is_over = true;
+      waker.swap(timer.waker);
+    }
+    if (waker) std::move(*waker).wake();
+  });
+  Runtime runtime = build(kChannel);
+  const auto begin = std::chrono::steady_clock::now();
+  runtime.block_on([](Runtime* pool, Timer* shared) -> Task<> {
+    co_await pool->spawn([](Timer* own) -> Task<> {
+      co_await poll_fn([own](PollContext& context) -> std::optional<bool> {
+        const std::lock_guard lock(own->mutex);
+        if (own->is_over) return true;
+        own->waker = context.waker();
+        return std::nullopt;
+      });
+    }(shared));
+  }(&runtime, &timer));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 1ms);
+  sleeper.join();
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,71 @@
+// What workloads observe besides their time.
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "runtime/runtime.hpp"
+#include "workloads/measure/measure.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+Figures figures_of(std::string_view workload, std::string_view scheduler, unsigned workers,
+                   ParameterValues values, int iterations = 3) {
+  rt::Runtime runtime = rt::Runtime::Builder{}.scheduler(scheduler).workers(workers).build();
+  const auto instance = find(workload)->make(runtime, values);
+  for (int i = 0; i < iterations; ++i) instance->run_iteration();
+  EXPECT_EQ(instance->verify(), std::nullopt);
+  Figures figures = instance->take_figures();
+  EXPECT_TRUE(instance->take_figures().empty()) << "they were taken before";
+  return figures;
+}
+
+TEST(FiguresOfImbalance, one_worker_is_busy_from_the_start_and_does_all_the_work) {
+  const Figures figures =
+      figures_of("imbalance", "work_stealing", 1, {{"tasks", 200}, {"steps", 5'000}});
+  EXPECT_EQ(figures.at("all_busy"), 1.0);
+  EXPECT_GT(figures.at("all_busy_ns"), 0.0);
+  EXPECT_GT(figures.at("of_ideal"), 0.0);
+  EXPECT_LT(figures.at("of_ideal"), 1.2) << "faster than the work itself takes";
+}
+
+TEST(FiguresOfImbalance, a_worker_that_never_came_is_not_said_to_have_been_busy) {
+  const Figures figures = figures_of("imbalance", "work_stealing", 4, {{"tasks", 1}, {"steps", 1}});
+  EXPECT_EQ(figures.at("all_busy"), 0.0);
+  EXPECT_FALSE(figures.contains("all_busy_ns"));
+}
+
+TEST(FiguresOfBlockingCalls,
+     only_where_a_blocked_thread_leaves_its_worker_are_the_others_not_held_up) {
+  const ParameterValues values{{"calls", 8}, {"block_us", 10'000}, {"tasks", 20}, {"steps", 10}};
+  constexpr double kBlockedInARow = 8 * 10e6;
+  const double held_up =
+      figures_of("blocking_calls", "current_thread", 1, values).at("others_done_ns");
+  EXPECT_GE(held_up, kBlockedInARow);
+  const double handed_on = figures_of("blocking_calls", "go", 1, values).at("others_done_ns");
+  EXPECT_LT(handed_on, kBlockedInARow);
+}
+
+TEST(Figures, of_the_timed_iterations_stand_among_the_counters_of_a_repetition) {
+  using namespace measure;
+  const measure::Case spec{
+      .workload = find("blocking_calls"),
+      .scheduler = find_scheduler("go"),
+      .workers = 1,
+      .parameters = {{"calls", 1}, {"block_us", 1}, {"tasks", 1}, {"steps", 1}}};
+  Settings settings;
+  settings.repetitions = 2;
+  settings.min_time_s = 0.001;
+  settings.warmup_s = 0;
+  const Result run = measure::measure({&spec, 1}, settings, nullptr, {});
+  ASSERT_EQ(run.cases.size(), 1U);
+  ASSERT_EQ(run.cases[0].repetitions.size(), 2U);
+  for (const auto& repetition : run.cases[0].repetitions) {
+    EXPECT_GT(repetition.counters.at("others_done_ns"), 0.0);
+    EXPECT_TRUE(repetition.counters.contains("polls"));
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::workloads
