@@ -65,8 +65,9 @@ class Parker {
   /// Gives the token. True when the owner slept and had to be woken.
   bool unpark() noexcept {
     Sleeper& sleeper = sleeper_;  // read now: afterwards the parker may be gone
-    // acq_rel: pairs with the acquire in take_token; what was written before is handed over
-    if (token_.exchange(kGiven, base::acq_rel) != kSleeping) return false;
+    // release: pairs with the acquire in take_token; what was written before is handed over. An
+    // exchange also where the token was given already: it goes on with that one's release sequence
+    if (token_.exchange(kGiven, base::release) != kSleeping) return false;
     sleeper.wake(&token_);
     return true;
   }

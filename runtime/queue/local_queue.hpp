@@ -158,8 +158,8 @@ class LocalQueue {
     // acquire: pairs with the release of pops and steals. Head before tail: the difference can then
     // be too large but never negative, and a queue that was never empty never looks empty.
     const std::uint32_t head = head_.load(base::acquire);
-    // acquire: pairs with the release of tail_ in push_back
-    return tail_.load(base::acquire) - head;
+    // relaxed: a count; no slot is read on the strength of it
+    return tail_.load(base::relaxed) - head;
   }
 
   [[nodiscard]] bool looks_empty() const { return size() == 0; }

@@ -181,9 +181,9 @@ class Receiver {
     if (seen == Cell::kSent || seen == Cell::kSenderGone) return true;
     if (seen == wanted) return false;
     task::reference_in_poll(waiter);
-    // acq_rel: pairs with the sender's exchange, which then wakes the waiter;
+    // release: pairs with the sender's exchange, which then wakes the waiter;
     // acquire: pairs with the same (O2) on failure. Only the sender can change the word meanwhile.
-    if (!cell_->word.compare_exchange_strong(seen, wanted, base::acq_rel, base::acquire)) {
+    if (!cell_->word.compare_exchange_strong(seen, wanted, base::release, base::acquire)) {
       task::drop_reference(waiter);
       return true;
     }

@@ -157,7 +157,7 @@ class State {
       if ((seen & kComplete) != 0) return false;
       // release: pairs with the acquire in complete(), which then reads the waker;
       // acquire: pairs with the release of complete() on failure
-      if (word_.compare_exchange_weak(seen, seen | kJoinWaker, base::acq_rel, base::acquire)) {
+      if (word_.compare_exchange_weak(seen, seen | kJoinWaker, base::release, base::acquire)) {
         return true;
       }
     }
@@ -169,9 +169,9 @@ class State {
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return false;
-      // acq_rel: pairs with complete(), which must see either the bit or its absence;
-      // acquire: pairs with the release of complete() on failure
-      if (word_.compare_exchange_weak(seen, seen & ~kJoinWaker, base::acq_rel, base::acquire)) {
+      // acquire: pairs with the release of complete() on failure. On success it orders nothing: a
+      // complete() that comes later does not touch the waker
+      if (word_.compare_exchange_weak(seen, seen & ~kJoinWaker, base::acquire, base::acquire)) {
         return true;
       }
     }
@@ -192,9 +192,9 @@ class State {
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return {true, false};
-      // acq_rel: pairs with complete(), which then owns the output, and with has_sole_owner();
+      // release: pairs with the acquire of has_sole_owner() and of who frees the memory;
       // acquire: pairs with the release of complete() on failure
-      if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::acq_rel,
+      if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::release,
                                       base::acquire)) {
         return {false, (seen & kJoinWaker) != 0};
       }
@@ -244,8 +244,9 @@ class State {
   }
 
   Wake wake_and_drop(std::uint64_t reference) noexcept {
-    // acquire: pairs with the release of complete() and of suspend(), for the complete return
-    std::uint64_t seen = word_.load(base::acquire);
+    // relaxed: only a first guess for the compare-exchange, or the end of a task of which nothing
+    // else is read
+    std::uint64_t seen = word_.load(base::relaxed);
     for (;;) {
       std::uint64_t desired = 0;
       Wake outcome = Wake::nothing;
@@ -262,8 +263,8 @@ class State {
         outcome = Wake::schedule;
       }
       // acq_rel: pairs with start_poll and suspend, so that the next poll sees what was written
-      // before the wake; acquire: pairs with complete() on failure
-      if (word_.compare_exchange_weak(seen, desired, base::acq_rel, base::acquire)) return outcome;
+      // before the wake, and with every party that let go. relaxed: on failure as above
+      if (word_.compare_exchange_weak(seen, desired, base::acq_rel, base::relaxed)) return outcome;
     }
   }
 

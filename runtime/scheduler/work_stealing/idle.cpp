@@ -12,8 +12,9 @@ bool Idle::park(std::uint32_t index, bool was_searching) {
   {
     base::LockGuard lock(mutex_);
     const std::uint64_t leaving = kOneAwake + (was_searching ? kOneSearching : 0);
-    // seq_cst: (R) of the story at the top, with the fence below
-    after = state_.fetch_sub(leaving, base::seq_cst) - leaving;
+    // acq_rel: (R) of the story at the top, with the fence below; pairs with others' (R), as in
+    // stop_searching
+    after = state_.fetch_sub(leaving, base::acq_rel) - leaving;
     sleepers_.push_back(index);
   }
   if (searching(after) != 0) return false;
