@@ -14,95 +14,183 @@ namespace {
 
 using work_stealing::Idle;
 
-struct Node {
-  Node* queue_next = nullptr;
+/// What there is to do, published as the injector publishes its size, and no more than that.
+class Count {
+ public:
+  void push() { count_.fetch_add(1, base::relaxed); }
+  [[nodiscard]] bool take() {
+    int seen = count_.load(base::relaxed);
+    while (seen > 0) {
+      if (count_.compare_exchange_strong(seen, seen - 1, base::relaxed, base::relaxed)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool looks_empty() const { return count_.load(base::relaxed) == 0; }
+
+ private:
+  base::Atomic<int> count_{0};
 };
 
-/// Workers that take nodes from one injector, and sleep in between.
+/// The same in the injector itself.
+class Queued {
+ public:
+  void push() {
+    (void)injector_.push(&nodes_[pushed_++], queue::Admit::always, [] {});
+  }
+  [[nodiscard]] bool take() {
+    Node* node = nullptr;
+    return injector_.pop_batch({&node, 1}) == 1;
+  }
+  [[nodiscard]] bool looks_empty() const { return injector_.looks_empty(); }
+
+ private:
+  struct Node {
+    Node* queue_next = nullptr;
+  };
+  Node nodes_[2];
+  int pushed_ = 0;
+  queue::Injector<Node> injector_;
+};
+
+/// Workers that take from one place, and sleep in between.
+template <class Work>
 class Workers {
  public:
   explicit Workers(std::uint32_t count) : idle_(count) {}
 
-  void push(Node& node, Idle::Pusher pusher) {
-    (void)injector_.push(&node, queue::Admit::always, [] {});
+  /// Worker `index` sleeps, or is about to.
+  void sleeps(std::uint32_t index) { (void)idle_.park(index, false); }
+  [[nodiscard]] bool searches() { return idle_.try_start_searching(); }
+
+  void push(Idle::Pusher pusher) {
+    work_.push();
     wake(idle_.worker_to_notify(pusher));
   }
 
-  /// As worker `index`, until it has taken `count` nodes.
-  void take(std::uint32_t index, int count) {
-    bool searching = false;
-    while (count > 0) {
-      Node* node = nullptr;
-      if (injector_.pop_batch({&node, 1}) == 1) {
-        --count;
-        if (searching && idle_.stop_searching()) look_again();
-        searching = false;
-        continue;
-      }
+  /// As worker `index`, until it has taken one.
+  void take(std::uint32_t index, bool searching = false) {
+    while (!work_.take()) {
       if (idle_.park(index, searching)) look_again();
       parkers_[index].park();
       searching = true;
     }
     if (searching && idle_.stop_searching()) look_again();
   }
+  /// As worker `index`, until one of the workers has taken the only one there is. `looks`: before
+  /// it falls asleep for the first time.
+  void take_the_only_one(std::uint32_t index, bool looks) {
+    for (bool searching = false; !(looks && work_.take()); searching = looks = true) {
+      if (idle_.park(index, searching)) look_again();
+      parkers_[index].park();
+      if (is_taken_.load(base::relaxed) != 0) return;
+    }
+    is_taken_.store(1, base::relaxed);
+    for (park::Parker& parker : parkers_) (void)parker.unpark();
+  }
+  /// The same as take(), asleep at first.
+  void wake_up_and_take(std::uint32_t index) {
+    parkers_[index].park();
+    take(index, true);
+  }
 
  private:
   void look_again() {
-    if (!injector_.looks_empty()) wake(idle_.worker_to_notify_again());
+    if (!work_.looks_empty()) wake(idle_.worker_to_notify_again());
   }
   void wake(std::uint32_t index) {
     if (index != Idle::kNobody) (void)parkers_[index].unpark();
   }
 
-  queue::Injector<Node> injector_;
+  Work work_;
   Idle idle_;
-  park::Parker parkers_[2];
+  base::Atomic<int> is_taken_{0};
+  park::Parker parkers_[3];
 };
 
 TEST(IdleModel, a_push_from_outside_is_seen_by_a_worker_that_falls_asleep) {
   holds([] {
-    Workers workers(1);
-    Node node;
-    base::Thread worker([&] { workers.take(0, 1); });
-    workers.push(node, Idle::Pusher::outside);
+    Workers<Queued> workers(1);
+    base::Thread worker([&] { workers.take(0); });
+    workers.push(Idle::Pusher::outside);
     worker.join();
   });
 }
 
 TEST(IdleModel, two_pushes_from_outside_are_both_seen) {
-  holds(
-      [] {
-        Workers workers(1);
-        Node nodes[2];
-        base::Thread worker([&] { workers.take(0, 2); });
-        for (Node& node : nodes) workers.push(node, Idle::Pusher::outside);
-        worker.join();
-      },
-      {.preemptions = 3});
-}
-
-TEST(IdleModel, a_push_by_another_worker_is_seen_behind_a_light_fence) {
   holds([] {
-    Workers workers(2);
-    Node node;
-    base::Thread worker([&] { workers.take(0, 1); });
-    workers.push(node, Idle::Pusher::worker);
+    Workers<Count> workers(1);
+    base::Thread worker([&] {
+      workers.take(0);
+      workers.take(0);
+    });
+    workers.push(Idle::Pusher::outside);
+    workers.push(Idle::Pusher::outside);
     worker.join();
   });
 }
 
-TEST(IdleModel, of_two_workers_each_gets_one_of_two_nodes) {
+TEST(IdleModel, a_push_by_another_worker_is_seen_behind_a_light_fence) {
+  holds([] {
+    Workers<Queued> workers(2);
+    base::Thread worker([&] { workers.take(0); });
+    workers.push(Idle::Pusher::worker);
+    worker.join();
+  });
+}
+
+TEST(IdleModel, the_last_searcher_that_finds_work_wakes_a_worker_for_what_was_pushed_meanwhile) {
+  holds([] {
+    Workers<Count> workers(2);
+    workers.sleeps(1);
+    mc::require(workers.searches(), "nobody else does");
+    workers.push(Idle::Pusher::outside);
+    base::Thread searcher([&] { workers.take(0, true); });
+    base::Thread sleeper([&] { workers.wake_up_and_take(1); });
+    workers.push(Idle::Pusher::outside);
+    searcher.join();
+    sleeper.join();
+  });
+}
+
+TEST(IdleModel, a_searcher_that_stops_sees_what_a_worker_pushed_behind_a_light_fence) {
+  holds([] {
+    Workers<Count> workers(3);
+    workers.sleeps(1);
+    mc::require(workers.searches(), "nobody else does");
+    workers.push(Idle::Pusher::worker);
+    base::Thread searcher([&] { workers.take(0, true); });
+    base::Thread sleeper([&] { workers.wake_up_and_take(1); });
+    workers.push(Idle::Pusher::worker);  // the third
+    searcher.join();
+    sleeper.join();
+  });
+}
+
+TEST(IdleModel, the_last_worker_to_fall_asleep_sees_what_one_pushed_that_fell_asleep_before) {
+  holds([] {
+    Workers<Count> workers(2);
+    base::Thread first([&] {
+      workers.push(Idle::Pusher::worker);
+      workers.take_the_only_one(0, false);
+    });
+    base::Thread second([&] { workers.take_the_only_one(1, true); });
+    first.join();
+    second.join();
+  });
+}
+
+TEST(IdleModel, of_two_workers_each_gets_one) {
   holds(
       [] {
-        Workers workers(2);
-        Node nodes[2];
-        base::Thread first([&] { workers.take(0, 1); });
-        base::Thread second([&] { workers.take(1, 1); });
-        for (Node& node : nodes) workers.push(node, Idle::Pusher::outside);
+        Workers<Count> workers(2);
+        base::Thread first([&] { workers.take(0); });
+        base::Thread second([&] { workers.take(1); });
+        workers.push(Idle::Pusher::outside);
+        workers.push(Idle::Pusher::outside);
         first.join();
         second.join();
       },
-      {.preemptions = 1});
+      {.preemptions = 2});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ NAMED = (
     ("the token is taken without acquire", PARKER,
      "    token_.exchange(kNone, base::acquire);", "    token_.exchange(kNone, base::relaxed);"),
     ("the token is given without release", PARKER,
-     "token_.exchange(kGiven, base::acq_rel)", "token_.exchange(kGiven, base::relaxed)"),
+     "token_.exchange(kGiven, base::release)", "token_.exchange(kGiven, base::relaxed)"),
     ("a sleeper is not woken", PARKER, "    sleeper.wake(&token_);\n", ""),
     ("the join waker is set although the task is complete", STATE,
      "      if ((seen & kComplete) != 0) return false;\n"
@@ -74,3 +74,7 @@ NAMED = (
     ("the injector's size is not stored", INJECTOR,
      "    store_size(size_locked() + count);\n", ""),
 )
+
+# Of `scripts/mutate --orders`: those that change nothing, and why (docs/design/memory_ordering.md).
+EQUIVALENT = {
+}

@@ -1,5 +1,4 @@
-// Coroutines without a scheduler: a task is polled by the thread that calls, which sleeps in
-// between.
+// Coroutines without a scheduler.
 #pragma once
 
 #include <utility>
@@ -12,27 +11,62 @@
 
 namespace taskbench::rt::model {
 
+/// What the one that has the poll right does to a task in a queue: not ordered with what the others
+/// did who had it, it is a data race.
+class PollRight {
+ public:
+  void use() { uses_.set(uses_.get() + 1); }
+
+ private:
+  base::Cell<int> uses_{0};
+};
+
+/// One task: it is polled by the thread that calls run(), which sleeps in between.
 class OnAThread final : public task::Schedule {
  public:
-  void schedule(task::Header*) noexcept override { parker_.unpark(); }
+  void schedule(task::Header*) noexcept override {
+    right_.use();
+    parker_.unpark();
+  }
 
+  /// Until the task has finished.
   void run(task::Header* header) {
+    if (!poll(header)) run_once_woken(header);
+  }
+  /// The same for a task that waits.
+  void run_once_woken(task::Header* header) {
+    do parker_.park();
+    while (!poll(header));
+  }
+
+  /// Once, and again while it is runnable. True: it has finished.
+  [[nodiscard]] bool poll(task::Header* header) {
     for (;;) {
-      switch (task::poll(header)) {
-        case task::Polled::finished:
-          return;
-        case task::Polled::idle:
-          parker_.park();
-          break;
-        case task::Polled::yielded:
-        case task::Polled::woken:
-          break;
-      }
+      right_.use();
+      const task::Polled polled = task::poll(header);
+      if (polled == task::Polled::finished) return true;
+      if (polled == task::Polled::idle) return false;
     }
   }
 
  private:
   park::Parker parker_;
+  PollRight right_;
+};
+
+/// One task: it is polled by the thread that wakes it.
+class WhereWoken final : public task::Schedule {
+ public:
+  void schedule(task::Header* header) noexcept override {
+    for (;;) {
+      right_.use();
+      const task::Polled polled = task::poll(header);
+      if (polled == task::Polled::finished || polled == task::Polled::idle) return;
+    }
+  }
+
+ private:
+  PollRight right_;
 };
 
 /// Polls `task` to its end on the calling thread, and returns what it returned.
@@ -43,6 +77,21 @@ T run_here(Task<T> task) {
   JoinHandle<T> handle(header);
   thread.run(header);
   return std::move(handle).operator co_await().await_resume();
+}
+
+/// Polls `task` once. True: that was not enough, and it was cancelled.
+template <class T>
+[[nodiscard]] bool polled_and_given_up(Task<T> task) {
+  OnAThread thread;
+  task::Header* const header = std::move(task).release_for_spawn(&thread);
+  const JoinHandle<T> handle(header);
+  if (thread.poll(header)) return false;
+  if (task::claim_for_shutdown(header)) {
+    task::cancel(header);
+  } else {
+    thread.run_once_woken(header);
+  }
+  return true;
 }
 
 }  // namespace taskbench::rt::model

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,14 +27,23 @@ class Taken {
  public:
   void add(int value) { values_.push_back(value); }
   template <class Queue>
+  bool pop(Queue& queue) {
+    int value = 0;
+    const bool found = queue.pop_front(value);
+    if (found) add(value);
+    return found;
+  }
+  template <class Queue>
   void drain(Queue& queue) {
-    for (int value = 0; queue.pop_front(value);) add(value);
+    while (pop(queue)) continue;
   }
   [[nodiscard]] const std::vector<int>& values() const { return values_; }
 
  private:
   std::vector<int> values_;
 };
+
+void never(std::span<const int>) { mc::require(false, "no overflow"); }
 
 /// Each of 1 to `count` exactly once.
 void require_all(int count, std::initializer_list<const Taken*> parts) {
@@ -62,13 +72,11 @@ TEST(LocalQueueModel, pushes_and_pops_against_a_thief) {
     Queue own;
     Taken by_owner;
     Taken by_thief;
-    const auto never = [](std::span<const int>) { mc::require(false, "no overflow"); };
     victim.push_back(1, never);
     victim.push_back(2, never);
     base::Thread thief([&] { steal(victim, own, by_thief); });
     victim.push_back(3, never);
-    int value = 0;
-    if (victim.pop_front(value)) by_owner.add(value);
+    by_owner.pop(victim);
     thief.join();
     by_owner.drain(victim);
     mc::sometimes("something is stolen", !by_thief.values().empty());
@@ -109,7 +117,6 @@ TEST(LocalQueueModel, two_thieves) {
     Queue own[2];
     Taken by_owner;
     Taken by_thief[2];
-    const auto never = [](std::span<const int>) { mc::require(false, "no overflow"); };
     victim.push_back(1, never);
     victim.push_back(2, never);
     base::Thread first([&] { steal(victim, own[0], by_thief[0]); });
@@ -119,6 +126,167 @@ TEST(LocalQueueModel, two_thieves) {
     by_owner.drain(victim);
     mc::sometimes("both steal", !by_thief[0].values().empty() && !by_thief[1].values().empty());
     require_all(2, {&by_owner, &by_thief[0], &by_thief[1]});
+  });
+}
+
+TEST(LocalQueueModel, pops_against_a_thief_that_comes_again) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    for (const int value : {1, 2, 3}) victim.push_back(value, never);
+    base::Thread thief([&] {
+      steal(victim, own, by_thief);
+      steal(victim, own, by_thief);
+    });
+    by_owner.pop(victim);
+    thief.join();
+    by_owner.drain(victim);
+    require_all(3, {&by_owner, &by_thief});
+  });
+}
+
+TEST(LocalQueueModel, overflow_and_pop_against_a_thief) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, TwoSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    Taken overflown;
+    const auto overflow = [&](std::span<const int> values) {
+      for (const int value : values) overflown.add(value);
+    };
+    victim.push_back(1, overflow);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    victim.push_back(2, overflow);
+    victim.push_back(3, overflow);
+    by_owner.pop(victim);
+    thief.join();
+    by_owner.drain(victim);
+    mc::sometimes("half overflows", overflown.values().size() == 2);
+    require_all(3, {&by_owner, &by_thief, &overflown});
+  });
+}
+
+TEST(LocalQueueModel, a_thief_is_robbed_while_it_steals) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue queues[3];
+    Taken taken[3];
+    for (const int value : {1, 2, 3, 4}) queues[0].push_back(value, never);
+    base::Thread first([&] {
+      const auto stolen = queues[0].steal_into(queues[1]);
+      if (stolen.count > 0) taken[1].add(stolen.first);
+    });
+    base::Thread second([&] { steal(queues[1], queues[2], taken[2]); });
+    first.join();
+    second.join();
+    taken[1].drain(queues[1]);
+    taken[0].drain(queues[0]);
+    mc::sometimes("the second robs the first", !taken[2].values().empty());
+    require_all(4, {&taken[0], &taken[1], &taken[2]});
+  });
+}
+
+TEST(LocalQueueModel, a_batch_goes_where_a_thief_made_room) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, TwoSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    victim.push_back(1, never);
+    victim.push_back(2, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    const std::array<int, 1> more{3};
+    const bool has_room = victim.free_slots() > 0;
+    if (has_room) victim.push_batch(more);
+    thief.join();
+    by_owner.drain(victim);
+    mc::sometimes("room", has_room);
+    require_all(has_room ? 3 : 2, {&by_owner, &by_thief});
+  });
+}
+
+TEST(LocalQueueModel, a_batch_against_a_thief) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    const std::array<int, 3> batch{1, 2, 3};
+    victim.push_batch(batch);
+    thief.join();
+    by_owner.drain(victim);
+    mc::sometimes("two are stolen", by_thief.values().size() == 2);
+    require_all(3, {&by_owner, &by_thief});
+  });
+}
+
+TEST(LocalQueueModel, a_queue_that_is_never_empty_does_not_look_so_while_its_owner_pops) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue queue;
+    Taken taken;
+    queue.push_back(1, never);
+    base::Thread other([&] { mc::require(!queue.looks_empty(), "it has one at least"); });
+    queue.push_back(2, never);
+    taken.pop(queue);
+    other.join();
+  });
+}
+
+TEST(LocalQueueModel, a_queue_that_is_never_empty_does_not_look_so_while_it_overflows) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, TwoSlots>;
+    Queue queue;
+    const auto overflow = [](std::span<const int>) {};
+    queue.push_back(1, overflow);
+    base::Thread other([&] { mc::require(!queue.looks_empty(), "it has one at least"); });
+    queue.push_back(2, overflow);
+    queue.push_back(3, overflow);
+    other.join();
+  });
+}
+
+TEST(LocalQueueModel, a_queue_that_is_never_empty_does_not_look_so_while_it_is_robbed) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_thief;
+    victim.push_back(1, never);
+    base::Thread thief([&] {
+      if (victim.size() < 2) return;  // or the only one would be taken
+      steal(victim, own, by_thief);
+    });
+    base::Thread other([&] { mc::require(!victim.looks_empty(), "it has one at least"); });
+    victim.push_back(2, never);
+    thief.join();
+    other.join();
+    mc::sometimes("robbed", !by_thief.values().empty());
+  });
+}
+
+TEST(LocalQueueModel, pops_one_after_the_other_against_a_thief) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    for (const int value : {1, 2, 3}) victim.push_back(value, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    by_owner.pop(victim);
+    by_owner.pop(victim);
+    thief.join();
+    by_owner.drain(victim);
+    require_all(3, {&by_owner, &by_thief});
   });
 }
 
@@ -136,8 +304,7 @@ TEST(LocalQueueModel, positions_that_wrap_around) {
     base::Thread thief([&] { steal(victim, own, by_thief); });
     victim.push_back(1, overflow);
     victim.push_back(2, overflow);
-    int value = 0;
-    if (victim.pop_front(value)) by_owner.add(value);
+    by_owner.pop(victim);
     thief.join();
     by_owner.drain(victim);
     require_all(2, {&by_owner, &by_thief, &overflown});

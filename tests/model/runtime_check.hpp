@@ -10,6 +10,9 @@
 
 namespace taskbench::rt::model {
 
+/// Without the weak compare-exchanges that fail for no reason, which other models have.
+inline const mc::Options kNoWeakFailures{.weak_failures = 0};
+
 /// Fails the test with the trace and what happened, unless `body` holds in every execution.
 inline mc::Result holds(const std::function<void()>& body, const mc::Options& options = {}) {
   mc::Result result = mc::check(options, body);

@@ -1,9 +1,12 @@
 // Channels, locks and notifications between two threads, each of which polls one task.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "runtime/sync/join_set.hpp"
 #include "runtime/sync/mpsc.hpp"
 #include "runtime/sync/mutex.hpp"
 #include "runtime/sync/notify.hpp"
@@ -54,6 +57,47 @@ TEST(OneshotModel, a_receiver_that_goes_frees_what_was_sent) {
   });
 }
 
+/// A message that must be handed over, and freed once.
+using Box = std::unique_ptr<base::Cell<int>>;
+Box box(int value) { return std::make_unique<base::Cell<int>>(value); }
+
+Task<int> value_of(sync::oneshot::Receiver<Box>& receiver) {
+  const std::optional<Box> got = co_await receiver;
+  co_return got.has_value() ? (*got)->get() : 0;
+}
+
+TEST(OneshotModel, a_receiver_that_waited_may_go_while_something_is_sent) {
+  holds(
+      [] {
+        auto [sender, receiver] = sync::oneshot::channel<Box>();
+        {
+          const sync::oneshot::Receiver<Box> goes = std::move(receiver);
+          mc::require(
+              polled_and_given_up(value_of(const_cast<sync::oneshot::Receiver<Box>&>(goes))),
+              "nothing was sent");
+          base::Thread other([sender = std::move(sender)]() mutable {
+            mc::sometimes("sent", sender.send(box(7)));
+          });
+          other.detach();
+        }
+      },
+      kNoWeakFailures);
+}
+
+TEST(OneshotModel, a_receiver_may_wait_in_one_task_after_another) {
+  holds(
+      [] {
+        auto [sender, receiver] = sync::oneshot::channel<Box>();
+        mc::require(polled_and_given_up(value_of(receiver)), "nothing was sent");
+        base::Thread other([sender = std::move(sender)]() mutable {
+          mc::require(sender.send(box(7)), "the receiver is there");
+        });
+        mc::require(run_here(value_of(receiver)) == 7, "the value");
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
 Task<int> sum_of(sync::mpsc::Receiver<int> receiver) {
   int sum = 0;
   int last = 0;
@@ -76,6 +120,81 @@ TEST(MpscModel, values_come_in_order_and_then_the_end) {
     mc::require(run_here(sum_of(std::move(receiver))) == 3, "both, then the end");
     other.join();
   });
+}
+
+TEST(MpscModel, the_messages_of_each_of_two_senders_come_in_its_order) {
+  holds([] {
+    auto [sender, receiver] = sync::mpsc::unbounded_channel<int>();
+    base::Thread other([sender] {
+      (void)sender.send(1);
+      (void)sender.send(2);
+    });
+    (void)sender.send(11);
+    (void)sender.send(12);
+    int last[2] = {0, 10};
+    const auto take = [&] {
+      const std::optional<int> value = receiver.try_recv();
+      if (!value) return;
+      int& before = last[*value / 10];
+      mc::require(*value == before + 1, "in the order of its sender");
+      before = *value;
+    };
+    take();
+    other.join();
+    mc::require(receiver.size() == static_cast<std::size_t>(14 - last[0] - last[1]),
+                "exactly as many as were sent and not taken");
+    while (receiver.size() > 0) take();
+    mc::require(last[0] == 2 && last[1] == 12, "all");
+  });
+}
+
+TEST(MpscModel, closing_against_sending) {
+  holds([] {
+    auto [sender, receiver] = sync::mpsc::unbounded_channel<Box>();
+    base::Thread other([sender = std::move(sender)]() mutable {
+      const auto gone = std::move(sender);
+      const bool sent = gone.send(box(1));
+      mc::sometimes("sent", sent);
+      mc::sometimes("refused", !sent);
+    });
+    receiver.close();
+    const std::optional<Box> got = receiver.try_recv();
+    mc::sometimes("received", got.has_value());
+    other.join();
+    mc::require(receiver.is_drained(), "nothing comes after the close");
+  });
+}
+
+TEST(MpscModel, the_receiver_goes_while_something_is_sent) {
+  holds([] {
+    auto [sender, receiver] = sync::mpsc::unbounded_channel<Box>();
+    (void)sender.send(box(1));
+    base::Thread other([sender = std::move(sender)]() mutable {
+      const auto gone = std::move(sender);
+      (void)gone.send(box(2));
+    });
+    { const auto gone = std::move(receiver); }
+    other.join();
+  });
+}
+
+TEST(MpscModel, closing_ends_a_send_that_waits) {
+  holds(
+      [] {
+        auto [sender, receiver] = sync::mpsc::channel<int>(1);
+        mc::require(sender.try_send(1) == sync::mpsc::TrySend::sent, "there is room");
+        base::Thread other([sender = std::move(sender)]() mutable {
+          const int sent = run_here([](sync::mpsc::Sender<int> out) -> Task<int> {
+            const bool done = co_await out.send(2);
+            co_return done ? 1 : 0;
+          }(std::move(sender)));
+          mc::require(sent == 0, "there was no room");
+        });
+        receiver.close();
+        other.join();
+        mc::require(receiver.try_recv() == 1, "what was sent");
+      },
+      kNoWeakFailures);
 }
 
 TEST(MpscModel, a_full_channel_holds_the_sender_back) {
@@ -126,6 +245,64 @@ TEST(NotifyModel, a_notification_before_or_after_the_wait_ends_it) {
   });
 }
 
+Task<int> waits_and_passes_on(sync::Notify& notify, std::vector<int>& order, int number) {
+  co_await notify.notified();
+  order.push_back(number);
+  notify.notify_one();
+  co_return 0;
+}
+
+TEST(NotifyModel, either_of_two_who_wait_is_picked) {
+  holds(
+      [] {
+        sync::Notify notify;
+        std::vector<int> order;
+        base::Thread first([&] { run_here(waits_and_passes_on(notify, order, 1)); });
+        base::Thread second([&] { run_here(waits_and_passes_on(notify, order, 2)); });
+        notify.notify_one();
+        first.join();
+        second.join();
+        mc::sometimes("the first", order[0] == 1);
+        mc::sometimes("the second", order[0] == 2);
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(NotifyModel, notify_waiters_ends_every_wait_that_was_asked_for_before) {
+  holds(
+      [] {
+        sync::Notify notify;
+        park::Parker asked;
+        base::Thread other([&] {
+          run_here([](sync::Notify& place, park::Parker& parker) -> Task<int> {
+            auto notified = place.notified();
+            (void)parker.unpark();
+            co_await notified;
+            co_return 0;
+          }(notify, asked));
+        });
+        asked.park();
+        notify.notify_waiters();
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
+TEST(NotifyModel, a_wait_that_is_given_up_passes_its_notification_on) {
+  holds(
+      [] {
+        sync::Notify notify;
+        base::Thread other([&] {
+          if (!polled_and_given_up(waits(notify))) notify.notify_one();
+        });
+        base::Thread third([&] { notify.notify_one(); });
+        run_here(waits(notify));
+        other.join();
+        third.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
 Task<int> takes(sync::Semaphore& semaphore, std::size_t count) {
   auto permit = co_await semaphore.acquire(count);
   co_return permit.has_value() ? 1 : 0;
@@ -141,6 +318,20 @@ TEST(SemaphoreModel, permits_that_are_added_wake_who_waits) {
   });
 }
 
+TEST(SemaphoreModel, a_wait_for_many_that_is_given_up_lets_the_next_have_what_there_is) {
+  holds(
+      [] {
+        sync::Semaphore semaphore(1);
+        base::Thread other([&] {
+          mc::require(polled_and_given_up(takes(semaphore, 3)), "there are never three");
+        });
+        mc::require(run_here(takes(semaphore, 1)) == 1, "one");
+        other.join();
+        mc::require(semaphore.available_permits() == 1, "given back");
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
 TEST(SemaphoreModel, closing_wakes_who_waits) {
   holds([] {
     sync::Semaphore semaphore(0);
@@ -148,6 +339,85 @@ TEST(SemaphoreModel, closing_wakes_who_waits) {
     mc::require(run_here(takes(semaphore, 1)) == 0, "no permit");
     other.join();
   });
+}
+
+/// Where a JoinSet spawns: each task gets a thread of its own.
+class ThreadEach {
+ public:
+  ~ThreadEach() {
+    for (base::Thread& thread : threads_) thread.join();
+  }
+  template <class T>
+  JoinHandle<T> spawn(Task<T> task) {
+    OnAThread& own = *polls_.emplace_back(std::make_unique<OnAThread>());
+    task::Header* const header = std::move(task).release_for_spawn(&own);
+    threads_.emplace_back([&own, header] { own.run(header); });
+    return JoinHandle<T>(header);
+  }
+
+ private:
+  std::vector<std::unique_ptr<OnAThread>> polls_;
+  std::vector<base::Thread> threads_;
+};
+
+Task<int> number(int value) { co_return value; }
+
+Task<int> next_of(sync::JoinSet<int>& set) {
+  auto result = co_await set.join_next();
+  if (!result) co_return -1;
+  co_return result->has_value() ? std::move(*result).get() : 0;
+}
+
+TEST(JoinSetModel, a_member_is_joined_when_it_ends) {
+  holds(
+      [] {
+        ThreadEach threads;
+        sync::JoinSet<int> set;
+        set.spawn_on(threads, number(1));
+        mc::require(run_here(next_of(set)) == 1, "the member");
+        mc::require(set.empty(), "joined");
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
+TEST(JoinSetModel, two_members_are_joined_in_the_order_in_which_they_end) {
+  holds(
+      [] {
+        ThreadEach threads;
+        sync::JoinSet<int> set;
+        set.spawn_on(threads, number(1));
+        set.spawn_on(threads, number(2));
+        const int first = run_here(next_of(set));
+        const int second = run_here(next_of(set));
+        mc::sometimes("the first", first == 1);
+        mc::sometimes("the second", first == 2);
+        mc::require(first + second == 3, "both");
+      },
+      {.preemptions = 1, .weak_failures = 0});
+}
+
+TEST(JoinSetModel, an_abort_of_all_comes_before_the_end_or_after_it) {
+  holds(
+      [] {
+        ThreadEach threads;
+        sync::JoinSet<int> set;
+        set.spawn_on(threads, number(1));
+        set.abort_all();
+        const int got = run_here(next_of(set));
+        mc::sometimes("cancelled", got == 0);
+        mc::sometimes("finished", got == 1);
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+TEST(JoinSetModel, a_set_goes_while_its_members_end) {
+  holds(
+      [] {
+        ThreadEach threads;
+        sync::JoinSet<int> set;
+        set.spawn_on(threads, number(1));
+      },
+      kNoWeakFailures);
 }
 
 }  // namespace

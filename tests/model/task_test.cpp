@@ -1,6 +1,7 @@
 // A task's life between two threads: the one that polls it, and the one that joins, wakes or drops.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -46,17 +47,62 @@ TEST(ParkerModel, a_token_that_comes_at_the_deadline_is_not_lost) {
       {.timeouts = true});
 }
 
-Task<int> seven() { co_return 7; }
+TEST(ParkerModel, its_owner_may_destroy_it_once_it_has_the_token) {
+  holds([] {
+    auto parker = std::make_unique<park::Parker>();
+    base::Thread other([&giver = *parker] { (void)giver.unpark(); });
+    parker->park();
+    parker.reset();
+    other.join();
+  });
+}
 
-Task<int> awaits(JoinHandle<int> handle) { co_return co_await std::move(handle); }
+TEST(ParkerModel, of_two_tokens_the_second_is_not_lost) {
+  holds([] {
+    park::Parker parker;
+    base::Atomic<int> given{0};
+    const auto give = [&] {
+      given.fetch_add(1, base::relaxed);
+      (void)parker.unpark();
+    };
+    base::Thread first(give);
+    base::Thread second(give);
+    while (given.load(base::relaxed) < 2) parker.park();
+    first.join();
+    second.join();
+  });
+}
+
+/// An output that must be handed over.
+using Box = std::unique_ptr<base::Cell<int>>;
+
+Task<Box> seven() { co_return std::make_unique<base::Cell<int>>(7); }
+
+Task<int> awaits(JoinHandle<Box> handle) {
+  const Box box = co_await std::move(handle);
+  co_return box->get();
+}
 
 TEST(JoinModel, the_output_is_delivered) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<int> handle(header);
+    JoinHandle<Box> handle(header);
     base::Thread other([&] { thread.run(header); });
     mc::require(run_here(awaits(std::move(handle))) == 7, "the output");
+    other.join();
+  });
+}
+
+TEST(JoinModel, a_handle_that_sees_the_end_sees_the_output) {
+  holds([] {
+    OnAThread thread;
+    task::Header* const header = seven().release_for_spawn(&thread);
+    JoinHandle<Box> handle(header);
+    base::Thread other([&] { thread.run(header); });
+    const bool is_finished = handle.is_finished();
+    mc::sometimes("at once", is_finished);
+    if (is_finished) mc::require(run_here(awaits(std::move(handle))) == 7, "the output");
     other.join();
   });
 }
@@ -65,11 +111,137 @@ TEST(JoinModel, a_handle_may_be_dropped_while_the_task_ends) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    std::optional<JoinHandle<int>> handle = JoinHandle<int>(header);
+    JoinHandle<Box> handle(header);
     base::Thread other([&] { thread.run(header); });
-    handle.reset();
+    handle.detach();
     other.join();
   });
+}
+
+TEST(JoinModel, a_handle_that_was_polled_may_be_dropped_while_the_task_ends) {
+  holds(
+      [] {
+        OnAThread thread;
+        task::Header* const header = seven().release_for_spawn(&thread);
+        Task<int> waiter = awaits(JoinHandle<Box>(header));
+        base::Thread other([&] { thread.run(header); });
+        const bool given_up = polled_and_given_up(std::move(waiter));
+        mc::sometimes("dropped", given_up);
+        mc::sometimes("in time", !given_up);
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
+Task<int> awaits_there(JoinHandle<Box>& handle) {
+  const Box box = co_await handle;
+  co_return box->get();
+}
+
+TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task_ends) {
+  holds(
+      [] {
+        OnAThread thread;
+        task::Header* const header = seven().release_for_spawn(&thread);
+        JoinHandle<Box> handle(header);
+        mc::require(polled_and_given_up(awaits_there(handle)), "it has not begun");
+        base::Thread other([&] { thread.run(header); });
+        mc::require(run_here(awaits_there(handle)) == 7, "the output");
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
+TEST(AbortModel, an_abort_comes_before_the_end_or_after_it) {
+  holds([] {
+    OnAThread thread;
+    task::Header* const header = seven().release_for_spawn(&thread);
+    JoinHandle<Box> handle(header);
+    base::Thread other([&, abort = handle.abort_handle()] { abort.abort(); });
+    thread.run(header);
+    other.join();
+    bool is_cancelled = false;
+    try {
+      const Box box = std::move(handle).operator co_await().await_resume();
+      mc::require(box->get() == 7, "the output");
+    } catch (const JoinError&) {
+      is_cancelled = true;
+    }
+    mc::sometimes("cancelled", is_cancelled);
+    mc::sometimes("finished", !is_cancelled);
+  });
+}
+
+TEST(AbortModel, an_abort_handle_may_be_dropped_while_the_task_ends) {
+  holds([] {
+    OnAThread thread;
+    task::Header* const header = seven().release_for_spawn(&thread);
+    JoinHandle<Box> handle(header);
+    base::Thread other([&, abort = handle.abort_handle()] {});
+    base::Thread third([&] { thread.run(header); });
+    handle.detach();
+    other.join();
+    third.join();
+  });
+}
+
+/// Reads when it is destroyed.
+class Reads {
+ public:
+  explicit Reads(const base::Cell<int>& data) : data_(&data) {}
+  Reads(Reads&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  ~Reads() {
+    if (data_ != nullptr) mc::require(data_->get() == 1, "written before the abort");
+  }
+
+ private:
+  const base::Cell<int>* data_;
+};
+
+Task<int> waits_forever(Reads) {
+  const int never = co_await poll_fn([](PollContext&) -> std::optional<int> { return {}; });
+  co_return never;
+}
+
+TEST(AbortModel, what_was_written_before_an_abort_is_seen_when_the_task_is_destroyed) {
+  holds([] {
+    base::Cell<int> data{0};
+    OnAThread thread;
+    task::Header* const header = waits_forever(Reads(data)).release_for_spawn(&thread);
+    const JoinHandle<int> handle(header);
+    base::Thread other([&, abort = handle.abort_handle()] {
+      data.set(1);
+      abort.abort();
+    });
+    thread.run(header);
+    other.join();
+  });
+}
+
+TEST(AbortModel, an_abort_against_a_wake) {
+  holds(
+      [] {
+        std::optional<Waker> waker;
+        OnAThread thread;
+        task::Header* const header =
+            [](std::optional<Waker>& place) -> Task<int> {
+          const int polls = co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+            if (place) return 2;
+            place = context.waker();
+            return {};
+          });
+          co_return polls;
+        }(waker)
+                                                   .release_for_spawn(&thread);
+        const JoinHandle<int> handle(header);
+        mc::require(!thread.poll(header), "waits");
+        base::Thread other([&, abort = handle.abort_handle()] { abort.abort(); });
+        base::Thread third([&] { std::move(*waker).wake(); });
+        thread.run_once_woken(header);
+        other.join();
+        third.join();
+      },
+      kNoWeakFailures);
 }
 
 /// A place where a task leaves its waker for another thread.
@@ -126,35 +298,109 @@ TEST(WakerModel, a_waker_that_is_consumed_or_outlives_the_task_leaks_nothing) {
   });
 }
 
+/// Waits until both flags are set, and leaves two wakers.
+Task<int> waits_for_both(std::optional<Waker>* wakers, base::Atomic<int>* flags) {
+  const int both = co_await poll_fn([=](PollContext& context) -> std::optional<int> {
+    for (int i = 0; i < 2 && !wakers[1]; ++i) wakers[i] = context.waker();
+    if (flags[0].load(base::relaxed) + flags[1].load(base::relaxed) < 2) return {};
+    return 2;
+  });
+  co_return both;
+}
+
 TEST(WakerModel, what_each_of_two_wakers_wrote_is_seen) {
   holds(
       [] {
-        Mailbox mailboxes[2];
-        base::Atomic<int> ready[2]{0, 0};
+        std::optional<Waker> wakers[2];
+        base::Atomic<int> flags[2]{0, 0};
+        OnAThread thread;
+        task::Header* const header = waits_for_both(wakers, flags).release_for_spawn(&thread);
+        const JoinHandle<int> handle(header);
+        mc::require(!thread.poll(header), "waits");
         const auto wake = [&](int i) {
-          ready[i].store(1, base::relaxed);
-          mailboxes[i].take().wake_by_ref();
+          flags[i].store(1, base::relaxed);
+          wakers[i]->wake_by_ref();
         };
-        base::Thread other([&] {
-          run_here([](Mailbox* places, base::Atomic<int>* flags) -> Task<int> {
-            bool left = false;  // once: another look at the mailboxes would hand over the flags
-            co_return co_await poll_fn([=, &left](PollContext& context) -> std::optional<int> {
-              for (int i = 0; i < 2 && !left; ++i) places[i].leave(context.waker());
-              left = true;
-              if (flags[0].load(base::relaxed) + flags[1].load(base::relaxed) < 2) {
-                return std::nullopt;
-              }
-              return 2;
-            });
-          }(mailboxes, ready));
-        });
         base::Thread first(wake, 0);
         base::Thread second(wake, 1);
-        other.join();
+        thread.run_once_woken(header);
         first.join();
         second.join();
       },
-      {.preemptions = 1});
+      kNoWeakFailures);
+}
+
+TEST(WakerModel, what_each_of_two_wakers_wrote_is_seen_by_a_task_that_was_queued) {
+  holds(
+      [] {
+        std::optional<Waker> wakers[2];
+        base::Atomic<int> flags[2]{0, 0};
+        OnAThread thread;
+        task::Header* const header = waits_for_both(wakers, flags).release_for_spawn(&thread);
+        const JoinHandle<int> handle(header);
+        mc::require(!thread.poll(header), "waits");
+        wakers[0]->wake_by_ref();
+        const auto wake = [&](int i) {
+          flags[i].store(1, base::relaxed);
+          wakers[i]->wake_by_ref();
+        };
+        base::Thread first(wake, 0);
+        base::Thread second(wake, 1);
+        thread.run_once_woken(header);
+        first.join();
+        second.join();
+      },
+      kNoWeakFailures);
+}
+
+TEST(WakerModel, a_task_may_be_polled_by_one_thread_after_another) {
+  holds([] {
+    Mailbox mailbox;
+    park::Parker left;
+    WhereWoken where;
+    task::Header* const header = [](Mailbox& place,
+                                    park::Parker& parker) -> Task<int> {
+      base::Cell<int> polls{0};
+      const int last = co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+        polls.set(polls.get() + 1);
+        if (polls.get() == 2) return 2;
+        place.leave(context.waker());
+        (void)parker.unpark();
+        return {};
+      });
+      co_return last;
+    }(mailbox, left)
+                                                                 .release_for_spawn(&where);
+    const JoinHandle<int> handle(header);
+    base::Thread other([&] {
+      left.park();
+      std::move(mailbox.take()).wake();
+    });
+    where.schedule(header);
+    other.join();
+    mc::require(handle.is_finished(), "polled twice");
+  });
+}
+
+TEST(WakerModel, wakers_may_be_dropped_while_the_task_is_queued) {
+  holds([] {
+    std::optional<Waker> waker;
+    OnAThread thread;
+    task::Header* const header = [](std::optional<Waker>& place) -> Task<int> {
+      const int polls = co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+        if (place) return 2;
+        place = context.waker();
+        return {};
+      });
+      co_return polls;
+    }(waker)
+                                                                        .release_for_spawn(&thread);
+    { const JoinHandle<int> dropped(header); }
+    mc::require(!thread.poll(header), "waits");
+    base::Thread other([waker = std::move(*waker)] { waker.wake_by_ref(); });
+    thread.run_once_woken(header);
+    other.join();
+  });
 }
 
 TEST(WakerModel, a_task_without_a_handle_may_end_in_the_poll_that_hands_out_a_waker) {
@@ -189,7 +435,7 @@ TEST(WakerModel, of_several_wakes_the_last_is_seen) {
         mc::require(run_here(waits_until(mailbox, ready, 2)) == 2, "woken each time");
         other.join();
       },
-      {.preemptions = 3});
+      kNoWeakFailures);
 }
 
 }  // namespace
