@@ -1,40 +1,238 @@
 // Whole pools: tasks are spawned, woken and joined, and the runtime shuts down.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/task/poll_fn.hpp"
+#include "runtime/task/yield.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
 namespace {
 
+/// Every interleaving with at most so many preemptions; TASKBENCH_DEEPER_MODELS: and so many more.
+mc::Options interleavings(int preemptions) {
+  const char* deeper = std::getenv("TASKBENCH_DEEPER_MODELS");
+  const int more = deeper != nullptr ? std::atoi(deeper) : 0;
+  return {.preemptions = preemptions + more, .weak_failures = 0, .stale = 0};
+}
+
+/// With fewer preemptions, but values that are stale.
+constexpr mc::Options kStale{.preemptions = 1, .weak_failures = 0, .stale = 1};
+
+Runtime::Builder work_stealing(unsigned workers) {
+  return Runtime::Builder{}.scheduler("work_stealing").workers(workers);
+}
+
 Task<int> number(int value) { co_return value; }
 
-Task<int> nested() {
+Task<int> one_task() {
+  const int value = co_await spawn(number(1));
+  co_return value;
+}
+
+Task<int> two_tasks() {
   JoinHandle<int> one = spawn(number(1));
   JoinHandle<int> two = spawn(number(2));
   co_return co_await one + co_await two;
 }
 
-Runtime pool(unsigned workers) {
-  return Runtime::Builder{}.scheduler("work_stealing").workers(workers).build();
+void runs_two_tasks(unsigned workers) {
+  Runtime runtime = work_stealing(workers).build();
+  mc::require(runtime.block_on(two_tasks()) == 3, "both have run");
 }
 
-TEST(PoolModel, a_spawned_task_is_run_and_joined) {
-  holds(
-      [] {
-        Runtime runtime = pool(1);
-        mc::require(runtime.block_on(nested()) == 3, "both have run");
-      },
-      {.preemptions = 1, .stale = 1});
+TEST(PoolModel, of_one_worker_runs_what_is_spawned) {
+  holds([] { runs_two_tasks(1); }, interleavings(2));
 }
 
-TEST(PoolModel, of_two_workers_nested_spawns_are_run) {
+TEST(PoolModel, of_two_workers_runs_what_is_spawned) {
+  holds([] { runs_two_tasks(2); }, interleavings(2));
+}
+
+TEST(PoolModel, of_one_worker_runs_what_is_spawned_though_values_are_stale) {
+  holds([] { runs_two_tasks(1); }, kStale);
+}
+
+TEST(PoolModel, of_two_workers_runs_a_task_though_values_are_stale) {
   holds(
       [] {
-        Runtime runtime = pool(2);
-        mc::require(runtime.block_on(nested()) == 3, "both have run");
+        Runtime runtime = work_stealing(2).build();
+        mc::require(runtime.block_on(one_task()) == 1, "it has run");
       },
-      {.preemptions = 2, .weak_failures = 0, .stale = 0});
+      kStale);
+}
+
+TEST(PoolModel, a_task_spawns_another) {
+  holds(
+      [] {
+        Runtime runtime = work_stealing(2).build();
+        const int value = runtime.block_on([]() -> Task<int> {
+          const int inner = co_await spawn(one_task());
+          co_return inner;
+        }());
+        mc::require(value == 1, "both have run");
+      },
+      interleavings(1));
+}
+
+Task<int> unblocks(park::Parker& parker) {
+  (void)parker.unpark();
+  co_return 0;
+}
+
+Task<int> blocks(park::Parker& parker) {
+  parker.park();
+  co_return 0;
+}
+
+TEST(PoolModel, what_a_blocked_worker_has_queued_is_stolen) {
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = work_stealing(2).lifo_slot(false).build();
+        runtime.block_on([](park::Parker& place) -> Task<int> {
+          const int done = co_await spawn([](park::Parker& inner) -> Task<int> {
+            JoinHandle<int> other = spawn(unblocks(inner));
+            inner.park();
+            co_return co_await other;
+          }(place));
+          co_return done;
+        }(parker));
+      },
+      interleavings(1));
+}
+
+TEST(PoolModel, what_a_blocked_worker_took_from_the_injector_is_stolen) {
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = work_stealing(2).global_queue_interval(1).build();
+        JoinHandle<int> first = runtime.spawn(blocks(parker));
+        runtime.spawn(unblocks(parker)).detach();
+        runtime.block_on([](JoinHandle<int>& handle) -> Task<int> {
+          const int done = co_await handle;
+          co_return done;
+        }(first));
+      },
+      interleavings(2));
+}
+
+Task<int> yields_twice() {
+  co_await yield_now();
+  co_await yield_now();
+  co_return 0;
+}
+
+TEST(PoolModel, a_task_is_joined_beside_others_that_yield) {
+  holds(
+      [] {
+        Runtime runtime = work_stealing(1).build();
+        runtime.spawn(yields_twice()).detach();
+        mc::require(runtime.block_on(one_task()) == 1, "it has run");
+      },
+      interleavings(1));
+}
+
+/// Finishes in its second poll; in the first it leaves a waker.
+Task<int> waits_once(std::optional<Waker>& waker, park::Parker& left) {
+  const int polls = co_await poll_fn([&](PollContext& context) -> std::optional<int> {
+    if (waker) return 2;
+    waker = context.waker();
+    (void)left.unpark();
+    return {};
+  });
+  co_return polls;
+}
+
+bool is_cancelled(JoinHandle<int> handle) {
+  try {
+    (void)std::move(handle).operator co_await().await_resume();
+    return false;
+  } catch (const JoinError&) {
+    return true;
+  }
+}
+
+TEST(PoolModel, a_task_that_was_just_spawned_is_run_or_cancelled_by_the_shutdown) {
+  holds(
+      [] {
+        std::optional<JoinHandle<int>> handle;
+        {
+          Runtime runtime = work_stealing(1).build();
+          handle = runtime.spawn(number(1));
+        }
+        const bool cancelled = is_cancelled(std::move(*handle));
+        mc::sometimes("cancelled", cancelled);
+        mc::sometimes("run", !cancelled);
+      },
+      {.preemptions = 2, .weak_failures = 0, .stale = 1});
+}
+
+TEST(PoolModel, a_wake_against_the_shutdown) {
+  holds(
+      [] {
+        std::optional<Waker> waker;
+        park::Parker left;
+        base::Thread other;
+        std::optional<JoinHandle<int>> handle;
+        {
+          Runtime runtime = work_stealing(1).build();
+          handle = runtime.spawn(waits_once(waker, left));
+          left.park();
+          other = base::Thread([waker = std::move(*waker)]() mutable { std::move(waker).wake(); });
+        }
+        other.join();
+        const bool cancelled = is_cancelled(std::move(*handle));
+        mc::sometimes("cancelled", cancelled);
+        mc::sometimes("woken in time", !cancelled);
+      },
+      interleavings(2));
+}
+
+TEST(PoolModel, a_spawn_from_another_thread_against_the_shutdown) {
+  holds(
+      [] {
+        base::Thread other;
+        {
+          Runtime runtime = work_stealing(1).build();
+          other = base::Thread([handle = runtime.handle()] { handle.spawn(number(1)).detach(); });
+        }
+        other.join();
+      },
+      interleavings(2));
+}
+
+/// Spawns when it is destroyed, though the runtime may be shutting down.
+struct Spawns {
+  Spawns() = default;
+  Spawns(Spawns&& other) noexcept : spawns(std::exchange(other.spawns, false)) {}
+  ~Spawns() {
+    if (spawns) spawn(number(1)).detach();
+  }
+  bool spawns = true;
+};
+
+Task<int> waits_forever(Spawns, park::Parker& left) {
+  (void)left.unpark();
+  const int never = co_await poll_fn([](PollContext&) -> std::optional<int> { return {}; });
+  co_return never;
+}
+
+TEST(PoolModel, tasks_that_spawn_while_they_are_destroyed_by_the_shutdown) {
+  holds(
+      [] {
+        park::Parker left;
+        Runtime runtime = work_stealing(1).build();
+        runtime.spawn(waits_forever({}, left)).detach();
+        runtime.spawn(waits_forever({}, left)).detach();
+        left.park();
+      },
+      interleavings(2));
 }
 
 }  // namespace
