@@ -186,18 +186,13 @@ class ToolsTest : public testing::Test {
   ToolsTest() : path_(::getenv("PATH")) { ::setenv("PATH", root_.path().c_str(), 1); }
   ~ToolsTest() override { ::setenv("PATH", path_.c_str(), 1); }
 
-  void script(const std::string& name, const std::string& body) const {
-    root_.write(name, "#!/bin/sh\n" + body + "\n");
-    std::filesystem::permissions(root_.path() / name, std::filesystem::perms::owner_all);
-  }
-
   std::string path_;
   FakeRoot root_;
   std::stop_token stop_;
 };
 
 TEST_F(ToolsTest, a_missing_tool_names_its_package) {
-  script("valgrind", "echo valgrind-3.19.0");
+  root_.script("valgrind", "echo valgrind-3.19.0");
   const auto tools = probe_tools(stop_);
   ASSERT_EQ(tools.size(), 3U);
   EXPECT_EQ(tools[0].name, "perf");
@@ -209,7 +204,7 @@ TEST_F(ToolsTest, a_missing_tool_names_its_package) {
 }
 
 TEST_F(ToolsTest, a_tool_that_is_there_and_does_not_work_is_missing_too) {
-  script("perf", "echo 'WARNING: perf not found for kernel 6.1' >&2; exit 2");
+  root_.script("perf", "echo 'WARNING: perf not found for kernel 6.1' >&2; exit 2");
   const auto tools = probe_tools(stop_);
   EXPECT_NE(tools[0].missing.find("perf not found for kernel 6.1"), std::string::npos)
       << tools[0].missing;

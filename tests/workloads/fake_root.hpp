@@ -1,4 +1,4 @@
-// A folder with a /proc and a /sys of the test's making.
+// A folder of a test's own: with a /proc and a /sys of its making, or with programs.
 #pragma once
 
 #include <stdlib.h>
@@ -22,6 +22,12 @@ class FakeRoot {
   void write(const std::string& file, const std::string& content) const {
     std::filesystem::create_directories((path_ / file).parent_path());
     std::ofstream(path_ / file) << content;
+  }
+  /// A program that does this; its path.
+  std::string script(const std::string& name, const std::string& body) const {
+    write(name, "#!/bin/sh\n" + body + "\n");
+    std::filesystem::permissions(path_ / name, std::filesystem::perms::owner_all);
+    return (path_ / name).string();
   }
   void remove(const std::string& file) const { std::filesystem::remove_all(path_ / file); }
 

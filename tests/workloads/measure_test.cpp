@@ -113,8 +113,9 @@ Settings quick_settings() {
           .pin = false};
 }
 
-Result measure_quietly(std::span<const Case> cases, const Settings& settings) {
-  return measure(cases, settings, nullptr, {});
+Result measure_quietly(const std::vector<Case>& cases, const Settings& settings = quick_settings(),
+                       std::stop_token stop = {}) {
+  return measure(cases, settings, nullptr, stop);
 }
 
 class measure_test : public testing::Test {
@@ -124,7 +125,7 @@ class measure_test : public testing::Test {
 
 TEST_F(measure_test, every_case_gets_every_repetition_in_the_order_asked_for) {
   const std::vector<Case> cases{fake_case(3), fake_case(1), fake_case(2)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly(cases);
   ASSERT_EQ(result.cases.size(), 3U);
   EXPECT_FALSE(result.interrupted);
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -147,8 +148,7 @@ TEST_F(measure_test, repetitions_of_a_case_share_one_iteration_count) {
   Settings settings = quick_settings();
   settings.repetitions = 6;
   settings.min_time_s = 0.05;  // some iterations even where others take the CPU for a while
-  const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure_quietly(cases, settings);
+  const Result result = measure_quietly({fake_case(1)}, settings);
   ASSERT_EQ(result.cases[0].repetitions.size(), 6U);
   const auto& repetitions = result.cases[0].repetitions;
   EXPECT_GT(repetitions[0].iterations, 1);
@@ -158,8 +158,7 @@ TEST_F(measure_test, repetitions_of_a_case_share_one_iteration_count) {
 }
 
 TEST_F(measure_test, times_are_those_of_an_iteration) {
-  const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({fake_case(1)});
   for (const auto& repetition : result.cases[0].repetitions) {
     EXPECT_GE(repetition.real_ns, 50'000);  // an iteration sleeps this long
     EXPECT_LT(repetition.real_ns, 50'000'000);
@@ -169,8 +168,7 @@ TEST_F(measure_test, times_are_those_of_an_iteration) {
 }
 
 TEST_F(measure_test, context_switches_of_an_iteration_are_counted) {
-  const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({fake_case(1)});
   for (const auto& repetition : result.cases[0].repetitions) {
     ASSERT_TRUE(repetition.counters.contains("voluntary_switches"));
     ASSERT_TRUE(repetition.counters.contains("involuntary_switches"));
@@ -181,8 +179,7 @@ TEST_F(measure_test, context_switches_of_an_iteration_are_counted) {
 }
 
 TEST_F(measure_test, each_case_is_built_once) {
-  const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  (void)measure_quietly(cases, quick_settings());
+  (void)measure_quietly({fake_case(1), fake_case(2)});
   EXPECT_EQ(trace.built, 2);
 }
 
@@ -208,8 +205,7 @@ TEST_F(measure_test, interleaving_is_seeded_and_reproducible) {
 }
 
 TEST_F(measure_test, warmup_comes_before_the_first_repetition_of_any_case) {
-  const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  (void)measure_quietly(cases, quick_settings());
+  (void)measure_quietly({fake_case(1), fake_case(2)});
   ASSERT_GT(trace.verified.size(), 6U);
   const std::vector<std::uint64_t> warmups(trace.verified.begin(), trace.verified.end() - 6);
   EXPECT_TRUE(std::is_sorted(warmups.begin(), warmups.end()));
@@ -218,8 +214,7 @@ TEST_F(measure_test, warmup_comes_before_the_first_repetition_of_any_case) {
 
 TEST_F(measure_test, failed_verification_is_an_error_of_that_case_only) {
   trace.fail_at_verification = 0;
-  const std::vector<Case> cases{fake_case(1), fake_case(13), fake_case(2)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({fake_case(1), fake_case(13), fake_case(2)});
   EXPECT_EQ(result.cases[1].error, "wrong result: expected 10 tasks, counted 9");
   EXPECT_TRUE(result.cases[1].repetitions.empty());
   for (const std::size_t other : {0U, 2U}) {
@@ -231,8 +226,7 @@ TEST_F(measure_test, failed_verification_is_an_error_of_that_case_only) {
 
 TEST_F(measure_test, nothing_is_run_of_a_case_after_its_failure) {
   trace.fail_at_verification = 0;
-  const std::vector<Case> cases{fake_case(13)};
-  (void)measure_quietly(cases, quick_settings());
+  (void)measure_quietly({fake_case(13)});
   EXPECT_EQ(trace.verified.size(), 1U);
 }
 
@@ -254,8 +248,7 @@ TEST_F(measure_test, late_failure_takes_the_trust_in_earlier_repetitions) {
 }
 
 TEST_F(measure_test, exception_is_an_error_of_that_case_only) {
-  const std::vector<Case> cases{fake_case(1, kThrowing), fake_case(2)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({fake_case(1, kThrowing), fake_case(2)});
   EXPECT_EQ(result.cases[0].error, "no such luck");
   EXPECT_EQ(result.cases[1].error, "");
   EXPECT_EQ(result.cases[1].repetitions.size(), 3U);
@@ -264,8 +257,7 @@ TEST_F(measure_test, exception_is_an_error_of_that_case_only) {
 TEST_F(measure_test, worker_count_that_the_scheduler_cannot_have_is_an_error_of_that_case) {
   Case wrong = fake_case(1);
   wrong.workers = 2;
-  const std::vector<Case> cases{wrong};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({wrong});
   EXPECT_EQ(result.cases[0].error,
             "could not be set up: current_thread has exactly one worker, not 2");
 }
@@ -296,8 +288,8 @@ TEST_F(measure_test, stop_during_warmup_leaves_every_case_without_repetitions) {
   std::stop_source stop;
   trace.stop = &stop;
   trace.stop_after = 1;
-  const std::vector<Case> cases{fake_case(1), fake_case(2)};
-  const Result result = measure(cases, quick_settings(), nullptr, stop.get_token());
+  const Result result =
+      measure_quietly({fake_case(1), fake_case(2)}, quick_settings(), stop.get_token());
   EXPECT_TRUE(result.interrupted);
   ASSERT_EQ(result.cases.size(), 2U);
   for (const auto& one : result.cases) {
@@ -309,8 +301,7 @@ TEST_F(measure_test, stop_during_warmup_leaves_every_case_without_repetitions) {
 TEST_F(measure_test, stop_before_the_start_runs_nothing) {
   std::stop_source stop;
   stop.request_stop();
-  const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure(cases, quick_settings(), nullptr, stop.get_token());
+  const Result result = measure_quietly({fake_case(1)}, quick_settings(), stop.get_token());
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(trace.iterations, 0);
 }
@@ -361,8 +352,7 @@ TEST_F(measure_test, given_iterations_are_kept_and_the_other_cases_go_by_time) {
 TEST_F(measure_test, min_time_is_reached) {
   Settings settings = quick_settings();
   settings.min_time_s = 0.03;
-  const std::vector<Case> cases{fake_case(1, kNapping)};
-  const Result result = measure_quietly(cases, settings);
+  const Result result = measure_quietly({fake_case(1, kNapping)}, settings);
   EXPECT_DOUBLE_EQ(result.min_time_s, 0.03);
   EXPECT_DOUBLE_EQ(result.warmup_s, 0.002);
   for (const auto& repetition : result.cases[0].repetitions) {
@@ -375,9 +365,8 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
   Settings settings = quick_settings();
   settings.warmup_s = 10;  // shrinks to what the budget allows
   settings.time_budget_s = 1.0;
-  const std::vector<Case> cases{fake_case(1), fake_case(2)};
   const auto start = std::chrono::steady_clock::now();
-  const Result result = measure_quietly(cases, settings);
+  const Result result = measure_quietly({fake_case(1), fake_case(2)}, settings);
   const double took =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   double in_repetitions = 0;
@@ -398,14 +387,13 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
 TEST_F(measure_test, exhausted_time_budget_still_measures_something) {
   Settings settings = quick_settings();
   settings.time_budget_s = 0.0001;
-  const std::vector<Case> cases{fake_case(1)};
-  const Result result = measure_quietly(cases, settings);
+  const Result result = measure_quietly({fake_case(1)}, settings);
   EXPECT_GT(result.min_time_s, 0);
   EXPECT_EQ(result.cases[0].repetitions.size(), 3U);
 }
 
 TEST_F(measure_test, nothing_to_measure_is_no_error) {
-  const Result result = measure_quietly({}, quick_settings());
+  const Result result = measure_quietly({});
   EXPECT_TRUE(result.cases.empty());
   EXPECT_FALSE(result.interrupted);
 }
@@ -413,9 +401,8 @@ TEST_F(measure_test, nothing_to_measure_is_no_error) {
 TEST_F(measure_test, flags_in_the_environment_change_nothing) {
   setenv("BENCHMARK_LIST_TESTS", "true", 1);
   setenv("BENCHMARK_REPETITIONS", "5", 1);
-  const std::vector<Case> cases{fake_case(1)};
   testing::internal::CaptureStdout();
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly({fake_case(1)});
   const std::string printed = testing::internal::GetCapturedStdout();
   unsetenv("BENCHMARK_LIST_TESTS");
   unsetenv("BENCHMARK_REPETITIONS");
@@ -476,9 +463,8 @@ TEST_F(measure_test, in_turn_with_given_iterations_does_the_same_each_time) {
 }
 
 TEST_F(measure_test, counters_are_per_iteration) {
-  const std::vector<Case> cases{real_case("spawn_local", "work_stealing", 2),
-                                real_case("yield_many", "work_stealing", 1)};
-  const Result result = measure_quietly(cases, quick_settings());
+  const Result result = measure_quietly(
+      {real_case("spawn_local", "work_stealing", 2), real_case("yield_many", "work_stealing", 1)});
   const std::set<std::string> expected{"steals",
                                        "stolen",
                                        "parks",
@@ -517,9 +503,9 @@ TEST_F(measure_test, counters_are_per_iteration) {
 TEST_F(measure_test, pinned_run_is_measured_like_any_other) {
   Settings settings = quick_settings();
   settings.pin = true;
-  const std::vector<Case> cases{real_case("spawn_local", "work_stealing", 3),
-                                real_case("spawn_local", "current_thread", 1)};
-  const Result result = measure_quietly(cases, settings);
+  const Result result = measure_quietly(
+      {real_case("spawn_local", "work_stealing", 3), real_case("spawn_local", "current_thread", 1)},
+      settings);
   for (const auto& one : result.cases) {
     EXPECT_EQ(one.error, "") << one.name;
     EXPECT_EQ(one.repetitions.size(), 3U) << one.name;

@@ -17,8 +17,11 @@ namespace {
 
 using End = ProcessOutcome::End;
 
-ProcessOutcome shell(const std::string& script, double timeout_s = 30) {
-  return run_process({.command = {"sh", "-c", script}, .environment = {}, .timeout_s = timeout_s},
+ProcessOutcome shell(const std::string& script, double timeout_s = 30, double grace_s = 0) {
+  return run_process({.command = {"sh", "-c", script},
+                      .environment = {},
+                      .timeout_s = timeout_s,
+                      .grace_s = grace_s},
                      {});
 }
 
@@ -104,14 +107,7 @@ TEST(process_test, one_that_is_given_grace_may_end_by_itself) {
   EXPECT_TRUE(std::filesystem::remove(cleaned));
   std::filesystem::remove(ready);
   ProcessOutcome outcome;
-  EXPECT_LT(seconds_of([&] {
-              outcome = run_process({.command = {"sh", "-c", "trap '' TERM; sleep 60"},
-                                     .environment = {},
-                                     .timeout_s = 0.2,
-                                     .grace_s = 0.2},
-                                    {});
-            }),
-            20);
+  EXPECT_LT(seconds_of([&] { outcome = shell("trap '' TERM; sleep 60", 0.2, 0.2); }), 20);
   EXPECT_EQ(outcome.end, End::timed_out);
 }
 
@@ -186,12 +182,7 @@ TEST(process_test, a_daemon_that_it_leaves_behind_is_killed) {
 TEST(process_test, a_daemon_does_not_outlive_the_time_of_a_program_that_hangs) {
   for (const double grace_s : {0.0, 0.2}) {
     const std::string file = scratch_file("hangs");
-    const ProcessOutcome outcome =
-        run_process({.command = {"sh", "-c", daemon_to(file) + "; sleep 60"},
-                     .environment = {},
-                     .timeout_s = 0.5,
-                     .grace_s = grace_s},
-                    {});
+    const ProcessOutcome outcome = shell(daemon_to(file) + "; sleep 60", 0.5, grace_s);
     EXPECT_EQ(outcome.end, End::timed_out);
     EXPECT_TRUE(ends(taken_from(file)));
   }

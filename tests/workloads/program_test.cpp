@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/workloads/fake_root.hpp"
 #include "workloads/measure/identity.hpp"
 
 namespace taskbench::workloads::measure {
@@ -28,19 +29,9 @@ TEST(program_test, commands_without_words_or_with_an_open_quote_are_refused) {
 
 class Scripts : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "program-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// A program that does this.
   std::string script(const std::string& name, const std::string& body) {
-    const auto path = folder_ / name;
-    std::ofstream(path) << "#!/bin/sh\n" << body << '\n';
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path.string();
+    return root_.script(name, body);
   }
 
   std::string failure(Words command) {
@@ -52,7 +43,8 @@ class Scripts : public testing::Test {
     return "";
   }
 
-  std::filesystem::path folder_;
+  FakeRoot root_;
+  const std::filesystem::path& folder_ = root_.path();
 };
 
 TEST_F(Scripts, taskbench_is_known_by_its_version) {
@@ -152,18 +144,14 @@ TEST_F(Scripts, a_plug_in_that_was_built_anew_is_noticed) {
 /// arguments, so that it "lists" something.
 class Identical : public Scripts {
  protected:
-  void SetUp() override {
-    Scripts::SetUp();
+  Identical() {
     for (const std::string side : {"base", "head"}) {
       std::filesystem::create_directory(folder_ / side);
       std::filesystem::copy("/bin/echo", folder_ / side / "program");
     }
   }
 
-  void write(const std::string& file, const std::string& text) {
-    std::filesystem::create_directories((folder_ / file).parent_path());
-    std::ofstream(folder_ / file) << text;
-  }
+  void write(const std::string& file, const std::string& text) { root_.write(file, text); }
 
   Identity identity(const std::string& base, const std::string& head, Words outputs = {},
                     const Words& options = {}) {
