@@ -13,34 +13,13 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
-#include <utility>
+
+#include "reports/files/descriptor.hpp"
 
 namespace taskbench::reports::files {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Closes on destruction. close() by hand where its error matters.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() { static_cast<void>(close()); }
-
-  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-  [[nodiscard]] int get() const { return fd_; }
-  /// errno, or 0. The descriptor is gone either way.
-  int close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
-  }
-
- private:
-  int fd_;
-};
 
 /// Holds back, for the calling thread, the two signals that a write may raise and that would kill
 /// the process: SIGXFSZ (file size limit) and SIGPIPE (no reader). write() then fails with EFBIG or
@@ -133,7 +112,7 @@ std::string advice(const Failure& failure, const Target& target, std::size_t byt
     case ELOOP:
       return "its symbolic links lead in a circle; name another file";
     case EPIPE:
-      return "nobody reads from it any more";
+      return "nobody is reading from it any more";
     case EBUSY:
       return "it is a mount point and cannot be replaced; name another file";
     default:
@@ -240,15 +219,6 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
-int write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno != EINTR) return errno;
-    content.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
 int sync_to_disk(int fd) {
   while (::fsync(fd) != 0) {
     if (errno != EINTR) return errno;
@@ -279,7 +249,7 @@ std::optional<Failure> replace(const Target& target, std::string_view content) {
       return Failure{"set a file's permissions", error};
     }
   }
-  if (const int error = sync_to_disk(fd)) return Failure{"bring a file to the disk", error};
+  if (const int error = sync_to_disk(fd)) return Failure{"sync a file to the disk", error};
   // Network file systems report a full disk only now.
   if (const int error = temporary.file().close()) return Failure{"write a file", error};
   if (const int error = temporary.rename_to(target.file)) return Failure{"replace the file", error};

@@ -22,8 +22,7 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
   if (std::filesystem::is_directory(status)) return refused("is a folder, not a file");
   const bool is_regular = std::filesystem::is_regular_file(status);
   if (is_regular && std::filesystem::file_size(path, failed) > most_bytes) {
-    return refused(
-        fmt::format("is larger than {} MiB, which nothing of its kind is", most_bytes >> 20));
+    return refused(fmt::format("is larger than {} MiB: no such file should be", most_bytes >> 20));
   }
   FileContent content;
   errno = 0;

@@ -41,22 +41,20 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
   }
   if (number == 0) {
     fail_journal(path,
-                 "is not a journal: not even its first line is complete; delete it to begin anew");
+                 "is not a journal: not even its first line is complete; delete it to start again");
   }
 }
 
-LineFile LineFile::create(const std::filesystem::path& path, std::string first) {
-  const int descriptor =
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
+LineFile LineFile::create(const std::filesystem::path& path, const std::string& first) {
+  Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+  if (!created.is_open()) {
     if (errno == EEXIST)
       fail_journal(path, "exists; continue it with --resume, or name another file");
     fail_journal(path, fmt::format("cannot be created: {}", std::strerror(errno)));
   }
-  LineFile file(path, descriptor);
-  file.lock();
+  LineFile file(path, std::move(created));
   try {
-    file.append(std::move(first));
+    file.append(first);
   } catch (const JournalError&) {
     ::unlink(path.c_str());  // without its first line it is none
     throw;
@@ -66,43 +64,31 @@ LineFile LineFile::create(const std::filesystem::path& path, std::string first) 
 
 LineFile LineFile::resume(const std::filesystem::path& path) {
   const std::string content = journal_text(path);
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) fail_journal(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  LineFile file(path, descriptor);
-  file.lock();
+  Descriptor opened(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  if (!opened.is_open()) {
+    fail_journal(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  }
+  LineFile file(path, std::move(opened));
   const auto complete = static_cast<off_t>(content.rfind('\n') + 1);
-  if (::ftruncate(descriptor, complete) != 0) {
+  if (::ftruncate(file.descriptor_.get(), complete) != 0) {
     fail_journal(path,
                  fmt::format("cannot be cut to its last complete line: {}", std::strerror(errno)));
   }
   return file;
 }
 
-LineFile::LineFile(LineFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-LineFile::~LineFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-void LineFile::lock() {
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
+    : path_(std::move(path)), descriptor_(std::move(descriptor)) {
+  if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     fail_journal(path_, "another taskbench is writing to it");
+  }
 }
 
-void LineFile::append(std::string line) {
-  line += '\n';
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      fail_journal(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) {  // EINVAL: a pipe or /dev/null
-    fail_journal(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
+void LineFile::append(const std::string& line) {
+  int error = write_all(descriptor_.get(), line + '\n');
+  if (error == 0 && ::fdatasync(descriptor_.get()) != 0 && errno != EINVAL) error = errno;
+  if (error == 0) return;  // EINVAL: a pipe or /dev/null, which cannot be synced
+  fail_journal(path_, fmt::format("cannot be written: {}", std::strerror(error)));
 }
 
 }  // namespace taskbench::reports::files

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "reports/files/descriptor.hpp"
+
 namespace taskbench::reports::files {
 
 /// A journal that cannot be read or written; what() names the file and the line, and says what to
@@ -31,26 +33,19 @@ void for_each_line(const std::filesystem::path& path, std::string_view content,
 class LineFile {
  public:
   /// A new file with its first line. Throws JournalError when it exists or cannot be written.
-  static LineFile create(const std::filesystem::path& path, std::string first);
+  static LineFile create(const std::filesystem::path& path, const std::string& first);
 
   /// Goes on with one. What a kill left behind of its last line is cut off.
   static LineFile resume(const std::filesystem::path& path);
 
-  LineFile(LineFile&& other) noexcept;
-  LineFile& operator=(LineFile&&) = delete;
-  ~LineFile();
-
   /// On the disk when it returns. Throws JournalError.
-  void append(std::string line);
+  void append(const std::string& line);
 
  private:
-  LineFile(std::filesystem::path path, int descriptor)
-      : path_(std::move(path)), descriptor_(descriptor) {}
-
-  void lock();
+  LineFile(std::filesystem::path path, Descriptor descriptor);
 
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace taskbench::reports::files

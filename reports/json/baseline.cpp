@@ -160,7 +160,7 @@ Series series_from(const Json& document) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string_view what) {
-  throw ReadError(fmt::format("{}: {}; restore the file, or remove it and save the baseline anew",
+  throw ReadError(fmt::format("{}: {}; restore the file, or remove it and save the baseline again",
                               path.string(), what));
 }
 

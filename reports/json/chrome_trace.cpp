@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "reports/json/field.hpp"
@@ -33,12 +32,13 @@ constexpr std::size_t kFirstWorker = 2;
 /// In the order of lines of the same time: what encloses comes before what it encloses, and an
 /// arrow is tied to the slice that was opened last.
 enum class Line : std::uint8_t { iteration, park, search, poll, instant, arrow_begin, arrow_end };
+constexpr std::string_view kPhases = "XXXXisf";  // of each, as the format has it
 
 struct Entry {
   std::int64_t at_ns;
   Line line;
   std::size_t thread;
-  std::size_t index;  ///< in the row's list; of an arrow its number
+  std::string rest;  ///< of the line, behind its place and time
 };
 
 const model::TraceRow& row_of(const model::Trace& trace, std::size_t thread) {
@@ -70,43 +70,6 @@ std::vector<Point> points_of_tasks(const model::Trace& trace) {
     return std::tuple(point.task, point.at_ns, point.is_poll);
   });
   return points;
-}
-
-/// An arrow to each poll from what has led to it: the last spawn or wake of its task since the poll
-/// before.
-void add_arrows(const model::Trace& trace, std::vector<Entry>& entries) {
-  const std::vector<Point> points = points_of_tasks(trace);
-  std::size_t number = 0;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    const Point& cause = points[i - 1];
-    const Point& poll = points[i];
-    if (cause.task != poll.task || cause.is_poll || !poll.is_poll) continue;
-    ++number;
-    entries.push_back({cause.at_ns, Line::arrow_begin, cause.thread, number});
-    entries.push_back({poll.at_ns, Line::arrow_end, poll.thread, number});
-  }
-}
-
-std::vector<Entry> entries_of(const model::Trace& trace) {
-  std::vector<Entry> entries;
-  for (std::size_t i = 0; i < trace.iterations.size(); ++i) {
-    entries.push_back({trace.iterations[i].begin_ns, Line::iteration, kOutside, i});
-  }
-  for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
-    const model::TraceRow& row = row_of(trace, thread);
-    const auto add = [&](Line line, std::size_t count, auto time_of) {
-      for (std::size_t i = 0; i < count; ++i) entries.push_back({time_of(i), line, thread, i});
-    };
-    add(Line::park, row.parks.size(), [&](std::size_t i) { return row.parks[i].begin_ns; });
-    add(Line::search, row.searches.size(), [&](std::size_t i) { return row.searches[i].begin_ns; });
-    add(Line::poll, row.polls.size(), [&](std::size_t i) { return row.polls[i].span.begin_ns; });
-    add(Line::instant, row.instants.size(), [&](std::size_t i) { return row.instants[i].at_ns; });
-  }
-  add_arrows(trace, entries);
-  std::ranges::sort(entries, {}, [](const Entry& entry) {
-    return std::tuple(entry.at_ns, entry.line, entry.thread, entry.index);
-  });
-  return entries;
 }
 
 /// The format's unit, without losing a ns.
@@ -147,27 +110,51 @@ std::string poll_text(const model::TracePoll& poll) {
                     fmt::format(R"("task":{},{})", poll.task, end));
 }
 
-/// All of a line but its place and time.
-std::pair<char, std::string> text_of(const model::Trace& trace, const Entry& entry) {
-  const model::TraceRow& row = row_of(trace, entry.thread);
-  switch (entry.line) {
-    case Line::iteration:
-      return {'X', slice_text(fmt::format("iteration {}", entry.index + 1), "iteration",
-                              trace.iterations[entry.index], "")};
-    case Line::park:
-      return {'X', slice_text("parked", "worker", row.parks[entry.index], "")};
-    case Line::search:
-      return {'X', slice_text("searching", "worker", row.searches[entry.index], "")};
-    case Line::poll:
-      return {'X', poll_text(row.polls[entry.index])};
-    case Line::instant:
-      return {'i', instant_text(row.instants[entry.index])};
-    case Line::arrow_begin:
-      return {'s', fmt::format(R"("name":"runs","cat":"task","id":{})", entry.index)};
-    case Line::arrow_end:
-      return {'f', fmt::format(R"("name":"runs","cat":"task","id":{},"bp":"e")", entry.index)};
+/// An arrow to each poll from what has led to it: the last spawn or wake of its task since the poll
+/// before.
+void add_arrows(const model::Trace& trace, std::vector<Entry>& entries) {
+  const std::vector<Point> points = points_of_tasks(trace);
+  std::size_t number = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Point& cause = points[i - 1];
+    const Point& poll = points[i];
+    if (cause.task != poll.task || cause.is_poll || !poll.is_poll) continue;
+    const std::string arrow = fmt::format(R"("name":"runs","cat":"task","id":{})", ++number);
+    entries.push_back({cause.at_ns, Line::arrow_begin, cause.thread, arrow});
+    entries.push_back({poll.at_ns, Line::arrow_end, poll.thread, arrow + R"(,"bp":"e")"});
   }
-  return {};
+}
+
+std::vector<Entry> entries_of(const model::Trace& trace) {
+  std::vector<Entry> entries;
+  const auto add_spans = [&](Line line, std::size_t thread, const char* name,
+                             const std::vector<model::TraceSpan>& spans) {
+    for (const auto& span : spans) {
+      entries.push_back({span.begin_ns, line, thread, slice_text(name, "worker", span, "")});
+    }
+  };
+  for (std::size_t i = 0; i < trace.iterations.size(); ++i) {
+    const model::TraceSpan& span = trace.iterations[i];
+    const std::string name = fmt::format("iteration {}", i + 1);
+    entries.push_back(
+        {span.begin_ns, Line::iteration, kOutside, slice_text(name, "iteration", span, "")});
+  }
+  for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
+    const model::TraceRow& row = row_of(trace, thread);
+    add_spans(Line::park, thread, "parked", row.parks);
+    add_spans(Line::search, thread, "searching", row.searches);
+    for (const auto& poll : row.polls) {
+      entries.push_back({poll.span.begin_ns, Line::poll, thread, poll_text(poll)});
+    }
+    for (const TraceInstant& each : row.instants) {
+      entries.push_back({each.at_ns, Line::instant, thread, instant_text(each)});
+    }
+  }
+  add_arrows(trace, entries);
+  std::ranges::stable_sort(entries, {}, [](const Entry& entry) {
+    return std::tuple(entry.at_ns, entry.line, entry.thread);
+  });
+  return entries;
 }
 
 std::string metadata(std::string_view name, std::size_t thread, const Json& arguments) {
@@ -215,9 +202,9 @@ std::string to_chrome_trace(const model::Trace& trace) {
   text += line_text(facts(trace));
   text += ",\"traceEvents\":[\n" + names_of_rows(trace);
   for (const Entry& entry : entries_of(trace)) {
-    const auto [phase, rest] = text_of(trace, entry);
     fmt::format_to(std::back_inserter(text), R"(,{}{{"ph":"{}","pid":{},"tid":{},"ts":{},{}}})",
-                   '\n', phase, kProcess, entry.thread, in_us(entry.at_ns), rest);
+                   '\n', kPhases[static_cast<std::size_t>(entry.line)], kProcess, entry.thread,
+                   in_us(entry.at_ns), entry.rest);
   }
   return text + "\n]}\n";
 }

@@ -89,7 +89,7 @@ model::NoiseCalibration read_noise(const std::filesystem::path& path) {
     return noise_from(Field(document));
   } catch (const ParseError& error) {
     throw ReadError(fmt::format(
-        "{}: not a calibration of this version: {}; remove it, or measure anew with `taskbench "
+        "{}: not a calibration of this version: {}; remove it, or measure again with `taskbench "
         "calibrate`",
         path.string(), error.what()));
   }

@@ -309,7 +309,7 @@ verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::
     const Json document = parse_json(text);
     return file_from(Field(document));
   } catch (const ParseError& error) {
-    throw ReadError(fmt::format("{}: not a sound report of `taskbench ab`: {}; write it anew",
+    throw ReadError(fmt::format("{}: not a sound report of `taskbench ab`: {}; create it again",
                                 path.string(), error.what()));
   }
 }

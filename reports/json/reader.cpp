@@ -79,7 +79,7 @@ class Parser {
     refuse_our_other_files(document);
     if (!document.is_object() || !document.contains("benchmarks") ||
         !document["benchmarks"].is_array()) {
-      fail("is not a result of Google Benchmark: " + what_it_is(document));
+      fail("is not a Google Benchmark result: " + what_it_is(document));
     }
     read_context(part_in(document, "context", kEmptyObject));
     for (const Json& row : document["benchmarks"]) read_row(row);
@@ -101,10 +101,10 @@ class Parser {
   }
 
   static std::string what_it_is(const Json& document) {
-    if (!document.is_object()) return "it is not even an object";
-    if (document.contains("results")) return "it looks like hyperfine's";
-    if (document.contains("machine_info")) return "it looks like pytest-benchmark's";
-    return "it has no array 'benchmarks'; write it with --benchmark_out=FILE "
+    if (!document.is_object()) return "it is not a JSON object";
+    if (document.contains("results")) return "it looks like a result of hyperfine";
+    if (document.contains("machine_info")) return "it looks like a result of pytest-benchmark";
+    return "it has no array 'benchmarks'; create it with --benchmark_out=FILE "
            "--benchmark_out_format=json";
   }
 
@@ -187,8 +187,8 @@ class Parser {
 
   [[noreturn]] void fail_twice(std::size_t place) const {
     fail(
-        fmt::format("has two benchmarks of the name '{}'; which is which cannot be told, give "
-                    "them different names",
+        fmt::format("has two benchmarks named '{}', which cannot be told apart: give them "
+                    "different names",
                     file_.cases[place].name));
   }
 
@@ -246,7 +246,7 @@ class Parser {
       if (event.event != model::kInstructionsExact) continue;
       for (const double count : event.per_iteration) {
         if (std::isfinite(count) && count > 0) continue;
-        fail(fmt::format("'{}' has {} instructions an iteration, which no program takes",
+        fail(fmt::format("'{}' has {} instructions per iteration, which no program takes",
                          benchmark.name, count));
       }
     }

@@ -7,7 +7,6 @@
 
 #include "reports/stats/distributions.hpp"
 #include "reports/stats/require.hpp"
-#include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
 
 namespace taskbench::reports::stats {
@@ -70,11 +69,10 @@ double minimum_failing_effect(double deviation, std::size_t blocks, double epsil
   return std::max(detectable, std::expm1(matters + margin(errors.beta, deviation, blocks)));
 }
 
-std::optional<std::size_t> least_blocks(double alpha, double pass_error, std::size_t max_blocks,
-                                        std::size_t workloads) {
+std::optional<std::size_t> least_blocks(const TrialErrors& errors, std::size_t workloads) {
   require(workloads > 0, "power: no workloads");
-  for (std::size_t blocks = 1; blocks <= max_blocks; ++blocks) {
-    const double alpha_left = last_look(blocks, alpha, pass_error, max_blocks).alpha;
+  for (std::size_t blocks = 1; blocks <= errors.max_blocks; ++blocks) {
+    const double alpha_left = last_look(blocks, errors).alpha;
     const double patterns = std::ldexp(1.0, static_cast<int>(blocks));
     const double floor = static_cast<double>(workloads) / patterns;
     if (std::max(floor, least_p(blocks)) < alpha_left) return blocks;
@@ -83,24 +81,25 @@ std::optional<std::size_t> least_blocks(double alpha, double pass_error, std::si
 }
 
 std::optional<std::size_t> blocks_needed(double deviation, double effect, double epsilon,
-                                         double delta, const TrialErrors& errors) {
-  require_sound(deviation, epsilon, {errors.alpha, errors.beta, errors.workloads});
+                                         double delta, const TrialErrors& errors,
+                                         std::size_t workloads) {
+  const double beta = TestErrors().beta;
+  require_sound(deviation, epsilon, {errors.alpha, beta, workloads});
   require_fraction(errors.pass_error, "power: pass_error");
   require_not_negative(delta, "delta");
   require(std::isfinite(effect), "power: the effect must be finite");
   const double matters = std::log1p(std::max(delta, epsilon));
   const auto is_enough = [&](std::size_t blocks) {
     const Look end =
-        last_look(blocks, errors.alpha, errors.pass_error, std::max(blocks, errors.max_blocks));
+        last_look(blocks, {errors.alpha, errors.pass_error, std::max(blocks, errors.max_blocks)});
     if (effect >= matters) {
-      const double failing = minimum_failing_effect(deviation, blocks, epsilon, delta,
-                                                    {end.alpha, errors.beta, errors.workloads});
+      const double failing =
+          minimum_failing_effect(deviation, blocks, epsilon, delta, {end.alpha, beta, workloads});
       return std::log1p(failing) <= effect;
     }
     // The bound has no margin of its own below the level of the test.
     return std::pow(2.0, -static_cast<double>(blocks)) <= end.pass_error &&
-           effect + margin(end.pass_error, deviation, blocks) +
-                   margin(errors.beta, deviation, blocks) <
+           effect + margin(end.pass_error, deviation, blocks) + margin(beta, deviation, blocks) <
                matters;
   };
   // More blocks hardly ever make it greater, so the least number is found by halving.

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "reports/stats/sequential.hpp"
+
 namespace taskbench::reports::stats {
 
 /// How sure a test must be.
@@ -41,24 +43,14 @@ struct TestErrors {
 [[nodiscard]] double minimum_failing_effect(double deviation, std::size_t blocks, double epsilon,
                                             double delta, const TestErrors& errors);
 
-/// The least number of blocks after which a trial of at most `max_blocks` that ends there can fail
-/// anything at all: least_p is below what last_look (sequential.hpp) has left of alpha. With
-/// workloads above 1, that many of the 2^blocks sign patterns are, too: from there on a change need
-/// not be so great that it shows in each block alike. Empty when no number is enough.
-[[nodiscard]] std::optional<std::size_t> least_blocks(double alpha, double pass_error,
-                                                      std::size_t max_blocks,
+/// The least number of blocks after which a trial that ends there can fail anything at all: least_p
+/// is below what last_look (sequential.hpp) has left of alpha. With workloads above 1, that many of
+/// the 2^blocks sign patterns are, too: from there on a change need not be so great that it shows
+/// in each block alike. Empty when no number is enough.
+[[nodiscard]] std::optional<std::size_t> least_blocks(const TrialErrors& errors,
                                                       std::size_t workloads = 1);
 
-/// What a trial may be wrong with, over all of its looks.
-struct TrialErrors {
-  double alpha = 0.01;       ///< of a false FAIL of any workload
-  double pass_error = 0.05;  ///< of a false PASS of one workload
-  std::size_t max_blocks = 256;
-  std::size_t workloads = 1;
-  double beta = 0.2;  ///< of no verdict
-};
-
-/// About how many blocks end in a verdict with probability 1 - beta, if the effect (a log ratio)
+/// About how many blocks end in a verdict with a probability of 80 %, if the effect (a log ratio)
 /// and the deviation are what they seem and the trial ends after them: those at which an effect of
 /// ln(1 + delta) or more is minimum_failing_effect, and those at which the margin of error of a
 /// smaller one ends below ln(1 + delta), each at what last_look (sequential.hpp) has left. delta is
@@ -66,6 +58,7 @@ struct TrialErrors {
 /// near to the threshold. Throws for an effect that is not finite, too.
 [[nodiscard]] std::optional<std::size_t> blocks_needed(double deviation, double effect,
                                                        double epsilon, double delta,
-                                                       const TrialErrors& errors);
+                                                       const TrialErrors& errors,
+                                                       std::size_t workloads = 1);
 
 }  // namespace taskbench::reports::stats

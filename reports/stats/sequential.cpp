@@ -19,7 +19,8 @@ std::vector<std::size_t> look_blocks(std::size_t max_blocks) {
 
 }  // namespace
 
-std::vector<Look> looks(double alpha, double pass_error, std::size_t max_blocks) {
+std::vector<Look> looks(const TrialErrors& errors) {
+  const auto [alpha, pass_error, max_blocks] = errors;
   require_fraction(alpha, "looks: alpha");
   require_fraction(pass_error, "looks: pass_error");
   require(max_blocks > 0, "looks: no blocks");
@@ -45,9 +46,9 @@ bool is_look(std::size_t blocks, std::size_t max_blocks) {
   return std::ranges::count(look_blocks(max_blocks), blocks) > 0;
 }
 
-Look last_look(std::size_t blocks, double alpha, double pass_error, std::size_t max_blocks) {
+Look last_look(std::size_t blocks, const TrialErrors& errors) {
   Look last{blocks, 0, 0};
-  for (const Look& look : looks(alpha, pass_error, max_blocks)) {
+  for (const Look& look : looks(errors)) {
     if (look.blocks >= blocks) {
       last.alpha += look.alpha;
       last.pass_error += look.pass_error;

@@ -1,5 +1,7 @@
 #include "reports/verdict/baseline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -275,7 +277,7 @@ model::Fact<Others> others_of(const Series& series) {
   }
   if (seconds < kShortest_s) {
     return model::Fact<Others>::unknown(
-        "the processes took less than a second, too little for the kernel's counts");
+        "the processes took less than a second, too short for the kernel's counts");
   }
   others.cpus /= seconds;
   others.used = std::max(0.0, others.used / seconds);
@@ -358,23 +360,15 @@ std::vector<std::pair<std::string, stats::Spread>> spreads_of(const Series& seri
     for (const auto& process : series.processes) values.push_back(process.real_ns.at(name));
     add(name, values);
   }
-  const auto canary = [&](const std::string& name, auto part) {
+  for (const auto& [part, time_of] : kCanaryParts) {
     std::vector<double> values;
-    for (const auto& process : series.processes) {
-      values.push_back(part(process.before));
-      values.push_back(part(process.after));
+    for (const SeriesProcess& process : series.processes) {
+      for (const CanaryTimes& times : {process.before, process.after}) {
+        if (const auto ns = time_of(times)) values.push_back(*ns);
+      }
     }
-    add("canary: " + name, values);
-  };
-  canary("cpu", [](const model::CanaryTimes& times) { return times.cpu_ns; });
-  canary("memory", [](const model::CanaryTimes& times) { return times.memory_ns; });
-  canary("futex", [](const model::CanaryTimes& times) { return times.futex_ns; });
-  const auto& all = series.processes;
-  const auto hands_over = [](const auto& process) {
-    return process.before.handover_ns && process.after.handover_ns;
-  };
-  if (std::ranges::all_of(all, hands_over)) {
-    canary("handover", [](const model::CanaryTimes& times) { return *times.handover_ns; });
+    const bool always = values.size() == 2 * series.processes.size();
+    if (always) add(fmt::format("canary: {}", part), values);
   }
   return rows;
 }

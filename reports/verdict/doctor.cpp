@@ -67,11 +67,12 @@ Diagnosis quota(const DoctorFacts& facts) {
         mend};
   }
   if (!facts.cpus_allowed) {
-    return {Severity::moderate, fmt::format("{}; of how many CPUs is not known", limit), mend};
+    return {Severity::moderate, fmt::format("{}; how many CPUs there are is not known", limit),
+            mend};
   }
   if (*facts.quota->cpus < *facts.cpus_allowed) {
-    return {Severity::serious,
-            fmt::format("{}, of {} that may be used", limit, *facts.cpus_allowed), mend};
+    return {Severity::serious, fmt::format("{}, but {} may be used", limit, *facts.cpus_allowed),
+            mend};
   }
   return {Severity::ok, fmt::format("{}: as many as may be used", limit)};
 }
@@ -109,7 +110,7 @@ Diagnosis load(const DoctorFacts& facts) {
   if (facts.load_average && facts.cpus_online && *facts.load_average > 0.5 * *facts.cpus_online) {
     return {Severity::minor,
             fmt::format("{}, though the load average is {:.2f}", found, *facts.load_average),
-            "uptime, until it has gone down"};
+            "uptime, until it is lower"};
   }
   return {Severity::ok, found};
 }
@@ -121,8 +122,7 @@ Diagnosis steal(const DoctorFacts& facts) {
                                         percent(*share), facts.at_work.seconds);
   const Severity severity = by_limits(*share, 0.05, 0.01, 0.001);
   if (severity == Severity::ok) return {severity, found};
-  return {severity, found,
-          "taskbench ab (blocks of both sides), or a machine with CPUs of its own"};
+  return {severity, found, "taskbench ab (blocks of both sides), or a machine with dedicated CPUs"};
 }
 
 Diagnosis governor(const DoctorFacts& facts) {
@@ -145,7 +145,7 @@ Diagnosis thermal(const DoctorFacts& facts) {
   const auto& now = facts.at_work.thermal_throttles;
   if (now && *now > 0) {
     return {Severity::serious,
-            fmt::format("CPUs were slowed down {} times in {:.1f} s", *now, facts.at_work.seconds),
+            fmt::format("CPUs were throttled {} times in {:.1f} s", *now, facts.at_work.seconds),
             "let it cool, clean its fans; watch: sensors"};
   }
   if (facts.thermal_zones) {
@@ -163,13 +163,12 @@ Diagnosis thermal(const DoctorFacts& facts) {
         fmt::format("{}; {}", facts.thermal_throttles.reason, facts.thermal_zones.reason));
   }
   if (facts.thermal_throttles && *facts.thermal_throttles > 0) {
-    return {
-        Severity::minor,
-        fmt::format("none now; {} times since the machine was started", *facts.thermal_throttles),
-        "watch it: grep . /sys/devices/system/cpu/cpu*/thermal_throttle/*_count"};
+    return {Severity::minor,
+            fmt::format("none now; {} times since the machine booted", *facts.thermal_throttles),
+            "watch it: grep . /sys/devices/system/cpu/cpu*/thermal_throttle/*_count"};
   }
   if (!facts.thermal_throttles) return {Severity::ok, "every thermal zone is below its limit"};
-  return {Severity::ok, "none since the machine was started"};
+  return {Severity::ok, "none since the machine booted"};
 }
 
 Diagnosis memory(const DoctorFacts& facts) {
@@ -179,7 +178,7 @@ Diagnosis memory(const DoctorFacts& facts) {
       return {
           Severity::serious,
           fmt::format("{} pages were swapped in {:.1f} s", *drift->swapped_pages, drift->seconds),
-          "sudo swapoff -a (when the memory suffices), or end what uses it"};
+          "sudo swapoff -a (if there is enough memory), or end what uses it"};
     }
   }
   if (!facts.memory) return unknown(facts.memory.reason);
@@ -190,7 +189,7 @@ Diagnosis memory(const DoctorFacts& facts) {
   Severity severity = by_limits(1 - available, 0.97, 0.9, 0.9);
   if (facts.memory_stall_percent) {
     severity = std::min(severity, by_limits(*facts.memory_stall_percent, 10, 1, 0.1));
-    found += fmt::format(", tasks waited for memory {:g} % of the last 10 s",
+    found += fmt::format(", tasks waited for memory in {:g} % of the last 10 s",
                          *facts.memory_stall_percent);
   } else {
     found += fmt::format("; stalls are not known: {}", facts.memory_stall_percent.reason);
@@ -225,7 +224,7 @@ Diagnosis smt(const DoctorFacts& facts) {
   const model::SharedCores& shared = *facts.shared_cores;
   const std::string mend = "echo off | sudo tee /sys/devices/system/cpu/smt/control";
   if (shared.cores < shared.cpus) {
-    return {Severity::moderate, fmt::format("{} CPUs are {} cores", shared.cpus, shared.cores),
+    return {Severity::moderate, fmt::format("{} CPUs on {} cores", shared.cpus, shared.cores),
             mend};
   }
   if (shared.foreign_siblings > 0) {
@@ -235,7 +234,7 @@ Diagnosis smt(const DoctorFacts& facts) {
             mend};
   }
   const bool is_virtual = facts.hypervisor && *facts.hypervisor != "none";
-  return {Severity::ok, fmt::format("each CPU is a core of its own{}",
+  return {Severity::ok, fmt::format("each CPU is a separate core{}",
                                     is_virtual ? ", as the hypervisor shows it" : "")};
 }
 
@@ -243,7 +242,7 @@ Diagnosis hypervisor(const DoctorFacts& facts) {
   if (!facts.hypervisor) return unknown(facts.hypervisor.reason);
   if (*facts.hypervisor == "none") return {Severity::ok, "none"};
   return {Severity::moderate, *facts.hypervisor,
-          "taskbench ab (blocks of both sides), or a machine of your own"};
+          "taskbench ab (blocks of both sides), or a dedicated machine"};
 }
 
 Diagnosis affinity(const DoctorFacts& facts) {
@@ -254,10 +253,10 @@ Diagnosis affinity(const DoctorFacts& facts) {
   }
   if (!facts.cpus_online) return unknown(facts.cpus_online.reason);
   if (*facts.cpus_allowed < *facts.cpus_online) {
-    return {
-        Severity::minor,
-        fmt::format("{} of {} CPUs may be used", *facts.cpus_allowed, *facts.cpus_online),
-        fmt::format("taskset -c 0-{} taskbench ..., unless it is meant", *facts.cpus_online - 1)};
+    return {Severity::minor,
+            fmt::format("{} of {} CPUs may be used", *facts.cpus_allowed, *facts.cpus_online),
+            fmt::format("taskset -c 0-{} taskbench ..., unless this is intended",
+                        *facts.cpus_online - 1)};
   }
   return {Severity::ok, fmt::format("all {} CPUs may be used", *facts.cpus_allowed)};
 }
@@ -265,15 +264,15 @@ Diagnosis affinity(const DoctorFacts& facts) {
 Diagnosis aslr(const DoctorFacts& facts) {
   if (!facts.aslr) return unknown(facts.aslr.reason);
   if (facts.aslr->system_wide == 0) {
-    return {Severity::minor, "off: one layout of memory, again and again",
+    return {Severity::minor, "off: every process has the same memory layout",
             "sudo sysctl kernel.randomize_va_space=2"};
   }
   if (facts.aslr->off_for_process) {
-    return {Severity::minor, "off for this process: one layout of memory, again and again",
-            "without setarch -R (and without a debugger)"};
+    return {Severity::minor, "off for this process: its memory layout is always the same",
+            "run without setarch -R (and without a debugger)"};
   }
-  return {Severity::minor, "on: each process has another layout of memory",
-          "taskbench ab, which draws many; for single runs: setarch -R taskbench run"};
+  return {Severity::minor, "on: every process has a different memory layout",
+          "taskbench ab, which samples many; for single runs: setarch -R taskbench run"};
 }
 
 Diagnosis huge_pages(const DoctorFacts& facts) {
@@ -357,60 +356,65 @@ struct Check {
 // figures are orders of magnitude from experience with benchmarks, not measurements of this
 // machine.
 constexpr std::array<Check, 16> kChecks{{
-    {"build", "Unoptimised or checked code costs 2 to 50 times as much, and not evenly.", build},
+    {"build", "Unoptimised or instrumented code is 2 to 50 times slower, and not evenly so.",
+     build},
     {"quota",
-     "When a period's share (mostly of 100 ms) is used up, all threads stand still: a result moves "
-     "by 10 to 100 %.",
+     "Once the quota of a period (usually 100 ms) is used up, all threads stop: results move by 10 "
+     "to 100 %.",
      quota},
     {"load",
-     "Other processes take CPU time, caches and clock rate: a result moves by 5 to 50 %, that of "
-     "several workers most.",
+     "Other processes take CPU time, caches and clock rate: results move by 5 to 50 %, most with "
+     "several workers.",
      load},
     {"steal",
-     "A CPU stands still while the hypervisor runs another machine; a worker that holds the others "
-     "up then multiplies it: a result moves by the share stolen and up to ten times that.",
+     "A CPU stops while the hypervisor runs another machine, and a worker that others wait for "
+     "multiplies the delay: results move by the stolen share, or up to ten times as much.",
      steal},
     {"governor",
-     "The clock rate follows the load, and short sleeps of workers lower it: a result moves by 10 "
-     "to 40 %.",
+     "The clock rate follows the load, and short sleeps of workers lower it: results move by 10 to "
+     "40 %.",
      governor},
-    {"thermal", "A hot CPU lowers its clock rate, the later the more: a result moves by 5 to 30 %.",
-     thermal},
+    {"thermal",
+     "A hot CPU lowers its clock rate, and more so with time: results move by 5 to 30 %.", thermal},
     {"memory",
-     "A page that must be freed or read back first costs microseconds to milliseconds: single "
-     "results move by 10 % and more.",
+     "A page that must first be freed or read back costs microseconds to milliseconds: single "
+     "results move by 10 % or more.",
      memory},
     {"clock source",
-     "Others than the CPU's own counter are read through a system call or a device: 0.2 to 2 µs a "
-     "reading in place of 0.02.",
+     "Any other than the CPU's own counter is read through a system call or a device: 0.2 to 2 µs "
+     "per reading instead of 0.02.",
      clock_source},
     {"boost",
-     "The clock rate depends on heat and on how many cores are busy: a result moves by 2 to 10 %, "
-     "and several workers look worse than one.",
+     "The clock rate depends on heat and on how many cores are busy: results move by 2 to 10 %, "
+     "and "
+     "several workers look worse than one.",
      boost},
     {"smt",
-     "Two workers on one core run at 50 to 70 % each, and where the kernel puts them is luck: a "
-     "result moves by 3 to 15 %.",
+     "Two workers on one core run at 50 to 70 % each, and chance decides where the kernel puts "
+     "them: "
+     "results move by 3 to 15 %.",
      smt},
     {"hypervisor",
-     "Neighbours share caches, memory and cores, unseen: a result moves by 2 to 10 % from hour to "
-     "hour.",
+     "Neighbours that you cannot see share caches, memory and cores: results move by 2 to 10 % "
+     "from "
+     "hour to hour.",
      hypervisor},
     {"affinity",
-     "What is measured is a machine of so many CPUs: on one, stealing and wake-ups are others than "
-     "on many.",
+     "What is measured is a machine with this many CPUs: stealing and wake-ups are different on "
+     "one "
+     "than on many.",
      affinity},
     {"aslr",
      "Where code, stack and heap lie decides which cache lines collide: two processes differ by 1 "
      "to 5 %.",
      aslr},
     {"huge pages",
-     "Which memory gets huge pages is decided as it comes: 1 to 3 %, more for large heaps.",
+     "Chance decides which memory gets huge pages: results move by 1 to 3 %, more for large heaps.",
      huge_pages},
     {"counters",
-     "Moves no time; hardware counters, and so the reason of a change, are missing or partial.",
+     "Does not change times, but hardware counters, which explain changes, are missing or partial.",
      counters},
-    {"tools", "Moves no time; what they measure or draw is missing.", tools},
+    {"tools", "Does not change times, but what they measure or draw is missing.", tools},
 }};
 
 }  // namespace

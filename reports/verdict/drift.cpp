@@ -68,7 +68,7 @@ model::Drift drift_over(std::span<const model::ProcessSample> samples) {
     const auto used = seconds_of(part);
     if (!all || !used) return model::Fact<double>::unknown(unknown);
     if (*all <= 0 || drift.seconds < kShortestShare_s) {
-      return model::Fact<double>::unknown("it took too short a time for the kernel's ticks");
+      return model::Fact<double>::unknown("it was too short for the kernel's ticks");
     }
     return model::Fact<double>::known(std::clamp(*used / *all, 0.0, 1.0));
   };
@@ -96,8 +96,8 @@ std::vector<Movement> movements(const model::Drift& drift) {
     }
   }
   add_count(moved, "thermal_throttles", drift.thermal_throttles,
-            "a CPU was slowed down once for its heat",
-            "CPUs were slowed down {} times for their heat");
+            "a CPU was throttled once because of heat",
+            "CPUs were throttled {} times because of heat");
   add_count(moved, "quota_throttles", drift.quota_throttles, "the CPU quota was used up once",
             "the CPU quota was used up {} times");
   add_count(moved, "swapped_pages", drift.swapped_pages, "a page was swapped",

@@ -152,8 +152,7 @@ std::string why_not_counted(const InstructionSide& side) {
 }
 
 std::string seeds_text(const std::set<std::uint64_t>& seeds) {
-  return seeds.empty() ? "a seed that is not known"
-                       : fmt::format("--seed {}", fmt::join(seeds, " and "));
+  return seeds.empty() ? "an unknown seed" : fmt::format("--seed {}", fmt::join(seeds, " and "));
 }
 
 /// Empty where the counts of both sides are of one schedule. The workers' turns are drawn from the
@@ -243,7 +242,7 @@ std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
   if (can_fail && row.high) return "the interval holds changes that matter and changes that do not";
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
-  return fmt::format("too few processes: {} and {}, about {} a side are needed{}", row.base_files,
+  return fmt::format("too few processes: {} and {}; about {} a side are needed{}", row.base_files,
                      row.head_files, needed,
                      rows > 1 ? fmt::format(" for {} benchmarks", rows) : "");
 }

@@ -36,21 +36,17 @@ void store_interval(const MetricSeries& series, double pass_error, MetricVerdict
 }
 
 /// What a trial that ends after so many blocks has left to spend: as `detectable` is defined.
-void store_power(const MetricSeries& series, double effect, const TrialPromise& promise,
+void store_power(const MetricSeries& series, double effect, const stats::TrialErrors& errors,
                  std::size_t workloads, MetricVerdict& row) {
   const std::size_t blocks = series.differences.size();
   if (blocks < 2) return;
   const double deviation = stats::robust_deviation(series.differences);
-  const stats::Look end =
-      stats::last_look(blocks, promise.alpha, promise.pass_error, promise.max_blocks);
+  const stats::Look end = stats::last_look(blocks, errors);
   if (end.alpha <= 0) return;  // more blocks than the trial may have
   row.detectable = finite(stats::minimum_failing_effect(
       deviation, blocks, row.epsilon, row.delta, {.alpha = end.alpha, .workloads = workloads}));
-  row.blocks_needed = stats::blocks_needed(deviation, effect, row.epsilon, row.delta,
-                                           {.alpha = promise.alpha,
-                                            .pass_error = promise.pass_error,
-                                            .max_blocks = promise.max_blocks,
-                                            .workloads = workloads});
+  row.blocks_needed =
+      stats::blocks_needed(deviation, effect, row.epsilon, row.delta, errors, workloads);
 }
 
 }  // namespace
@@ -58,7 +54,8 @@ void store_power(const MetricSeries& series, double effect, const TrialPromise& 
 double interval_level_of(double pass_error) { return 1 - 2 * pass_error; }
 
 std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
-                                        const TrialPromise& promise, const stats::Look& look) {
+                                        const stats::TrialErrors& errors, std::uint64_t seed,
+                                        const stats::Look& look) {
   if (series.empty()) return {};
   std::vector<std::vector<double>> d;
   std::vector<double> shifts;
@@ -66,8 +63,8 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     d.push_back(each.differences);
     shifts.push_back(std::log1p(each.epsilon));
   }
-  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, promise.seed);
-  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, promise.seed);
+  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, seed);
+  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, seed);
   std::vector<MetricVerdict> rows;
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricVerdict row;
@@ -75,14 +72,14 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     row.epsilon = series[i].epsilon;
     row.delta = std::max(series[i].delta, row.epsilon);
     row.alpha = look.alpha;
-    row.interval_level = interval_level_of(promise.pass_error);
+    row.interval_level = interval_level_of(errors.pass_error);
     const double effect = stats::hodges_lehmann(d[i]);
     row.change = relative(effect);
     store_levels(series[i], effect, row);
-    store_interval(series[i], promise.pass_error, row);
+    store_interval(series[i], errors.pass_error, row);
     row.p = slower.p[i];
     row.p_adjusted = slower.p_adjusted[i];
-    store_power(series[i], effect, promise, series.size(), row);
+    store_power(series[i], effect, errors, series.size(), row);
     const Decision decision =
         decide({.effect = effect,
                 .p_slower_adjusted = slower.p_adjusted[i],

@@ -49,20 +49,12 @@ struct MetricSeries {
   double delta = 0;
 };
 
-/// What a trial may be wrong with, as its setup says.
-struct TrialPromise {
-  double alpha = 0.01;
-  double pass_error = 0.05;
-  std::size_t max_blocks = 256;
-  std::uint64_t seed = 0;
-};
-
 /// Of the intervals that are shown: a one-sided bound at all of pass_error is their upper end.
 [[nodiscard]] double interval_level_of(double pass_error);
 
 /// One verdict for each series, by what the look may spend. All series have the look's blocks.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
-                                                      const TrialPromise& promise,
-                                                      const stats::Look& look);
+                                                      const stats::TrialErrors& errors,
+                                                      std::uint64_t seed, const stats::Look& look);
 
 }  // namespace taskbench::reports::verdict

@@ -79,9 +79,8 @@ model::NoiseCalibration noise_of(const std::vector<std::string>& copies,
 std::optional<double> detectable(const model::BenchmarkNoise& noise, std::size_t benchmarks,
                                  std::size_t blocks, double alpha, double delta) {
   if (blocks < 2) return std::nullopt;
-  const model::PairedSetup defaults;
   const double spent_last =
-      stats::last_look(blocks, alpha, defaults.pass_error, model::kDefaultMaxBlocks).alpha;
+      stats::last_look(blocks, {.alpha = alpha, .max_blocks = model::kDefaultMaxBlocks}).alpha;
   const double effect =
       stats::minimum_failing_effect(noise.deviation, blocks, noise.epsilon, delta,
                                     {.alpha = spent_last, .workloads = benchmarks});

@@ -24,9 +24,8 @@ std::size_t most_blocks(const PairedTrial& trial) {
   return static_cast<std::size_t>(trial.setup.max_blocks);
 }
 
-TrialPromise promise_of(const PairedTrial& trial) {
-  const auto& setup = trial.setup;
-  return {setup.alpha, setup.pass_error, most_blocks(trial), setup.seed};
+stats::TrialErrors errors_of(const PairedTrial& trial) {
+  return {trial.setup.alpha, trial.setup.pass_error, most_blocks(trial)};
 }
 
 std::optional<double> wall_time(const model::ProcessSample& sample, const std::string& benchmark) {
@@ -97,8 +96,9 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
     cpu.push_back(*std::move(series));
     with_cpu.push_back(wall.size() - 1);
   }
-  const std::vector<MetricVerdict> times = judge_metric(wall, promise_of(trial), look);
-  const std::vector<MetricVerdict> cpu_times = judge_metric(cpu, promise_of(trial), look);
+  const std::vector<MetricVerdict> times = judge_metric(wall, errors_of(trial), setup.seed, look);
+  const std::vector<MetricVerdict> cpu_times =
+      judge_metric(cpu, errors_of(trial), setup.seed, look);
   std::vector<BenchmarkVerdict> rows;
   for (std::size_t i = 0; i < times.size(); ++i) {
     BenchmarkVerdict row;
@@ -162,17 +162,14 @@ Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
 
 /// At which blocks the trial is judged, and by what each look may spend.
 std::vector<stats::Look> looks_of(const PairedTrial& trial) {
-  const auto& setup = trial.setup;
   const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
   // An end that the data had no part in comes in place of the look at just as many blocks.
   const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
   std::vector<stats::Look> looks;
-  for (const stats::Look& look : stats::looks(setup.alpha, setup.pass_error, most_blocks(trial))) {
+  for (const stats::Look& look : stats::looks(errors_of(trial))) {
     if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
   }
-  if (is_last && blocks > 0) {
-    looks.push_back(stats::last_look(blocks, setup.alpha, setup.pass_error, most_blocks(trial)));
-  }
+  if (is_last && blocks > 0) looks.push_back(stats::last_look(blocks, errors_of(trial)));
   return looks;
 }
 
@@ -205,13 +202,13 @@ int blocks_within(const PairedTrial& trial, double budget_s) {
 }
 
 Reach reach_of(const PairedTrial& trial, int blocks) {
-  const auto& setup = trial.setup;
   Reach reach;
   reach.blocks = blocks;
   // More blocks than the trial may have are an answer, too.
-  const auto most = std::max<std::size_t>(most_blocks(trial), model::kDefaultMaxBlocks);
-  reach.least = stats::least_blocks(setup.alpha, setup.pass_error, most);
-  reach.steady = stats::least_blocks(setup.alpha, setup.pass_error, most, setup.benchmarks.size());
+  stats::TrialErrors errors = errors_of(trial);
+  errors.max_blocks = std::max<std::size_t>(errors.max_blocks, model::kDefaultMaxBlocks);
+  reach.least = stats::least_blocks(errors);
+  reach.steady = stats::least_blocks(errors, trial.setup.benchmarks.size());
   const auto complete = static_cast<std::size_t>(complete_blocks(trial));
   for (std::size_t i = 0; i < complete * model::kBlockSize; ++i) {
     reach.block_s += trial.samples[i].took_s / static_cast<double>(complete);

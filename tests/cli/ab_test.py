@@ -186,7 +186,7 @@ class RealGoogleBenchmark(AbTest):
         expected = {
             "BM_aggregates/1": "reports only aggregates of it (ReportAggregatesOnly)",
             "BM_no_time/iterations:3/manual_time": '"real_time": 0.0',
-            "BM_twice/1": "two benchmarks of the name",
+            "BM_twice/1": "two benchmarks named",
         }
         self.assertEqual(set(reasons), set(expected))
         for name, says in expected.items():

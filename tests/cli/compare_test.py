@@ -219,7 +219,7 @@ class Refusals(CompareTest):
             {"event": "instructions-exact", "values": [0, 0, 0]}]}]}
         self.write("bad", json.dumps(document))
         self.refuse("", {
-            "compare good bad": "bad: 'x' has 0 instructions an iteration",
+            "compare good bad": "bad: 'x' has 0 instructions per iteration",
             "report bad --out out": "bad: 'x' has 0 instructions",
         })
 

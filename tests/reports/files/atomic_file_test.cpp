@@ -184,7 +184,7 @@ TEST_F(AtomicFile, failing_disk_leaves_the_old_file_and_says_what_failed) {
   put(folder_ / "f", "old");
   sync_watch = {true, EIO, folder_ / "f", {}};
   const WriteOutcome outcome = write_atomically(folder_ / "f", "new");
-  EXPECT_TRUE(contains(outcome.error, "cannot bring a file to the disk")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, "cannot sync a file to the disk")) << outcome.error;
   EXPECT_EQ(content_of(folder_ / "f"), "old");
   EXPECT_EQ(entries(), std::vector<std::string>{"f"});
 }
@@ -468,7 +468,7 @@ TEST_F(AtomicFile, pipe_without_a_reader_is_a_message_and_not_a_signal) {
     ::close(ends[0]);
     return write_atomically("/dev/stdout", "x").error;
   });
-  EXPECT_TRUE(contains(result, "nobody reads from it any more")) << result;
+  EXPECT_TRUE(contains(result, "nobody is reading from it any more")) << result;
 }
 
 TEST_F(AtomicFile, signals_are_as_before_afterwards) {

@@ -75,7 +75,7 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
     EXPECT_TRUE(contains(message, expected));
     if (expected == "nothing was thrown") continue;
     EXPECT_EQ(message.find("ci/baselines/k/n.json: "), 0U) << message;
-    EXPECT_TRUE(contains(message, "save the baseline anew"));
+    EXPECT_TRUE(contains(message, "save the baseline again"));
   }
 }
 

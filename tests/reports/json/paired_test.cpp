@@ -100,7 +100,7 @@ TEST(PairedReader, refuses_what_was_damaged) {
   const std::string cut = complaint(text.substr(0, text.size() / 2));
   EXPECT_TRUE(cut.starts_with("r.json: not a sound report of `taskbench ab`: it is not valid JSON"))
       << cut;
-  EXPECT_TRUE(cut.ends_with(": it is cut off there; write it anew")) << cut;
+  EXPECT_TRUE(cut.ends_with(": it is cut off there; create it again")) << cut;
   for (const auto& [from, to, says] :
        std::initializer_list<std::tuple<const char*, const char*, const char*>>{
            {"\"taskbench_paired\": 1", "\"taskbench_paired\": 2", "is 2; this taskbench reads"},
@@ -110,7 +110,7 @@ TEST(PairedReader, refuses_what_was_damaged) {
            {"\"blocks\": 8", "\"blocks\": 9", "'blocks' is not a whole number from 0 to 8"},
            {"\"max_blocks\": 8", "\"max_blocks\": true",
             "r.json: not a sound report of `taskbench ab`: field 'setup.max_blocks' is not a whole "
-            "number from 1 to 1000000; write it anew"},
+            "number from 1 to 1000000; create it again"},
            {"\"sort\": 100.0", "\"sort\": true", "field 'samples[0].real_ns.sort' is not a "},
            {"\"took_s\": 0.1", "\"took_s\": 1e999", "holds a number that is too large"},
            {"\"samples\": [", "\"samples\": null, \"x\": [", "'samples' is not an array"},

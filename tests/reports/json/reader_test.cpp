@@ -123,7 +123,7 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
   EXPECT_SAYS(" \n", "is empty");
   EXPECT_SAYS(kSound.substr(0, 700), "is not valid JSON, at line");
   EXPECT_SAYS(kSound.substr(0, 700), "it is cut off there");
-  EXPECT_SAYS("[1]", "it is not even an object");
+  EXPECT_SAYS("[1]", "it is not a JSON object");
   EXPECT_SAYS(R"({"results": []})", "hyperfine");
   EXPECT_SAYS(R"({"machine_info": {}, "benchmarks": {}})", "pytest-benchmark");
   EXPECT_SAYS(R"({"a": 1})", "--benchmark_out_format=json");
@@ -166,19 +166,19 @@ TEST(reader_test, exact_counts_that_no_program_takes_are_refused) {
     EXPECT_SAYS(with_counts(model::kInstructionsExact, counts), "r.json: 'BM_sort/8' has ");
   }
   EXPECT_SAYS(with_counts(model::kInstructionsExact, "[0]"),
-              "has 0 instructions an iteration, which no program takes");
+              "has 0 instructions per iteration, which no program takes");
   EXPECT_EQ(failure(with_counts(model::kInstructionsExact, "[0.25, 1000]")), "nothing was thrown");
   EXPECT_EQ(failure(with_counts("page-faults", "[0, 0]")), "nothing was thrown");
 }
 
 TEST(reader_test, two_benchmarks_of_one_name_are_refused) {
   const std::string same_index = changed("\"repetition_index\": 1", "\"repetition_index\": 0");
-  EXPECT_SAYS(same_index, "has two benchmarks of the name 'BM_sort/8'");
+  EXPECT_SAYS(same_index, "has two benchmarks named 'BM_sort/8'");
   std::string other_family(kSound);
   other_family.replace(other_family.rfind("\"family_index\": 0, \"per_family_instance_index\": 0,\n"
                                           "     \"run_name\": \"BM_sort/8\", \"run_type\": \"iter"),
                        17, "\"family_index\": 1");
-  EXPECT_SAYS(other_family, "has two benchmarks of the name");
+  EXPECT_SAYS(other_family, "has two benchmarks named");
 }
 
 TEST(reader_test, files_that_are_none_are_told) {

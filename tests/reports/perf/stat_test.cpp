@@ -18,6 +18,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <string>
 
 namespace taskbench::reports::perf {
@@ -37,19 +38,54 @@ PerfOutput parsed(const std::string& name) {
   return output;
 }
 
-TEST(perf_stat_test, without_pmu_software_events_have_values_and_hardware_events_a_reason) {
-  const PerfOutput output = parsed("6.1-without-pmu.txt");
-  ASSERT_EQ(output.counts.size(), 7U);
-  EXPECT_EQ(output.counts[0].event, "cycles");
-  EXPECT_FALSE(output.counts[0].value);
-  EXPECT_EQ(output.counts[0].unavailable, "not supported by this machine");
-  EXPECT_EQ(output.counts[2].event, "task-clock");
-  EXPECT_EQ(output.counts[2].unit, "ns");
-  EXPECT_DOUBLE_EQ(*output.counts[2].value, 697093);
-  EXPECT_DOUBLE_EQ(*output.counts[4].value, 0);  // a zero that was counted
-  EXPECT_EQ(output.counts[4].unavailable, "");
-  EXPECT_EQ(output.counts[6].event, "sched:sched_switch");
-  EXPECT_FALSE(output.counts[6].user_only);
+TEST(perf_stat_test, what_each_version_and_machine_counted_is_read) {
+  const std::string unsupported = "not supported by this machine";
+  struct Row {
+    const char* file;
+    std::size_t counts;
+    std::size_t place;
+    const char* event;
+    std::optional<double> value;
+    std::string unavailable{};
+    double share = 1;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {"6.1-without-pmu.txt", 7, 0, "cycles", {}, unsupported},
+           {"6.1-without-pmu.txt", 7, 2, "task-clock", 697093},
+           {"6.1-without-pmu.txt", 7, 4, "cpu-migrations", 0},  // a zero that was counted
+           {"6.1-without-pmu-fields.txt", 3, 0, "cycles", {}, unsupported},
+           {"6.1-without-pmu-fields.txt", 3, 1, "task-clock", 570000},
+           {"6.1-without-pmu-fields.txt", 3, 2, "context-switches", 0},
+           // Metrics between the events are passed over.
+           {"6.0-with-pmu.txt", 10, 7, "instructions", 150684},
+           {"6.0-with-pmu.txt", 10, 8, "branches", 29735},
+           {"6.0-with-pmu.txt", 10, 9, "branch-misses", {}, "not counted"},
+           {"6.5-with-pmu.txt", 8, 4, "cycles", 48433482},
+           // Of multiplexed events, for a share of the time.
+           {"6.x-with-pmu-fields.txt", 14, 7, "instructions", 944044714, "", 0.75},
+           {"6.x-with-pmu-fields.txt", 14, 12, "LLC-loads", {}, unsupported},
+           {"6.x-not-counted-fields.txt", 14, 10, "L1-dcache-loads", {}, "not counted"},
+           // Events of hybrid CPUs keep their PMU.
+           {"6.5-hybrid.txt", 8, 4, "cpu_core/cycles/", 18685492},
+           {"6.5-hybrid.txt", 8, 5, "cpu_atom/cycles/", 255620352, "", 0.54},
+           {"6.13-hybrid.txt", 2, 0, "cpu_atom/branch-misses/", {}, "not counted"},
+           // A comma after the last field.
+           {"6.13-comma.txt", 5, 1, "topdown-retiring", 3817732},
+           {"6.13-comma.txt", 5, 4, "topdown-bad-spec", 1418181},
+       }) {
+    SCOPED_TRACE(row.file);
+    const PerfOutput output = parsed(row.file);
+    ASSERT_EQ(output.counts.size(), row.counts);
+    const PerfCount& count = output.counts[row.place];
+    EXPECT_EQ(count.event, row.event);
+    EXPECT_EQ(count.value, row.value);
+    EXPECT_EQ(count.unavailable, row.unavailable);
+    if (row.value) {
+      EXPECT_EQ(count.counted_share, row.share);
+    }
+  }
+  EXPECT_EQ(parse_perf_stat(R"({"counter-value" : 1006642462, "event" : "x"})").counts[0].value,
+            1006642462);
 }
 
 TEST(perf_stat_test, user_only_is_labelled_and_what_happens_in_the_kernel_is_no_zero) {
@@ -128,43 +164,6 @@ TEST(perf_stat_test, not_counted_is_not_not_supported) {
   }
 }
 
-TEST(perf_stat_test, fields_are_read_like_json) {
-  const PerfOutput output = parsed("6.1-without-pmu-fields.txt");
-  ASSERT_EQ(output.counts.size(), 3U);
-  EXPECT_EQ(output.counts[0].unavailable, "not supported by this machine");
-  EXPECT_DOUBLE_EQ(*output.counts[1].value, 570000);
-  EXPECT_EQ(output.counts[1].unit, "ns");
-  EXPECT_DOUBLE_EQ(*output.counts[2].value, 0);
-}
-
-TEST(perf_stat_test, metrics_between_the_events_are_passed_over) {
-  const PerfOutput before_6_1 = parsed("6.0-with-pmu.txt");
-  ASSERT_EQ(before_6_1.counts.size(), 10U);
-  EXPECT_EQ(before_6_1.counts[7].event, "instructions");
-  EXPECT_DOUBLE_EQ(*before_6_1.counts[7].value, 150684);
-  EXPECT_DOUBLE_EQ(*before_6_1.counts[8].value, 29735);
-  EXPECT_EQ(before_6_1.counts[9].unavailable, "not counted");
-  const PerfOutput groups = parsed("6.5-with-pmu.txt");
-  ASSERT_EQ(groups.counts.size(), 8U);
-  EXPECT_EQ(groups.counts[0].unit, "ns");
-  EXPECT_DOUBLE_EQ(*groups.counts[4].value, 48433482);
-  EXPECT_EQ(groups.counts[7].event, "branch-misses");
-}
-
-TEST(perf_stat_test, multiplexed_counts_have_the_share_of_the_time) {
-  const PerfOutput output = parsed("6.x-with-pmu-fields.txt");
-  ASSERT_EQ(output.counts.size(), 14U);
-  EXPECT_DOUBLE_EQ(output.counts[3].counted_share, 1);
-  EXPECT_EQ(output.counts[7].event, "instructions");
-  EXPECT_DOUBLE_EQ(*output.counts[7].value, 944044714);
-  EXPECT_DOUBLE_EQ(output.counts[7].counted_share, 0.75);
-  EXPECT_EQ(output.counts[12].unavailable, "not supported by this machine");
-  const PerfOutput too_short = parsed("6.x-not-counted-fields.txt");
-  ASSERT_EQ(too_short.counts.size(), 14U);
-  EXPECT_EQ(too_short.counts[10].event, "L1-dcache-loads");
-  EXPECT_EQ(too_short.counts[10].unavailable, "not counted");
-}
-
 TEST(perf_stat_test, numbers_that_are_no_json_numbers_do_no_harm) {
   for (const char* word : {"-nan", "nan", "inf", "-inf", "\"nan\""}) {
     const PerfOutput output =
@@ -175,31 +174,6 @@ TEST(perf_stat_test, numbers_that_are_no_json_numbers_do_no_harm) {
     ASSERT_EQ(output.counts.size(), 1U) << word;
     EXPECT_DOUBLE_EQ(*output.counts[0].value, 12);
   }
-}
-
-TEST(perf_stat_test, events_of_hybrid_cpus_keep_their_pmu) {
-  const PerfOutput output = parsed("6.5-hybrid.txt");
-  ASSERT_EQ(output.counts.size(), 8U);
-  EXPECT_EQ(output.counts[4].event, "cpu_core/cycles/");
-  EXPECT_DOUBLE_EQ(*output.counts[4].value, 18685492);
-  EXPECT_FALSE(output.counts[4].user_only);
-  EXPECT_EQ(output.counts[5].event, "cpu_atom/cycles/");
-  EXPECT_DOUBLE_EQ(output.counts[5].counted_share, 0.54);
-  const PerfOutput one_kind = parsed("6.13-hybrid.txt");
-  ASSERT_EQ(one_kind.counts.size(), 2U);
-  EXPECT_EQ(one_kind.counts[0].event, "cpu_atom/branch-misses/");
-  EXPECT_EQ(one_kind.counts[0].unavailable, "not counted");
-  EXPECT_DOUBLE_EQ(*one_kind.counts[1].value, 6326);
-}
-
-TEST(perf_stat_test, comma_after_the_last_field_and_values_that_are_numbers) {
-  const PerfOutput output = parsed("6.13-comma.txt");
-  ASSERT_EQ(output.counts.size(), 5U);
-  EXPECT_DOUBLE_EQ(*output.counts[1].value, 3817732);
-  EXPECT_DOUBLE_EQ(*output.counts[4].value, 1418181);
-  const PerfOutput number = parse_perf_stat(R"({"counter-value" : 1006642462, "event" : "x"})");
-  ASSERT_EQ(number.counts.size(), 1U);
-  EXPECT_DOUBLE_EQ(*number.counts[0].value, 1006642462);
 }
 
 TEST(perf_stat_test, every_cut_of_a_file_is_read_or_named_as_damage) {

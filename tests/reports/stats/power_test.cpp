@@ -85,12 +85,12 @@ TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
 
 // 2^-7 < 1 % < 2^-6; forty workloads take 40 / 2^12, and one of alpha's 56 parts is spent at 8.
 TEST(LeastBlocks, is_where_the_first_outcome_can_fail) {
-  EXPECT_EQ(least_blocks(0.01, 0.05, 256), 7U);
-  EXPECT_EQ(least_blocks(0.05, 0.05, 256), 5U);
-  EXPECT_EQ(least_blocks(0.01, 0.05, 256, 40), 12U);
-  EXPECT_EQ(least_blocks(0.01, 0.05, 6), std::nullopt);
-  EXPECT_EQ(least_blocks(1e-5, 0.05, 256), std::nullopt) << "ten thousand flips do not tell";
-  EXPECT_TRUE(least_blocks(0.01, 0.05, 256, 500)) << "of many blocks no workload's floor is left";
+  EXPECT_EQ(least_blocks({0.01, 0.05, 256}), 7U);
+  EXPECT_EQ(least_blocks({0.05, 0.05, 256}), 5U);
+  EXPECT_EQ(least_blocks({0.01, 0.05, 256}, 40), 12U);
+  EXPECT_EQ(least_blocks({0.01, 0.05, 6}), std::nullopt);
+  EXPECT_EQ(least_blocks({1e-5, 0.05, 256}), std::nullopt) << "ten thousand flips do not tell";
+  EXPECT_TRUE(least_blocks({0.01, 0.05, 256}, 500)) << "of many blocks no workload's floor is left";
 }
 
 TEST(BlocksNeeded, are_never_fewer_than_can_fail_or_pass) {
@@ -100,11 +100,9 @@ TEST(BlocksNeeded, are_never_fewer_than_can_fail_or_pass) {
 }
 
 TEST(BlocksNeeded, grow_with_the_number_of_workloads_where_something_is_slower) {
-  TrialErrors errors;
-  const auto one = blocks_needed(.2, std::log(1.2), .01, .03, errors);
-  errors.workloads = 40;
-  EXPECT_GT(blocks_needed(.2, std::log(1.2), .01, .03, errors).value(), one.value() + 5);
-  EXPECT_EQ(blocks_needed(.2, 0, .01, .03, errors), blocks_needed(.2, 0, .01, .03, {}))
+  const auto one = blocks_needed(.2, std::log(1.2), .01, .03, {});
+  EXPECT_GT(blocks_needed(.2, std::log(1.2), .01, .03, {}, 40).value(), one.value() + 5);
+  EXPECT_EQ(blocks_needed(.2, 0, .01, .03, {}, 40), blocks_needed(.2, 0, .01, .03, {}))
       << "a PASS is each workload's own";
 }
 
@@ -117,7 +115,7 @@ TEST(BlocksNeeded, are_enough_for_four_trials_in_five) {
     const std::size_t needed = blocks_needed(0.06, effect, .01, .03, {}).value();
     const auto decided = [&](std::size_t blocks) {
       Noise noise(kSeed);
-      const Look end = last_look(blocks, .01, .05, 256);
+      const Look end = last_look(blocks, {.01, .05, 256});
       int count = 0;
       for (int trial = 0; trial < kTrials; ++trial) {
         std::vector<double> differences = noise.normals(blocks);

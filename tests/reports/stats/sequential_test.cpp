@@ -29,7 +29,7 @@ double pass_error_of(const std::vector<Look>& table) {
 }
 
 TEST(Looks, of_64_blocks_spend_the_errors_as_specified) {
-  const std::vector<Look> table = looks(0.01, 0.05, 64);
+  const std::vector<Look> table = looks({0.01, 0.05, 64});
   constexpr std::array kAlpha = {0.0005, 0.0015, 0.003, 0.005};
   constexpr std::array kPassError = {0.005, 0.01, 0.015, 0.02};
   constexpr std::array<std::size_t, 4> kBlocks = {8, 16, 32, 64};
@@ -44,7 +44,7 @@ TEST(Looks, of_64_blocks_spend_the_errors_as_specified) {
 TEST(Looks, come_at_each_doubling_and_at_the_most_blocks) {
   const auto blocks = [](std::size_t most) {
     std::vector<std::size_t> result;
-    for (const Look& look : looks(0.01, 0.05, most)) {
+    for (const Look& look : looks({0.01, 0.05, most})) {
       result.push_back(look.blocks);
       EXPECT_TRUE(is_look(look.blocks, most));
     }
@@ -61,7 +61,7 @@ TEST(Looks, come_at_each_doubling_and_at_the_most_blocks) {
 
 TEST(Looks, spend_just_what_there_is_and_no_late_look_less_than_one_before) {
   for (const std::size_t most : {1U, 8U, 12U, 64U, 100U, 1000U}) {
-    const std::vector<Look> table = looks(0.03, 0.2, most);
+    const std::vector<Look> table = looks({0.03, 0.2, most});
     EXPECT_NEAR(alpha_of(table), 0.03, 1e-15) << most;
     EXPECT_NEAR(pass_error_of(table), 0.2, 1e-15) << most;
     for (std::size_t i = 1; i < table.size(); ++i) {
@@ -77,14 +77,14 @@ TEST(Looks, first_one_can_pass_but_not_fail_whatever_is_the_most) {
   const std::vector<std::vector<double>> clear = {{1, 2, 3, 4, 5, 6, 7, 8}};
   const std::array shifts = {0.0};
   for (const std::size_t most : {64U, 256U, 1000U}) {
-    const Look first = looks(0.01, 0.05, most).front();
+    const Look first = looks({0.01, 0.05, most}).front();
     EXPECT_GT(sign_flip_test(clear, shifts, Direction::slower, kSeed).p.front(), first.alpha);
     EXPECT_EQ(upper_bound(clear.front(), first.pass_error), 8);
   }
 }
 
 TEST(LastLook, spends_what_the_looks_before_it_left) {
-  const auto last = [](std::size_t blocks) { return last_look(blocks, 0.01, 0.05, 64); };
+  const auto last = [](std::size_t blocks) { return last_look(blocks, {0.01, 0.05, 64}); };
   EXPECT_NEAR(last(5).alpha, 0.01, 1e-15);
   EXPECT_NEAR(last(8).alpha, 0.01, 1e-15);
   EXPECT_NEAR(last(9).alpha, 0.0095, 1e-15);
@@ -110,7 +110,7 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
     bool alarm = false;
     bool passed = false;
     for (const Look& look :
-         {looks(kAlpha, kPassError, 64)[0], last_look(12, kAlpha, kPassError, 64)}) {
+         {looks({kAlpha, kPassError, 64})[0], last_look(12, {kAlpha, kPassError, 64})}) {
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(look.blocks);
       const std::vector<std::vector<double>> seen = {{all.begin(), end}};
       alarm = alarm ||
@@ -127,10 +127,10 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
 }
 
 TEST(Looks, rejects_errors_that_are_none) {
-  EXPECT_THROW((void)looks(0, 0.05, 64), std::invalid_argument);
-  EXPECT_THROW((void)looks(0.01, 1, 64), std::invalid_argument);
-  EXPECT_THROW((void)looks(0.01, 0.05, 0), std::invalid_argument);
-  EXPECT_THROW((void)last_look(8, std::numeric_limits<double>::quiet_NaN(), 0.05, 64),
+  EXPECT_THROW((void)looks({0, 0.05, 64}), std::invalid_argument);
+  EXPECT_THROW((void)looks({0.01, 1, 64}), std::invalid_argument);
+  EXPECT_THROW((void)looks({0.01, 0.05, 0}), std::invalid_argument);
+  EXPECT_THROW((void)last_look(8, {std::numeric_limits<double>::quiet_NaN(), 0.05, 64}),
                std::invalid_argument);
 }
 

@@ -116,7 +116,7 @@ TEST(paired_test, a_change_as_great_as_detectable_fails_in_four_of_five_trials) 
   constexpr double kNoise = 0.05;  // of a process, and so of a block's difference
   for (const auto& [blocks, most] : {std::pair{24, 256}, std::pair{32, 32}}) {
     const auto n = static_cast<std::size_t>(blocks);
-    const double alpha = stats::last_look(n, 0.01, 0.05, static_cast<std::size_t>(most)).alpha;
+    const double alpha = stats::last_look(n, {0.01, 0.05, static_cast<std::size_t>(most)}).alpha;
     const double change = stats::minimum_failing_effect(kNoise, n, 0.01, 0.03, {alpha});
     int failed = 0;
     for (std::uint64_t seed = 0; seed < kTrials; ++seed) {
