@@ -16,9 +16,10 @@ inline const mc::Options kNoWeakFailures{.weak_failures = 0};
 /// Fails the test with the trace and what happened, unless `body` holds in every execution.
 inline mc::Result holds(const std::function<void()>& body, const mc::Options& options = {}) {
   mc::Result result = mc::check(options, body);
-  EXPECT_FALSE(result.failed) << result.message << "\nMC_TRACE=" << result.trace << '\n'
+  EXPECT_FALSE(result.failed) << result.message << "\nMC_SEED=" << result.seed
+                              << "\nMC_TRACE=" << result.trace << '\n'
                               << result.events;
-  EXPECT_TRUE(result.complete || options.search == mc::Search::random);
+  EXPECT_TRUE(result.complete || options.search != mc::Search::exhaustive);
   std::printf("%llu executions, %llu pruned, depth %d, %.0f a second\n",
               static_cast<unsigned long long>(result.executions),
               static_cast<unsigned long long>(result.pruned), result.depth,

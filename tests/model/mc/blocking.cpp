@@ -66,6 +66,7 @@ bool Engine::sleep_on(Index index, bool has_deadline, Where where) {
   operation.kind = Kind::sleep;
   operation.where = where;
   operation.may_time_out = has_deadline && options_.timeouts;
+  operation.place = index;
   operation.depends(object(places_[index].queue_object), true);
   arrive(operation);
   log(operation, me().woken ? "woken" : "timed out");
@@ -92,6 +93,7 @@ bool Engine::wait(const void* condition, const void* mutex, bool has_deadline, W
   operation.kind = Kind::wait;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(condition) - places_.data());
+  operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   unlock(mutex);
@@ -111,6 +113,7 @@ void Engine::notify(const void* condition, bool all, Where where) {
   operation.kind = Kind::notify;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(condition) - places_.data());
+  operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   log(operation, all ? "all" : "one");
@@ -124,6 +127,7 @@ bool Engine::futex_wait(const void* word, std::uint64_t raw, std::uint64_t expec
   operation.where = where;
   const Index place = static_cast<Index>(&location_at(word, raw, where) - places_.data());
   operation.depends(object(places_[place].object), false);
+  operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   // The kernel's look at the word comes after whatever was stored before somebody woke.
@@ -144,6 +148,7 @@ void Engine::futex_wake(const void* word, Where where) {
   operation.kind = Kind::notify;
   operation.where = where;
   const Index place = static_cast<Index>(&place_at(word) - places_.data());
+  operation.place = place;
   operation.depends(object(places_[place].queue_object), true);
   arrive(operation);
   log(operation, "futex");
@@ -172,6 +177,7 @@ int Engine::spawn(std::function<void()> body, Where where) {
   const int number = thread_count_++;
   ThreadState& thread = threads_[number];
   thread.begin();
+  thread.priority = options_.search == Search::pct ? random_() : 0;
   thread.body = std::move(body);
   thread.known.join(me().known);
   thread.events = me().events;

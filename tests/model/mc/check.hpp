@@ -23,13 +23,15 @@ namespace mc {
 enum class Search : std::uint8_t {
   exhaustive,  ///< every execution that differs in the order of two operations that matter
   random,      ///< `executions` of them, each choice drawn
+  pct,         ///< likewise, but threads run by drawn priorities, of which few change on the way
 };
 
 struct Options {
   int preemptions = -1;  ///< most switches away from a thread that could go on; -1: any number
   Search search = Search::exhaustive;
   std::uint64_t executions = UINT64_MAX;  ///< then stop
-  std::uint64_t seed = 1;                 ///< of a random search
+  std::uint64_t seed = 1;                 ///< of what is drawn; MC_SEED, if it is set
+  int depth = 3;                          ///< of pct: one more than the changes of a priority
   int spurious = 0;                       ///< wake-ups for no reason, in one execution
   int weak_failures = 1;                  ///< of weak compare-exchanges for no reason, likewise
   int stale = -1;           ///< most accesses that pass by the newest value; -1: any number
@@ -41,9 +43,10 @@ struct Options {
 
 struct Result {
   bool failed = false;
-  std::string message;  ///< what was wrong
-  std::string trace;    ///< replays it
-  std::string events;   ///< what happened, as a table
+  std::string message;     ///< what was wrong
+  std::string trace;       ///< replays it
+  std::uint64_t seed = 0;  ///< of the search, if it draws
+  std::string events;      ///< what happened, as a table
   std::uint64_t executions = 0;
   std::uint64_t pruned = 0;  ///< given up: another execution does the same
   int depth = 0;             ///< choices of the longest
@@ -52,8 +55,9 @@ struct Result {
   std::set<std::string> outcomes{};  ///< that were told of
 };
 
-/// Calls `body` once for each execution. It may be called anywhere but in a body. The environment
-/// variable MC_TRACE replays one execution, and MC_PROGRESS=1 prints what has been done.
+/// Calls `body` once for each execution. It may be called anywhere but in a body. Environment
+/// variables: MC_TRACE replays one execution; MC_SEED is the seed of a random search; MC_PROGRESS
+/// says how far a search has got from its second second on, instead of the tenth.
 [[nodiscard]] Result check(const Options& options, const std::function<void()>& body);
 
 // --- for bodies

@@ -11,18 +11,6 @@ namespace {
 bool acquires(Order order) { return order != relaxed && order != release; }
 bool releases(Order order) { return order != relaxed && order != acquire; }
 
-Operation atomic_operation(Kind kind, Index object, bool exact, bool seq_cst, Where where) {
-  Operation operation;
-  operation.kind = kind;
-  operation.where = where;
-  const bool reads = kind != Kind::store;
-  // The order of two seq_cst accesses matters, though both may be loads.
-  const bool writes = kind != Kind::load || seq_cst;
-  operation.on[operation.dependences++] = {object, reads, writes, exact || seq_cst};
-  if (seq_cst) operation.depends(kFences, false);
-  return operation;
-}
-
 const char* name_of(Order order) {
   constexpr const char* kNames[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
   return kNames[static_cast<int>(order)];
@@ -36,8 +24,7 @@ std::string hex(std::uint64_t value) {
 }
 
 std::string of_store(const Store& store) {
-  return store.thread == kNoThread ? std::string(" (initial)")
-                                   : " (of thread " + std::to_string(store.thread) + ")";
+  return store.event == 0 ? std::string(" (initial)") : " (" + std::to_string(store.event) + ")";
 }
 
 }  // namespace
@@ -195,6 +182,7 @@ Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order
   store.has_modification = false;
   wrote();
   store.sequence = writes_;
+  store.event = logging_ ? log_.size() + 1 : 0;
   store.released = releases(order) ? thread.known : thread.released;
   if (modified != nullptr) store.released.join(modified->released);  // its release sequence goes on
   if (asymmetric_) {
@@ -224,10 +212,25 @@ std::size_t Engine::choose_place(const Place& place, bool seq_cst) {
   return position;
 }
 
+Operation Engine::atomic_operation(Kind kind, const void* address, std::uint64_t raw, bool seq_cst,
+                                   Where where) {
+  Operation operation;
+  operation.kind = kind;
+  operation.where = where;
+  Place& place = location_at(address, raw, where);
+  operation.place = static_cast<Index>(&place - places_.data());
+  const bool reads = kind != Kind::store;
+  // The order of two seq_cst accesses matters, though both may be loads.
+  const bool writes = kind != Kind::load || seq_cst;
+  operation.on[operation.dependences++] = {object(place.object), reads, writes,
+                                           is_exact() || seq_cst};
+  if (seq_cst) operation.depends(kFences, false);
+  return operation;
+}
+
 std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation = atomic_operation(
-      Kind::load, object(location_at(address, raw, where).object), is_exact(), sc, where);
+  const Operation operation = atomic_operation(Kind::load, address, raw, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t floor = only_newest() ? place.order.size() - 1 : floor_of(place, sc);
@@ -248,8 +251,7 @@ std::uint64_t Engine::load(const void* address, std::uint64_t raw, Order order, 
 void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, Order order,
                    Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation = atomic_operation(
-      Kind::store, object(location_at(address, raw, where).object), is_exact(), sc, where);
+  const Operation operation = atomic_operation(Kind::store, address, raw, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t position = choose_place(place, sc);
@@ -262,8 +264,7 @@ void Engine::store(const void* address, std::uint64_t raw, std::uint64_t value, 
 std::uint64_t Engine::modify(const void* address, std::uint64_t raw, Modify function,
                              std::uint64_t operand, Order order, Where where) {
   const bool sc = order == seq_cst;
-  const Operation operation = atomic_operation(
-      Kind::modify, object(location_at(address, raw, where).object), is_exact(), sc, where);
+  const Operation operation = atomic_operation(Kind::modify, address, raw, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   const std::size_t position = choose_place(place, sc);
@@ -287,9 +288,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
                               std::uint64_t desired, bool weak, Order success, Order failure,
                               Where where) {
   const bool sc = success == seq_cst || failure == seq_cst;
-  const Operation operation =
-      atomic_operation(Kind::compare_exchange, object(location_at(address, raw, where).object),
-                       is_exact(), sc, where);
+  const Operation operation = atomic_operation(Kind::compare_exchange, address, raw, sc, where);
   arrive(operation);
   Place& place = location_at(address, raw, where);
   // What it may do: succeed on a store, or fail on one.
@@ -318,12 +317,7 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
   const Index read = place.order[outcome.position];
   const std::uint64_t old = stores_[read].value;
   take(stores_[read], acquires(outcome.succeeds ? success : failure));
-  if (logging_) {
-    log(operation,
-        std::string(name_of(outcome.succeeds ? success : failure)) + " " + hex(old) +
-            of_store(stores_[read]) +
-            (outcome.succeeds ? " to " + hex(desired) : ", not " + hex(expected) + ": fails"));
-  }
+  const std::string from = logging_ ? of_store(stores_[read]) : "";
   if (outcome.succeeds) {
     stores_[read].has_modification = true;
     const Store before = stores_[read];
@@ -333,6 +327,10 @@ bool Engine::compare_exchange(const void* address, std::uint64_t raw, std::uint6
     note_access(place, read, failure == seq_cst);
     if (old == expected) ++weak_failures_;
     expected = old;
+  }
+  if (logging_) {
+    log(operation, std::string(name_of(outcome.succeeds ? success : failure)) + " " + hex(old) +
+                       from + (outcome.succeeds ? " to " + hex(desired) : ", fails"));
   }
   pass_tick();
   return outcome.succeeds;

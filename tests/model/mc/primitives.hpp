@@ -145,7 +145,9 @@ class Mutex {
 template <class Lock>
 class Guard {
  public:
-  explicit Guard(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  explicit Guard(Lock& lock, Where where = Where::current()) noexcept : lock_(lock) {
+    lock_.lock(where);
+  }
   ~Guard() { lock_.unlock(); }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;

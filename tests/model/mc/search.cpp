@@ -8,22 +8,7 @@
 #include "tests/model/mc/state.hpp"
 
 namespace mc {
-namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
-
-}  // namespace
-
 Engine* engine = nullptr;
-
-const char* name_of(Kind kind) {
-  constexpr const char* kNames[] = {
-      "start",  "load",  "store",    "modify", "compare-exchange",
-      "fence",  "lock",  "try_lock", "wait",   "wake",
-      "notify", "yield", "spawn",    "join",   "choose",
-  };
-  return kNames[static_cast<int>(kind)];
-}
 
 bool conflict(const Operation& first, const Operation& second) {
   for (int i = 0; i < first.dependences; ++i) {
@@ -38,23 +23,45 @@ bool conflict(const Operation& first, const Operation& second) {
 
 // --- choices
 
+/// Of pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS 2010): priorities are drawn when a
+/// thread begins, and `depth` - 1 times, at steps that are drawn, the thread that would run becomes
+/// the last.
+int Engine::draw_thread(Threads enabled) {
+  if (options_.search == Search::random) {
+    for (auto skip = random_() % static_cast<unsigned>(std::popcount(enabled)); skip > 0; --skip) {
+      enabled &= enabled - 1;
+    }
+    return first_of(enabled);
+  }
+  const auto highest = [&] {
+    int best = first_of(enabled);
+    for (Threads left = enabled; left != 0; left &= left - 1) {
+      if (threads_[first_of(left)].priority > threads_[best].priority) best = first_of(left);
+    }
+    return best;
+  };
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    // Those that change later come before those that have changed already.
+    if (changes_[i] == steps_) threads_[highest()].priority = i + 1;
+  }
+  return highest();
+}
+
 int Engine::new_node(Threads enabled) {
   Node node;
   node.enabled = enabled;
   node.previous = last_;
   node.preemptions = preemptions_;
   if (!replay_.empty()) {
-    if (replayed_ >= replay_.size()) fail("the trace ends before the execution does");
-    node.chosen = static_cast<std::uint8_t>(kDigits.find(replay_[replayed_++]));
-    if ((enabled & only(node.chosen)) == 0) fail("the trace is not of this test");
+    node.chosen = replayed();
+    if (node.chosen >= kMaxThreads || (enabled & only(node.chosen)) == 0) {
+      fail("the trace is not of this test");
+    }
     nodes_.push_back(node);
     return node.chosen;
   }
-  if (options_.search == Search::random) {
-    auto skip = random_() % static_cast<unsigned>(std::popcount(enabled));
-    Threads left = enabled;
-    while (skip-- > 0) left &= left - 1;
-    node.chosen = static_cast<std::uint8_t>(first_of(left));
+  if (options_.search != Search::exhaustive) {
+    node.chosen = static_cast<std::uint8_t>(draw_thread(enabled));
     nodes_.push_back(node);
     return node.chosen;
   }
@@ -145,10 +152,9 @@ int Engine::choose(int count) {
   Node node;
   node.count = static_cast<std::uint8_t>(count);
   if (!replay_.empty()) {
-    if (replayed_ >= replay_.size()) fail("the trace ends before the execution does");
-    node.chosen = static_cast<std::uint8_t>(kDigits.find(replay_[replayed_++]));
+    node.chosen = replayed();
     if (node.chosen >= count) fail("the trace is not of this test");
-  } else if (options_.search == Search::random) {
+  } else if (options_.search != Search::exhaustive) {
     node.chosen = static_cast<std::uint8_t>(random_() % static_cast<unsigned>(count));
   }
   nodes_.push_back(node);
@@ -349,7 +355,12 @@ void Engine::begin_execution() {
   log_.clear();
   thread_count_ = 1;
   current_ = 0;
+  changes_.clear();
+  for (int i = 1; options_.search == Search::pct && i < options_.depth; ++i) {
+    changes_.push_back(1 + static_cast<int>(random_() % static_cast<unsigned>(longest_)));
+  }
   threads_[0].begin();
+  threads_[0].priority = random_();
   threads_[0].body = body_;
   threads_[0].context = make_context(arena_.stack(0), Arena::kStackBytes, thread_entry);
 }
@@ -378,9 +389,9 @@ void Engine::check_the_end() {
 
 Result Engine::run() {
   begun_ = std::chrono::steady_clock::now();
+  result_.seed = options_.search != Search::exhaustive ? seed_of(options_) : 0;
   const char* traced = std::getenv("MC_TRACE");
   replay_ = traced != nullptr ? traced : options_.replay;
-  const bool shows_progress = std::getenv("MC_PROGRESS") != nullptr;
   const bool replays = !replay_.empty();
   while (result_.executions < options_.executions) {
     run_once();
@@ -388,13 +399,14 @@ Result Engine::run() {
     result_.pruned += pruned_ ? 1 : 0;
     result_.depth = std::max(result_.depth, static_cast<int>(depth_));
     if (result_.failed || replays) break;
-    if (options_.search == Search::random) {
+    if (options_.search != Search::exhaustive) {
+      longest_ = std::max(longest_, steps_);
       nodes_.clear();
     } else if (!next_execution()) {
       result_.complete = true;
       break;
     }
-    if (shows_progress && result_.executions % 1024 == 0) print_progress();
+    if (result_.executions % 16 == 0) tell_progress();
   }
   if (result_.failed) {
     result_.trace = trace();
@@ -411,69 +423,11 @@ Result Engine::run() {
   return result_;
 }
 
-std::string Engine::trace() const {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(depth_, nodes_.size()); ++i)
-    text += kDigits[nodes_[i].chosen];
-  return text;
-}
-
-/// The failed execution once more, for the table of what happened.
-void Engine::log_again() {
-  const Result found = result_;
-  logging_ = true;
-  replay_ = found.trace;
-  if (!replay_.empty()) {
-    nodes_.clear();
-    run_once();
-  }
-  result_ = found;
-  constexpr std::size_t kFirst = 100;
-  constexpr std::size_t kLast = 300;
-  for (std::size_t i = 0; i < log_.size(); ++i) {
-    if (i == kFirst && log_.size() > kFirst + kLast) {
-      i = log_.size() - kLast;
-      result_.events += "  ...\n";
-    }
-    result_.events += log_[i] + '\n';
-  }
-}
-
-void Engine::print_progress() {
-  const double now =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-  if (now < last_progress_s_ + 1) return;
-  last_progress_s_ = now;
-  double done = 0;
-  double share = 1;
-  for (const Node& node : nodes_) {
-    const int all = node.count != 0 ? node.count : std::popcount(node.backtrack);
-    const int past = node.count != 0 ? node.chosen : std::popcount(node.done);
-    done += share * past / all;
-    share /= all;
-  }
-  const auto executions = static_cast<double>(result_.executions);
-  std::fprintf(
-      stderr, "%llu executions, %llu pruned, depth %d, %.0f a second, about %.2g %% done\n",
-      static_cast<unsigned long long>(result_.executions),
-      static_cast<unsigned long long>(result_.pruned), result_.depth, executions / now, 100 * done);
-}
-
 void Engine::fail(const std::string& message) {
   inside = true;
   result_.failed = true;
   result_.message = message;
   leave();
-}
-
-void Engine::log(const Operation& operation, const std::string& what) {
-  if (!logging_) return;
-  char line[512];
-  const std::string_view file = operation.where.file_name();
-  std::snprintf(line, sizeof line, "%4zu  thread %d  %-16s  %-44s  %s:%u", log_.size() + 1,
-                current_, name_of(operation.kind), what.c_str(),
-                std::string(file.substr(file.rfind('/') + 1)).c_str(), operation.where.line());
-  log_.emplace_back(line);
 }
 
 }  // namespace mc

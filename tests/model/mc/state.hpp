@@ -128,6 +128,7 @@ struct Store {
   Tick tick = 0;
   bool has_modification = false;  ///< a read-modify-write has taken it
   std::uint32_t sequence = 0;     ///< of all stores of the execution
+  std::size_t event = 0;          ///< that it is in the table; 0: the object's beginning
   VectorClock events;             ///< that it comes after
   Knowledge released;
   Knowledge light;  ///< handed on to whom passes a heavy fence
@@ -201,6 +202,7 @@ struct ThreadState {
   std::uint32_t seen_writes = 0;  ///< of others, when it went on after its last yield
   std::uint32_t fresh = 0;        ///< stores that it must see: it has yielded since
   std::vector<Local> locals;
+  std::uint64_t priority = 0;  ///< of pct: the highest runs
 
   void begin() {
     status = Status::running;
@@ -234,10 +236,13 @@ struct Node {
   }
 };
 
+/// What MC_SEED says, or else the options.
+[[nodiscard]] std::uint64_t seed_of(const Options& options);
+
 class Engine {
  public:
   Engine(const Options& options, const std::function<void()>& body)
-      : options_(options), body_(body), random_(options.seed) {
+      : options_(options), body_(body), random_(seed_of(options)) {
     shadow_.assign(Arena::kBytes, 0);
   }
 
@@ -290,7 +295,8 @@ class Engine {
   void check_the_end();
   void log_again();
   [[nodiscard]] std::string trace() const;
-  void print_progress();
+  void tell_progress();
+  [[nodiscard]] double share_done() const;
 
   [[nodiscard]] ThreadState& me() { return threads_[current_]; }
   void arrive(Operation operation);
@@ -298,6 +304,8 @@ class Engine {
   [[nodiscard]] int next_thread();
   [[nodiscard]] bool is_enabled(int thread) const;
   int new_node(Threads enabled);
+  [[nodiscard]] int draw_thread(Threads enabled);
+  [[nodiscard]] std::uint8_t replayed();
   void event(const Operation& operation);
   void race(Index node, int thread);
   void add_backtrack(Node& node, Index index, int thread);
@@ -323,6 +331,8 @@ class Engine {
     ++me().tick;
     me().known.before.set(current_, me().tick);
   }
+  Operation atomic_operation(Kind kind, const void* address, std::uint64_t raw, bool seq_cst,
+                             Where where);
   /// Of an access of an atomic: whether the order matters in which it is executed, as who has
   /// yielded sees what was executed before, and as under a bound not every order can be had.
   [[nodiscard]] bool is_exact() {
@@ -357,6 +367,8 @@ class Engine {
   int preemptions_ = 0;
   bool ended_ = false;  ///< the execution: all threads have finished
   bool pruned_ = false;
+  std::vector<int> changes_;  ///< of pct: the steps after which the thread that runs is the last
+  int longest_ = 64;          ///< of pct: steps of an execution
   std::string replay_;
   std::size_t replayed_ = 0;
 
@@ -387,7 +399,7 @@ class Engine {
   bool asymmetric_ = false;  ///< a light or heavy fence was passed, in some execution
   std::vector<std::string> log_;
   bool logging_ = false;
-  double last_progress_s_ = 0;
+  double next_progress_s_ = 0;
   std::chrono::steady_clock::time_point begun_;
 };
 

@@ -1,0 +1,131 @@
+// What the tester says: traces, the table of what happened, and how far a search has got.
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/model/mc/state.hpp"
+
+namespace mc {
+namespace {
+
+// Of a trace: a digit for each choice; z is 35 and what comes after it.
+constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr std::size_t kMore = 35;
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  constexpr const char* kNames[] = {
+      "start",  "load",  "store",    "modify", "compare-exchange",
+      "fence",  "lock",  "try_lock", "wait",   "wake",
+      "notify", "yield", "spawn",    "join",   "choose",
+  };
+  return kNames[static_cast<int>(kind)];
+}
+
+std::uint64_t seed_of(const Options& options) {
+  const char* said = std::getenv("MC_SEED");
+  return said != nullptr ? std::strtoull(said, nullptr, 10) : options.seed;
+}
+
+// --- traces
+
+std::string Engine::trace() const {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(depth_, nodes_.size()); ++i) {
+    text.append(nodes_[i].chosen / kMore, kDigits[kMore]);
+    text += kDigits[nodes_[i].chosen % kMore];
+  }
+  return text;
+}
+
+std::uint8_t Engine::replayed() {
+  std::size_t choice = 0;
+  for (std::size_t digit = kMore; digit == kMore; choice += digit) {
+    if (replayed_ >= replay_.size()) fail("the trace ends before the execution does");
+    digit = kDigits.find(replay_[replayed_++]);
+    if (digit > kMore) fail("the trace is not of this test");
+  }
+  return static_cast<std::uint8_t>(choice);
+}
+
+// --- the table
+
+/// The failed execution once more, for the table of what happened.
+void Engine::log_again() {
+  const Result found = result_;
+  logging_ = true;
+  replay_ = found.trace;
+  if (!replay_.empty()) {
+    nodes_.clear();
+    run_once();
+  }
+  result_ = found;
+  constexpr std::size_t kFirst = 100;
+  constexpr std::size_t kLast = 300;
+  char heading[128];
+  std::snprintf(heading, sizeof heading, "%5s  %-6s  %-16s  %-6s  %-44s  %s\n", "event", "thread",
+                "operation", "object", "order, value, and the event that wrote it", "line");
+  result_.events = heading;
+  for (std::size_t i = 0; i < log_.size(); ++i) {
+    if (i == kFirst && log_.size() > kFirst + kLast) {
+      i = log_.size() - kLast;
+      result_.events += "  ...\n";
+    }
+    result_.events += log_[i] + '\n';
+  }
+}
+
+void Engine::log(const Operation& operation, const std::string& what) {
+  if (!logging_) return;
+  char line[512];
+  char object[16] = "";
+  if (operation.place != kNowhere) std::snprintf(object, sizeof object, "#%u", operation.place);
+  const std::string_view file = operation.where.file_name();
+  std::snprintf(line, sizeof line, "%5zu  %-6d  %-16s  %-6s  %-44s  %s:%u", log_.size() + 1,
+                current_, name_of(operation.kind), object, what.c_str(),
+                std::string(file.substr(file.rfind('/') + 1)).c_str(), operation.where.line());
+  log_.emplace_back(line);
+}
+
+// --- progress
+
+/// How much of the tree is done, if the rest is as what was seen: the share of each choice is
+/// divided equally among what is to be tried there.
+double Engine::share_done() const {
+  double done = 0;
+  double share = 1;
+  for (const Node& node : nodes_) {
+    const int all = node.count != 0 ? node.count : std::popcount(node.backtrack);
+    const int past = node.count != 0 ? node.chosen : std::popcount(node.done);
+    done += share * past / all;
+    share /= all;
+  }
+  return done;
+}
+
+/// On a terminal one line, which is written again and again; elsewhere a line every ten seconds.
+void Engine::tell_progress() {
+  const double now =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  if (next_progress_s_ == 0) next_progress_s_ = std::getenv("MC_PROGRESS") != nullptr ? 2 : 10;
+  if (now < next_progress_s_) return;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  next_progress_s_ = now + (terminal ? 0.5 : 10);
+  const auto executions = static_cast<double>(result_.executions);
+  const double done = options_.search == Search::exhaustive
+                          ? share_done()
+                          : executions / static_cast<double>(options_.executions);
+  std::fprintf(
+      stderr, "%s%.0f executions, %llu pruned, depth %d, %.0f a second, about %.2g %% done",
+      terminal ? "\r\x1b[K" : "", executions, static_cast<unsigned long long>(result_.pruned),
+      result_.depth, executions / now, 100 * done);
+  if (done > 0) std::fprintf(stderr, ", %.2g s left", now / done - now);
+  if (!terminal) std::fputc('\n', stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace mc
