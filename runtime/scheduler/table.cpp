@@ -8,6 +8,7 @@
 #include "runtime/scheduler/go/go.hpp"
 #include "runtime/scheduler/in_turn/in_turn.hpp"
 #include "runtime/scheduler/sharded/sharded.hpp"
+#include "runtime/scheduler/tokio01/tokio01.hpp"
 #include "runtime/scheduler/work_stealing/pool.hpp"
 
 namespace taskbench::rt {
@@ -55,6 +56,12 @@ constexpr SchedulerInfo kSchedulers[] = {
      .runs_on_caller = false,
      .repeatable = false,
      .make = make<scheduler::Channel>},
+    {.name = "tokio01",
+     .summary = "Tokio's first: queues that grow, a wake-up at every push, counted tasks",
+     .single_worker = false,
+     .runs_on_caller = false,
+     .repeatable = false,
+     .make = make<scheduler::Tokio01>},
     {.name = "go",
      .summary = "processors that leave a blocked thread; a monitor that ends long slices of time",
      .single_worker = false,

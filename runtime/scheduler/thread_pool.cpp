@@ -91,7 +91,7 @@ void ThreadPool::drain() noexcept {
   scheduler::drain(*this, owned_, [this] {
     bool any = outside_.is_spawning();
     while (task::Header* task = pop_left_over()) {
-      task::cancel(task);
+      cancel_left_over(task);
       any = true;
     }
     return any;

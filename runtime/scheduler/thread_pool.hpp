@@ -95,6 +95,12 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
   /// The engine has just been closed: wakes whoever waits and is no worker.
   virtual void release_waiting() noexcept {}
 
+  virtual void cancel_left_over(task::Header* task) noexcept { task::cancel(task); }
+
+  /// One thread more for `worker`, whose own has left run(). By a thread that knows of another that
+  /// will be in run() until this returns. Throws std::system_error.
+  void start_again(const Worker& worker) { threads_.add(*this, *this, options_, worker.index); }
+
   /// Wakes `worker`, or keeps it from going to sleep. `from` as in push().
   void unpark(Worker& worker, Worker* from) noexcept;
 

@@ -47,19 +47,39 @@ void WorkerThreads::add(Engine& engine, Work& work, const RuntimeOptions& option
 void WorkerThreads::start_thread(Engine& engine, Work& work, const RuntimeOptions& options,
                                  std::uint32_t index) {
   base::LockGuard lock(threads_mutex_);
-  threads_.emplace_back([this, keep = base::Ref<Engine>(&engine), &work, &options, index] {
-    run(*keep, work, options, index);
+  join_those_that_left();
+  Worked& own = threads_.emplace_back();
+  try {
+    own.thread = base::Thread([this, keep = base::Ref<Engine>(&engine), &work, &options, index,
+                               &own] { run(*keep, work, options, index, own); });
+  } catch (...) {
+    threads_.pop_back();
+    throw;
+  }
+  if (detached_) own.thread.detach();
+}
+
+void WorkerThreads::join_those_that_left() noexcept {
+  std::erase_if(threads_, [this](Worked& each) {
+    {
+      const base::LockGuard lock(exit_mutex_);
+      if (!each.has_left) return false;
+    }
+    if (each.thread.joinable()) each.thread.join();
+    return true;
   });
 }
 
 void WorkerThreads::join_threads() noexcept {
   base::LockGuard lock(threads_mutex_);
-  for (base::Thread& thread : threads_) thread.join();
+  for (Worked& each : threads_) {
+    if (each.thread.joinable()) each.thread.join();
+  }
   threads_.clear();
 }
 
 void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,
-                        std::uint32_t index) noexcept {
+                        std::uint32_t index, Worked& own) noexcept {
   // 15 characters and the terminator are what Linux takes.
   std::string name = options.thread_name;
   const std::string suffix = "-" + std::to_string(index);
@@ -76,6 +96,7 @@ void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& option
   {
     base::LockGuard lock(exit_mutex_);
     last = running_ == 1;
+    own.has_left = !last;
     if (!last) --running_;
   }
   if (!last) return;
@@ -97,8 +118,8 @@ bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
 
 void WorkerThreads::detach() noexcept {
   base::LockGuard lock(threads_mutex_);
-  for (base::Thread& thread : threads_) thread.detach();
-  threads_.clear();
+  for (Worked& each : threads_) each.thread.detach();
+  detached_ = true;
 }
 
 bool WorkerThreads::has_ended() noexcept {

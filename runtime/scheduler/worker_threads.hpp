@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <list>
 
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
@@ -43,13 +43,21 @@ class WorkerThreads {
   [[nodiscard]] bool has_ended() noexcept;
 
  private:
-  void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index) noexcept;
+  struct Worked {
+    base::Thread thread;
+    bool has_left = false;  // guarded by exit_mutex_
+  };
+
+  void run(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index,
+           Worked& own) noexcept;
+  void join_those_that_left() noexcept;  // with threads_mutex_
 
   void start_thread(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
   void join_threads() noexcept;
 
   base::Mutex threads_mutex_;
-  std::vector<base::Thread> threads_;  // guarded by threads_mutex_
+  std::list<Worked> threads_;  // guarded by threads_mutex_; those that have left may be in it
+  bool detached_ = false;      // the same
   base::Mutex exit_mutex_;
   std::uint32_t running_ = 0;  // threads that have not left; guarded by exit_mutex_
   park::Parker joiner_;        // of the thread in join()

@@ -46,7 +46,7 @@ TEST_P(OtherPoolModel, of_two_workers_if_it_may_have_them_runs_what_a_task_spawn
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedulers, OtherPoolModel,
-                         ::testing::Values("global_queue", "sharded", "channel"),
+                         ::testing::Values("global_queue", "sharded", "channel", "tokio01"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

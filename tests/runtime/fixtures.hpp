@@ -46,6 +46,7 @@ inline constexpr Kind kInTurn{"in_turn", 3, "in_turn_3"};
 inline constexpr Kind kGlobalQueue{"global_queue", 3, "global_queue_3"};
 inline constexpr Kind kSharded{"sharded", 3, "sharded_3"};
 inline constexpr Kind kChannel{"channel", 1, "channel"};
+inline constexpr Kind kTokio01{"tokio01", 3, "tokio01_3"};
 inline constexpr Kind kGo{"go", 2, "go_2"};
 
 inline Runtime::Builder builder(const Kind& kind) {
@@ -66,7 +67,8 @@ using OnEveryPool = OnEveryScheduler;
 /// The schedulers that work_stealing is compared with.
 #define TASKBENCH_OTHER_POOLS                                                 \
   ::taskbench::rt::testing::kGlobalQueue, ::taskbench::rt::testing::kSharded, \
-      ::taskbench::rt::testing::kChannel, ::taskbench::rt::testing::kGo
+      ::taskbench::rt::testing::kChannel, ::taskbench::rt::testing::kTokio01, \
+      ::taskbench::rt::testing::kGo
 
 #define TASKBENCH_ON_EVERY_SCHEDULER(Suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(                                                                      \

@@ -129,7 +129,8 @@ void disturb(WakerPool& pool, Random& random) {
   }
 }
 
-constexpr std::string_view kPools[] = {"work_stealing", "global_queue", "sharded", "channel", "go"};
+constexpr std::string_view kPools[] = {"work_stealing", "global_queue", "sharded",
+                                       "channel",       "tokio01",      "go"};
 
 const char* chosen_scheduler() {
   static const char* const name = std::getenv("TASKBENCH_STRESS_SCHEDULER");

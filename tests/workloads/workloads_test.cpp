@@ -30,6 +30,8 @@ constexpr Pool kPools[] = {
     {"global_queue", 8, "global_queue_8"},
     {"sharded", 8, "sharded_8"},
     {"channel", 1, "channel"},
+    {"tokio01", 2, "tokio01_2"},
+    {"tokio01", 8, "tokio01_8"},
     {"go", 2, "go_2"},
     {"go", 8, "go_8"},
 };

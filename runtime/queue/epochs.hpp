@@ -1,0 +1,101 @@
+// Epoch-based reclamation: memory that was unlinked is freed once nobody can be reading it.
+//
+// A thread pins itself before it reads what others may unlink, and unpins afterwards. What is
+// unlinked is kept with the epoch of that moment. The epoch moves on only when everybody who is
+// pinned has pinned in the current one; when it has moved on twice, nobody is left who could have
+// seen what was unlinked before, and it is freed.
+//
+// Threads: the functions of a participant by the thread that it stands for, one at a time.
+//
+// Invariants
+//   E1  A participant is pinned in an epoch at most one behind, or the epoch does not move on: who
+//       pins with an epoch read too early only holds the others up.
+//   E2  What was unlinked in epoch e is freed in e + 2 at the earliest.
+//
+// Why nobody reads what is freed: the story of three threads
+//   reader:    pinned_ = e;   fence;  read the link
+//   unlinker:  change the link;       fence;  read epoch_ (the tag)
+//   advancer:  read epoch_;           fence;  read every pinned_;  epoch_ += 1
+// If the reader saw the link as it was before, its fence comes before the unlinker's. Of the two
+// advances that free, the second has read an epoch that the unlinker did not see, so its fence
+// comes after the unlinker's: it sees the reader pinned in an older epoch, and does not advance.
+//
+// Reference: Fraser, "Practical lock-freedom" (2004), 5.2.3; Turon, "Lock-freedom without garbage
+// collection" (2015), as crossbeam has it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::queue {
+
+/// `Garbage` is what is freed, by its destructor.
+template <class Garbage>
+class Epochs {
+ public:
+  explicit Epochs(std::size_t participants)
+      : count_(participants), participants_(std::make_unique<Participant[]>(participants)) {}
+
+  /// From here to unpin() nothing is freed that participant `index` may come to see.
+  void pin(std::size_t index) noexcept {
+    // relaxed: an epoch that is out of date holds others up, no more (E1)
+    const std::uint64_t now = epoch_.load(base::relaxed);
+    // release: pairs with the acquire in advance(): what this thread has read before is done with
+    participants_[index].pinned.store(2 * now + 1, base::release);
+    base::full_fence();  // seq_cst: the reader's part of the story at the top
+  }
+  void unpin(std::size_t index) noexcept {
+    // release: pairs with the acquire in advance(). A read-modify-write, as on entry, though a
+    // store would do: that is what the section costs in the scheduler that this was written for
+    participants_[index].pinned.exchange(0, base::release);
+  }
+
+  /// Takes over what participant `index` has just unlinked. It need not be pinned.
+  void defer(std::size_t index, Garbage garbage) {
+    base::full_fence();  // seq_cst: the unlinker's part of the story at the top
+    std::vector<Tagged>& own = participants_[index].garbage;
+    // relaxed: ordered by the fence
+    own.push_back({epoch_.load(base::relaxed), std::move(garbage)});
+    advance();
+    // acquire: pairs with the release in advance(): what is freed has been read by then
+    const std::uint64_t now = epoch_.load(base::acquire);
+    std::erase_if(own, [now](const Tagged& each) { return each.epoch + 2 <= now; });
+  }
+
+  /// Moves the epoch on, unless somebody is pinned in an older one.
+  void advance() noexcept {
+    // relaxed: ordered by the fence; the compare-exchange below decides
+    std::uint64_t now = epoch_.load(base::relaxed);
+    base::full_fence();  // seq_cst: the advancer's part of the story at the top
+    for (std::size_t i = 0; i < count_; ++i) {
+      // acquire: pairs with the release in unpin() and pin()
+      const std::uint64_t pinned = participants_[i].pinned.load(base::acquire);
+      if (pinned != 0 && pinned != 2 * now + 1) return;
+    }
+    // release: pairs with the acquire in defer(), also through a later advance. relaxed: on failure
+    // somebody else has moved it on
+    epoch_.compare_exchange_strong(now, now + 1, base::release, base::relaxed);
+  }
+
+ private:
+  struct Tagged {
+    std::uint64_t epoch;
+    Garbage garbage;
+  };
+  struct alignas(base::kFalseSharingBytes) Participant {
+    base::Atomic<std::uint64_t> pinned{0};  // 0, or twice the epoch and 1
+    std::vector<Tagged> garbage;            // the participant's own
+  };
+
+  base::Atomic<std::uint64_t> epoch_{0};
+  const std::size_t count_;
+  std::unique_ptr<Participant[]> participants_;
+};
+
+}  // namespace taskbench::rt::queue

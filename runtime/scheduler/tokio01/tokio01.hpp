@@ -1,0 +1,150 @@
+// Tokio's first scheduler: work stealing, with all that its successor was ten times faster without.
+//
+// What it is. Each worker has a queue that grows, the deque of Chase and Lev (growing_deque.hpp),
+// from which others steal one task at a time, beginning with a random worker. Threads outside put
+// tasks into the inbound list of some worker. Every push wakes a worker that sleeps, and a worker
+// that wakes up and finds a task wakes another. A worker that has slept for long ends its thread,
+// which is started again when all others are busy. A task is a struct of its own with a reference
+// count, apart from the future that it runs, and every entry into a queue counts one reference.
+//
+// Who used it. tokio-threadpool, from March 2018 until "Making the Tokio scheduler 10x faster"
+// replaced it in October 2019.
+//
+// Where its time goes. costs.hpp lists it, each with the sentence that names it and a number that
+// leaves it out of a build. The notifications weigh most: a chain of tasks, of which there is never
+// more than one to run, wakes a worker at every link, which finds nothing or takes the chain away;
+// a burst wakes everybody at once, and all of them search the same queues. A steal brings one task,
+// so a worker searches again for the next. Counting references and pinning buffers are locked
+// instructions in each poll; the second allocation is another block and another cache line to
+// touch. What a task sends to another waits at the back of the queue, as there is no LIFO slot.
+//
+// What replaced it. work_stealing: a queue of fixed size without read-modify-writes, half of the
+// victim's queue at a time, one searcher that wakes the next, threads that stay, one allocation,
+// and a list of live tasks in place of counted references.
+//
+// Where this differs from Tokio's. What the document does not blame is not made worse: sleepers and
+// inbound lists are under a mutex, where Tokio had lock-free stacks and queues; the memory of both
+// allocations comes from the runtime's own cache of blocks. A pushing worker need not be pinned, as
+// it alone replaces its buffer. Idle threads end after a second, where Tokio took a minute.
+//
+// Threads: push by any; the rest by workers.
+//
+// Invariants
+//   T1  A processor's state and inbound list, sleepers_, ended_, live_, leaving_ and next_ are
+//       guarded by mutex_.
+//   T2  idle_ counts those in sleepers_ and ended_. A worker says that it sleeps before it looks at
+//       all queues for the last time, and a pusher looks at idle_ after its push, each with a fence
+//       in between: one of the two sees the other.
+//   T3  Until the engine is closed at least one thread runs: the last one does not end.
+//   T4  A thread is started again only while nobody leaves for good, so that none comes after the
+//       drain.
+//   T5  A cell goes with its last reference. One is the task's life, which a worker drops after the
+//       poll that ended it, and the drain in disown() or, for a task that was never idle, after it
+//       has cancelled it; one is each entry into a queue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/random.hpp"
+#include "runtime/queue/fifo.hpp"
+#include "runtime/queue/growing_deque.hpp"
+#include "runtime/scheduler/thread_pool.hpp"
+#include "runtime/scheduler/tokio01/costs.hpp"
+
+namespace taskbench::rt::scheduler {
+
+class Tokio01 final : public ThreadPool {
+ public:
+  [[nodiscard]] static base::Ref<Engine> make(RuntimeOptions options) {
+    return start(base::Ref<Tokio01>(new Tokio01(std::move(options))));
+  }
+
+ private:
+  using Deque = queue::GrowingDeque<task::Header*, tokio01::kPins>;
+
+  enum class State : std::uint8_t { awake, asleep, ended };
+
+  struct Processor final : Worker {
+    using Worker::Worker;
+
+    std::optional<Deque> deque;  // always there once the engine is
+    std::optional<base::FastRandom> random;
+    base::Atomic<bool> has_inbound{false};
+    queue::Fifo<task::Header> inbound;
+    State state = State::awake;
+    bool was_woken = false;  // and has found no task since; its thread's own
+  };
+
+  /// The task as Tokio had it: a struct of its own, which holds the future. Where wakes go.
+  class Cell final : public task::Schedule {
+   public:
+    explicit Cell(Tokio01& engine) noexcept : engine_(engine) {}
+
+    void schedule(task::Header* task) noexcept override { engine_.schedule(task); }
+    void adopt(task::Header* task) noexcept override {
+      was_idle = true;
+      engine_.adopt(task);
+    }
+    void disown(task::Header* task) noexcept override {
+      engine_.disown(task);
+      if (engine_.local_worker() == nullptr) drop();  // T5: found by the drain
+    }
+
+    void add() noexcept {
+      references_.fetch_add(1, base::relaxed);  // relaxed: some other stays while this one is made
+    }
+    void drop() noexcept;
+
+    bool was_idle = false;  // of the holder of the poll right
+
+   private:
+    Tokio01& engine_;
+    base::Atomic<std::uint32_t> references_{1};
+  };
+
+  explicit Tokio01(RuntimeOptions options);
+
+  void begin(task::Header* task, Worker* from) noexcept override;
+  void push(task::Header* task, Worker* from) noexcept override;
+  void run(Worker& worker) noexcept override;
+  [[nodiscard]] task::Header* pop_left_over() noexcept override;
+  void cancel_left_over(task::Header* task) noexcept override;
+
+  [[nodiscard]] Processor& processor(std::uint32_t index) const noexcept {
+    return static_cast<Processor&>(*workers()[index]);
+  }
+  /// nullptr where kAllocatesTwice is off.
+  static Cell* cell_of(task::Header* task) noexcept;
+  static void enter_queue(task::Header* task) noexcept;
+  static void leave_queue(task::Header* task, Cell* cell) noexcept;
+
+  void push_local(task::Header* task, Processor& own) noexcept;
+  void push_outside(task::Header* task) noexcept;
+  /// A task was just pushed: wakes somebody, if anybody sleeps.
+  void notify(Processor& from) noexcept;
+  Processor* take_idle() noexcept;               // T1; nullptr: everybody is awake
+  void remove_sleeper(Processor& own) noexcept;  // T1
+
+  task::Header* next_task(Processor& own) noexcept;
+  task::Header* steal(Processor& own) noexcept;
+  void take_inbound(Processor& own) noexcept;
+  void run_task(Processor& own, task::Header* task) noexcept;
+  /// False: the thread has been idle for long and ends.
+  [[nodiscard]] bool sleep(Processor& own) noexcept;
+  [[nodiscard]] bool sleep_until_woken(Processor& own) noexcept;
+  [[nodiscard]] bool work_is_visible() const noexcept;
+
+  Deque::Domain epochs_;
+  base::Atomic<std::uint32_t> idle_{0};
+  alignas(base::kFalseSharingBytes) base::Mutex mutex_;
+  std::vector<Processor*> sleepers_;
+  std::vector<Processor*> ended_;
+  std::uint32_t live_;      // processors that have a thread
+  bool leaving_ = false;    // a thread has seen that the engine is closed
+  std::uint32_t next_ = 0;  // processor for a task from outside
+};
+
+}  // namespace taskbench::rt::scheduler
