@@ -8,6 +8,10 @@ PARKER = "runtime/park/parker.hpp"
 STATE = "runtime/task/state.hpp"
 HARNESS = "runtime/task/harness.cpp"
 INJECTOR = "runtime/queue/injector.hpp"
+WORKER = "runtime/scheduler/work_stealing/worker.cpp"
+WORKER_SET = "runtime/scheduler/work_stealing/worker_set.cpp"
+DRAIN = "runtime/scheduler/drain.hpp"
+THREADS = "runtime/scheduler/worker_threads.cpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -71,10 +75,82 @@ NAMED = (
     ("the sole owner's short way is taken although wakers were handed out", HARNESS,
      "task->pending_references == 0 && task->state.has_sole_owner()",
      "task->state.has_sole_owner()"),
+    ("signed index arithmetic near the wrap-around", QUEUE,
+     "if (tail - head < kCapacity) {",
+     "if (std::int64_t{tail} - std::int64_t{head} < std::int64_t{kCapacity}) {"),
+    ("narrow index arithmetic near the wrap-around", QUEUE,
+     "const bool full = tail - head == kCapacity;",
+     "const bool full = static_cast<std::uint16_t>(tail) == static_cast<std::uint32_t>(\n"
+     "          static_cast<std::uint16_t>(head)) + kCapacity;"),
+    ("a pop goes on with the head that it saw outside of the lock", QUEUE,
+     """    if (head_.load(base::relaxed) == tail) return false;
+    lock_.owner_enter();
+    // relaxed: inside the lock (I3)
+    const std::uint32_t head = head_.load(base::relaxed);
+""",
+     """    const std::uint32_t head = head_.load(base::relaxed);
+    if (head == tail) return false;
+    lock_.owner_enter();
+"""),
+    ("a push is retried with a cached head", QUEUE,
+     """    for (;;) {
+      // acquire: pairs with the release of head_ in steal_into, so that a slot is not written
+      // before the thief that emptied it has read it
+      const std::uint32_t head = head_.load(base::acquire);
+""",
+     """    const std::uint32_t head = head_.load(base::acquire);
+    for (;;) {
+"""),
+    ("a token is taken by a load and a store", PARKER,
+     "    token_.exchange(kNone, base::acquire);",
+     "    (void)token_.load(base::acquire);\n    token_.store(kNone, base::relaxed);"),
+    ("a token that was given already is not given again", PARKER,
+     "    if (token_.exchange(kGiven, base::release) != kSleeping) return false;",
+     "    if (token_.load(base::relaxed) == kGiven) return false;\n"
+     "    if (token_.exchange(kGiven, base::release) != kSleeping) return false;"),
+    ("a parker is touched after its token was given", PARKER,
+     "    sleeper.wake(&token_);\n    return true;",
+     "    sleeper.wake(&token_);\n    return token_.load(base::relaxed) != kNone;"),
+    ("a task is touched after it was suspended", HARNESS,
+     "    case State::Suspend::idle:\n      return Polled::idle;",
+     "    case State::Suspend::idle:\n      (void)task->state.is_complete();\n"
+     "      return Polled::idle;"),
+    ("the join waker is read before its bit", HARNESS,
+     "  const State::Completed completed = task->state.complete(task->pending_references);",
+     "  Header* const early = trailer_of(task).join_waker;\n"
+     "  const State::Completed completed = task->state.complete(task->pending_references);\n"
+     "  if (!completed.owns_output && completed.has_waker) trailer_of(task).join_waker = early;"),
+    ("a waker that is dropped frees a task that is still queued", STATE,
+     "return (word & (kReferenceMask | kJoinInterest | kActive | kComplete)) == kComplete;",
+     "return (word & (kReferenceMask | kJoinInterest)) == 0;"),
+    ("a task is cancelled under the injector's lock", WORKER_SET,
+     "for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);",
+     "for (std::size_t i = 0; i < taken; ++i) injector.locked([&] { cancel(batch[i]); });"),
+    ("no drain after the shutdown", THREADS,
+     "  if (!last) return;\n  work.drain();", "  if (!last) return;"),
+    ("a shutdown does not wait until the owned tasks are gone", DRAIN,
+     "if (owned.empty() && !cancel_queued()) return;", "if (!cancel_queued()) return;"),
+    ("notification before the push", WORKER_SET,
+     """  injector.push(task, queue::Admit::always, [this, task] {
+    outside_.remote_schedules.add();
+    outside_recorder_.wake(task);
+  });
+  notify_from_outside();
+""",
+     """  notify_from_outside();
+  injector.push(task, queue::Admit::always, [] {});
+"""),
+    ("the last searcher that finds work wakes nobody", WORKER,
+     "  if (set_.idle.stop_searching()) set_.notify_if_work_is_visible(*this);",
+     "  (void)set_.idle.stop_searching();"),
+    ("no notification after a batch was taken from the injector", WORKER,
+     "    if (!searching_) set_.notify_from(*this);\n", ""),
     ("the injector's size is not stored", INJECTOR,
      "    store_size(size_locked() + count);\n", ""),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing, and why (docs/design/memory_ordering.md).
 EQUIVALENT = {
+    "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
+    "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/sync/oneshot.hpp"
 #include "runtime/task/poll_fn.hpp"
 #include "runtime/task/yield.hpp"
 #include "tests/model/runtime_check.hpp"
@@ -52,6 +53,10 @@ TEST(PoolModel, of_one_worker_runs_what_is_spawned) {
 
 TEST(PoolModel, of_two_workers_runs_what_is_spawned) {
   holds([] { runs_two_tasks(2); }, interleavings(2));
+}
+
+TEST(PoolModel, of_three_workers_runs_what_is_spawned) {
+  holds([] { runs_two_tasks(3); }, interleavings(1));
 }
 
 TEST(PoolModel, of_one_worker_runs_what_is_spawned_though_values_are_stale) {
@@ -122,6 +127,43 @@ TEST(PoolModel, what_a_blocked_worker_took_from_the_injector_is_stolen) {
       interleavings(2));
 }
 
+Task<int> receives(sync::oneshot::Receiver<int> receiver) {
+  const std::optional<int> value = co_await std::move(receiver);
+  co_return value.value_or(0);
+}
+
+TEST(PoolModel, a_task_is_woken_from_outside) {
+  holds(
+      [] {
+        Runtime runtime = work_stealing(1).build();
+        const int got = runtime.block_on([]() -> Task<int> {
+          auto ends = sync::oneshot::channel<int>();
+          JoinHandle<int> handle = spawn(receives(std::move(ends.second)));
+          mc::require(ends.first.send(7), "somebody receives");
+          const int value = co_await handle;
+          co_return value;
+        }());
+        mc::require(got == 7, "the value");
+      },
+      interleavings(2));
+}
+
+TEST(PoolModel, a_handle_that_was_polled_is_dropped) {
+  holds(
+      [] {
+        Runtime runtime = work_stealing(1).build();
+        runtime.block_on([]() -> Task<int> {
+          JoinHandle<int> waiter = spawn([](JoinHandle<int> handle) -> Task<int> {
+            const int value = co_await handle;
+            co_return value;
+          }(spawn(number(1))));
+          waiter.abort();
+          co_return 0;
+        }());
+      },
+      interleavings(2));
+}
+
 Task<int> yields_twice() {
   co_await yield_now();
   co_await yield_now();
@@ -170,7 +212,7 @@ TEST(PoolModel, a_task_that_was_just_spawned_is_run_or_cancelled_by_the_shutdown
         mc::sometimes("cancelled", cancelled);
         mc::sometimes("run", !cancelled);
       },
-      {.preemptions = 2, .weak_failures = 0, .stale = 1});
+      {.preemptions = 2, .weak_failures = 0, .stale = 3});
 }
 
 TEST(PoolModel, a_wake_against_the_shutdown) {

@@ -87,6 +87,24 @@ TEST(LocalQueueModel, pushes_and_pops_against_a_thief) {
   });
 }
 
+TEST(LocalQueueModel, pushes_against_a_thief_that_takes_two) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    victim.push_back(1, never);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    victim.push_back(2, never);
+    victim.push_back(3, never);
+    thief.join();
+    by_owner.drain(victim);
+    mc::sometimes("two are stolen", by_thief.values().size() == 2);
+    require_all(3, {&by_owner, &by_thief});
+  });
+}
+
 TEST(LocalQueueModel, overflow_against_a_thief) {
   holds([] {
     using Queue = queue::LocalQueue<int, TwoSlots>;
@@ -106,6 +124,49 @@ TEST(LocalQueueModel, overflow_against_a_thief) {
     by_owner.drain(victim);
     mc::sometimes("half overflows", overflown.values().size() == 2);
     mc::sometimes("the thief has made room", overflown.values().empty());
+    require_all(3, {&by_owner, &by_thief, &overflown});
+  });
+}
+
+TEST(LocalQueueModel, pushes_into_what_a_thief_has_emptied) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, FourSlots>;
+    Queue victim;
+    Queue own;
+    Taken by_owner;
+    Taken by_thief;
+    Taken overflown;
+    const auto overflow = [&](std::span<const int> values) {
+      for (const int value : values) overflown.add(value);
+    };
+    for (const int value : {1, 2, 3, 4}) victim.push_back(value, overflow);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    victim.push_back(5, overflow);
+    victim.push_back(6, overflow);
+    thief.join();
+    by_owner.drain(victim);
+    mc::sometimes("no overflow", overflown.values().empty());
+    require_all(6, {&by_owner, &by_thief, &overflown});
+  });
+}
+
+TEST(LocalQueueModel, positions_that_wrap_around_while_it_overflows) {
+  holds([] {
+    using Queue = queue::LocalQueue<int, TwoSlots>;
+    Queue victim(UINT32_MAX);
+    Queue own(UINT16_MAX);
+    Taken by_owner;
+    Taken by_thief;
+    Taken overflown;
+    const auto overflow = [&](std::span<const int> values) {
+      for (const int value : values) overflown.add(value);
+    };
+    victim.push_back(1, overflow);
+    victim.push_back(2, overflow);
+    base::Thread thief([&] { steal(victim, own, by_thief); });
+    victim.push_back(3, overflow);
+    thief.join();
+    by_owner.drain(victim);
     require_all(3, {&by_owner, &by_thief, &overflown});
   });
 }

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <random>
+#include <string>
 
 #include "tests/model/mc/check.hpp"
 
@@ -13,17 +16,31 @@ namespace taskbench::rt::model {
 /// Without the weak compare-exchanges that fail for no reason, which other models have.
 inline const mc::Options kNoWeakFailures{.weak_failures = 0};
 
-/// Fails the test with the trace and what happened, unless `body` holds in every execution.
-inline mc::Result holds(const std::function<void()>& body, const mc::Options& options = {}) {
+/// A row of the table in docs/design/permutation_testing.md.
+inline void print_row(const mc::Options& options, const mc::Result& result) {
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  const auto bound = [](int most) { return most < 0 ? "none" : std::to_string(most); };
+  std::printf("| %s.%s | %d | %s | %s | %llu | %.2f |\n", test.test_suite_name(), test.name(),
+              result.threads, bound(options.preemptions).c_str(), bound(options.stale).c_str(),
+              static_cast<unsigned long long>(result.executions), result.seconds);
+}
+
+/// Fails the test with the trace and what happened, unless `body` holds in every execution; with
+/// TASKBENCH_RANDOM_MODELS=N, in N drawn ones without bounds.
+inline mc::Result holds(const std::function<void()>& body, mc::Options options = {}) {
+  if (const char* count = std::getenv("TASKBENCH_RANDOM_MODELS")) {
+    options.search = mc::Search::random;
+    options.executions = static_cast<std::uint64_t>(std::atoll(count));
+    options.seed = std::random_device{}();
+    options.preemptions = options.stale = -1;
+    std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+  }
   mc::Result result = mc::check(options, body);
   EXPECT_FALSE(result.failed) << result.message << "\nMC_SEED=" << result.seed
                               << "\nMC_TRACE=" << result.trace << '\n'
                               << result.events;
   EXPECT_TRUE(result.complete || options.search != mc::Search::exhaustive);
-  std::printf("%llu executions, %llu pruned, depth %d, %.0f a second\n",
-              static_cast<unsigned long long>(result.executions),
-              static_cast<unsigned long long>(result.pruned), result.depth,
-              static_cast<double>(result.executions) / result.seconds);
+  print_row(options, result);
   return result;
 }
 

@@ -360,7 +360,7 @@ class ThreadEach {
   std::vector<base::Thread> threads_;
 };
 
-Task<int> number(int value) { co_return value; }
+Task<int> gives(int value) { co_return value; }
 
 Task<int> next_of(sync::JoinSet<int>& set) {
   auto result = co_await set.join_next();
@@ -373,7 +373,7 @@ TEST(JoinSetModel, a_member_is_joined_when_it_ends) {
       [] {
         ThreadEach threads;
         sync::JoinSet<int> set;
-        set.spawn_on(threads, number(1));
+        set.spawn_on(threads, gives(1));
         mc::require(run_here(next_of(set)) == 1, "the member");
         mc::require(set.empty(), "joined");
       },
@@ -385,8 +385,8 @@ TEST(JoinSetModel, two_members_are_joined_in_the_order_in_which_they_end) {
       [] {
         ThreadEach threads;
         sync::JoinSet<int> set;
-        set.spawn_on(threads, number(1));
-        set.spawn_on(threads, number(2));
+        set.spawn_on(threads, gives(1));
+        set.spawn_on(threads, gives(2));
         const int first = run_here(next_of(set));
         const int second = run_here(next_of(set));
         mc::sometimes("the first", first == 1);
@@ -401,7 +401,7 @@ TEST(JoinSetModel, an_abort_of_all_comes_before_the_end_or_after_it) {
       [] {
         ThreadEach threads;
         sync::JoinSet<int> set;
-        set.spawn_on(threads, number(1));
+        set.spawn_on(threads, gives(1));
         set.abort_all();
         const int got = run_here(next_of(set));
         mc::sometimes("cancelled", got == 0);
@@ -415,7 +415,7 @@ TEST(JoinSetModel, a_set_goes_while_its_members_end) {
       [] {
         ThreadEach threads;
         sync::JoinSet<int> set;
-        set.spawn_on(threads, number(1));
+        set.spawn_on(threads, gives(1));
       },
       kNoWeakFailures);
 }

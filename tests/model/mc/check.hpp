@@ -50,6 +50,7 @@ struct Result {
   std::uint64_t executions = 0;
   std::uint64_t pruned = 0;  ///< given up: another execution does the same
   int depth = 0;             ///< choices of the longest
+  int threads = 0;           ///< most of them
   bool complete = false;     ///< all was explored
   double seconds = 0;
   std::set<std::string> outcomes{};  ///< that were told of

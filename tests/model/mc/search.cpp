@@ -398,6 +398,7 @@ Result Engine::run() {
     ++result_.executions;
     result_.pruned += pruned_ ? 1 : 0;
     result_.depth = std::max(result_.depth, static_cast<int>(depth_));
+    result_.threads = std::max(result_.threads, thread_count_);
     if (result_.failed || replays) break;
     if (options_.search != Search::exhaustive) {
       longest_ = std::max(longest_, steps_);
