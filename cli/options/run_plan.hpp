@@ -15,7 +15,7 @@ namespace taskbench::cli {
 /// More workers than any machine has CPUs; each is a thread.
 inline constexpr unsigned kMaxWorkers = 4096;
 /// All cases are prepared before the first is measured, so that all of their workers exist at once:
-/// so many are five workloads of kMaxWorkers, and well below what Linux lets a process map.
+/// so many are five cases of kMaxWorkers, and well below what Linux lets a process map.
 inline constexpr std::uint64_t kMaxWorkersInAll = 20'480;
 inline constexpr std::uint64_t kMaxCases = 1000;
 /// Of all cases together: each is kept, with its counters, until the result is written.

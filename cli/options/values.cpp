@@ -48,9 +48,16 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
 }
 
 std::string duration_limit_text(double seconds) {
+  // The largest unit of which it is a whole number, as 70s is none of minutes; else the largest.
   const Unit* unit = kUnits.data();
+  bool is_whole = false;
   for (const Unit& candidate : kUnits) {
-    if (seconds >= candidate.seconds * (1 - 1e-9)) unit = &candidate;
+    const double number = seconds / candidate.seconds;
+    if (number < 1 - 1e-9) break;
+    const bool whole = std::abs(number - std::round(number)) < 1e-9 * number;
+    if (is_whole && !whole) continue;
+    unit = &candidate;
+    is_whole = whole;
   }
   return fmt::format("{:.10g}{}", seconds / unit->seconds, unit->name);
 }

@@ -98,9 +98,7 @@ class Recipes(unittest.TestCase):
     def test_options_are_those_of_gate_pr_and_of_the_gate(self):
         of_script = re.findall(r"(?m)^    (--\w+)\)", (ROOT / "scripts/gate-pr").read_text())
         self.assertIn("--taskbench", of_script)
-        sources = ("options/paired_options.cpp", "options/verdict_options.cpp",
-                   "options/process_options.cpp", "commands/gate.cpp")
-        of_gate = "".join((ROOT / "cli" / name).read_text() for name in sources)
+        of_gate = "".join(path.read_text() for path in (ROOT / "cli").glob("*/*.cpp"))
         calls = (steps()["Build the base"]["run"], steps()["Compare"]["run"],
                  gitlab_script("taskbench-gate"))
         for text in calls:
