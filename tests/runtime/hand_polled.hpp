@@ -20,7 +20,7 @@ class HandPolled : private task::Schedule {
  public:
   explicit HandPolled(Task<T> task)
       : header_(std::move(task).release_for_spawn(this)), handle_(header_) {}
-  ~HandPolled() { drop(); }
+  virtual ~HandPolled() { drop(); }
   HandPolled(const HandPolled&) = delete;
   HandPolled& operator=(const HandPolled&) = delete;
 
