@@ -167,12 +167,12 @@ class CommandLine {
 
   [[nodiscard]] ExitCode refuse(const Strings& problems) const {
     for (const std::string& problem : problems) print_error(problem);
-    print_note(fmt::format("`{} --help` lists what there is", path_of_active()));
+    print_note("`{} --help` lists what there is", path_of_active());
     return ExitCode::usage;
   }
 
   [[nodiscard]] ExitCode refuse_without_command() const {
-    print_error(fmt::format("name a command: `{} COMMAND`", path_of_active()));
+    print_error("name a command: `{} COMMAND`", path_of_active());
     const std::string list = command_list(active(), columns(STDERR_FILENO, kHelpWidth));
     std::fwrite(list.data(), 1, list.size(), stderr);
     return refuse({});
@@ -198,9 +198,9 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
   } catch (const std::length_error&) {  // of a container that would be larger than any memory
     print_error(kNoMemory);
   } catch (const fs::filesystem_error& error) {
-    print_error(fmt::format("'{}': {}", error.path1().string(), error.code().message()));
+    print_error("'{}': {}", error.path1().string(), error.code().message());
   } catch (const std::exception& error) {
-    print_error(fmt::format("internal error: {}", error.what()));
+    print_error("internal error: {}", error.what());
   }
   return ExitCode::usage;
 }

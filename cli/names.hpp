@@ -47,4 +47,15 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws it, with a message of these parts.
+template <class... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
+  throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));
+}
+
+/// "a, b, c"
+[[nodiscard]] std::string joined(const auto& texts, std::string_view separator = ", ") {
+  return fmt::format("{}", fmt::join(texts, separator));
+}
+
 }  // namespace taskbench::cli

@@ -33,7 +33,7 @@ std::string what_it_finds(const model::Series& series) {
   for (const auto& row : report.rows) {
     texts.push_back(fmt::format("{} {}", row.name, render::percent(row.rolling.limit)));
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(texts);
 }
 
 class BaselineSaveCommand final : public Command {
@@ -70,10 +70,10 @@ class BaselineSaveCommand final : public Command {
 
   ExitCode execute(const Invocation& invocation) override {
     if (!resume_ && fs::exists(journal_)) {
-      throw UsageError(
-          fmt::format("{} exists: an earlier save has not ended; continue it with --resume, remove "
-                      "it, or name another by --journal",
-                      journal_.string()));
+      refuse(
+          "{} exists: an earlier save has not ended; continue it with --resume, remove "
+          "it, or name another by --journal",
+          journal_.string());
     }
     const BaselineStore store(folder_);
     store.refuse_unwritable();
@@ -86,9 +86,8 @@ class BaselineSaveCommand final : public Command {
       if (!series_.complete()) return interrupted();
       const std::string disturbed = allow_busy_ ? "" : disturbance();
       if (disturbed.empty()) return keep(store);
-      print_error(fmt::format(
-          "not saved: {}. Remove {} and save again; or store it as it is: {} --allow-busy",
-          disturbed, journal_.string(), resume_command_));
+      print_error("not saved: {}. Remove {} and save again; or store it as it is: {} --allow-busy",
+                  disturbed, journal_.string(), resume_command_);
       return ExitCode::wrong_machine;
     };
     return run_measurement(
@@ -100,9 +99,8 @@ class BaselineSaveCommand final : public Command {
     if (resume_) {
       series_ = json::read_series_journal(journal_);
       if (series_.setup.compared_with) {
-        throw UsageError(fmt::format(
-            "{} is of a comparison; continue it with: taskbench baseline compare --resume",
-            journal_.string()));
+        refuse("{} is of a comparison; continue it with: taskbench baseline compare --resume",
+               journal_.string());
       }
       if (series_.complete()) return;  // its program may be gone
     } else {
@@ -112,8 +110,7 @@ class BaselineSaveCommand final : public Command {
     const SeriesProgram program(resume_ ? setup.command : command_, timeout_s_, stop);
     if (resume_) {
       if (is_named && setup_.name != setup.name) {
-        throw UsageError(fmt::format("{} is of the baseline '{}', not '{}'", journal_.string(),
-                                     setup.name, setup_.name));
+        refuse("{} is of the baseline '{}', not '{}'", journal_.string(), setup.name, setup_.name);
       }
       program.refuse_changed(journal_, setup);
     } else {
@@ -155,9 +152,9 @@ class BaselineSaveCommand final : public Command {
     if (quiet_) return ExitCode::pass;
     const auto& setup = series_.setup;
     print_note(
-        fmt::format("a smaller slowdown than this cannot fail: {}; a quieter machine or more "
-                    "--processes find more",
-                    what_it_finds(series_)));
+        "a smaller slowdown than this cannot fail: {}; a quieter machine or more "
+        "--processes find more",
+        what_it_finds(series_));
     return printed(fmt::format("saved '{}' of {}, {} processes, in {}{}\n", setup.name,
                                render::counted(setup.benchmarks.size(), "benchmark"),
                                setup.processes, (folder_ / model::baseline_key(setup.key)).string(),

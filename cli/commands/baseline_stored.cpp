@@ -31,7 +31,7 @@ class StoredCommand : public Command {
   /// Which one is meant must be said where something is changed or removed.
   void require_name(std::string_view command) const {
     if (name_.empty()) {
-      throw UsageError(fmt::format("baseline {} needs the name of a baseline", command));
+      refuse("baseline {} needs the name of a baseline", command);
     }
   }
 

@@ -9,7 +9,6 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
 #include "cli/trials/baseline_store.hpp"
-#include "cli/trials/noise_floors.hpp"
 #include "cli/trials/paired_trial.hpp"
 #include "reports/files/line_file.hpp"
 #include "reports/json/noise.hpp"
@@ -129,7 +128,7 @@ class Calibration {
         programs_.push_back(Program::find_out(measure::split_command(command), stop,
                                               {.timeout_s = plan.timeout_s}));
       } catch (const std::invalid_argument& error) {
-        throw UsageError(fmt::format("'{}': {}", command, error.what()));
+        refuse("'{}': {}", command, error.what());
       }
     }
     setup_.trials = plan.trials.value_or(
@@ -140,10 +139,10 @@ class Calibration {
     // Programs of two builds differ by more than noise, and a floor of that would hide as much.
     const std::string why = plan_.trusted ? "" : why_not_copies(programs_, bench_.stop);
     if (!why.empty()) {
-      throw UsageError(fmt::format(
+      refuse(
           "these are not known to be copies of one build: {}; scripts/relink makes copies, also of "
           "your own programs; --trust-me accepts these as they are",
-          why));
+          why);
     }
     refuse_store(file);
     if (plan_.resume) {
@@ -164,8 +163,7 @@ class Calibration {
     std::error_code failed;
     fs::create_directories(file.parent_path(), failed);
     if (failed) {
-      throw UsageError(
-          fmt::format("{}: cannot be made: {}", file.parent_path().string(), failed.message()));
+      refuse("{}: cannot be made: {}", file.parent_path().string(), failed.message());
     }
     refuse_unwritable(file, 1 << 16);
   }
@@ -178,18 +176,16 @@ class Calibration {
       const auto [base, head] = pair_of(i, programs_.size());
       if (trial.setup.base.digest != programs_[base].digest() ||
           trial.setup.head.digest != programs_[head].digest()) {
-        throw UsageError(
-            fmt::format("{} was started with other copies; start again", plan_.journal.string()));
+        refuse("{} was started with other copies; start again", plan_.journal.string());
       }
       // Only the last trial may have been cut short.
       const bool is_cut_short = !trial.end && !fs::exists(file_of(i + 1));
       if (is_cut_short || (trial.end && verdict::complete_blocks(trial) >= 2)) continue;
-      throw UsageError(
-          fmt::format("{}: blocks of this trial are missing; delete {} and start again",
-                      file_of(i).string(), plan_.journal.string()));
+      refuse("{}: blocks of this trial are missing; delete {} and start again", file_of(i).string(),
+             plan_.journal.string());
     }
     if (trials_.empty()) {
-      throw UsageError(fmt::format("{} holds no trial to continue", plan_.journal.string()));
+      refuse("{} holds no trial to continue", plan_.journal.string());
     }
     const model::PairedSetup asked = std::exchange(setup_, trials_.front().setup);
     if (invocation_.given("--budget") || setup_.budget_s <= 0) setup_.budget_s = asked.budget_s;
@@ -246,10 +242,9 @@ class Calibration {
                : files::LineFile::resume(file_of(number));
     const double before_s = spent_s();
     const auto show = [&](const TrialProgress& now) {
-      line_.show(fmt::format("trial {} of at most {}, block {} of {}, {} of {}", number + 1,
-                             setup_.trials, now.blocks + 1, setup_.max_blocks,
-                             duration_text(before_s + now.spent_s),
-                             duration_text(setup_.budget_s)));
+      line_.show("trial {} of at most {}, block {} of {}, {} of {}", number + 1, setup_.trials,
+                 now.blocks + 1, setup_.max_blocks, duration_text(before_s + now.spent_s),
+                 duration_text(setup_.budget_s));
     };
     run_trial({programs_[base], programs_[head]}, bench_, std::numeric_limits<double>::infinity(),
               false, show, journal, trials_.back());
@@ -260,10 +255,10 @@ class Calibration {
     line_.clear();
     const std::size_t least = verdict::least_noise_trials(plan_.copies.size());
     if (trials_.size() < least) {
-      print_error(fmt::format(
+      print_error(
           "only {} fitted into {}, and a noise floor takes {}; continue with: taskbench "
           "calibrate --resume --budget TIME, and the same copies",
-          render::counted(trials_.size(), "trial"), duration_text(setup_.budget_s), least));
+          render::counted(trials_.size(), "trial"), duration_text(setup_.budget_s), least);
       return ExitCode::inconclusive;
     }
     model::NoiseCalibration noise = verdict::noise_of(plan_.copies, trials_);
@@ -275,7 +270,7 @@ class Calibration {
     std::error_code ignored;
     if (!invocation_.given("--journal")) fs::remove_all(plan_.journal, ignored);
     if (plan_.quiet) return ExitCode::pass;
-    print_note(fmt::format("wrote {}", file.string()));
+    print_note("wrote {}", file.string());
     return printed(render::table(noise, table_style()));
   }
 
@@ -283,11 +278,11 @@ class Calibration {
     const double delta = model::PairedSetup{}.delta;
     for (const auto& [name, each] : noise.benchmarks) {
       if (each.epsilon <= delta) continue;
-      print_note(fmt::format(
+      print_note(
           "the noise floor of {} is {}, more than the {} that matter by default: ab, gate and "
           "baseline will let a smaller slowdown of it pass; measure on a quieter machine, or for "
           "longer (--min-time)",
-          name, render::percent(each.epsilon), render::percent(delta)));
+          name, render::percent(each.epsilon), render::percent(delta));
     }
   }
 
@@ -299,8 +294,7 @@ class Calibration {
     try {
       return json::merged(noise, json::read_noise(file));
     } catch (const json::ReadError&) {
-      print_note(
-          fmt::format("{} was no calibration of this version; it is replaced", file.string()));
+      print_note("{} was no calibration of this version; it is replaced", file.string());
       return noise;
     }
   }
@@ -385,13 +379,13 @@ class CalibrateCommand final : public Command {
     }
     for (auto copy = plan_.copies.begin(); copy != plan_.copies.end(); ++copy) {
       if (std::find(plan_.copies.begin(), copy, *copy) != copy) {
-        throw UsageError(fmt::format("'{}' is named twice", *copy));
+        refuse("'{}' is named twice", *copy);
       }
     }
     const auto least = static_cast<int>(verdict::least_noise_trials(plan_.copies.size()));
     if (plan_.trials && *plan_.trials < least) {
-      throw UsageError(fmt::format("--trials: '{}' is out of range; it must be from {} to {}",
-                                   *plan_.trials, least, kMaxTrials));
+      refuse("--trials: '{}' is out of range; it must be from {} to {}", *plan_.trials, least,
+             kMaxTrials);
     }
     if (plan_.resume || !fs::exists(plan_.journal)) return;
     throw UsageError(

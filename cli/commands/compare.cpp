@@ -63,7 +63,7 @@ class ComparisonProgress {
     const double elapsed_s = line_.elapsed_s();
     if (elapsed_s < std::max(kAfter_s, shown_s_ + kEvery_s)) return;
     shown_s_ = elapsed_s;
-    line_.show(fmt::format("{} of {} {}", done, all, what));
+    line_.show("{} of {} {}", done, all, what);
   }
   void clear() { line_.clear(); }
 
@@ -78,7 +78,7 @@ std::pair<std::string, std::string> split_assignment(std::string_view option,
                                                      std::string_view form) {
   const auto equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) {
-    throw UsageError(fmt::format("{}: '{}' is not {}", option, text, form));
+    refuse("{}: '{}' is not {}", option, text, form);
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -117,7 +117,7 @@ constexpr std::size_t kMostShownNames = 10;
 
 std::string shown_names(const Strings& names) {
   const std::span shown = std::span(names).first(std::min(names.size(), kMostShownNames));
-  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  std::string text = joined(shown);
   if (shown.size() < names.size()) {
     text += fmt::format(" and {} more", names.size() - shown.size());
   }
@@ -138,14 +138,13 @@ std::string shown_names(const Strings& names) {
                        name, *near);
     break;
   }
-  throw UsageError(fmt::format(
-      "the two sides have no benchmark in common; the first has {}; the second has {}{}",
-      shown_names(report.only_base), shown_names(report.only_head), hint));
+  refuse("the two sides have no benchmark in common; the first has {}; the second has {}{}",
+         shown_names(report.only_base), shown_names(report.only_head), hint);
 }
 
 void refuse_too_many(const Strings& files, std::string_view what) {
   if (files.size() <= stats::kMaxShiftSample) return;
-  throw UsageError(fmt::format("at most {} files {}", stats::kMaxShiftSample, what));
+  refuse("at most {} files {}", stats::kMaxShiftSample, what);
 }
 
 class CompareCommand final : public Command {
@@ -236,11 +235,10 @@ class CompareCommand final : public Command {
       } catch (const json::ReadError& error) {
         throw UsageError(error.what());
       } catch (const std::invalid_argument& error) {
-        throw UsageError(fmt::format("--map: {}: {}; use --by to compare benchmarks of one file",
-                                     path, error.what()));
+        refuse("--map: {}: {}; use --by to compare benchmarks of one file", path, error.what());
       }
       if (files.back().partial) {
-        print_note(fmt::format("{} is of a run that was interrupted", path));
+        print_note("{} is of a run that was interrupted", path);
       }
     }
     return files;
@@ -295,17 +293,15 @@ class CompareCommand final : public Command {
     try {
       split = verdict::split_by(files, *by_);
     } catch (const std::invalid_argument& error) {
-      throw UsageError(fmt::format("--by {}: {}", *by_, error.what()));
+      refuse("--by {}: {}", *by_, error.what());
     }
     if (!split.without.empty() && !split.columns.empty()) {
-      print_note(fmt::format("left out, since their names have no '{}': {}", *by_,
-                             shown_names(split.without)));
+      print_note("left out, since their names have no '{}': {}", *by_, shown_names(split.without));
     }
     if (split.columns.size() < 2) {
-      throw UsageError(fmt::format(
-          "--by {}: the names have {} of it, and it takes two to compare; there are {}", *by_,
-          render::counted(split.columns.size(), "value"),
-          split.columns.empty() ? shown_names(split.without) : split.columns.front().name));
+      refuse("--by {}: the names have {} of it, and it takes two to compare; there are {}", *by_,
+             render::counted(split.columns.size(), "value"),
+             split.columns.empty() ? shown_names(split.without) : split.columns.front().name);
     }
     return std::move(split.columns);
   }

@@ -47,7 +47,7 @@ std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& s
   settings.repetitions = kRepetitions;
   settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;
   const auto progress = [&](const measure::Progress& now) {
-    if (!now.case_name.empty()) line.show(fmt::format("a first look at {}", now.case_name));
+    if (!now.case_name.empty()) line.show("a first look at {}", now.case_name);
   };
   return measure::measure(plan.cases, settings, progress, stop).cases;
 }
@@ -100,7 +100,7 @@ class DoctorCommand final : public Command {
     try {
       report = examine(invocation.command_line.front(), quiet_, stop);
     } catch (const std::exception& error) {  // no thread, no memory
-      print_error(fmt::format("the examination failed: {}", error.what()));
+      print_error("the examination failed: {}", error.what());
       return ExitCode::measured_program_failed;
     }
     if (stop.stop_requested()) {

@@ -59,8 +59,7 @@ class HelpCommand final : public Command {
       const auto commands = commands_of(*app);
       const auto found = std::ranges::find(commands, word, &CLI::App::get_name);
       if (commands.empty()) {
-        throw UsageError(
-            fmt::format("`{}` has no commands; '{}' is one too many", name, shortened(word)));
+        refuse("`{}` has no commands; '{}' is one too many", name, shortened(word));
       }
       if (found == commands.end()) {
         throw UsageError(unknown_name("command", word, command_names(*app)));

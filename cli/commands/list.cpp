@@ -42,8 +42,8 @@ Listing list_workloads() {
       defaults.push_back(fmt::format("{}={}", parameter.name, parameter.default_value));
       parameters.push_back(parameter_to_json(parameter));
     }
-    list.rows.push_back({std::string(workload.name), fmt::format("{}", fmt::join(defaults, " ")),
-                         std::string(workload.summary)});
+    list.rows.push_back(
+        {std::string(workload.name), joined(defaults, " "), std::string(workload.summary)});
     list.json.push_back({{"name", workload.name},
                          {"summary", workload.summary},
                          {"operation", workload.operation},

@@ -65,8 +65,7 @@ class ProfileCommand final : public Command {
       refuse_too_much(std::min(cpus, spec.workers + 1), scratch.path());
       ProgressLine progress(progress_style(false));
       const auto waiting = [&](double elapsed_s) {
-        progress.show(
-            fmt::format("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s)));
+        progress.show("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s));
       };
       recording = record(case_command(plan, spec, duration_s_, scratch.path() / "result.json"),
                          frequency_, 120 + 20 * duration_s_, scratch.path(), stop, waiting);
@@ -76,9 +75,8 @@ class ProfileCommand final : public Command {
       return failed(fmt::format("the workload failed: {}", error.what()),
                     ExitCode::measured_program_failed);
     } catch (const fs::filesystem_error& error) {
-      throw UsageError(fmt::format(
-          "no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
-          error.path1().string(), error.code().message()));
+      refuse("no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
+             error.path1().string(), error.code().message());
     }
     const auto samples = recording.profile.samples();
     if (samples == 0) {
@@ -108,9 +106,8 @@ class ProfileCommand final : public Command {
     std::error_code failed;
     fs::create_directories(folder_, failed);
     if (failed) {
-      throw UsageError(fmt::format(
-          "--out: '{}' cannot be made: {}; name another folder, or change its permissions",
-          folder_.string(), failed.message()));
+      refuse("--out: '{}' cannot be made: {}; name another folder, or change its permissions",
+             folder_.string(), failed.message());
     }
   }
 
@@ -121,12 +118,12 @@ class ProfileCommand final : public Command {
     const auto space = fs::space(folder, failed);
     const double most = recording_bytes(frequency_, busy_cpus, duration_s_);
     if (failed || most <= static_cast<double>(space.available)) return;
-    throw UsageError(fmt::format(
+    refuse(
         "{} of sampling at {} Hz on {} may take {:.1f} GiB, and '{}' has {:.1f} GiB left: "
         "shorten it (--duration), sample less often (--frequency), or name a folder on a larger "
         "disk by TMPDIR",
         duration_limit_text(duration_s_), frequency_, render::counted(busy_cpus, "CPU"),
-        most / kGiB, folder.parent_path().string(), static_cast<double>(space.available) / kGiB));
+        most / kGiB, folder.parent_path().string(), static_cast<double>(space.available) / kGiB);
   }
 
   RunArguments arguments_;

@@ -20,7 +20,7 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
   work.show("comparing the files");
   std::set<std::string> known;
   for (const std::string& path : paths) {
-    if (!known.insert(path).second) throw UsageError(fmt::format("'{}' is given twice", path));
+    if (!known.insert(path).second) refuse("'{}' is given twice", path);
   }
   refuse_equal_results("", paths);  // it would be two points of a history
   render::ReportInputs inputs;

@@ -72,11 +72,11 @@ model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
 
 void print_notes_before(const RunPlan& plan, unsigned cpus) {
   if (plan.quiet) return;
-  for (const std::string& each : plan.left_out) print_note(fmt::format("left out: {}", each));
+  for (const std::string& each : plan.left_out) print_note("left out: {}", each);
   unsigned most = 0;
   for (const auto& each : plan.cases) most = std::max(most, each.workers);
   if (most > cpus) {
-    print_note(fmt::format("up to {} workers share {}", most, render::counted(cpus, "CPU")));
+    print_note("up to {} workers share {}", most, render::counted(cpus, "CPU"));
   }
 }
 
@@ -223,7 +223,7 @@ class RunCommand final : public Command {
     } catch (const std::bad_alloc&) {
       throw;                                 // as everywhere: run_command_line() says what to do
     } catch (const std::exception& error) {  // no thread: nothing to show
-      print_error(fmt::format("the measurement failed: {}", error.what()));
+      print_error("the measurement failed: {}", error.what());
       return ExitCode::measured_program_failed;
     }
     if (run.partial) print_note("interrupted; the results are partial");
@@ -248,8 +248,7 @@ class RunCommand final : public Command {
 
   void check_output(bool quiet) const {
     if (json_ && json_flat_ && resolved(*json_) == resolved(*json_flat_)) {
-      throw UsageError(fmt::format("--json and --json-flat name the same file, '{}'; give two",
-                                   json_flat_->string()));
+      refuse("--json and --json-flat name the same file, '{}'; give two", json_flat_->string());
     }
     if (quiet && !json_ && !json_flat_ && !report_) {
       throw UsageError(
@@ -266,7 +265,7 @@ class RunCommand final : public Command {
       return false;
     }
     if (!plan.quiet && !run.counter_pass->unavailable.empty()) {
-      print_note(fmt::format("perf counted nothing: {}", run.counter_pass->unavailable));
+      print_note("perf counted nothing: {}", run.counter_pass->unavailable);
     }
     return true;
   }

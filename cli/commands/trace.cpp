@@ -58,8 +58,8 @@ class TraceCommand final : public Command {
     const measure::Case& spec = plan.cases.front();
     if ((spec.workers + 1) * std::uint64_t{std::bit_ceil(settings_.events)} * rt::kTraceEventBytes >
         kMaxRingBytes) {
-      throw UsageError(fmt::format("--events: {} of {} workers take more than {} GiB; give fewer",
-                                   settings_.events, spec.workers, kMaxRingBytes >> 30));
+      refuse("--events: {} of {} workers take more than {} GiB; give fewer", settings_.events,
+             spec.workers, kMaxRingBytes >> 30);
     }
     if (out_.empty()) throw UsageError("say where to write the trace: --out FILE");
     refuse_unwritable(out_, kLeastFileBytes);
@@ -70,7 +70,7 @@ class TraceCommand final : public Command {
     } catch (const std::bad_alloc&) {
       throw;                                 // as everywhere: run_command_line() says what to do
     } catch (const std::exception& error) {  // no thread
-      print_error(fmt::format("the workload could not be traced: {}", error.what()));
+      print_error("the workload could not be traced: {}", error.what());
       return ExitCode::measured_program_failed;
     }
     outcome.trace.environment = measure::probe_environment(invocation.command_line.front());
@@ -85,7 +85,7 @@ class TraceCommand final : public Command {
       const double now_s = line.elapsed_s();
       if (now_s - shown_s < kBetweenLooks_s) return;
       shown_s = now_s;
-      line.show(fmt::format("{}/{} iterations, {} elapsed", done, all, duration_text(now_s)));
+      line.show("{}/{} iterations, {} elapsed", done, all, duration_text(now_s));
     };
     return measure::trace_case(spec, settings_, progress, stop);
   }
@@ -97,12 +97,12 @@ class TraceCommand final : public Command {
     if (iterations > 0) {
       is_told = write_output(out_, json::to_chrome_trace(outcome.trace));
       if (is_told && !quiet_) {
-        print_note(fmt::format("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
-                               out_.string()));
+        print_note("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
+                   out_.string());
       }
       is_told = (quiet_ || print_result(render::table(outcome.trace, table_style()))) && is_told;
     }
-    if (!outcome.error.empty()) print_error(fmt::format("{}: {}", spec.name(), outcome.error));
+    if (!outcome.error.empty()) print_error("{}: {}", spec.name(), outcome.error);
     if (outcome.interrupted) {
       print_note(iterations > 0 ? fmt::format("interrupted; the trace has {} of {} iterations",
                                               iterations, settings_.iterations)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/options/near_miss.hpp"
 #include "cli/options/options.hpp"
 
 namespace taskbench::cli {
@@ -11,82 +10,59 @@ namespace {
 
 constexpr std::string_view kFlagPrefix = "--benchmark_";
 
-[[noreturn]] void refuse_flag(std::string_view flag, std::string_view value, std::string_view why) {
-  throw UsageError(fmt::format("{}={}: {}", flag, value, why));
-}
-
-Strings out(std::string_view, std::string_view value) { return {"--json", std::string(value)}; }
-
-Strings out_format(std::string_view flag, std::string_view value) {
-  if (value != "json") refuse_flag(flag, value, "taskbench writes json");
-  return {};
-}
-
-Strings printed_format(std::string_view flag, std::string_view value) {
-  if (value == "console") return {};
-  refuse_flag(flag, value, "taskbench prints its own table; --benchmark_out=FILE writes json");
-}
-
-Strings filter(std::string_view flag, std::string_view value) {
-  if (value.empty() || value == "all") return {};
-  if (value.starts_with('-')) {
-    refuse_flag(flag, value, "taskbench cannot leave out what an expression matches");
-  }
-  return {"--filter", std::string(value)};
-}
-
-Strings repetitions(std::string_view, std::string_view value) {
-  return {"--repetitions", std::string(value)};
-}
-
-Strings min_time(std::string_view flag, std::string_view value) {
-  if (value.ends_with('x')) {
-    refuse_flag(flag, value, "taskbench takes a time here; iterations are set by `--iterations`");
-  }
-  return {"--min-time", std::string(value)};
-}
-
-Strings list(std::string_view, std::string_view value) {
-  constexpr std::array<std::string_view, 4> kNo{"false", "0", "no", "off"};
-  if (std::ranges::find(kNo, value) != kNo.end()) return {};
-  return {"--list"};
-}
-
-/// What decides only how Google Benchmark prints, or is so in taskbench anyway.
-Strings nothing(std::string_view, std::string_view) { return {}; }
-
+/// Where a flag has no option, it decides only how Google Benchmark prints, or taskbench does so
+/// anyway.
 struct Flag {
   std::string_view name;
-  Strings (*options)(std::string_view flag, std::string_view value);
-  bool needs_value = true;
+  std::string_view option = {};      ///< of `run`, that takes its value
+  std::string_view only_value = {};  ///< what else would be refused; without its reason nothing is
+  std::string_view why_only = {};
 };
 
 constexpr std::array<Flag, 12> kFlags{{
-    {"--benchmark_out", out},
-    {"--benchmark_out_format", out_format},
-    {"--benchmark_format", printed_format},
-    {"--benchmark_filter", filter},
-    {"--benchmark_repetitions", repetitions},
-    {"--benchmark_min_time", min_time},
-    {"--benchmark_list_tests", list, false},
-    {"--benchmark_counters_tabular", nothing, false},
-    {"--benchmark_color", nothing, false},
-    {"--benchmark_display_aggregates_only", nothing, false},
-    {"--benchmark_report_aggregates_only", nothing, false},
-    {"--benchmark_enable_random_interleaving", nothing, false},
+    {"--benchmark_out", "--json"},
+    {"--benchmark_out_format", {}, "json", "taskbench writes json"},
+    {"--benchmark_format",
+     {},
+     "console",
+     "taskbench prints its own table; --benchmark_out=FILE writes json"},
+    {"--benchmark_filter", "--filter"},
+    {"--benchmark_repetitions", "--repetitions"},
+    {"--benchmark_min_time", "--min-time"},
+    {"--benchmark_list_tests", "--list"},
+    {"--benchmark_counters_tabular"},
+    {"--benchmark_color"},
+    {"--benchmark_display_aggregates_only"},
+    {"--benchmark_report_aggregates_only"},
+    {"--benchmark_enable_random_interleaving"},
 }};
 
-Strings translated(std::string_view word) {
+Strings translated(const std::string& word) {
   const auto equals = word.find('=');
-  const std::string_view name = word.substr(0, equals);
-  const auto flag = std::ranges::find(kFlags, name, &Flag::name);
-  if (flag == kFlags.end()) {
-    throw UsageError(unknown_name("flag of Google Benchmark's", name, row_names(kFlags)));
+  const std::string name = word.substr(0, equals);
+  const auto* flag = find_row<Flag>("", "flag of Google Benchmark's", kFlags, name);
+  const bool is_list = flag->option == "--list";
+  const bool needs_value = !is_list && !(flag->option.empty() && flag->why_only.empty());
+  if (equals == std::string::npos && needs_value) {
+    refuse("{0} needs a value: {0}=VALUE", name);
   }
-  if (equals == std::string_view::npos && flag->needs_value) {
-    throw UsageError(fmt::format("{0} needs a value: {0}=VALUE", name));
+  const std::string value = equals == std::string::npos ? "true" : word.substr(equals + 1);
+  const auto refuse_if = [&](bool is_refused, std::string_view why) {
+    if (is_refused) refuse("{}={}: {}", name, value, why);
+  };
+  refuse_if(!flag->why_only.empty() && value != flag->only_value, flag->why_only);
+  if (flag->option.empty()) return {};
+  if (is_list) {
+    constexpr std::array<std::string_view, 4> kNo{"false", "0", "no", "off"};
+    return std::ranges::find(kNo, value) != kNo.end() ? Strings{} : Strings{"--list"};
   }
-  return flag->options(name, equals == std::string_view::npos ? "true" : word.substr(equals + 1));
+  if (flag->option == "--filter") {
+    if (value.empty() || value == "all") return {};
+    refuse_if(value.starts_with('-'), "taskbench cannot leave out what an expression matches");
+  }
+  refuse_if(flag->option == "--min-time" && value.ends_with('x'),
+            "taskbench takes a time here; iterations are set by `--iterations`");
+  return {std::string(flag->option), value};
 }
 
 }  // namespace

@@ -73,9 +73,8 @@ std::optional<std::string_view> nearly_known(std::string_view item) {
 void check_event(std::string_view option, const std::string& item) {
   const auto is_strange = [](char c) { return c <= ' ' || c == '"' || c == ';' || c == 0x7F; };
   if (item.starts_with('-') || std::ranges::any_of(item, is_strange)) {
-    throw UsageError(
-        fmt::format("{}: '{}' is neither a set nor the name of an event; `perf list` shows those",
-                    option, item));
+    refuse("{}: '{}' is neither a set nor the name of an event; `perf list` shows those", option,
+           item);
   }
 }
 
@@ -94,10 +93,10 @@ CounterPlan parse_counters(std::string_view option, const Strings& given) {
   for (const std::string& list : given) {
     for (const std::string& item : items_of(list)) {
       if (item.empty()) {
-        throw UsageError(fmt::format("{}: '{}' has an empty item", option, list));
+        refuse("{}: '{}' has an empty item", option, list);
       }
       if (!words.insert(item).second) {
-        throw UsageError(fmt::format("{}: '{}' is given twice", option, item));
+        refuse("{}: '{}' is given twice", option, item);
       }
       if (item == model::kInstructionsExact) {
         plan.instructions_exact = true;
@@ -111,8 +110,8 @@ CounterPlan parse_counters(std::string_view option, const Strings& given) {
       check_event(option, item);
       if (const auto near = nearly_known(item)) {
         const bool is_set = *near != model::kInstructionsExact;
-        throw UsageError(fmt::format("{}: unknown {} '{}'; did you mean '{}'?", option,
-                                     is_set ? "set" : "event", item, *near));
+        refuse("{}: unknown {} '{}'; did you mean '{}'?", option, is_set ? "set" : "event", item,
+               *near);
       }
       add(item);
     }

@@ -21,15 +21,13 @@ std::string entry(const std::string& name, const std::string& text) {
   return out.str();
 }
 
-std::string joined(const Strings& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
-
 /// Text in paragraphs: lines that follow each other are one, and are wrapped. Indented lines, as
 /// examples are, stay; of one that is too wide the rest goes on further right.
 std::string reflowed(std::string_view text, std::size_t width) {
   std::string result;
   std::string paragraph;
   const auto flush = [&] {
-    if (!paragraph.empty()) result += joined(wrap(paragraph, width)) + '\n';
+    if (!paragraph.empty()) result += joined(wrap(paragraph, width), "\n") + '\n';
     paragraph.clear();
   };
   while (!text.empty()) {
@@ -70,7 +68,7 @@ HelpFormat::HelpFormat(int width)
 std::string HelpFormat::in_column(const std::string& text, const std::string& last) const {
   const std::size_t room = width_ - kColumnWidth;
   Strings lines = wrap(text, room);
-  if (last.empty()) return joined(lines);
+  if (last.empty()) return joined(lines, "\n");
   if (!text.empty() && display_width(lines.back()) + 1 + display_width(last) <= room) {
     lines.back() += ' ' + last;
   } else if (text.empty()) {
@@ -78,7 +76,7 @@ std::string HelpFormat::in_column(const std::string& text, const std::string& la
   } else {
     for (std::string& line : wrap(last, room)) lines.push_back(std::move(line));
   }
-  return joined(lines);
+  return joined(lines, "\n");
 }
 
 std::string HelpFormat::make_help(const CLI::App* app, std::string name,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/options/values.hpp"
-
 namespace taskbench::cli {
 namespace {
 

@@ -20,21 +20,20 @@ std::string parse_program(std::string_view option, const Strings& given) {
   try {
     words = measure::split_command(program);
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{} '{}': {}", option, program, error.what()));
+    refuse("{} '{}': {}", option, program, error.what());
   }
   if (is_inside(words.front())) return program;
-  throw UsageError(
-      fmt::format("{} '{}': give a path from the root of the checkout", option, program));
+  refuse("{} '{}': give a path from the root of the checkout", option, program);
 }
 
 Strings parse_outputs(std::string_view option, const Strings& given) {
   const Strings names = parse_list(option, given);
   for (const std::string& name : names) {
     if (is_inside(name)) continue;
-    throw UsageError(
-        fmt::format("{} '{}': give a path from the folder of the program, or from the root of the "
-                    "checkout",
-                    option, name));
+    refuse(
+        "{} '{}': give a path from the folder of the program, or from the root of the "
+        "checkout",
+        option, name);
   }
   return names;
 }
@@ -42,10 +41,10 @@ Strings parse_outputs(std::string_view option, const Strings& given) {
 bool parse_instructions(std::string_view option, const Strings& given) {
   const std::string& text = single(option, given);
   if (text == model::kInstructionsExact) return true;
-  throw UsageError(fmt::format(
+  refuse(
       "{}: '{}' cannot be judged here, only {} can (the scheduler's own counters and the CPU time "
       "are always reported)",
-      option, text, model::kInstructionsExact));
+      option, text, model::kInstructionsExact);
 }
 
 }  // namespace
@@ -118,9 +117,8 @@ void PairedPlan::declare(Options& options) {
 
 void PairedPlan::complete() {
   if (!output.resume && (!base.given() || !head.given())) {
-    throw UsageError(fmt::format(
-        "{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
-        command()));
+    refuse("{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
+           command());
   }
   if (!base.revision.empty() || !head.revision.empty()) {
     recipe.cache = fs::absolute(recipe.cache.empty() ? default_cache() : recipe.cache);

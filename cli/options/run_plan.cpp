@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/options/near_miss.hpp"
-#include "cli/options/parameters.hpp"
-#include "cli/options/values.hpp"
-
 namespace taskbench::cli {
 namespace {
 
 using measure::Case;
 using measure::Scheduler;
+using workloads::Parameter;
+using workloads::ParameterValues;
 using workloads::Workload;
+using Chosen = std::span<const Workload* const>;
 
 constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
@@ -24,7 +23,7 @@ std::vector<const Workload*> choose_workloads(const Strings& names) {
   for (const std::string& name : names) {
     const Workload* workload = find_row("", "workload", workloads::all(), name);
     if (std::ranges::find(chosen, workload) != chosen.end()) {
-      throw UsageError(fmt::format("workload '{}' is given twice", name));
+      refuse("workload '{}' is given twice", name);
     }
     chosen.push_back(workload);
   }
@@ -64,10 +63,10 @@ std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
                                    fmt::join(impossible, ", ")));
   }
   if (possible.empty()) {
-    throw UsageError(fmt::format(
+    refuse(
         "--workers: scheduler '{}' has one worker and cannot have {}; give --workers 1 or leave "
         "--workers out",
-        schedulers.front()->name, counts.front()));
+        schedulers.front()->name, counts.front());
   }
   return possible;
 }
@@ -78,20 +77,138 @@ void check_extent(std::span<const Case> all) {
   std::uint64_t workers = 0;
   for (const Case& each : all) workers += each.workers;
   if (cases > kMaxCases) {
-    throw UsageError(
-        fmt::format("these are {} cases (workloads × schedulers × worker counts); the limit is {}: "
-                    "give fewer --workers, or choose some by --filter",
-                    cases, kMaxCases));
+    refuse(
+        "these are {} cases (workloads × schedulers × worker counts); the limit is {}: "
+        "give fewer --workers, or choose some by --filter",
+        cases, kMaxCases);
   }
   if (workers > kMaxWorkersInAll) {
-    throw UsageError(
-        fmt::format("these cases have {} workers in all, each a thread, and all exist at once; the "
-                    "limit is {}: give fewer --workers, or measure the cases in several runs",
-                    workers, kMaxWorkersInAll));
+    refuse(
+        "these cases have {} workers in all, each a thread, and all exist at once; the "
+        "limit is {}: give fewer --workers, or measure the cases in several runs",
+        workers, kMaxWorkersInAll);
   }
 }
 
-std::vector<Case> all_cases(std::span<const Workload* const> chosen, const Strings& assignments,
+// --param NAME=VALUE and --param WORKLOAD.NAME=VALUE.
+
+struct Assignment {
+  std::string_view workload;  // empty: every workload that has the parameter
+  std::string_view name;
+  std::string_view value;
+
+  [[nodiscard]] std::string target() const {
+    return workload.empty() ? std::string(name) : fmt::format("{}.{}", workload, name);
+  }
+};
+
+Assignment parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view target = text.substr(0, equals);
+  const std::size_t dot = target.find('.');
+  Assignment result;
+  if (dot != std::string_view::npos) result.workload = target.substr(0, dot);
+  result.name = dot == std::string_view::npos ? target : target.substr(dot + 1);
+  if (equals != std::string_view::npos) result.value = text.substr(equals + 1);
+  if (result.name.empty() || result.value.empty() || dot == 0) {
+    refuse("--param: '{}' is not of the form NAME=VALUE or WORKLOAD.NAME=VALUE", text);
+  }
+  return result;
+}
+
+const Parameter* find_parameter(const Workload& workload, std::string_view name) {
+  const auto found = std::ranges::find(workload.parameters, name, &Parameter::name);
+  return found == workload.parameters.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> parameter_names(Chosen chosen) {
+  std::vector<std::string_view> names;
+  for (const Workload* workload : chosen) {
+    for (const Parameter& parameter : workload->parameters) {
+      if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+    }
+  }
+  return names;
+}
+
+void check_scoped(const Assignment& assignment, Chosen chosen) {
+  const Workload* workload = find_row("--param", "workload", workloads::all(), assignment.workload);
+  if (find_parameter(*workload, assignment.name) == nullptr) {
+    const auto kind = fmt::format("parameter of {}", workload->name);
+    const Workload* const only[] = {workload};
+    throw UsageError("--param: " + unknown_name(kind, assignment.name, parameter_names(only)));
+  }
+  if (std::ranges::find(chosen, workload) == chosen.end()) {
+    refuse("--param: '{}' is for a workload that is not run; add {} to the workloads",
+           assignment.target(), workload->name);
+  }
+}
+
+void check_plain(const Assignment& assignment, Chosen chosen) {
+  const auto has = [&](const Workload* workload) {
+    return find_parameter(*workload, assignment.name) != nullptr;
+  };
+  if (std::ranges::any_of(chosen, has)) return;
+  std::vector<std::string_view> elsewhere;
+  for (const Workload& workload : workloads::all()) {
+    if (has(&workload)) elsewhere.push_back(workload.name);
+  }
+  if (!elsewhere.empty()) {
+    refuse("--param: no workload of this run has a parameter '{}'; {} {}", assignment.name,
+           fmt::join(elsewhere, ", "), elsewhere.size() == 1 ? "has" : "have");
+  }
+  throw UsageError("--param: " +
+                   unknown_name("parameter", assignment.name, parameter_names(chosen)));
+}
+
+std::vector<Assignment> parse_assignments(const Strings& texts, Chosen chosen) {
+  std::vector<Assignment> assignments;
+  for (const std::string& text : texts) {
+    const Assignment assignment = parse_assignment(text);
+    const auto same_target = [&](const Assignment& other) {
+      return other.workload == assignment.workload && other.name == assignment.name;
+    };
+    if (std::ranges::any_of(assignments, same_target)) {
+      refuse("--param: '{}' is given twice", assignment.target());
+    }
+    if (assignment.workload.empty()) {
+      check_plain(assignment, chosen);
+    } else {
+      check_scoped(assignment, chosen);
+    }
+    assignments.push_back(assignment);
+  }
+  return assignments;
+}
+
+/// The parameters of every workload of `chosen`, in that order: the defaults, overridden by the
+/// plain assignments, overridden by the scoped ones. Throws UsageError for an assignment that is
+/// ill-formed, given twice, out of range, or that no chosen workload can take.
+std::vector<ParameterValues> parse_parameters(Chosen chosen, const Strings& assignments) {
+  const std::vector<Assignment> parsed = parse_assignments(assignments, chosen);
+  std::vector<ParameterValues> all_values;
+  for (const Workload* workload : chosen) {
+    ParameterValues values = workloads::defaults(*workload);
+    const auto apply = [&](const Assignment& assignment) {
+      const Parameter* parameter = find_parameter(*workload, assignment.name);
+      if (parameter == nullptr) return;
+      const auto label = fmt::format("--param {}.{}", workload->name, parameter->name);
+      values.insert_or_assign(
+          std::string(parameter->name),
+          parse_whole_number(label, assignment.value, parameter->min, parameter->max));
+    };
+    for (const Assignment& assignment : parsed) {
+      if (assignment.workload.empty()) apply(assignment);
+    }
+    for (const Assignment& assignment : parsed) {
+      if (assignment.workload == workload->name) apply(assignment);
+    }
+    all_values.push_back(std::move(values));
+  }
+  return all_values;
+}
+
+std::vector<Case> all_cases(Chosen chosen, const Strings& assignments,
                             std::span<const Pairing> paired) {
   const auto values = parse_parameters(chosen, assignments);
   std::vector<Case> cases;
@@ -124,36 +241,35 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
   options.set_max_mem(kMaxExpressionBytes);
   const RE2 expression(pattern, options);
   if (!expression.ok()) {
-    throw UsageError(fmt::format("--filter: '{}' is not a regular expression: {}",
-                                 shortened(pattern), why_no_expression(expression)));
+    refuse("--filter: '{}' is not a regular expression: {}", shortened(pattern),
+           why_no_expression(expression));
   }
   std::vector<Case> kept;
   for (const Case& each : cases) {
     if (RE2::PartialMatch(each.name(), expression)) kept.push_back(each);
   }
   if (!kept.empty()) return kept;
-  throw UsageError(fmt::format("--filter: '{}' matches none of the {} cases; the first is '{}'",
-                               shortened(pattern), cases.size(), cases.front().name()));
+  refuse("--filter: '{}' matches none of the {} cases; the first is '{}'", shortened(pattern),
+         cases.size(), cases.front().name());
 }
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   measure::Settings& settings = plan.settings;
   const std::size_t case_count = plan.cases.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
-    throw UsageError(
-        fmt::format("--repetitions: {} of {} cases are more than {} in all; give fewer",
-                    settings.repetitions, case_count, kMaxRepetitionsInAll));
+    refuse("--repetitions: {} of {} cases are more than {} in all; give fewer",
+           settings.repetitions, case_count, kMaxRepetitionsInAll);
   }
   const auto repetitions =
       static_cast<double>(settings.repetitions) * static_cast<double>(case_count);
   if (settings.time_budget_s) {
     const double least_s = repetitions * kMinRepetitionS;
     if (*settings.time_budget_s >= least_s) return;
-    throw UsageError(fmt::format(
+    refuse(
         "--time-budget: {} is too short for {} repetitions of {} cases; give at least {}, or ask "
         "for less",
         duration_limit_text(*settings.time_budget_s), settings.repetitions, case_count,
-        duration_limit_text(least_s)));
+        duration_limit_text(least_s));
   }
   if (min_time_s) {
     settings.min_time_s = *min_time_s;
@@ -161,10 +277,9 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   }
   const double measuring_s = repetitions * settings.min_time_s;
   if (measuring_s > kMaxMeasuringS) {
-    throw UsageError(
-        fmt::format("{} repetitions of {} cases at --min-time {} take {}; the limit is {}",
-                    settings.repetitions, case_count, duration_limit_text(settings.min_time_s),
-                    duration_limit_text(measuring_s), duration_limit_text(kMaxMeasuringS)));
+    refuse("{} repetitions of {} cases at --min-time {} take {}; the limit is {}",
+           settings.repetitions, case_count, duration_limit_text(settings.min_time_s),
+           duration_limit_text(measuring_s), duration_limit_text(kMaxMeasuringS));
   }
 }
 
@@ -181,10 +296,10 @@ void check_pinning(const RunPlan& plan, unsigned cpus) {
   if (!plan.settings.pin) return;
   for (const Case& each : plan.cases) {
     if (each.workers > cpus) {
-      throw UsageError(
-          fmt::format("--pin gives every worker a CPU of its own, but this process may use {} and "
-                      "{} workers are asked for",
-                      cpus, each.workers));
+      refuse(
+          "--pin gives every worker a CPU of its own, but this process may use {} and "
+          "{} workers are asked for",
+          cpus, each.workers);
     }
   }
 }
@@ -215,16 +330,14 @@ RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus, std::string_
   const auto assigned = std::ranges::count_if(arguments.words, is_assignment);
   const std::size_t named = arguments.words.size() - static_cast<std::size_t>(assigned);
   if (named == 0) {
-    throw UsageError(
-        fmt::format("name a workload: {}", fmt::join(row_names(workloads::all()), ", ")));
+    refuse("name a workload: {}", fmt::join(row_names(workloads::all()), ", "));
   }
   if (named > 1) {
-    throw UsageError(fmt::format("give one WORKLOAD only: a {} is of one case", noun));
+    refuse("give one WORKLOAD only: a {} is of one case", noun);
   }
   RunPlan plan = plan_run(arguments, cpus);
   if (plan.cases.size() == 1 && plan.left_out.empty()) return plan;
-  throw UsageError(
-      fmt::format("give one scheduler and one worker count only: a {} is of one case", noun));
+  refuse("give one scheduler and one worker count only: a {} is of one case", noun);
 }
 
 void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb) {
@@ -262,7 +375,7 @@ std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& g
     const std::string_view site = std::string_view(each).substr(0, equals);
     const auto found = std::ranges::find(rt::kDelaySites, site);
     if (found == rt::kDelaySites.end()) {
-      throw UsageError(fmt::format("{}: {}", option, unknown_name("place", site, rt::kDelaySites)));
+      refuse("{}: {}", option, unknown_name("place", site, rt::kDelaySites));
     }
     const char* const end = each.data() + each.size();
     double ns = 0;
@@ -270,8 +383,8 @@ std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& g
         std::from_chars(equals == std::string::npos ? end : each.data() + equals + 1, end, ns);
     const bool fits = ns >= 0 && ns <= rt::kMaxPlantedDelay_ns;
     if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
-      throw UsageError(fmt::format("{}: '{}' does not say PLACE=NS, with 0 to {} ns", option, each,
-                                   rt::kMaxPlantedDelay_ns));
+      refuse("{}: '{}' does not say PLACE=NS, with 0 to {} ns", option, each,
+             rt::kMaxPlantedDelay_ns);
     }
     planted.push_back({static_cast<rt::DelaySite>(found - rt::kDelaySites.begin()), ns});
   }
@@ -284,12 +397,12 @@ std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
   for (const std::string& text : given) {
     const auto equals = text.rfind('=');
     if (equals == std::string::npos) {
-      throw UsageError(fmt::format("{}: '{}' is not CASE=N", option, text));
+      refuse("{}: '{}' is not CASE=N", option, text);
     }
     const std::string name = text.substr(0, equals);
     const auto count = parse_whole_number(option, text.substr(equals + 1), 1, kMaxIterations);
     if (!iterations.emplace(name, static_cast<std::int64_t>(count)).second) {
-      throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+      refuse("{}: '{}' is given twice", option, name);
     }
   }
   return iterations;

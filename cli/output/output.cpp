@@ -71,7 +71,7 @@ bool print_result(std::string_view text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return true;
-  print_error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  print_error("cannot write to standard output: {}", std::strerror(errno));
   return false;
 }
 
@@ -87,7 +87,7 @@ bool report_failures(const std::vector<model::Case>& cases) {
   bool failed = false;
   for (const model::Case& each : cases) {
     if (each.error.empty()) continue;
-    print_error(fmt::format("{}: {}", each.name, each.error));
+    print_error("{}: {}", each.name, each.error);
     failed = true;
   }
   return failed;
@@ -132,7 +132,7 @@ bool write_output(const std::optional<fs::path>& file, std::string_view content,
     print_error(outcome.error);
     return false;
   }
-  if (notes) print_note(fmt::format("wrote {}", file->string()));
+  if (notes) print_note("wrote {}", file->string());
   return true;
 }
 

@@ -21,6 +21,18 @@ void print_error(std::string_view message);
 /// "taskbench: note: …" on standard error.
 void print_note(std::string_view message);
 
+template <class... Parts>
+requires(sizeof...(Parts) > 0) void print_error(fmt::format_string<Parts...> format,
+                                                Parts&&... parts) {
+  print_error(std::string_view(fmt::format(format, std::forward<Parts>(parts)...)));
+}
+
+template <class... Parts>
+requires(sizeof...(Parts) > 0) void print_note(fmt::format_string<Parts...> format,
+                                               Parts&&... parts) {
+  print_note(std::string_view(fmt::format(format, std::forward<Parts>(parts)...)));
+}
+
 /// An error for each case that failed. False when none has.
 [[nodiscard]] bool report_failures(const std::vector<model::Case>& cases);
 

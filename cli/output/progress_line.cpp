@@ -119,7 +119,7 @@ void UnstoppableWork::watch(ProgressStyle style) {
       std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works
     }
     if (line.elapsed_s() < kFirstLineAfterS) continue;
-    line.show(fmt::format("{}, {} elapsed", text_, duration_text(line.elapsed_s())));
+    line.show("{}, {} elapsed", text_, duration_text(line.elapsed_s()));
   }
 }
 

@@ -32,6 +32,10 @@ class ProgressLine {
   void show(const measure::Progress& progress);
   /// Where something else than repetitions is counted.
   void show(const std::string& text);
+  template <class... Parts>
+  requires(sizeof...(Parts) > 0) void show(fmt::format_string<Parts...> format, Parts&&... parts) {
+    show(fmt::format(format, std::forward<Parts>(parts)...));
+  }
 
   [[nodiscard]] double elapsed_s() const;
 

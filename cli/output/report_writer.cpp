@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <map>
 #include <system_error>
+#include <tuple>
 
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
@@ -54,139 +55,110 @@ class ReportFolder {
  public:
   /// Makes the temporary folder: in `target` when that exists, else beside it. Throws UsageError
   /// when a report could not be put there.
-  explicit ReportFolder(fs::path target);
+  explicit ReportFolder(const fs::path& target) : target_(without_trailing_slash(target)) {
+    std::error_code failed;
+    const auto status = fs::status(target_, failed);
+    if (status.type() == fs::file_type::none) refuse("", failed);
+    fs::path beside = target_;
+    if (!fs::exists(status)) {
+      beside = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
+      if (!fs::is_directory(beside, failed)) {
+        refuse(fmt::format(": there is no folder \"{}\"; create it, or name another",
+                           beside.string()));
+      }
+    } else if (!fs::is_directory(status)) {
+      refuse(": it is a file; name a folder");
+    }
+    for (int attempt = 0; temporary_.empty(); ++attempt) {
+      constexpr int kAttempts = 100;  // what a killed process of the same number has left behind
+      const fs::path candidate =
+          beside / fmt::format(".taskbench-report-{}-{}.tmp", ::getpid(), attempt);
+      if (fs::create_directory(candidate, failed)) {
+        temporary_ = candidate;
+      } else if (failed || attempt == kAttempts) {
+        refuse("", failed);
+      }
+    }
+  }
   ReportFolder(const ReportFolder&) = delete;
   ReportFolder& operator=(const ReportFolder&) = delete;
   /// Leaves nothing behind of what was not published.
-  ~ReportFolder();
+  ~ReportFolder() {
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  }
 
   /// Where files are to be written before they are published.
   [[nodiscard]] const fs::path& temporary() const { return temporary_; }
 
   /// A file below the temporary folder. Throws UsageError.
-  void write(const fs::path& name, std::string_view content) const;
+  void write(const fs::path& name, std::string_view content) const {
+    const auto outcome = files::write_atomically(temporary_ / name, content);
+    if (!outcome.ok()) refuse(": " + outcome.error);
+  }
 
   /// A folder below the temporary folder. Throws UsageError.
-  void make_folder(const fs::path& name) const;
+  void make_folder(const fs::path& name) const {
+    std::error_code failed;
+    fs::create_directory(temporary_ / name, failed);
+    if (failed) refuse("", failed);
+  }
 
   /// A new target appears at once, with all files. In one that exists file after file is replaced,
   /// `last` after all others; its other files stay. Throws UsageError.
-  void publish(const fs::path& last);
+  void publish(const fs::path& last) {
+    std::error_code failed;
+    if (fs::exists(target_, failed)) return move_into_target(last);
+    fs::rename(temporary_, target_, failed);
+    if (!failed) {
+      temporary_.clear();
+    } else if (fs::is_directory(target_)) {  // somebody has made it since
+      move_into_target(last);
+    } else {
+      refuse("", failed);
+    }
+  }
 
  private:
-  [[noreturn]] void refuse(std::string_view what, const std::error_code& why) const;
-  void check_target() const;
-  void move_into_target(const fs::path& last) const;
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError(fmt::format("cannot write the report to \"{}\"{}", target_.string(), why));
+  }
+
+  [[noreturn]] void refuse(std::string_view what, const std::error_code& why) const {
+    refuse(fmt::format("{}: {}", what, advice(why)));
+  }
+
+  void move_into_target(const fs::path& last) const {
+    std::vector<std::pair<fs::path, bool>> entries;  // and whether it is a folder
+    for (const auto& entry : fs::recursive_directory_iterator(temporary_)) {
+      entries.emplace_back(entry.path().lexically_relative(temporary_), entry.is_directory());
+    }
+    std::ranges::sort(entries, {}, [&](const auto& entry) {
+      return std::tuple(!entry.second, entry.first == last, entry.first);
+    });
+    std::error_code failed;
+    // All that can be known before the first file is replaced.
+    for (const auto& [name, is_folder] : entries) {
+      const auto there = fs::status(target_ / name, failed);
+      if (!fs::exists(there) || fs::is_directory(there) == is_folder) continue;
+      refuse(
+          fmt::format(", where \"{}\" is a {}", name.string(), is_folder ? "file" : "folder"),
+          std::make_error_code(is_folder ? std::errc::not_a_directory : std::errc::is_a_directory));
+    }
+    for (const auto& [name, is_folder] : entries) {
+      if (is_folder) {
+        fs::create_directory(target_ / name, failed);
+      } else {
+        fs::rename(temporary_ / name, target_ / name, failed);
+      }
+      if (!failed) continue;
+      refuse(fmt::format(", {} \"{}\"", is_folder ? "folder" : "file", name.string()), failed);
+    }
+  }
 
   fs::path target_;
   fs::path temporary_;
 };
-
-ReportFolder::ReportFolder(fs::path target) : target_(without_trailing_slash(target)) {
-  check_target();
-  std::error_code failed;
-  fs::path beside = target_;
-  if (!fs::is_directory(target_, failed)) {
-    beside = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
-    if (!fs::is_directory(beside, failed)) {
-      throw UsageError(
-          fmt::format("cannot write the report to \"{}\": there is no folder \"{}\"; create it, or "
-                      "name another",
-                      target_.string(), beside.string()));
-    }
-  }
-  for (int attempt = 0;; ++attempt) {
-    const fs::path candidate =
-        beside / fmt::format(".taskbench-report-{}-{}.tmp", ::getpid(), attempt);
-    if (fs::create_directory(candidate, failed)) {
-      temporary_ = candidate;
-      return;
-    }
-    constexpr int kAttempts = 100;  // what a killed process of the same number has left behind
-    if (failed || attempt == kAttempts) refuse("", failed);
-  }
-}
-
-ReportFolder::~ReportFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-}
-
-void ReportFolder::refuse(std::string_view what, const std::error_code& why) const {
-  throw UsageError(
-      fmt::format("cannot write the report to \"{}\"{}: {}", target_.string(), what, advice(why)));
-}
-
-void ReportFolder::check_target() const {
-  std::error_code failed;
-  const auto status = fs::status(target_, failed);
-  if (status.type() == fs::file_type::not_found) return;
-  if (status.type() == fs::file_type::none) refuse("", failed);
-  if (!fs::is_directory(status)) {
-    throw UsageError(fmt::format("cannot write the report to \"{}\": it is a file; name a folder",
-                                 target_.string()));
-  }
-}
-
-void ReportFolder::write(const fs::path& name, std::string_view content) const {
-  const auto outcome = files::write_atomically(temporary_ / name, content);
-  if (!outcome.ok()) {
-    throw UsageError(
-        fmt::format("the report in \"{}\" was not written: {}", target_.string(), outcome.error));
-  }
-}
-
-void ReportFolder::make_folder(const fs::path& name) const {
-  std::error_code failed;
-  fs::create_directory(temporary_ / name, failed);
-  if (failed) refuse("", failed);
-}
-
-void ReportFolder::publish(const fs::path& last) {
-  std::error_code failed;
-  if (!fs::exists(target_, failed)) {
-    fs::rename(temporary_, target_, failed);
-    if (!failed) {
-      temporary_.clear();
-      return;
-    }
-    if (!fs::is_directory(target_)) refuse("", failed);  // else somebody has made it since
-  }
-  move_into_target(last);
-}
-
-void ReportFolder::move_into_target(const fs::path& last) const {
-  std::vector<fs::path> files;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(temporary_)) {
-    const fs::path name = entry.path().lexically_relative(temporary_);
-    (entry.is_directory() ? folders : files).push_back(name);
-  }
-  std::ranges::sort(files, {}, [&](const fs::path& name) { return std::pair(name == last, name); });
-  // All that can be known before the first file is replaced.
-  std::error_code failed;
-  for (const fs::path& name : folders) {
-    const fs::path there = target_ / name;
-    if (fs::exists(there, failed) && !fs::is_directory(there, failed)) {
-      refuse(fmt::format(", where \"{}\" is a file", name.string()),
-             std::make_error_code(std::errc::not_a_directory));
-    }
-  }
-  for (const fs::path& name : files) {
-    if (fs::is_directory(target_ / name, failed)) {
-      refuse(fmt::format(", where \"{}\" is a folder", name.string()),
-             std::make_error_code(std::errc::is_a_directory));
-    }
-  }
-  for (const fs::path& name : folders) {
-    fs::create_directory(target_ / name, failed);
-    if (failed) refuse(fmt::format(", folder \"{}\"", name.string()), failed);
-  }
-  for (const fs::path& name : files) {
-    fs::rename(temporary_ / name, target_ / name, failed);
-    if (failed) refuse(fmt::format(", file \"{}\"", name.string()), failed);
-  }
-}
 
 struct DrawnPlots {
   std::map<std::string, render::DrawnPlot> plots;  ///< all that were asked for, by name
@@ -195,95 +167,79 @@ struct DrawnPlots {
   bool interrupted = false;
 };
 
-constexpr std::string_view kMissing =
-    "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox provides it.";
-// What each file ends with: a full disk leaves less of it, and gnuplot does not mind.
-constexpr std::string_view kSvgEnd = "</svg>";
-constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
-
-std::string reason_of(const ProcessOutcome& outcome) {
-  if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
-    return std::string(kMissing);
-  }
-  return fmt::format("gnuplot {}.", outcome.text());
-}
-
-/// The drawing, or why there is none; then neither file is left.
-render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& svg,
-                            const fs::path& png) {
+/// NAME.svg and NAME.png of the NAME.gp in `folder`, or why there are none; then neither is left.
+render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folder,
+                            const std::string& name) {
+  // What each file ends with: a full disk leaves less of it, and gnuplot does not mind.
+  constexpr std::string_view kSvgEnd = "</svg>";
+  constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
+  const fs::path svg = folder / (name + ".svg");
+  const fs::path png = folder / (name + ".png");
+  std::string reason = "gnuplot left no whole drawing; is the disk full?";
   if (outcome.ok()) {
     std::string drawing = files::read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && files::read_file(png).bytes.ends_with(kPngEnd))
+    if (svg_is_whole && files::read_file(png).bytes.ends_with(kPngEnd)) {
       return {std::move(drawing), {}};
+    }
+  } else if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
+    reason = "gnuplot is not installed; on Debian and Ubuntu the package gnuplot-nox provides it.";
+  } else {
+    reason = fmt::format("gnuplot {}.", outcome.text());
   }
   std::error_code ignored;
-  fs::remove(svg, ignored);
-  fs::remove(png, ignored);
-  return {{},
-          outcome.ok() ? "gnuplot left no whole drawing; is the disk full?" : reason_of(outcome)};
+  for (const auto& file : {svg, png}) fs::remove(file, ignored);
+  return {{}, reason};
 }
 
-/// Into `folder`, where each plot's NAME.gp and NAME.dat already lie: NAME.svg and NAME.png, both
-/// or neither. A gnuplot that is missing, or that hangs, is not asked for the other plots.
-DrawnPlots draw_plots(const std::vector<render::Plot>& plots, const fs::path& folder,
-                      double timeout_s, ProgressLine& progress, const std::stop_token& stop) {
+/// Each plot as SVG and PNG, or neither. A gnuplot that is missing, or that hangs, is not asked for
+/// the other plots.
+DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& request,
+                const ReportFolder& folder, const std::stop_token& stop) {
+  using End = ProcessOutcome::End;
+  const fs::path there = folder.temporary() / render::kPlotFolder;
+  folder.make_folder(render::kPlotFolder);
   DrawnPlots result;
+  ProgressLine progress(progress_style(request.quiet));
   std::string gave_up;
-  for (std::size_t i = 0; i < plots.size(); ++i) {
-    const std::string& name = plots[i].name;
-    render::DrawnPlot& drawn = result.plots[name];
+  for (const render::Plot& plot : plots) {
+    render::DrawnPlot& drawn = result.plots[plot.name];
+    drawn.reason = gave_up;
+    const fs::path script = fs::path(render::kPlotFolder) / (plot.name + ".gp");
+    const fs::path data = fs::path(render::kPlotFolder) / (plot.name + ".dat");
+    folder.write(script, plot.script);
+    folder.write(data, plot.data);
     if (gave_up.empty()) {
       const auto show = [&](double) {
-        progress.show(fmt::format("plot {}/{}, {} elapsed", i + 1, plots.size(),
-                                  duration_text(progress.elapsed_s())));
+        progress.show("plot {}/{}, {} elapsed", result.plots.size(), plots.size(),
+                      duration_text(progress.elapsed_s()));
       };
       show(0);
       // --default-settings: without the user's own, which may change anything.
       const ProcessOutcome outcome =
-          measure::run_process({.command = {"gnuplot", "--default-settings", name + ".gp"},
+          measure::run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
                                 .environment = {"LC_ALL=C.UTF-8"},
-                                .timeout_s = timeout_s,
+                                .timeout_s = request.plot_timeout_s,
                                 .waiting = show,
-                                .folder = folder.string()},
+                                .folder = there.string()},
                                stop);
-      drawn = result_of(outcome, folder / (name + ".svg"), folder / (name + ".png"));
-      result.interrupted = result.interrupted || outcome.end == ProcessOutcome::End::interrupted;
-      const bool would_again = outcome.end == ProcessOutcome::End::not_started ||
-                               outcome.end == ProcessOutcome::End::timed_out ||
-                               outcome.end == ProcessOutcome::End::interrupted;
+      drawn = result_of(outcome, there, plot.name);
+      result.interrupted = result.interrupted || outcome.end == End::interrupted;
+      const bool would_again = outcome.end == End::not_started || outcome.end == End::timed_out ||
+                               outcome.end == End::interrupted;
       if (would_again) gave_up = drawn.reason;
-    } else {
-      drawn.reason = gave_up;
+    }
+    std::error_code ignored;
+    if (!request.keeps_gnuplot) {
+      for (const auto& file : {script, data}) fs::remove(folder.temporary() / file, ignored);
     }
     if (!drawn.svg.empty()) continue;
     ++result.missing;
     if (result.reason.empty()) result.reason = drawn.reason;
   }
-  progress.clear();
+  std::error_code ignored;
+  if (fs::is_empty(there, ignored)) fs::remove(there, ignored);
   return result;
-}
-
-DrawnPlots draw(const render::Document& document, const ReportRequest& request,
-                const ReportFolder& folder, const std::stop_token& stop) {
-  const fs::path plots = render::kPlotFolder;
-  folder.make_folder(plots);
-  for (const render::Plot& plot : document.plots) {
-    folder.write(plots / (plot.name + ".gp"), plot.script);
-    folder.write(plots / (plot.name + ".dat"), plot.data);
-  }
-  ProgressLine progress(progress_style(request.quiet));
-  const fs::path there = folder.temporary() / plots;
-  DrawnPlots drawn = draw_plots(document.plots, there, request.plot_timeout_s, progress, stop);
-  if (!request.keeps_gnuplot) {
-    std::error_code ignored;
-    for (const render::Plot& plot : document.plots) {
-      fs::remove(there / (plot.name + ".gp"), ignored);
-      fs::remove(there / (plot.name + ".dat"), ignored);
-    }
-    if (fs::is_empty(there, ignored)) fs::remove(there, ignored);
-  }
-  return drawn;
 }
 
 }  // namespace
@@ -292,15 +248,14 @@ void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
   const auto outcome = files::check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
-    throw UsageError(
-        fmt::format("no report can be written to \"{}\": {}", folder.string(), outcome.error));
+    refuse("no report can be written to \"{}\": {}", folder.string(), outcome.error);
   }
 }
 
 ExitCode write_report(const render::Document& document, const ReportRequest& request,
                       const std::stop_token& stop) {
   ReportFolder folder(request.folder);
-  const DrawnPlots drawn = draw(document, request, folder, stop);
+  const DrawnPlots drawn = draw(document.plots, request, folder, stop);
   if (drawn.interrupted && !request.write_if_interrupted) return ExitCode::interrupted;
   for (const ReportFile& file : request.files) folder.write(file.name, file.content);
   folder.write(kMarkdown, render::markdown(document, drawn.plots));
@@ -309,10 +264,10 @@ ExitCode write_report(const render::Document& document, const ReportRequest& req
   if (is_late && !request.write_if_interrupted) return ExitCode::interrupted;
   folder.publish(kPage);
   if (drawn.missing > 0 && !request.quiet) {
-    print_note(fmt::format("{} of {} plots were not drawn: {}", drawn.missing,
-                           document.plots.size(), drawn.reason));
+    print_note("{} of {} plots were not drawn: {}", drawn.missing, document.plots.size(),
+               drawn.reason);
   }
-  if (!request.quiet) print_note(fmt::format("wrote {}", (request.folder / kPage).string()));
+  if (!request.quiet) print_note("wrote {}", (request.folder / kPage).string());
   return drawn.interrupted ? ExitCode::interrupted : ExitCode::pass;
 }
 

@@ -120,8 +120,8 @@ class CountingPass {
       if (!counter.count_once) continue;
       std::string failure = given_up;
       for (int process = 0; process < kCountingProcesses && failure.empty(); ++process) {
-        progress_.show(fmt::format("{}, {}/{} processes: {}", counter.what, done++,
-                                   run_.cases.size() * kCountingProcesses, measured.name));
+        progress_.show("{}, {}/{} processes: {}", counter.what, done++,
+                       run_.cases.size() * kCountingProcesses, measured.name);
         const PerfOutcome outcome = counter.count_once(i);
         failure = outcome.failure;
         if (outcome.stop_trying) given_up = failure;
@@ -172,10 +172,10 @@ class CountingPass {
     if (counts.empty() || plan_.quiet) return;
     const auto [least, most] = std::ranges::minmax(counts);
     if (least == most) return;
-    print_note(fmt::format(
+    print_note(
         "{}: {} counts of its instructions differ by up to {:.2g} %: something in it depends on "
         "the clock, on addresses, or on another thread",
-        measured.name, counts.size(), 100 * (most / least - 1)));
+        measured.name, counts.size(), 100 * (most / least - 1));
   }
 
   const RunPlan& plan_;

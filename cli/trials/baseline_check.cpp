@@ -6,7 +6,7 @@
 
 #include "cli/output/output.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/trials/noise_floors.hpp"
+#include "cli/trials/baseline_store.hpp"
 #include "cli/trials/series.hpp"
 #include "reports/json/answers.hpp"
 #include "reports/json/baseline.hpp"
@@ -85,9 +85,8 @@ void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) 
     if (known && count != stored.iterations.end()) setup.iterations.insert(*count);
   }
   if (setup.benchmarks.empty()) {
-    throw UsageError(fmt::format(
-        "the program and the baseline '{}' have no benchmark in common; nothing can be compared",
-        stored.name));
+    refuse("the program and the baseline '{}' have no benchmark in common; nothing can be compared",
+           stored.name);
   }
 }
 
@@ -203,7 +202,7 @@ class BaselineTrial {
   }
 
   [[noreturn]] void refuse_journal(std::string_view what) const {
-    throw UsageError(fmt::format("{} {}", check_.output.journal.string(), what));
+    refuse("{} {}", check_.output.journal.string(), what);
   }
 
   /// The given program must be that of the journal. One that is gone is not needed any more, where

@@ -1,6 +1,7 @@
 #include "cli/trials/baseline_store.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <system_error>
 
@@ -8,7 +9,9 @@
 #include "cli/output/output.hpp"
 #include "reports/files/atomic_file.hpp"
 #include "reports/json/baseline.hpp"
+#include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/model/date.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -72,6 +75,27 @@ void read_folder(const fs::path& folder, StoreContent& content) {
   if (failed) content.bad.push_back({"", fmt::format("{}: {}", folder.string(), failed.message())});
 }
 
+// Two builds of the same sources differ by about so much through nothing but the places of their
+// functions. Not measured here: taken from experience on several machines.
+constexpr double kAssumed = 0.01;
+constexpr std::chrono::days kOld{90};
+
+std::string origin(const model::NoiseOrigin& from, std::string_view today) {
+  std::string text = fmt::format("calibrated {}", model::day_of(from.date));
+  if (!from.checked) text += " with programs that were not checked to be copies of one build";
+  const auto then = model::instant_of(from.date);
+  const auto now = model::instant_of(today);
+  if (then && now && *now - *then > kOld) {
+    text += fmt::format(", {} days ago: measure it again with taskbench calibrate",
+                        std::chrono::floor<std::chrono::days>(*now - *then).count());
+  }
+  return text;
+}
+
+model::NoiseFloor assumed(std::string_view why) {
+  return {kAssumed, fmt::format("assumed: {}", why)};
+}
+
 }  // namespace
 
 std::string baseline_name(std::string_view option, const Strings& given) {
@@ -80,14 +104,14 @@ std::string baseline_name(std::string_view option, const Strings& given) {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos ||
       name.starts_with('.') || name.starts_with('-') || name.size() > kMaxName) {
-    throw UsageError(
-        fmt::format("'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', "
-                    "'_' and '-', "
-                    "and begin with a letter, a digit or '_'",
-                    name, kMaxName));
+    refuse(
+        "'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', "
+        "'_' and '-', "
+        "and begin with a letter, a digit or '_'",
+        name, kMaxName);
   }
   if (name.ends_with(".anchor")) {
-    throw UsageError(fmt::format("'{}': names that end in .anchor are those of anchors", name));
+    refuse("'{}': names that end in .anchor are those of anchors", name);
   }
   return name;
 }
@@ -103,21 +127,21 @@ StoreContent BaselineStore::read() const {
   std::error_code failed;
   const auto status = fs::status(folder_, failed);
   if (status.type() == fs::file_type::not_found) {
-    throw UsageError(fmt::format(
+    refuse(
         "--store {}: there is no such folder; `taskbench baseline save{}` makes it, and --store "
         "names another",
         folder_.string(),
-        folder_ == kDefaultStore ? std::string() : " --store " + folder_.string()));
+        folder_ == kDefaultStore ? std::string() : " --store " + folder_.string());
   }
   if (!fs::is_directory(status)) {
-    throw UsageError(fmt::format("--store {}: is not a folder{}", folder_.string(),
-                                 failed ? ": " + failed.message() : std::string()));
+    refuse("--store {}: is not a folder{}", folder_.string(),
+           failed ? ": " + failed.message() : std::string());
   }
   for (const auto& each : fs::directory_iterator(folder_, failed)) {
     if (each.is_directory(failed)) read_folder(each.path(), content);
   }
   if (failed) {
-    throw UsageError(fmt::format("--store {}: {}", folder_.string(), failed.message()));
+    refuse("--store {}: {}", folder_.string(), failed.message());
   }
   std::ranges::sort(content.entries, {}, [](const StoreEntry& entry) {
     return std::pair(entry.rolling.setup.name, entry.file.native());
@@ -136,8 +160,7 @@ void BaselineStore::refuse_unwritable() const {
   std::error_code failed;
   while (!fs::exists(there, failed) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, failed)) {
-    throw UsageError(
-        fmt::format("--store {}: {} is not a folder", folder_.string(), there.string()));
+    refuse("--store {}: {} is not a folder", folder_.string(), there.string());
   }
   cli::refuse_unwritable(there / "baseline.json", kFileBytes);
 }
@@ -148,19 +171,18 @@ void BaselineStore::refuse_foreign(const model::SeriesSetup& setup) const {
   try {
     if (!fs::exists(file, failed)) {
       if (fs::exists(anchor_of(file), failed)) {
-        throw UsageError(
-            fmt::format("{}: is an anchor without its baseline; restore that, or remove it",
-                        anchor_of(file).string()));
+        refuse("{}: is an anchor without its baseline; restore that, or remove it",
+               anchor_of(file).string());
       }
       return;
     }
     const StoreEntry entry = read_entry(file, setup.name);
     const auto differing = differences(entry.rolling.setup.key, setup.key);
     if (differing.empty()) return;
-    throw UsageError(fmt::format(
+    refuse(
         "{}: is in the folder of this machine, but is of another: {} is '{}', not '{}'; move it "
         "away",
-        file.string(), differing.front().name, differing.front().first, differing.front().second));
+        file.string(), differing.front().name, differing.front().first, differing.front().second);
   } catch (const json::ReadError& error) {
     throw UsageError(error.what());
   }
@@ -172,8 +194,7 @@ bool BaselineStore::save(const model::Series& series) const {
   std::error_code failed;
   fs::create_directories(file.parent_path(), failed);
   if (failed) {
-    throw UsageError(fmt::format("cannot make the folder {}: {}", file.parent_path().string(),
-                                 failed.message()));
+    refuse("cannot make the folder {}: {}", file.parent_path().string(), failed.message());
   }
   const fs::path anchor = anchor_of(file);
   const bool first = !fs::exists(file, failed) && !fs::exists(anchor, failed);
@@ -193,7 +214,7 @@ void BaselineStore::remove(const StoreEntry& entry) {
     std::error_code failed;
     fs::remove(file, failed);
     if (failed) {
-      throw UsageError(fmt::format("cannot remove {}: {}", file.string(), failed.message()));
+      refuse("cannot remove {}: {}", file.string(), failed.message());
     }
   }
   std::error_code ignored;  // other baselines are in it
@@ -231,9 +252,40 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
   if (key) {
     throw UsageError("--key: " + unknown_name("key", *key, keys));
   }
-  throw UsageError(fmt::format("'{}' is stored {}; choose by --key: {}", name,
-                               chosen.empty() ? "for other machines only" : "for several builds",
-                               fmt::join(keys, ", ")));
+  refuse("'{}' is stored {}; choose by --key: {}", name,
+         chosen.empty() ? "for other machines only" : "for several builds", fmt::join(keys, ", "));
+}
+
+fs::path noise_file(const fs::path& store, const model::MachineKey& key) {
+  return store / (machine_key(key) + ".noise.json");
+}
+
+std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,
+                                                      const model::MachineKey& key,
+                                                      const Strings& benchmarks,
+                                                      std::string_view today) {
+  const fs::path file = noise_file(store, key);
+  std::error_code ignored;
+  std::optional<model::NoiseCalibration> noise;
+  if (fs::exists(file, ignored)) {
+    try {
+      noise = json::read_noise(file);
+    } catch (const json::ReadError& error) {
+      throw UsageError(error.what());
+    }
+  }
+  std::map<std::string, model::NoiseFloor> floors;
+  for (const std::string& name : benchmarks) {
+    if (!noise) {
+      floors[name] = assumed("taskbench calibrate has not been run on this machine");
+    } else if (const auto found = noise->benchmarks.find(name); found == noise->benchmarks.end()) {
+      floors[name] = assumed(fmt::format("the calibration has no {}", name));
+    } else {
+      const auto& earlier = found->second.earlier;
+      floors[name] = {found->second.epsilon, origin(earlier ? *earlier : *noise, today)};
+    }
+  }
+  return floors;
 }
 
 }  // namespace taskbench::cli

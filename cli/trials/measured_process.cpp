@@ -51,15 +51,14 @@ void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced
   try {
     ended = has_ended();
   } catch (const files::JournalError&) {  // not ours to remove
-    throw UsageError(
-        fmt::format("{} exists, and is not the journal of a {}; remove it, or name another by "
-                    "--journal",
-                    path.string(), what));
+    refuse(
+        "{} exists, and is not the journal of a {}; remove it, or name another by "
+        "--journal",
+        path.string(), what);
   }
   if (!is_replaced && (is_named || !ended)) {
-    throw UsageError(fmt::format(
-        "{} exists{}; continue it with --resume, remove it, or name another by --journal",
-        path.string(), ended ? "" : fmt::format(", and its {} has not ended", what)));
+    refuse("{} exists{}; continue it with --resume, remove it, or name another by --journal",
+           path.string(), ended ? "" : fmt::format(", and its {} has not ended", what));
   }
   fs::remove(path);
 }

@@ -6,8 +6,8 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/tools/git.hpp"
-#include "cli/trials/noise_floors.hpp"
+#include "cli/tools/revision.hpp"
+#include "cli/trials/baseline_store.hpp"
 #include "cli/trials/paired_trial.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
@@ -44,8 +44,7 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   }
   add("--build", plan.recipe.build, plan.recipe.build == kDefaultBuild);
   add("--program", plan.recipe.program, plan.recipe.program == kDefaultProgram);
-  const auto joined = [](const Strings& names) { return fmt::format("{}", fmt::join(names, ",")); };
-  add("--workload", joined(plan.workloads), plan.workloads.empty());
+  add("--workload", joined(plan.workloads, ","), plan.workloads.empty());
   const model::PairedSetup usual = PairedPlan(false).setup;
   const auto add_number = [&](std::string_view option, auto value, auto usually,
                               std::string_view unit) {
@@ -59,16 +58,16 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   add_number("--repetitions", setup.repetitions, usual.repetitions, "");
   add_number("--min-time", setup.min_time_s, usual.min_time_s, "s");
   if (plan.run_identical) text += " --run-identical";
-  add("--outputs", joined(plan.outputs), plan.outputs.empty());
+  add("--outputs", joined(plan.outputs, ","), plan.outputs.empty());
   if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
   return text;
 }
 
 [[noreturn]] void refuse_changed(const model::PairedProgram& then, const fs::path& journal) {
-  throw UsageError(fmt::format(
+  refuse(
       "'{}' is not the program that {} was started with: it was built anew, or a library "
       "that it loads was; start a new trial",
-      then.command, journal.string()));
+      then.command, journal.string());
 }
 
 /// One comparison: what was asked for, and what has come of it so far.
@@ -169,14 +168,13 @@ class Comparison {
     const std::string journal = plan_.output.journal.string();
     const std::string started = then.commit.empty() ? then.command : abbreviated(then.commit);
     if (!now.commit.empty() && then.commit != now.commit) {
-      throw UsageError(
-          fmt::format("--{}-rev: {} is {}, but {} was started with {}; start a new trial",
-                      name_of(side), now.revision, abbreviated(now.commit), journal, started));
+      refuse("--{}-rev: {} is {}, but {} was started with {}; start a new trial", name_of(side),
+             now.revision, abbreviated(now.commit), journal, started);
     }
     if (of(plan_, side).command.empty()) return;
     if (then.command != now.command || !then.commit.empty()) {
-      throw UsageError(fmt::format("--{}: {} was started with '{}', not '{}'; start a new trial",
-                                   name_of(side), journal, started, now.command));
+      refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), journal,
+             started, now.command);
     }
     // One that is gone, or that does not answer any more, is not needed for what is complete.
     if (!trial_.end) return;
@@ -200,9 +198,8 @@ class Comparison {
     };
     for (const auto& [option, is_same] : same) {
       if (is_same || !invocation_.given(option)) continue;
-      throw UsageError(
-          fmt::format("{}: {} was started with another; leave the option out, or start a new trial",
-                      option, plan_.output.journal.string()));
+      refuse("{}: {} was started with another; leave the option out, or start a new trial", option,
+             plan_.output.journal.string());
     }
   }
 
@@ -232,15 +229,14 @@ class Comparison {
     ProgressLine line = progress();
     const auto waiting = [&](double elapsed_s) {
       if (elapsed_s < kSilence_s) return;
-      line.show(
-          fmt::format("asking {} what it measures, {}", name_of(side), duration_text(elapsed_s)));
+      line.show("asking {} what it measures, {}", name_of(side), duration_text(elapsed_s));
     };
     try {
       programs.push_back(Program::find_out(measure::split_command(command), stop_,
                                            {.timeout_s = timeout_s_, .waiting = waiting}));
       return std::nullopt;
     } catch (const std::invalid_argument& error) {
-      throw UsageError(fmt::format("--{} '{}': {}", name_of(side), command, error.what()));
+      refuse("--{} '{}': {}", name_of(side), command, error.what());
     } catch (const ProgramError& error) {
       line.clear();
       if (!program(side).commit.empty()) return fail(Stage::start, side, error.what());
@@ -282,15 +278,15 @@ class Comparison {
                                {&programs.head, root(Side::head)}, plan_.outputs, stop_);
       if (!identity.holds) {
         if (!identity.doubt.empty() && !plan_.output.quiet) {
-          print_note(fmt::format(
+          print_note(
               "the executables are equal, byte for byte, but {}: both are measured. If only some "
               "files matter, name them by --outputs",
-              identity.doubt));
+              identity.doubt);
         }
         return false;
       }
     } catch (const measure::NoSuchOutput& error) {
-      throw UsageError(fmt::format("--outputs: {}", error.what()));
+      refuse("--outputs: {}", error.what());
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
       model::PairedSetup found = trial_.setup;
@@ -304,8 +300,7 @@ class Comparison {
     ProgressLine line = progress();
     explore(programs, plan_.workloads, bench, setup, [&] {
       if (line.elapsed_s() < kSilence_s) return;
-      line.show(fmt::format("running both once, to see what they measure, {}",
-                            duration_text(line.elapsed_s())));
+      line.show("running both once, to see what they measure, {}", duration_text(line.elapsed_s()));
     });
     keep_chosen(plan_.workloads, setup);
   }
@@ -351,7 +346,7 @@ class Comparison {
     const std::string text = render::reach_text(reach, trial_.setup);
     if (text.empty()) return;
     line.clear();
-    print_note(fmt::format("a block takes {:.2g} s: {}", reach.block_s, text));
+    print_note("a block takes {:.2g} s: {}", reach.block_s, text);
   }
 
   ExitCode report() const {

@@ -20,12 +20,11 @@ measure::Program find_program(const std::string& command, const Bench& bench) {
                                     : measure::split_command(command);
     return measure::Program::find_out(std::move(words), bench.stop, {.timeout_s = bench.timeout_s});
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--program '{}': {}", command, error.what()));
+    refuse("--program '{}': {}", command, error.what());
   } catch (const measure::NotMeasurable& error) {
     throw measure::NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed());
   } catch (const fs::filesystem_error& error) {
-    throw UsageError(fmt::format("this taskbench cannot be found; name it by --program: {}",
-                                 error.code().message()));
+    refuse("this taskbench cannot be found; name it by --program: {}", error.code().message());
   }
 }
 
@@ -51,7 +50,7 @@ void SeriesProgram::explore(model::SeriesSetup& setup) const {
   std::erase_if(result.cases, [](const model::Case& benchmark) {
     const std::string reason = why_left_out(benchmark);
     if (reason.empty()) return false;
-    print_note(fmt::format("{} is left out: the program {}", benchmark.name, reason));
+    print_note("{} is left out: the program {}", benchmark.name, reason);
     return true;
   });
   require_sound(program_, result);
@@ -78,21 +77,19 @@ void SeriesProgram::explore(model::SeriesSetup& setup) const {
 void SeriesProgram::refuse_changed(const fs::path& journal, const model::SeriesSetup& setup) const {
   const auto differing = differences(setup.key.machine, measure::probe_machine().machine);
   if (!differing.empty()) {
-    throw UsageError(fmt::format("{} was started on another machine: {} was '{}', and is '{}'",
-                                 journal.string(), differing.front().name, differing.front().first,
-                                 differing.front().second));
+    refuse("{} was started on another machine: {} was '{}', and is '{}'", journal.string(),
+           differing.front().name, differing.front().first, differing.front().second);
   }
   for (const auto& field : measure::canary_fields()) {
     if (model::value_of(setup.key.build, field.name) != field.value) {
-      throw UsageError(fmt::format(
-          "{} was started with the canary of another taskbench; start again", journal.string()));
+      refuse("{} was started with the canary of another taskbench; start again", journal.string());
     }
   }
   if (setup.digest != program_.digest()) {
-    throw UsageError(
-        fmt::format("'{}' is not the program that {} was started with: it was built anew, or "
-                    "a library that it loads was; start again",
-                    program_.command().front(), journal.string()));
+    refuse(
+        "'{}' is not the program that {} was started with: it was built anew, or "
+        "a library that it loads was; start again",
+        program_.command().front(), journal.string());
   }
 }
 
@@ -108,8 +105,8 @@ void SeriesProgram::run(const SeriesRun& how, files::LineFile& journal,
   int aside = 0;
   while (!series.complete() && !bench_.stop.stop_requested()) {
     const std::size_t number = series.processes.size();
-    line.show(fmt::format("process {} of {}{}", number + 1, series.wanted(),
-                          aside == 0 ? "" : fmt::format(", {} set aside", aside)));
+    line.show("process {} of {}{}", number + 1, series.wanted(),
+              aside == 0 ? "" : fmt::format(", {} set aside", aside));
     model::SeriesProcess process;
     process.before = canary ? *canary : measure::time_canary();
     // Each process has its own order of benchmarks and its own place of the stack, as in ab.
@@ -129,8 +126,8 @@ void SeriesProgram::run(const SeriesRun& how, files::LineFile& journal,
     if (!place) place = verdict::place_of(series);
   }
   if (aside > 0 && !how.quiet) {
-    print_note(fmt::format("{} set aside: the host had moved the CPUs",
-                           aside == 1 ? "a process was" : fmt::format("{} processes were", aside)));
+    print_note("{} set aside: the host had moved the CPUs",
+               aside == 1 ? "a process was" : fmt::format("{} processes were", aside));
   }
 }
 
