@@ -122,7 +122,7 @@ class Calibration {
         invocation_(invocation),
         setup_(plan.setup),
         bench_{stop, plan.timeout_s},
-        line_(progress_style(plan.quiet)) {
+        line_(plan.quiet) {
     for (const std::string& command : plan.copies) {
       try {
         programs_.push_back(Program::find_out(measure::split_command(command), stop,

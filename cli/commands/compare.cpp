@@ -69,7 +69,7 @@ class ComparisonProgress {
 
  private:
   double shown_s_ = 0;
-  ProgressLine line_{progress_style(false)};
+  ProgressLine line_{false};
 };
 
 /// NAME=VALUE, where NAME is not empty; `form` says what both are.

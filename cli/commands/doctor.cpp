@@ -55,7 +55,7 @@ std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& s
 /// About two seconds. When `stop` is set on the way, what is found is not worth showing.
 model::DoctorReport examine(const std::string& executable, bool quiet,
                             const std::stop_token& stop) {
-  ProgressLine line(progress_style(quiet));
+  ProgressLine line(quiet);
   model::DoctorReport report;
   report.environment = measure::probe_environment(executable);
   model::DoctorFacts facts = measure::probe_disturbances();

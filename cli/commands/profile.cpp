@@ -63,7 +63,7 @@ class ProfileCommand final : public Command {
       const ScratchFolder scratch;
       // The workers, and the thread that waits for them.
       refuse_too_much(std::min(cpus, spec.workers + 1), scratch.path());
-      ProgressLine progress(progress_style(false));
+      ProgressLine progress(false);
       const auto waiting = [&](double elapsed_s) {
         progress.show("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s));
       };

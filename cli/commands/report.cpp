@@ -78,7 +78,7 @@ class ReportCommand final : public Command {
     render::ReportInputs inputs;
     render::Document document;
     {
-      UnstoppableWork work(progress_style(false), stop, kInterrupted);
+      UnstoppableWork work(stop, kInterrupted);
       inputs = read_inputs(results_, work);
       work.show("making the report");
       document = render::report(inputs);

@@ -53,7 +53,7 @@ model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
   model::Run run;
   run.environment = measure::probe_environment(command_line.front());
-  ProgressLine line(progress_style(plan.quiet));
+  ProgressLine line(plan.quiet);
   const auto before = measure::read_machine();
   auto result = measure::measure(
       plan.cases, plan.settings, [&](const measure::Progress& now) { line.show(now); }, stop);

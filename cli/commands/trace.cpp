@@ -79,7 +79,7 @@ class TraceCommand final : public Command {
 
   measure::TraceOutcome record_trace(const measure::Case& spec, const std::stop_token& stop) const {
     constexpr double kBetweenLooks_s = 0.25;
-    ProgressLine line(progress_style(quiet_));
+    ProgressLine line(quiet_);
     double shown_s = 0;
     const auto progress = [&](std::int64_t done, std::int64_t all) {
       const double now_s = line.elapsed_s();

@@ -24,11 +24,6 @@ void write_to_stderr(const std::string& text) {
 
 }  // namespace
 
-ProgressStyle progress_style(bool quiet) {
-  if (quiet) return ProgressStyle::none;
-  return takes_escapes(STDERR_FILENO) ? ProgressStyle::rewritten : ProgressStyle::lines;
-}
-
 std::string duration_text(double seconds) {
   const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
   if (whole < 60) return fmt::format("{} s", whole);
@@ -36,10 +31,11 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
-namespace {
+ProgressLine::ProgressLine(bool quiet)
+    : quiet_(quiet), is_rewritten_(takes_escapes(STDERR_FILENO)) {}
 
-/// "12/45 repetitions, 3 s elapsed, 8 s left: chained_spawn/work_stealing/workers:2".
-std::string progress_text(const measure::Progress& progress) {
+void ProgressLine::show(const measure::Progress& progress) {
+  if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result says so
   std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                                  progress.repetitions_total, duration_text(progress.elapsed_s));
   if (progress.remaining_s) {  // rounded up: what is not done yet takes no 0 s
@@ -47,15 +43,7 @@ std::string progress_text(const measure::Progress& progress) {
         fmt::format(", {} left", duration_text(std::max(1.0, std::ceil(*progress.remaining_s))));
   }
   if (!progress.case_name.empty()) text += fmt::format(": {}", progress.case_name);
-  return text;
-}
-
-}  // namespace
-
-void ProgressLine::show(const measure::Progress& progress) {
-  // Done: the result says so.
-  if (style_ == ProgressStyle::lines && progress.case_name.empty()) return;
-  show(progress_text(progress));
+  show(text);
 }
 
 double ProgressLine::elapsed_s() const {
@@ -63,25 +51,18 @@ double ProgressLine::elapsed_s() const {
 }
 
 void ProgressLine::show(const std::string& text) {
-  switch (style_) {
-    case ProgressStyle::none:
-      return;
-    case ProgressStyle::lines: {
-      const double since = elapsed_s() - shown_at_s_.value_or(0);
-      if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
-      shown_at_s_ = elapsed_s();
-      write_to_stderr(fmt::format("taskbench: {}\n", text));
-      return;
-    }
-    case ProgressStyle::rewritten: {
-      // One column stays free: a full last column makes some terminals wrap.
-      const int width = std::max(2, columns(STDERR_FILENO, kUnknownWidth));
-      write_to_stderr(
-          fmt::format("\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(width) - 1)));
-      on_screen_ = true;
-      return;
-    }
+  if (quiet_) return;
+  if (is_rewritten_) {
+    // One column stays free: a full last column makes some terminals wrap.
+    const int width = std::max(2, columns(STDERR_FILENO, kUnknownWidth));
+    write_to_stderr(fmt::format("\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(width) - 1)));
+    on_screen_ = true;
+    return;
   }
+  const double since = elapsed_s() - shown_at_s_.value_or(0);
+  if (since < (shown_at_s_ ? kBetweenLinesS : kFirstLineAfterS)) return;
+  shown_at_s_ = elapsed_s();
+  write_to_stderr(fmt::format("taskbench: {}\n", text));
 }
 
 void ProgressLine::clear() {
@@ -90,9 +71,8 @@ void ProgressLine::clear() {
   on_screen_ = false;
 }
 
-UnstoppableWork::UnstoppableWork(ProgressStyle style, const std::stop_token& stop,
-                                 std::string farewell)
-    : stop_(stop), farewell_(std::move(farewell)), watcher_([this, style] { watch(style); }) {}
+UnstoppableWork::UnstoppableWork(const std::stop_token& stop, std::string farewell)
+    : stop_(stop), farewell_(std::move(farewell)), watcher_([this] { watch(); }) {}
 
 UnstoppableWork::~UnstoppableWork() {
   {
@@ -108,9 +88,9 @@ void UnstoppableWork::show(std::string text) {
   text_ = std::move(text);
 }
 
-void UnstoppableWork::watch(ProgressStyle style) {
+void UnstoppableWork::watch() {
   constexpr std::chrono::milliseconds kBetweenLooks{50};
-  ProgressLine line(style);
+  ProgressLine line(false);
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
     if (stop_.stop_requested()) {

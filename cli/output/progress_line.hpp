@@ -11,20 +11,12 @@
 
 namespace taskbench::cli {
 
-enum class ProgressStyle {
-  none,       ///< --quiet
-  lines,      ///< not a terminal, as in CI: a line now and then, so that logs stay short
-  rewritten,  ///< a terminal: one line, always the newest
-};
-
-/// The style that suits standard error.
-[[nodiscard]] ProgressStyle progress_style(bool quiet);
-
-/// Counts from its construction. Not thread-safe: for the thread that measures. Clears its line
-/// when it is destroyed.
+/// One line, always the newest, on a terminal; elsewhere, as in CI, a line now and then, so that
+/// logs stay short; and nothing when it is quiet. Counts from its construction. Not thread-safe:
+/// for the thread that measures. Clears its line when it is destroyed.
 class ProgressLine {
  public:
-  explicit ProgressLine(ProgressStyle style) : style_(style) {}
+  explicit ProgressLine(bool quiet);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
@@ -43,7 +35,8 @@ class ProgressLine {
   void clear();
 
  private:
-  ProgressStyle style_;
+  bool quiet_;
+  bool is_rewritten_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool on_screen_ = false;
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
@@ -61,7 +54,7 @@ class ProgressLine {
 class UnstoppableWork {
  public:
   /// `farewell` is the note that an interrupt ends with. `stop` is of stop_on_signals().
-  UnstoppableWork(ProgressStyle style, const std::stop_token& stop, std::string farewell);
+  UnstoppableWork(const std::stop_token& stop, std::string farewell);
   UnstoppableWork(const UnstoppableWork&) = delete;
   UnstoppableWork& operator=(const UnstoppableWork&) = delete;
   ~UnstoppableWork();
@@ -70,7 +63,7 @@ class UnstoppableWork {
   void show(std::string text);
 
  private:
-  void watch(ProgressStyle style);
+  void watch();
 
   std::stop_token stop_;
   const std::string farewell_;

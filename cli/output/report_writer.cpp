@@ -200,7 +200,7 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
   const fs::path there = folder.temporary() / render::kPlotFolder;
   folder.make_folder(render::kPlotFolder);
   DrawnPlots result;
-  ProgressLine progress(progress_style(request.quiet));
+  ProgressLine progress(request.quiet);
   std::string gave_up;
   for (const render::Plot& plot : plots) {
     render::DrawnPlot& drawn = result.plots[plot.name];

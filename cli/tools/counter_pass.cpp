@@ -57,7 +57,7 @@ struct Counter {
 class CountingPass {
  public:
   CountingPass(const RunPlan& plan, const std::stop_token& stop, model::Run& run)
-      : plan_(plan), stop_(stop), run_(run), progress_(progress_style(plan.quiet)) {}
+      : plan_(plan), stop_(stop), run_(run), progress_(plan.quiet) {}
 
   void count_by_perf() {
     const Perf perf(plan_.counters.requests, scratch_.path(), stop_);

@@ -106,9 +106,7 @@ class Comparison {
     return compare({programs[0], programs[1]}, resumes);
   }
 
-  [[nodiscard]] ProgressLine progress() const {
-    return ProgressLine(progress_style(plan_.output.quiet));
-  }
+  [[nodiscard]] ProgressLine progress() const { return ProgressLine(plan_.output.quiet); }
 
   [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
   [[nodiscard]] fs::path& root(Side side) { return roots_[side == Side::base ? 0 : 1]; }

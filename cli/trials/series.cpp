@@ -95,7 +95,7 @@ void SeriesProgram::refuse_changed(const fs::path& journal, const model::SeriesS
 
 void SeriesProgram::run(const SeriesRun& how, files::LineFile& journal,
                         model::Series& series) const {
-  ProgressLine line(progress_style(how.quiet));
+  ProgressLine line(how.quiet);
   measure::SampleRequest request = request_of(series.setup, bench_.timeout_s);
   if (!program_.takes_iterations()) request.iterations.clear();
   std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
