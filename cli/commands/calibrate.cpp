@@ -14,7 +14,7 @@
 #include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
-#include "reports/render/noise.hpp"
+#include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
 #include "reports/verdict/paired.hpp"

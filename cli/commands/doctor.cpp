@@ -10,7 +10,7 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
 #include "reports/json/answers.hpp"
-#include "reports/render/doctor.hpp"
+#include "reports/render/render.hpp"
 #include "reports/verdict/doctor.hpp"
 #include "workloads/machine/cpu_affinity.hpp"
 #include "workloads/machine/disturbances.hpp"

@@ -8,7 +8,7 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
 #include "reports/json/chrome_trace.hpp"
-#include "reports/render/trace.hpp"
+#include "reports/render/render.hpp"
 #include "workloads/machine/cpu_affinity.hpp"
 #include "workloads/machine/environment.hpp"
 #include "workloads/measure/tracing.hpp"

@@ -4,11 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/numbers.hpp"
+#include "reports/render/sentences.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -66,45 +67,33 @@ std::string remark_of(const model::EventCount& event, Remarks& remarks) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// For each event that no case has a value of: why, when all give the same reason.
-std::map<std::string, std::string> missing_everywhere(const model::Run& run) {
-  std::map<std::string, std::string> reasons;
-  std::map<std::string, bool> differs;
+/// Takes note of the events that no case has a value of, where all give the same reason: "n/a:
+/// cycles, instructions: not supported by this machine."
+std::set<std::string> add_missing_everywhere(const model::Run& run, Sentences& sentences) {
+  struct Known {
+    bool counted = false;
+    std::set<std::string> reasons{};
+  };
+  InOrder<Known> events;  // as they were asked for
   for (const model::Case& measured : run.cases) {
     if (!is_counted(measured)) continue;
     for (const model::EventCount& event : measured.events) {
-      const auto [place, is_new] = reasons.emplace(event.event, event.unavailable);
-      if (!event.per_iteration.empty() || place->second != event.unavailable) {
-        differs[event.event] = true;
-      }
+      Known& known = events[event.event];
+      known.counted = known.counted || !event.per_iteration.empty();
+      known.reasons.insert(event.unavailable);
     }
   }
-  for (const auto& [event, value] : differs) reasons.erase(event);
-  return reasons;
-}
-
-/// "n/a: cycles, instructions: not supported by this machine."
-std::vector<std::string> grouped(const model::Run& run,
-                                 const std::map<std::string, std::string>& reasons) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
-  for (const model::Case& measured : run.cases) {
-    if (!is_counted(measured)) continue;
-    for (const model::EventCount& event : measured.events) {  // in the order of the request
-      const auto reason = reasons.find(event.event);
-      if (reason == reasons.end()) continue;
-      auto group =
-          std::ranges::find(by_reason, reason->second, &decltype(by_reason)::value_type::first);
-      if (group == by_reason.end()) group = by_reason.insert(group, {reason->second, {}});
-      if (std::ranges::find(group->second, event.event) == group->second.end()) {
-        group->second.push_back(event.event);
-      }
-    }
+  std::set<std::string> missing;
+  InOrder<std::vector<std::string>> by_reason;
+  for (const auto& [event, known] : events) {
+    if (known.counted || known.reasons.size() > 1) continue;
+    missing.insert(event);
+    by_reason[*known.reasons.begin()].push_back(event);
   }
-  std::vector<std::string> sentences;
-  for (const auto& [reason, events] : by_reason) {
-    sentences.push_back(fmt::format("{}: {}: {}.", kNotCounted, fmt::join(events, ", "), reason));
+  for (const auto& [reason, names] : by_reason) {
+    add(sentences, "{}: {}: {}.", kNotCounted, fmt::join(names, ", "), reason);
   }
-  return sentences;
+  return missing;
 }
 
 void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
@@ -122,23 +111,21 @@ void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
   }
 }
 
-std::vector<std::string> basis_of(const model::CounterPass& pass, const Remarks& remarks) {
-  std::vector<std::string> sentences;
-  sentences.push_back(fmt::format(
-      "Counted{} in a pass of its own after the timing: medians over n fresh processes, with "
-      "as "
+Sentences basis_of(const model::CounterPass& pass, const Remarks& remarks) {
+  Sentences sentences;
+  add(sentences,
+      "Counted{} in a pass of its own after the timing: medians over n fresh processes, with as "
       "many iterations as a repetition. The scheduler's counters are of the timing itself, over n "
       "repetitions.",
-      pass.tool.empty() ? "" : " by " + pass.tool));
-  if (remarks.exact) sentences.push_back(fmt::format("callgrind: {}.", exact_basis()));
+      pass.tool.empty() ? "" : " by " + pass.tool);
+  if (remarks.exact) add(sentences, "callgrind: {}.", exact_basis());
   if (remarks.user_only) {
-    sentences.emplace_back(
+    add(sentences,
         "user only: what the kernel did for the program is not in it; where that was not asked "
-        "for, "
-        "`sudo sysctl kernel.perf_event_paranoid=1` permits more.");
+        "for, `sudo sysctl kernel.perf_event_paranoid=1` permits more.");
   }
   if (remarks.multiplexed) {
-    sentences.emplace_back(
+    add(sentences,
         "% of the time: there were more events than counters, so that the event was counted for "
         "that share only and is extrapolated; ask for fewer events at once.");
   }
@@ -156,11 +143,10 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
     });
   });
   if (!run.counter_pass->unavailable.empty() && !exact) {
-    table.missing.push_back(fmt::format("Nothing was counted: {}.", run.counter_pass->unavailable));
+    add(table.missing, "Nothing was counted: {}.", run.counter_pass->unavailable);
     return table;
   }
-  const auto missing = missing_everywhere(run);
-  table.missing = grouped(run, missing);
+  const auto missing = add_missing_everywhere(run, table.missing);
   Remarks remarks;
   for (const model::Case& measured : run.cases) {
     if (!is_counted(measured)) continue;
@@ -170,8 +156,7 @@ std::optional<CounterTable> counter_table(const model::Run& run) {
       group.rows.push_back(cells(event_label(event), event.per_iteration, measured.operations,
                                  remark_of(event, remarks)));
       if (!event.unavailable.empty()) {
-        table.missing.push_back(
-            fmt::format("{} of {}: {}.", event.event, measured.name, event.unavailable));
+        add(table.missing, "{} of {}: {}.", event.event, measured.name, event.unavailable);
       }
     }
     add_scheduler_counters(measured, group);
@@ -193,18 +178,13 @@ std::string exact_basis() {
 }
 
 std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
-  std::string text;
+  std::vector<std::string> parts;
   for (const auto& move : moves) {
-    std::string base = rate(move.base);
-    std::string head = rate(move.head);
-    if (base == head) {  // small ones, whose change needs more digits
-      base = three_digits(move.base);
-      head = three_digits(move.head);
-    }
-    text +=
-        fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", counter_label(move.name), base, head);
+    // Of small ones the change needs more digits.
+    const auto text = rate(move.base) == rate(move.head) ? three_digits : rate;
+    add(parts, "{} {} → {}", counter_label(move.name), text(move.base), text(move.head));
   }
-  return text;
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace taskbench::reports::render

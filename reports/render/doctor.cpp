@@ -1,9 +1,10 @@
-#include "reports/render/doctor.hpp"
+#include "reports/render/render.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "reports/render/figures.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/page.hpp"
+#include "reports/render/sentences.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -45,37 +47,9 @@ void print_table(Page& page, const std::vector<Cells>& rows) {
   for (std::size_t i = 2; i < lines.size(); ++i) page.line(lines[i]);
 }
 
-std::string_view label_of(Severity severity) {
-  switch (severity) {
-    case Severity::serious:
-      return "SERIOUS";
-    case Severity::moderate:
-      return "moderate";
-    case Severity::minor:
-      return "minor";
-    case Severity::unknown:
-      return "unknown";
-    case Severity::ok:
-      break;
-  }
-  return "ok";
-}
-
-std::string_view ink_of(Severity severity) {
-  switch (severity) {
-    case Severity::serious:
-      return "1;31";
-    case Severity::moderate:
-      return "33";
-    case Severity::minor:
-      return "36";
-    case Severity::unknown:
-      return "35";
-    case Severity::ok:
-      break;
-  }
-  return "32";
-}
+// In the order of Severity: its word, and ANSI's code of its colour.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSeverities{
+    {{"SERIOUS", "1;31"}, {"moderate", kYellow}, {"minor", "36"}, {"unknown", "35"}, {"ok", "32"}}};
 
 void print_findings(Page& page, const std::vector<Finding>& findings) {
   const Finding* before = nullptr;
@@ -84,8 +58,8 @@ void print_findings(Page& page, const std::vector<Finding>& findings) {
     const bool is_short = each.severity == Severity::ok || each.severity == Severity::unknown;
     if (before != nullptr && !(is_short && before->severity == each.severity)) page.line();
     before = &each;
-    print_labelled(page, label_of(each.severity), ink_of(each.severity),
-                   fmt::format("{}: {}", each.check, each.found));
+    const auto& [label, ink] = kSeverities[static_cast<std::size_t>(each.severity)];
+    print_labelled(page, label, ink, fmt::format("{}: {}", each.check, each.found));
     if (is_short) continue;
     print_labelled(page, "", "", each.matters, kDim);
     if (each.mend.empty()) continue;
@@ -103,30 +77,28 @@ std::string count_text(const std::vector<Finding>& findings) {
                      count(Severity::unknown), count(Severity::ok));
 }
 
-std::string name_cell(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
-}
-
 void print_floor(Page& page, const DoctorReport& report) {
   std::vector<Cells> rows{
       {"the floor here", "median", "lower ¼", "upper ¼", "least", "p99", "samples"},
       {"", "ns", "ns", "ns", "ns", "ns", ""}};
   std::vector<std::string> explained;
   for (const model::FloorFigure& figure : report.floor) {
-    const auto summary = stats::summarize(figure);
-    const std::string name = name_cell(figure.name);
-    if (!summary) {
-      explained.push_back(
-          fmt::format("{}: {} (not measured: {})", name, figure.what, figure.unavailable));
-      rows.push_back({name, std::string(kNone), std::string(kNone), std::string(kNone),
-                      std::string(kNone), std::string(kNone), "0"});
-      continue;
+    std::string name = figure.name;
+    std::ranges::replace(name, '_', ' ');
+    add(explained, "{}: {}", name, figure.what);
+    Cells row(rows[0].size(), std::string(kNone));
+    row.front() = name;
+    row.back() = with_separators(std::uint64_t{figure.ns.size()});
+    if (const auto summary = stats::summarize(figure)) {
+      const std::array<std::optional<double>, 5> shown{summary->median, summary->lower_quartile,
+                                                       summary->upper_quartile, summary->min,
+                                                       summary->p99};
+      std::ranges::transform(shown, row.begin() + 1, ns_cell);
+    } else {
+      explained.back() += fmt::format(" (not measured: {})", figure.unavailable);
+      row.back() = "0";
     }
-    explained.push_back(fmt::format("{}: {}", name, figure.what));
-    rows.push_back({name, ns_cell(summary->median), ns_cell(summary->lower_quartile),
-                    ns_cell(summary->upper_quartile), ns_cell(summary->min), ns_cell(summary->p99),
-                    with_separators(std::uint64_t{figure.ns.size()})});
+    rows.push_back(std::move(row));
   }
   print_table(page, rows);
   page.line();
@@ -150,11 +122,6 @@ std::string times_cell(std::optional<double> ns, std::optional<double> floor) {
   return times < 100 ? fmt::format("{:.1f}", times) : with_separators(times, 0);
 }
 
-std::string where_text(const model::Case& measured) {
-  return fmt::format(" on {} with {} worker{}", measured.scheduler, measured.workers,
-                     measured.workers == 1 ? "" : "s");
-}
-
 void print_workloads(Page& page, const DoctorReport& report) {
   const auto clock = median_of(report, "clock_cost");
   const auto locked = median_of(report, "locked_instruction");
@@ -167,9 +134,8 @@ void print_workloads(Page& page, const DoctorReport& report) {
   for (const model::Case& measured : report.workloads) {
     const auto summary = stats::summarize(measured);
     if (!summary) {
-      failed.push_back(
-          fmt::format("NOT MEASURED {}: {}", measured.name,
-                      measured.error.empty() ? "no repetition was completed" : measured.error));
+      add(failed, "NOT MEASURED {}: {}", measured.name,
+          measured.error.empty() ? "no repetition was completed" : measured.error);
       continue;
     }
     repetitions = std::max(repetitions, summary->samples);
@@ -184,11 +150,12 @@ void print_workloads(Page& page, const DoctorReport& report) {
   print_table(page, rows);
   page.line();
   for (const std::string& each : failed) page.paragraph(each, kRed);
+  const model::Case& any = report.workloads.front();
   page.paragraph(
-      fmt::format(
-          "A first look{}, {} short repetitions each: `taskbench run` measures. ×: how many of "
-          "the floor's medians one operation takes.",
-          where_text(report.workloads.front()), repetitions),
+      fmt::format("A first look on {} with {}, {} short repetitions each: `taskbench run` "
+                  "measures. ×: how many of the floor's medians one operation takes.",
+                  any.scheduler, counted(static_cast<std::size_t>(any.workers), "worker"),
+                  repetitions),
       kDim);
 }
 

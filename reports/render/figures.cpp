@@ -152,6 +152,27 @@ std::string changed_parameters(const model::Case& measured) {
   return rest;
 }
 
+std::vector<Notice> notices(const model::Run& run, const Figures& figures) {
+  std::vector<Notice> list;
+  if (run.cases.empty()) list.push_back({"", "Nothing was measured.", Tone::plain});
+  for (const model::Case* failed : figures.failed) {
+    list.push_back({"Failed", fmt::format(" {}: {}", failed->name, failed->error), Tone::bad});
+  }
+  for (const model::Case* each : figures.unmeasured) {
+    list.push_back({"Not measured", fmt::format(" {}: no repetition was completed", each->name),
+                    Tone::doubtful});
+  }
+  if (run.partial) {
+    list.push_back({"Partial", ": interrupted, some repetitions that were asked for are missing.",
+                    Tone::doubtful});
+  }
+  if (run.environment.build_type == "Debug") {
+    list.push_back({"", "This is a Debug build: its times say nothing about an optimised one.",
+                    Tone::doubtful});
+  }
+  return list;
+}
+
 std::vector<std::string> explanation(const Figures& figures, bool short_titles) {
   std::vector<std::string> meanings;
   bool counters_begun = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/model/run.hpp"
+#include "reports/render/tone.hpp"
 #include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
@@ -46,6 +47,16 @@ struct Figures {
 /// Parameters that are not at their default, as the case's name tells them: "depth:500"; empty when
 /// all are.
 [[nodiscard]] std::string changed_parameters(const model::Case& measured);
+
+/// "Failed", " ping_pong: no answer"; what else a reader must know of the run has no label.
+struct Notice {
+  std::string label;
+  std::string text;
+  Tone tone;
+};
+
+/// Of cases without figures, of a run that is not complete, and of one that means little.
+[[nodiscard]] std::vector<Notice> notices(const model::Run& run, const Figures& figures);
 
 /// Paragraphs that say what the figures rest on and what the columns mean, under the titles that
 /// the reader sees.

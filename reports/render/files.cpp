@@ -1,11 +1,15 @@
-#include "reports/render/files.hpp"
+#include "reports/render/render.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
+#include "reports/render/page.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -109,6 +113,155 @@ std::string csv(const FilesReport& report) {
       fields[16] = word(counted->verdict);
     }
     text += csv_line(fields);
+  }
+  return text;
+}
+
+namespace {
+
+using verdict::ColumnCell;
+using verdict::ColumnsReport;
+using verdict::ColumnsRow;
+
+constexpr const char* kMeanTitle = "geometric mean";
+constexpr std::size_t kColumnGap = 2;
+
+std::string time_cell(const ColumnCell& cell, const TimeUnit& unit) {
+  if (cell.files == 0) return std::string(kNone);
+  return time_text(cell.ns, unit) + (cell.spread ? " ± " + percent(*cell.spread) : "");
+}
+
+/// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" for what cannot be judged.
+std::string change_text(const ColumnCell& cell) {
+  if (!cell.change) return std::string(kNone);
+  if (!cell.p_adjusted) return percent_change(*cell.change) + " ?";
+  return fmt::format("{} (p={:.3f})", cell.is_changed ? percent_change(*cell.change) : "~",
+                     *cell.p_adjusted);
+}
+
+TimeUnit unit_of(const ColumnsRow& row) {
+  double shortest = 0;
+  for (const ColumnCell& cell : row.cells) {
+    if (cell.files > 0 && (shortest == 0 || cell.ns < shortest)) shortest = cell.ns;
+  }
+  return time_unit(shortest > 0 ? shortest : 1);
+}
+
+/// The titles, the rows, and the means; of every column but the first a time and a change.
+std::vector<Cells> file_cells(const ColumnsReport& report) {
+  std::vector<Cells> rows;
+  Cells titles{"benchmark"};
+  for (std::size_t i = 0; i < report.columns.size(); ++i) {
+    titles.push_back(report.columns[i]);
+    if (i > 0) titles.emplace_back("change");
+  }
+  rows.push_back(std::move(titles));
+  for (const ColumnsRow& row : report.rows) {
+    const TimeUnit unit = unit_of(row);
+    Cells cells{row.name};
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      cells.push_back(time_cell(row.cells[i], unit));
+      if (i > 0) cells.push_back(change_text(row.cells[i]));
+    }
+    rows.push_back(std::move(cells));
+  }
+  if (report.mean_ns.empty()) return rows;
+  const TimeUnit unit = time_unit(*std::ranges::min_element(report.mean_ns));
+  Cells means{kMeanTitle};
+  for (std::size_t i = 0; i < report.mean_ns.size(); ++i) {
+    means.push_back(time_text(report.mean_ns[i], unit));
+    if (i > 0) means.push_back(percent_change(report.mean_ns[i] / report.mean_ns[0] - 1));
+  }
+  rows.push_back(std::move(means));
+  return rows;
+}
+
+template <class Predicate>
+bool any_cell(const ColumnsReport& report, Predicate predicate) {
+  return std::ranges::any_of(report.rows, [&](const ColumnsRow& row) {
+    return std::ranges::any_of(row.cells, predicate);
+  });
+}
+
+Sentences legend(const ColumnsReport& report) {
+  Sentences lines;
+  for (const std::string& difference : report.machine_differs) {
+    add(lines, "The files come from different machines: {}.", difference);
+  }
+  add(lines,
+      "Times are medians of the files' medians; ± is their median absolute deviation, and for a "
+      "single file that of its repetitions. Changes are against {}.",
+      report.columns.front());
+  if (any_cell(report, [](const ColumnCell& cell) { return cell.p_adjusted.has_value(); })) {
+    add(lines,
+        "~: no change is shown at the {:g} % level. p is of the exact rank-sum test, adjusted over "
+        "all changes that are judged (Holm).",
+        100 * report.alpha);
+  }
+  if (any_cell(report, [](const auto& cell) { return cell.change && !cell.p_adjusted; })) {
+    if (report.machine_differs.empty()) {
+      add(lines,
+          "?: not judged. A file is one process, whose repetitions are no independent samples; {} "
+          "files a column would judge every change here.",
+          report.files_needed);
+    } else {
+      add(lines, "?: not judged, since the machines differ.");
+    }
+  }
+  if (!report.mean_ns.empty() && report.in_all_columns < report.rows.size()) {
+    add(lines, "The geometric mean is over the {} of {} benchmarks that all columns have.",
+        report.in_all_columns, report.rows.size());
+  }
+  append(lines, report.failed);
+  return lines;
+}
+
+}  // namespace
+
+std::string table(const ColumnsReport& report, const TableStyle& style) {
+  const std::vector<Cells> rows = file_cells(report);
+  const std::vector<std::size_t> widths = column_widths(rows);
+  std::vector<std::size_t> groups{1};  // a time and its change belong together
+  groups.resize(report.columns.size(), 2);
+  Page page(style);
+  std::size_t first = 1;
+  const auto of_columns = std::span(widths).subspan(1);
+  for (const std::size_t count :
+       distribute(of_columns, groups, widths.front(), kColumnGap, style.columns())) {
+    std::vector<Cells> block;
+    for (const Cells& row : rows) {
+      const auto begin = row.begin() + static_cast<std::ptrdiff_t>(first);
+      block.push_back({row.front()});
+      block.back().insert(block.back().end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    }
+    for (const std::string& each : fitted(block, columns_to_the_left(block.front()))) {
+      page.line(each);
+    }
+    page.line();
+    first += count;
+  }
+  for (const std::string& each : legend(report)) page.paragraph(each, kPlain, "  ");
+  return std::move(page).text();
+}
+
+std::string markdown(const ColumnsReport& report) {
+  const std::vector<Cells> rows = file_cells(report);
+  return markdown_table(rows.front(), columns_to_the_left(rows.front()),
+                        std::span(rows).subspan(1)) +
+         bullets(legend(report));
+}
+
+std::string csv(const ColumnsReport& report) {
+  std::string text = "name,column,files,median_ns,spread,change,p_adjusted,changed\n";
+  for (const ColumnsRow& row : report.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const ColumnCell& cell = row.cells[i];
+      text += csv_line(Cells{row.name, report.columns[i], std::to_string(cell.files),
+                             cell.files > 0 ? csv_number(cell.ns) : std::string(),
+                             csv_number(cell.spread), csv_number(cell.change),
+                             csv_number(cell.p_adjusted),
+                             cell.p_adjusted ? fmt::format("{}", cell.is_changed) : std::string()});
+    }
   }
   return text;
 }

@@ -14,8 +14,7 @@ namespace taskbench::reports::render {
 
 /// An SVG: the width of a frame is its share of the samples, callers are below callees, and resting
 /// the pointer on a frame shows its whole name and its share. A browser can zoom in and search in
-/// it (flame_graph_script.hpp); it needs nothing outside of the file. Equal profiles give equal
-/// bytes.
+/// it; it needs nothing outside of the file. Equal profiles give equal bytes.
 [[nodiscard]] std::string flame_graph(const model::Profile& profile, std::string_view title);
 
 /// A symbol without what makes C++ names long: template arguments and our own namespace.

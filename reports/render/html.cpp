@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/html_script.hpp"
-#include "reports/render/html_style.hpp"
+#include "reports/render/html_assets.hpp"
 
 namespace taskbench::reports::render {
 namespace {

@@ -61,34 +61,19 @@ std::string counters_text(const CounterTable& counters) {
 
 std::string markdown(const model::Run& run) {
   const Figures shown = figures(run);
-  std::string text;
-  if (!shown.empty()) {
-    text += figures_table(shown);
-  } else if (shown.failed.empty() && shown.unmeasured.empty()) {
-    text += "Nothing was measured.\n";
-  }
-  const auto paragraph = [&text](const std::string& content) {
-    text += (text.empty() ? "" : "\n") + content + '\n';
+  std::string text = shown.empty() ? "" : figures_table(shown);
+  const auto paragraph = [&text](std::string_view label, const std::string& content) {
+    text += fmt::format("{}{}{}\n", text.empty() ? "" : "\n", label, markdown_escaped(content));
   };
-  for (const model::Case* failed : shown.failed) {
-    paragraph(fmt::format("**Failed** {}: {}", markdown_escaped(failed->name),
-                          markdown_escaped(failed->error)));
-  }
-  for (const model::Case* unmeasured : shown.unmeasured) {
-    paragraph(fmt::format("**Not measured** {}: no repetition was completed",
-                          markdown_escaped(unmeasured->name)));
-  }
-  if (run.partial) {
-    paragraph("**Partial**: interrupted, some repetitions that were asked for are missing.");
+  for (const auto& [label, content, tone] : notices(run, shown)) {
+    paragraph(label.empty() ? "" : fmt::format("**{}**", label), content);
   }
   if (!shown.empty()) {
-    for (const std::string& sentence : explanation(shown, false)) {
-      paragraph(markdown_escaped(sentence));
-    }
+    for (const std::string& sentence : explanation(shown, false)) paragraph("", sentence);
   }
   if (const auto counters = counter_table(run)) text += counters_text(*counters);
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
-    paragraph(fmt::format("On {}.", markdown_escaped(machine)));
+    paragraph("", fmt::format("On {}.", machine));
   }
   return text;
 }

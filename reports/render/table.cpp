@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,10 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::string_view kIndent = "  ";
+
+std::string_view ink_of(Tone tone) {
+  return tone == Tone::bad ? kRed : tone == Tone::doubtful ? kYellow : kPlain;
+}
 
 struct Line {
   std::string label;
@@ -123,10 +128,7 @@ class Layout {
     std::string text = pad_right(line.label, label_width_);
     for (std::size_t i = first; i < first + count; ++i) {
       const Tone tone = units_[i] == "%" ? tone_of_spread(line.row->spread_percent) : Tone::plain;
-      text += page.inked(tone == Tone::bad        ? kRed
-                         : tone == Tone::doubtful ? kYellow
-                                                  : kPlain,
-                         pad_left(line.row->cells[i], widths_[i]));
+      text += page.inked(ink_of(tone), pad_left(line.row->cells[i], widths_[i]));
     }
     page.line(text);
   }
@@ -164,37 +166,25 @@ Figures with_distribution(Figures figures) {
 }
 
 std::string heading(const model::Run& run, const Figures& figures, bool uniform) {
-  std::string text = "taskbench";
-  if (!run.environment.taskbench_version.empty()) text += " " + run.environment.taskbench_version;
+  const std::string& version = run.environment.taskbench_version;
+  std::string text = version.empty() ? "taskbench" : "taskbench " + version;
   if (!figures.empty() && uniform) {
     const model::Case& any = *figures.groups.front().rows.front().measured;
-    text +=
-        fmt::format(" · {}, {} worker{}", any.scheduler, any.workers, any.workers == 1 ? "" : "s");
+    text += fmt::format(" · {}, {}", any.scheduler,
+                        counted(static_cast<std::size_t>(any.workers), "worker"));
   }
   return text;
 }
 
 /// Whether there was anything to say.
-bool print_missing(Page& page, const model::Run& run, const Figures& figures) {
-  bool any = false;
-  const auto say = [&](const std::string& text, std::string_view ink) {
-    page.paragraph(text, ink, kIndent);
-    any = true;
-  };
-  if (run.cases.empty()) say("Nothing was measured.", kPlain);
-  for (const model::Case* failed : figures.failed) {
-    say(fmt::format("FAILED {}: {}", failed->name, failed->error), kRed);
+bool print_notices(Page& page, const model::Run& run, const Figures& figures) {
+  const std::vector<Notice> all = notices(run, figures);
+  for (const auto& [label, text, tone] : all) {
+    std::string capitals = label;
+    for (char& each : capitals) each = static_cast<char>(std::toupper(each));
+    page.paragraph(capitals + text, ink_of(tone), kIndent);
   }
-  for (const model::Case* unmeasured : figures.unmeasured) {
-    say(fmt::format("NOT MEASURED {}: no repetition was completed", unmeasured->name), kYellow);
-  }
-  if (run.partial) {
-    say("PARTIAL: interrupted, some repetitions that were asked for are missing.", kYellow);
-  }
-  if (run.environment.build_type == "Debug") {
-    say("This is a Debug build: its times say nothing about an optimised one.", kYellow);
-  }
-  return any;
+  return !all.empty();
 }
 
 /// A row of the counters as a sentence, for terminals that the columns do not fit.
@@ -253,13 +243,13 @@ std::string table(const model::Run& run, const TableStyle& style) {
   page.paragraph(heading(run, shown, uniform), kBold);
   page.line();
   if (shown.empty()) {
-    print_missing(page, run, shown);
+    print_notices(page, run, shown);
     return std::move(page).text();
   }
   const Layout layout(shown, lines_of(shown, uniform), page.width());
   layout.print(page);
   page.line();
-  if (print_missing(page, run, shown)) page.line();
+  if (print_notices(page, run, shown)) page.line();
   std::vector<std::string> sentences = explanation(shown, layout.short_titles());
   if (const auto counters = counter_table(run)) {
     print_counters(page, *counters);

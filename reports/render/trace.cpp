@@ -1,4 +1,4 @@
-#include "reports/render/trace.hpp"
+#include "reports/render/render.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "reports/json/answers.hpp"
-#include "reports/render/doctor.hpp"
+#include "reports/render/render.hpp"
 #include "tests/reports/sample_doctor.hpp"
 
 int main(int argc, char** argv) {

@@ -4,14 +4,28 @@
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <initializer_list>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace taskbench::reports {
 
 inline testing::AssertionResult contains(std::string_view text, std::string_view part) {
   if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no '" << part << "' in:\n" << text;
+}
+
+inline void expect_parts(std::string_view text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) EXPECT_TRUE(contains(text, part));
+}
+
+inline std::vector<std::string> text_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 /// The first place of `from` in the text, which must have one, changed.

@@ -7,19 +7,15 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 TEST(Bars, a_change_beyond_all_measure_ends_at_the_edge) {
   for (const double change : {1e6, 1e308, std::numeric_limits<double>::infinity()}) {
-    Bar row;
-    row.name = "a";
-    row.change = change;
-    row.threshold = 0.03;
-    const std::string text = bars(std::vector{row}, 0.95);
-    EXPECT_NE(text.find("#"), std::string::npos);
-    EXPECT_NE(text.find("+100000.0 %"), std::string::npos) << text;
+    const Bar row{.name = "a", .change = change, .threshold = 0.03};
+    expect_parts(bars(std::vector{row}, 0.95), {"#", "+100000.0 %"});
   }
 }
 
@@ -28,6 +24,9 @@ using Values = std::vector<double>;
 TEST(Sparkline, is_a_histogram_from_the_least_to_the_greatest) {
   EXPECT_EQ(sparkline(Values{0, 0, 0, 0, 0, 0, 0, 0, 1, 4}, 4), "█▁ ▁");
   EXPECT_EQ(sparkline(Values{1, 2, 3, 4}, 4), "████");
+  EXPECT_EQ(sparkline(Values{7, 7, 7}, 5), "  █  ") << "equal values stand in the middle";
+  EXPECT_EQ(sparkline(Values{}, 5), "");
+  EXPECT_EQ(sparkline(Values{1}, 0), "");
 }
 
 TEST(Sparkline, shows_a_single_value_among_thousands) {
@@ -36,19 +35,10 @@ TEST(Sparkline, shows_a_single_value_among_thousands) {
   EXPECT_EQ(sparkline(values, 3), "█ ▁");
 }
 
-TEST(Sparkline, of_equal_values_stands_in_the_middle) {
-  EXPECT_EQ(sparkline(Values{7, 7, 7}, 5), "  █  ");
-}
-
 TEST(Sparkline, has_the_width_that_was_asked_for) {
   for (std::size_t cells = 1; cells < 20; ++cells) {
     EXPECT_EQ(display_width(sparkline(Values{3, 1, 4, 1, 5, 9, 2, 6}, cells)), cells);
   }
-}
-
-TEST(Sparkline, of_nothing_is_empty) {
-  EXPECT_EQ(sparkline(Values{}, 5), "");
-  EXPECT_EQ(sparkline(Values{1}, 0), "");
 }
 
 }  // namespace

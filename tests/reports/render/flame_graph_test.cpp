@@ -27,19 +27,18 @@ TEST(flame_graph_test, folded_stacks_have_a_line_each_with_the_samples_last) {
 TEST(flame_graph_test, widths_are_shares_and_tooltips_have_whole_names) {
   const std::string svg = flame_graph(sample(), "ping_pong: cpu-clock at 997 Hz");
   EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-  EXPECT_TRUE(contains(svg, "<title>clone3 (9 of 10 samples, 90.0 %)</title>"));
-  EXPECT_TRUE(contains(svg, "width=\"1062.00\""));  // nine tenths of 1180
-  EXPECT_TRUE(contains(svg, "taskbench::rt::poll&lt;std::pair&lt;a, b&gt; &gt; (6 of 10"));
-  EXPECT_TRUE(contains(svg, ">rt::poll</text>"));
-  EXPECT_TRUE(contains(svg, "<title>a &amp; &lt;b&gt; (1 of 10"));
-  EXPECT_TRUE(contains(svg, "prefers-color-scheme: dark"));
+  expect_parts(svg,
+               {"<title>clone3 (9 of 10 samples, 90.0 %)</title>",
+                "width=\"1062.00\"",  // nine tenths of 1180
+                "taskbench::rt::poll&lt;std::pair&lt;a, b&gt; &gt; (6 of 10", ">rt::poll</text>",
+                "<title>a &amp; &lt;b&gt; (1 of 10", "prefers-color-scheme: dark"});
 }
 
 TEST(flame_graph_test, frames_tell_the_script_which_samples_are_theirs) {
   const std::string svg = flame_graph(sample(), "x");
-  EXPECT_TRUE(contains(svg, "data-c=\"10\" aria-labelledby"));
-  EXPECT_TRUE(contains(svg, "<g class=\"f other\" data-o=\"1\" data-c=\"9\"><title>worker"));
-  EXPECT_TRUE(contains(svg, "data-o=\"1\" data-c=\"6\" data-n=\"rt::poll\"><title>taskbench::rt"));
+  expect_parts(svg, {"data-c=\"10\" aria-labelledby",
+                     "<g class=\"f other\" data-o=\"1\" data-c=\"9\"><title>worker",
+                     "data-o=\"1\" data-c=\"6\" data-n=\"rt::poll\"><title>taskbench::rt"});
   EXPECT_TRUE(svg.find("<script><![CDATA[") > svg.rfind("<title>"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -41,6 +42,10 @@ std::vector<model::Case> many(int count, const std::function<std::string(int)>& 
     result.push_back(benchmark(name(i), 1 + i, 1, {{"items_per_second", 5e9}}));
   }
   return result;
+}
+
+std::string markdown_of_results(const std::vector<NamedResult>& results) {
+  return markdown(report({results, {}}), {});
 }
 
 std::size_t plots_of(const Document& document, const std::string& kind) {
@@ -85,9 +90,8 @@ TEST(LargeReport, leaves_to_the_script_what_a_browser_would_lay_out_slowly) {
 
 TEST(LargeReport, markdown_is_cut_and_says_so) {
   const auto name = [](int i) { return "b" + std::to_string(i); };
-  const std::string text = markdown(report({{named("r.json", "", many(2'500, name))}, {}}), {});
-  EXPECT_TRUE(contains(text, "These are the first 500 of 2500 rows; the page has all."));
-  EXPECT_TRUE(contains(text, "| b499 |"));
+  const std::string text = markdown_of_results({named("r.json", "", many(2'500, name))});
+  expect_parts(text, {"These are the first 500 of 2500 rows; the page has all.", "| b499 |"});
   EXPECT_FALSE(contains(text, "| b500 |"));
 }
 
@@ -182,15 +186,18 @@ TEST(History, of_one_day_shows_times_and_of_one_moment_numbers) {
     const Document document = report({results, {}});
     return std::ranges::find(document.plots, std::string("history-b"), &Plot::name)->script;
   };
-  const std::string of_days = script_of({"2026-11-20T08:15:00Z", "2026-11-21T08:15:00Z"});
-  EXPECT_TRUE(contains(of_days, "'2026-11-20' 1, '2026-11-21' 2"));
-  const std::string of_day = script_of({"2026-11-21T08:15:00Z", "2026-11-21T09:30:00Z"});
-  EXPECT_TRUE(contains(of_day, "'2026-11-21 08:15' 1, '2026-11-21 09:30' 2"));
-  const std::string of_minute = script_of({"2026-11-21T08:15:01Z", "2026-11-21T08:15:02Z"});
-  EXPECT_TRUE(contains(of_minute, "'2026-11-21 08:15:01' 1, '2026-11-21 08:15:02' 2"));
-  const std::string at_once = script_of({"2026-11-21T08:15:01Z", "2026-11-21T08:15:01Z"});
-  EXPECT_TRUE(contains(at_once, "'2026-11-21 08:15:01 (1)' 1, '2026-11-21 08:15:01 (2)' 2"));
-  EXPECT_TRUE(contains(script_of({"", ""}), "'undated (1)' 1, 'undated (2)' 2"));
+  using Case = std::pair<std::vector<std::string>, std::string>;
+  for (const auto& [dates, ticks] :
+       {Case{{"2026-11-20T08:15:00Z", "2026-11-21T08:15:00Z"}, "'2026-11-20' 1, '2026-11-21' 2"},
+        Case{{"2026-11-21T08:15:00Z", "2026-11-21T09:30:00Z"},
+             "'2026-11-21 08:15' 1, '2026-11-21 09:30' 2"},
+        Case{{"2026-11-21T08:15:01Z", "2026-11-21T08:15:02Z"},
+             "'2026-11-21 08:15:01' 1, '2026-11-21 08:15:02' 2"},
+        Case{{"2026-11-21T08:15:01Z", "2026-11-21T08:15:01Z"},
+             "'2026-11-21 08:15:01 (1)' 1, '2026-11-21 08:15:01 (2)' 2"},
+        Case{{"", ""}, "'undated (1)' 1, 'undated (2)' 2"}}) {
+    EXPECT_TRUE(contains(script_of(dates), ticks));
+  }
 }
 
 TEST(Counters, of_an_older_result_stay_when_a_newer_one_has_none) {
@@ -199,40 +206,31 @@ TEST(Counters, of_an_older_result_stay_when_a_newer_one_has_none) {
                named("new.json", "2026-11-21T00:00:00Z", {benchmark("b", 6, 7)})},
               {}});
   EXPECT_EQ(plots_of(document, "counters"), 1U);
-  const std::string text = markdown(document, {});
-  EXPECT_TRUE(contains(text, "| steals | 3 |"));
-  EXPECT_TRUE(
-      contains(text, "b: counted in the older result old.json; newer ones have no such counters."));
+  expect_parts(markdown(document, {}),
+               {"| steals | 3 |",
+                "b: counted in the older result old.json; newer ones have no such counters."});
 }
 
 TEST(Counters, that_are_rates_have_units_with_prefixes) {
-  const Document document = report(
-      {{named("r", "",
-              {benchmark("b", 5, 7, {{"bytes_per_second", 5e9}, {"items_per_second", 12}})})},
-       {}});
-  const std::string text = markdown(document, {});
-  EXPECT_TRUE(contains(text, "| bytes_per_second | 5 GB/s |"));
-  EXPECT_TRUE(contains(text, "| items_per_second | 12 /s |"));
+  const std::map<std::string, double> rates{{"bytes_per_second", 5e9}, {"items_per_second", 12}};
+  expect_parts(markdown_of_results({named("r", "", {benchmark("b", 5, 7, rates)})}),
+               {"| bytes_per_second | 5 GB/s |", "| items_per_second | 12 /s |"});
 }
 
 TEST(Captions, speak_of_the_bars_that_are_drawn) {
   const auto text_of = [](int first, int second) {
-    return markdown(report({{named("a", "2026-11-20T00:00:00Z",
-                                   {benchmark("x", 5, first), benchmark("y", 5, first)}),
-                             named("b", "2026-11-21T00:00:00Z",
-                                   {benchmark("x", 6, second), benchmark("y", 6, second)})},
-                            {}}),
-                    {});
+    return markdown_of_results(
+        {named("a", "2026-11-20T00:00:00Z", {benchmark("x", 5, first), benchmark("y", 5, first)}),
+         named("b", "2026-11-21T00:00:00Z",
+               {benchmark("x", 6, second), benchmark("y", 6, second)})});
   };
   const std::string few = text_of(3, 3);
   EXPECT_FALSE(contains(few, "its bar"));
   EXPECT_TRUE(contains(few, "the median of a result; fewer than six values give it no 95 %"));
-  const std::string some = text_of(3, 7);
-  EXPECT_TRUE(contains(some,
-                       "the median of a result, its bar the 95 % interval of that median "
-                       "where there are the six values that it takes"));
-  const std::string all = text_of(7, 7);
-  EXPECT_TRUE(contains(all, "its bar the 95 % interval of that median; every dot"));
+  EXPECT_TRUE(contains(text_of(3, 7),
+                       "the median of a result, its bar the 95 % interval of that median where "
+                       "there are the six values that it takes"));
+  EXPECT_TRUE(contains(text_of(7, 7), "its bar the 95 % interval of that median; every dot"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "reports/render/render.hpp"
 #include "tests/reports/sample_runs.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -36,18 +37,15 @@ TEST(Libtest, prints_the_lines_of_the_article_to_the_letter) {
             "test yield_many    ... bench:  14,638,563 ns/iter (+/- 1,573,678)\n");
 }
 
-TEST(Libtest, value_is_right_aligned_in_eleven_columns) {
-  model::Run run;
-  run.cases = {bench("a", 7, 0)};
-  EXPECT_EQ(libtest(run), "test a ... bench:           7 ns/iter (+/- 0)\n");
-  run.cases = {bench("a", 123'456'789'012, 0)};
-  EXPECT_EQ(libtest(run), "test a ... bench: 123,456,789,012 ns/iter (+/- 0)\n");
-}
-
-TEST(Libtest, drops_fractions_as_libtest_does) {
-  model::Run run;
-  run.cases = {bench("a", 1999.9, 3.9)};
-  EXPECT_EQ(libtest(run), "test a ... bench:       1,999 ns/iter (+/- 3)\n");
+TEST(Libtest, value_is_right_aligned_in_eleven_columns_without_fractions) {
+  const auto line = [](double median, double spread) {
+    model::Run run;
+    run.cases = {bench("a", median, spread)};
+    return libtest(run);
+  };
+  EXPECT_EQ(line(7, 0), "test a ... bench:           7 ns/iter (+/- 0)\n");
+  EXPECT_EQ(line(123'456'789'012, 0), "test a ... bench: 123,456,789,012 ns/iter (+/- 0)\n");
+  EXPECT_EQ(line(1999.9, 3.9), "test a ... bench:       1,999 ns/iter (+/- 3)\n");
 }
 
 TEST(Libtest, workload_that_comes_several_times_goes_by_its_case_names) {
@@ -65,22 +63,15 @@ TEST(Libtest, changed_parameters_are_part_of_the_name) {
   EXPECT_TRUE(libtest(run).starts_with("test a/depth:5/width:2 ... bench: "));
 }
 
-TEST(Libtest, failed_case_is_a_failed_test_with_its_reason_at_the_end) {
+TEST(Libtest, says_what_failed_and_what_was_not_measured) {
   const std::string text = libtest(samples::failed_run());
-  EXPECT_NE(text.find("test ping_pong     ... FAILED\n"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "test ping_pong     ... FAILED\n"));
   EXPECT_TRUE(
       text.ends_with("\nfailures:\n\n---- ping_pong stdout ----\n"
                      "999 of 1,000 partners answered in iteration 17\n"))
       << text;
-}
-
-TEST(Libtest, case_without_a_repetition_is_ignored) {
-  EXPECT_NE(libtest(samples::partial_run())
-                .find("test yield_many    ... ignored, no repetition was completed\n"),
-            std::string::npos);
-}
-
-TEST(Libtest, run_without_cases_is_an_empty_line) {
+  EXPECT_TRUE(contains(libtest(samples::partial_run()),
+                       "test yield_many    ... ignored, no repetition was completed\n"));
   EXPECT_EQ(libtest(samples::empty_run()), "\n");
 }
 

@@ -1,19 +1,18 @@
-#include "reports/render/trace.hpp"
+#include "reports/render/render.hpp"
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 
 #include "reports/render/columns.hpp"
 #include "tests/reports/sample_traces.hpp"
+#include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
 std::string line_with(const std::string& text, const std::string& begin) {
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string& line : text_lines(text)) {
     if (line.starts_with(begin)) return line;
   }
   return "";
@@ -30,8 +29,6 @@ std::vector<std::string> cells(const std::string& line) {
   }
   return result;
 }
-
-using Cells = std::vector<std::string>;
 
 TEST(TraceTable, has_a_line_for_each_worker_and_one_for_the_threads_outside) {
   model::Trace trace = samples::small_trace();
@@ -50,27 +47,23 @@ TEST(TraceTable, has_a_line_for_each_worker_and_one_for_the_threads_outside) {
 }
 
 TEST(TraceTable, says_what_was_run_and_what_an_event_costs) {
-  TableStyle style;
-  style.width = 1000;
-  const std::string text = table(samples::small_trace(), style);
-  EXPECT_EQ(text.substr(0, text.find('\n')),
-            "ping_pong/work_stealing/workers:2 · 1 iteration in 10.00 ms");
-  EXPECT_NE(text.find("an event takes about 15 ns"), std::string::npos) << text;
+  const std::string text = table(samples::small_trace(), {.width = 1000});
+  EXPECT_TRUE(text.starts_with("ping_pong/work_stealing/workers:2 · 1 iteration in 10.00 ms\n"));
+  EXPECT_TRUE(contains(text, "an event takes about 15 ns"));
 }
 
 TEST(TraceTable, advises_on_lost_events_only_where_some_were) {
   model::Trace trace = samples::small_trace();
-  EXPECT_NE(table(trace, {}).find("--events"), std::string::npos);
+  EXPECT_TRUE(contains(table(trace, {}), "--events"));
   trace.workers[1].lost_count = 0;
-  EXPECT_EQ(table(trace, {}).find("--events"), std::string::npos);
+  EXPECT_FALSE(contains(table(trace, {}), "--events"));
 }
 
 TEST(TraceTable, text_below_fits_the_width) {
-  TableStyle style;
-  style.width = 60;
-  const std::string text = table(samples::small_trace(), style);
-  std::istringstream below(text.substr(text.find("\n\n", text.find("outside"))));
-  for (std::string line; std::getline(below, line);) EXPECT_LE(display_width(line), 60U) << line;
+  const std::string text = table(samples::small_trace(), {.width = 60});
+  for (const auto& line : text_lines(text.substr(text.find("\n\n", text.find("outside"))))) {
+    EXPECT_LE(display_width(line), 60U) << line;
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "reports/json/answers.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/files.hpp"
+#include "reports/render/render.hpp"
 #include "reports/verdict/files.hpp"
 #include "tests/reports/text.hpp"
 

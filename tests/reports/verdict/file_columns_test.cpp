@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/file_columns.hpp"
+#include "reports/render/render.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "reports/json/answers.hpp"
-#include "reports/render/files.hpp"
+#include "reports/render/render.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

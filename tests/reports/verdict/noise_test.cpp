@@ -10,7 +10,7 @@
 #include "reports/files/atomic_file.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
-#include "reports/render/noise.hpp"
+#include "reports/render/render.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
