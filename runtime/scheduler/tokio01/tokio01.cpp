@@ -86,12 +86,9 @@ void Tokio01::push_outside(task::Header* task) noexcept {
   bool wakes = false;
   {
     const base::LockGuard lock(mutex_);
-    chosen = &processor(next_++ % static_cast<std::uint32_t>(workers().size()));
-    if (chosen->state != State::awake) {
-      Processor* const idle = take_idle();
-      wakes = idle != nullptr;
-      if (wakes) chosen = idle;
-    }
+    chosen = take_idle();
+    wakes = chosen != nullptr;
+    if (!wakes) chosen = &processor(next_++ % static_cast<std::uint32_t>(workers().size()));
     // No thread can be had, and this one's has ended: another's is awake (T3).
     for (std::uint32_t i = 0; chosen->state == State::ended && i < workers().size(); ++i) {
       if (processor(i).state == State::awake) chosen = &processor(i);
@@ -161,21 +158,22 @@ void Tokio01::run(Worker& worker) noexcept {
 
 task::Header* Tokio01::next_task(Processor& own) noexcept {
   // relaxed: a hint; who goes to sleep looks at the list itself
-  if (own.has_inbound.load(base::relaxed)) take_inbound(own);
+  if (own.has_inbound.load(base::relaxed)) take_inbound(own, own);
   task::Header* task = nullptr;
   return own.deque->take(task, own.index) ? task : steal(own);
 }
 
-void Tokio01::take_inbound(Processor& own) noexcept {
+void Tokio01::take_inbound(Processor& own, Processor& from) noexcept {
   queue::Fifo<task::Header> list;
   {
     const base::LockGuard lock(mutex_);
-    list = std::exchange(own.inbound, {});
+    list = std::exchange(from.inbound, {});
     // relaxed: as in next_task()
-    own.has_inbound.store(false, base::relaxed);
+    from.has_inbound.store(false, base::relaxed);
   }
   std::uint32_t count = 0;
   for (; task::Header* task = list.pop_front(); ++count) own.deque->push(task);
+  if (count == 0) return;
   own.counters.injector_polls.add(count);
   own.recorder.injector_take(count);
   // On their way they were in no queue, where a worker that fell asleep would have seen them.
@@ -190,7 +188,14 @@ task::Header* Tokio01::steal(Processor& own) noexcept {
   task::Header* task = nullptr;
   for (std::uint32_t i = 0; i < count && task == nullptr; ++i) {
     Processor& victim = processor((begin + i) % count);
-    if (&victim == &own || !victim.deque->take(task, own.index)) continue;
+    if (&victim == &own) continue;
+    // relaxed: as in next_task()
+    if (victim.has_inbound.load(base::relaxed)) {
+      // Its worker may be in a long poll, and nobody else would find them.
+      take_inbound(own, victim);
+      if (own.deque->take(task, own.index)) break;
+    }
+    if (!victim.deque->take(task, own.index)) continue;
     own.counters.steal_operations.add();
     own.counters.stolen_tasks.add();
     own.recorder.steal(victim.index, 1);
@@ -212,6 +217,8 @@ void Tokio01::run_task(Processor& own, task::Header* task) noexcept {
 bool Tokio01::work_is_visible() const noexcept {
   for (std::uint32_t i = 0; i < workers().size(); ++i) {
     if (!processor(i).deque->looks_empty()) return true;
+    // relaxed: set under the mutex under which this worker has said that it sleeps
+    if (processor(i).has_inbound.load(base::relaxed)) return true;
   }
   return false;
 }

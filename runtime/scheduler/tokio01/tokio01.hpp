@@ -2,10 +2,11 @@
 //
 // What it is. Each worker has a queue that grows, the deque of Chase and Lev (growing_deque.hpp),
 // from which others steal one task at a time, beginning with a random worker. Threads outside put
-// tasks into the inbound list of some worker. Every push wakes a worker that sleeps, and a worker
-// that wakes up and finds a task wakes another. A worker that has slept for long ends its thread,
-// which is started again when all others are busy. A task is a struct of its own with a reference
-// count, apart from the future that it runs, and every entry into a queue counts one reference.
+// tasks into the inbound list of a worker that sleeps, or else of some other. Every push wakes a
+// worker that sleeps, and a worker that wakes up and finds a task wakes another. A worker that has
+// slept for long ends its thread, which is started again when all others are busy. A task is a
+// struct of its own with a reference count, apart from the future that it runs, and every entry
+// into a queue counts one reference.
 //
 // Who used it. tokio-threadpool, from March 2018 until "Making the Tokio scheduler 10x faster"
 // replaced it in October 2019.
@@ -130,7 +131,8 @@ class Tokio01 final : public ThreadPool {
 
   task::Header* next_task(Processor& own) noexcept;
   task::Header* steal(Processor& own) noexcept;
-  void take_inbound(Processor& own) noexcept;
+  /// Moves all that threads outside have left with `from` to the queue of `own`.
+  void take_inbound(Processor& own, Processor& from) noexcept;
   void run_task(Processor& own, task::Header* task) noexcept;
   /// False: the thread has been idle for long and ends.
   [[nodiscard]] bool sleep(Processor& own) noexcept;
