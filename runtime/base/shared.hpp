@@ -53,8 +53,11 @@ class Ref {
   /// Of what derives from T, whose destructor is virtual then.
   template <class Derived>
   Ref(Ref<Derived> other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Ref& operator=(Ref other) noexcept {
-    std::swap(object_, other.object_);
+  Ref& operator=(const Ref& other) noexcept { return *this = Ref(other); }
+  /// Not one function that takes a Ref: of `ref = {}` in a template clang 16 never destroys the
+  /// parameter, which would by then own what `ref` did.
+  Ref& operator=(Ref&& other) noexcept {
+    const Ref before(std::exchange(object_, std::exchange(other.object_, nullptr)), Adopt{});
     return *this;
   }
   ~Ref() {
@@ -69,6 +72,9 @@ class Ref {
  private:
   template <class Other>
   friend class Ref;
+
+  struct Adopt {};
+  Ref(T* object, Adopt) noexcept : object_(object) {}
 
   T* object_ = nullptr;
 };

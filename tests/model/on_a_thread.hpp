@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/cell.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/task/join_handle.hpp"

@@ -43,7 +43,7 @@ void Sharded::run(Worker& worker) noexcept {
       own.park(kShardSpin);
       continue;
     }
-    for (std::uint32_t i = 0; i < options().injector_interval; ++i) {
+    for (std::uint32_t i = 0; i < options().injector_interval && !closed(); ++i) {
       task::Header* const task = own.local.pop_front();
       if (task == nullptr) break;
       if (!own.local.empty()) __builtin_prefetch(own.local.front(), 1);
