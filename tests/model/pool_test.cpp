@@ -246,7 +246,7 @@ TEST(PoolModel, a_spawn_from_another_thread_against_the_shutdown) {
         }
         other.join();
       },
-      interleavings(2));
+      {.preemptions = 1, .weak_failures = 0, .stale = 3});
 }
 
 /// Spawns when it is destroyed, though the runtime may be shutting down.

@@ -73,21 +73,25 @@ TEST(ParkerModel, of_two_tokens_the_second_is_not_lost) {
   });
 }
 
-/// An output that must be handed over.
-using Box = std::unique_ptr<base::Cell<int>>;
+/// An output that must be handed over before it is moved.
+struct Boxed {
+  explicit Boxed(int number) : value(number) {}
+  Boxed(Boxed&& other) noexcept : value(other.value.get()) {}
+  base::Cell<int> value;
+};
 
-Task<Box> seven() { co_return std::make_unique<base::Cell<int>>(7); }
+Task<Boxed> seven() { co_return Boxed(7); }
 
-Task<int> awaits(JoinHandle<Box> handle) {
-  const Box box = co_await std::move(handle);
-  co_return box->get();
+Task<int> awaits(JoinHandle<Boxed> handle) {
+  const Boxed box = co_await std::move(handle);
+  co_return box.value.get();
 }
 
 TEST(JoinModel, the_output_is_delivered) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<Box> handle(header);
+    JoinHandle<Boxed> handle(header);
     base::Thread other([&] { thread.run(header); });
     mc::require(run_here(awaits(std::move(handle))) == 7, "the output");
     other.join();
@@ -98,7 +102,7 @@ TEST(JoinModel, a_handle_that_sees_the_end_sees_the_output) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<Box> handle(header);
+    JoinHandle<Boxed> handle(header);
     base::Thread other([&] { thread.run(header); });
     const bool is_finished = handle.is_finished();
     mc::sometimes("at once", is_finished);
@@ -111,7 +115,7 @@ TEST(JoinModel, a_handle_may_be_dropped_while_the_task_ends) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<Box> handle(header);
+    JoinHandle<Boxed> handle(header);
     base::Thread other([&] { thread.run(header); });
     handle.detach();
     other.join();
@@ -123,7 +127,7 @@ TEST(JoinModel, a_handle_that_was_polled_may_be_dropped_while_the_task_ends) {
       [] {
         OnAThread thread;
         task::Header* const header = seven().release_for_spawn(&thread);
-        Task<int> waiter = awaits(JoinHandle<Box>(header));
+        Task<int> waiter = awaits(JoinHandle<Boxed>(header));
         base::Thread other([&] { thread.run(header); });
         const bool given_up = polled_and_given_up(std::move(waiter));
         mc::sometimes("dropped", given_up);
@@ -133,9 +137,9 @@ TEST(JoinModel, a_handle_that_was_polled_may_be_dropped_while_the_task_ends) {
       kNoWeakFailures);
 }
 
-Task<int> awaits_there(JoinHandle<Box>& handle) {
-  const Box box = co_await handle;
-  co_return box->get();
+Task<int> awaits_there(JoinHandle<Boxed>& handle) {
+  const Boxed box = co_await handle;
+  co_return box.value.get();
 }
 
 TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task_ends) {
@@ -143,7 +147,7 @@ TEST(JoinModel, a_handle_may_be_awaited_by_one_task_after_another_while_the_task
       [] {
         OnAThread thread;
         task::Header* const header = seven().release_for_spawn(&thread);
-        JoinHandle<Box> handle(header);
+        JoinHandle<Boxed> handle(header);
         mc::require(polled_and_given_up(awaits_there(handle)), "it has not begun");
         base::Thread other([&] { thread.run(header); });
         mc::require(run_here(awaits_there(handle)) == 7, "the output");
@@ -156,14 +160,14 @@ TEST(AbortModel, an_abort_comes_before_the_end_or_after_it) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<Box> handle(header);
+    JoinHandle<Boxed> handle(header);
     base::Thread other([&, abort = handle.abort_handle()] { abort.abort(); });
     thread.run(header);
     other.join();
     bool is_cancelled = false;
     try {
-      const Box box = std::move(handle).operator co_await().await_resume();
-      mc::require(box->get() == 7, "the output");
+      const Boxed box = std::move(handle).operator co_await().await_resume();
+      mc::require(box.value.get() == 7, "the output");
     } catch (const JoinError&) {
       is_cancelled = true;
     }
@@ -176,7 +180,7 @@ TEST(AbortModel, an_abort_handle_may_be_dropped_while_the_task_ends) {
   holds([] {
     OnAThread thread;
     task::Header* const header = seven().release_for_spawn(&thread);
-    JoinHandle<Box> handle(header);
+    JoinHandle<Boxed> handle(header);
     base::Thread other([&, abort = handle.abort_handle()] {});
     base::Thread third([&] { thread.run(header); });
     handle.detach();
