@@ -27,7 +27,8 @@ TEST(FiguresOfImbalance, one_worker_is_busy_from_the_start_and_does_all_the_work
   EXPECT_EQ(figures.at("all_busy"), 1.0);
   EXPECT_GT(figures.at("all_busy_ns"), 0.0);
   EXPECT_GT(figures.at("of_ideal"), 0.0);
-  EXPECT_LT(figures.at("of_ideal"), 1.2) << "faster than the work itself takes";
+  // What the work takes is timed at another moment, when the CPU may have been slower.
+  EXPECT_LT(figures.at("of_ideal"), 4.0) << "faster than the work itself takes";
 }
 
 TEST(FiguresOfImbalance, a_worker_that_never_came_is_not_said_to_have_been_busy) {
@@ -38,8 +39,8 @@ TEST(FiguresOfImbalance, a_worker_that_never_came_is_not_said_to_have_been_busy)
 
 TEST(FiguresOfBlockingCalls,
      only_where_a_blocked_thread_leaves_its_worker_are_the_others_not_held_up) {
-  const ParameterValues values{{"calls", 8}, {"block_us", 10'000}, {"tasks", 20}, {"steps", 10}};
-  constexpr double kBlockedInARow = 8 * 10e6;
+  const ParameterValues values{{"calls", 8}, {"block_us", 30'000}, {"tasks", 20}, {"steps", 10}};
+  constexpr double kBlockedInARow = 8 * 30e6;
   const double held_up =
       figures_of("blocking_calls", "current_thread", 1, values).at("others_done_ns");
   EXPECT_GE(held_up, kBlockedInARow);
