@@ -14,6 +14,7 @@
 // stores), uncontended in the common case, and a consumer can take a bounded batch in order.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -74,6 +75,15 @@ class Injector {
     }
     walk(node, out);
     return out.size();
+  }
+
+  /// Hands every node to `sink`, oldest first, also those that come meanwhile.
+  template <class Sink>
+  void take_all(Sink&& sink) {
+    std::array<Node*, 64> batch;
+    while (const std::size_t taken = pop_batch(batch)) {
+      for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);
+    }
   }
 
   /// Runs `section` with the mutex held, for what its owner guards by the same mutex.

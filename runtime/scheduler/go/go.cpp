@@ -1,8 +1,7 @@
 #include "runtime/scheduler/go/go.hpp"
 
 #include <algorithm>
-#include <array>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "runtime/scheduler/drain.hpp"
@@ -265,10 +264,7 @@ void Go::drain() noexcept {
       if (task != nullptr) cancel(task);
       while (own->queue.pop_front(task)) cancel(task);
     }
-    std::array<task::Header*, 64> batch;
-    while (const std::size_t taken = global.pop_batch(batch)) {
-      for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);
-    }
+    global.take_all(cancel);
     return any;
   });
 }

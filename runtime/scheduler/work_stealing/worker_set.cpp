@@ -1,6 +1,5 @@
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 
-#include <array>
 #include <utility>
 
 #include "runtime/scheduler/drain.hpp"
@@ -113,17 +112,14 @@ void WorkerSet::close() noexcept {
 
 void WorkerSet::drain() noexcept {
   scheduler::drain(*this, owned_, [this] {
-    std::size_t cancelled = 0;
-    const auto cancel = [&cancelled](task::Header* task) {
+    bool any = false;
+    const auto cancel = [&any](task::Header* task) {
       task::cancel(task);
-      ++cancelled;
+      any = true;
     };
     for (const auto& worker : workers_) worker->drain(cancel);
-    std::array<task::Header*, 64> batch;
-    while (const std::size_t taken = injector.pop_batch(batch)) {
-      for (std::size_t i = 0; i < taken; ++i) cancel(batch[i]);
-    }
-    return cancelled != 0;
+    injector.take_all(cancel);
+    return any;
   });
 }
 
