@@ -65,6 +65,13 @@ void steal(Queue& victim, Queue& own, Taken& taken) {
   taken.drain(own);
 }
 
+/// What a full queue moves out is added to `taken`.
+auto into(Taken& taken) {
+  return [&taken](std::span<const int> values) {
+    for (const int value : values) taken.add(value);
+  };
+}
+
 TEST(LocalQueueModel, pushes_and_pops_against_a_thief) {
   holds([] {
     using Queue = queue::LocalQueue<int, FourSlots>;
@@ -113,9 +120,7 @@ TEST(LocalQueueModel, overflow_against_a_thief) {
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = [&](std::span<const int> values) {
-      for (const int value : values) overflown.add(value);
-    };
+    const auto overflow = into(overflown);
     victim.push_back(1, overflow);
     victim.push_back(2, overflow);
     base::Thread thief([&] { steal(victim, own, by_thief); });
@@ -136,9 +141,7 @@ TEST(LocalQueueModel, pushes_into_what_a_thief_has_emptied) {
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = [&](std::span<const int> values) {
-      for (const int value : values) overflown.add(value);
-    };
+    const auto overflow = into(overflown);
     for (const int value : {1, 2, 3, 4}) victim.push_back(value, overflow);
     base::Thread thief([&] { steal(victim, own, by_thief); });
     victim.push_back(5, overflow);
@@ -158,9 +161,7 @@ TEST(LocalQueueModel, positions_that_wrap_around_while_it_overflows) {
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = [&](std::span<const int> values) {
-      for (const int value : values) overflown.add(value);
-    };
+    const auto overflow = into(overflown);
     victim.push_back(1, overflow);
     victim.push_back(2, overflow);
     base::Thread thief([&] { steal(victim, own, by_thief); });
@@ -217,9 +218,7 @@ TEST(LocalQueueModel, overflow_and_pop_against_a_thief) {
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = [&](std::span<const int> values) {
-      for (const int value : values) overflown.add(value);
-    };
+    const auto overflow = into(overflown);
     victim.push_back(1, overflow);
     base::Thread thief([&] { steal(victim, own, by_thief); });
     victim.push_back(2, overflow);
@@ -359,9 +358,7 @@ TEST(LocalQueueModel, positions_that_wrap_around) {
     Taken by_owner;
     Taken by_thief;
     Taken overflown;
-    const auto overflow = [&](std::span<const int> values) {
-      for (const int value : values) overflown.add(value);
-    };
+    const auto overflow = into(overflown);
     base::Thread thief([&] { steal(victim, own, by_thief); });
     victim.push_back(1, overflow);
     victim.push_back(2, overflow);
