@@ -24,17 +24,15 @@ Task<bool> was_cancelled(JoinHandle<T> handle) {
   co_return false;
 }
 
-Task<bool> spawn_and_abort_at_once(Census* census) {
-  JoinHandle<void> handle = spawn(wait_forever(Resident(*census)));
-  handle.abort();
-  co_return co_await was_cancelled(std::move(handle));
-}
-
 TEST_P(Aborting, before_the_first_poll) {
-  EXPECT_TRUE(runtime_.block_on(spawn_and_abort_at_once(&census_)));
+  const auto spawn_and_abort_at_once = [&]() -> Task<bool> {
+    JoinHandle<void> handle = spawn(wait_forever(Resident(census_)));
+    handle.abort();
+    co_return co_await was_cancelled(std::move(handle));
+  };
+  EXPECT_TRUE(run(spawn_and_abort_at_once));
   // From a task, so that its own worker polls neither before the abort.
-  EXPECT_TRUE(
-      run([&]() -> Task<bool> { co_return co_await spawn(spawn_and_abort_at_once(&census_)); }));
+  EXPECT_TRUE(run_as_task(runtime_, spawn_and_abort_at_once));
 }
 
 TEST_P(Aborting, while_it_waits) {
@@ -52,7 +50,7 @@ TEST_P(Aborting, while_it_waits) {
 TEST_P(Aborting, while_it_runs) {
   EXPECT_TRUE(run([&]() -> Task<bool> {
     JoinHandle<void> handle = spawn(yield_forever(Resident(census_)));
-    for (int i = 0; i < 20; ++i) co_await yield_now();
+    co_await yield_times(20);
     handle.abort();
     co_return co_await was_cancelled(std::move(handle));
   }));
@@ -91,48 +89,42 @@ TEST_P(Aborting, one_that_has_finished_changes_nothing) {
 
 TEST_P(Aborting, itself_takes_effect_at_the_next_suspension) {
   int reached = 0;
-  EXPECT_TRUE(run([&]() -> Task<bool> {
-    Gate handed_over;
-    std::optional<AbortHandle> own;
-    JoinHandle<void> handle =
-        spawn([](Gate* gate, std::optional<AbortHandle>* self, int* at, Resident) -> Task<> {
-          co_await gate->passed();
-          (*self)->abort();
-          *at = 1;
-          co_await yield_now();
-          *at = 2;
-        }(&handed_over, &own, &reached, Resident(census_)));
-    own = handle.abort_handle();
-    handed_over.open();
-    co_return co_await was_cancelled(std::move(handle));
-  }));
+  std::optional<AbortHandle> own;
+  const auto abort_itself = [&](Resident) -> Task<> {
+    co_await gate_.passed();
+    own->abort();
+    reached = 1;
+    co_await yield_now();
+    reached = 2;
+  };
+  JoinHandle<void> handle = runtime_.spawn(abort_itself(Resident(census_)));
+  own = handle.abort_handle();
+  gate_.open();
+  EXPECT_TRUE(runtime_.block_on(was_cancelled(std::move(handle))));
   EXPECT_EQ(reached, 1);
 }
 
 TEST_P(Aborting, itself_and_ending_without_another_suspension_finishes) {
-  EXPECT_EQ(run([&]() -> Task<int> {
-              Gate handed_over;
-              std::optional<AbortHandle> own;
-              JoinHandle<int> handle =
-                  spawn([](Gate* gate, std::optional<AbortHandle>* self) -> Task<int> {
-                    co_await gate->passed();
-                    (*self)->abort();
-                    co_return 3;
-                  }(&handed_over, &own));
-              own = handle.abort_handle();
-              handed_over.open();
-              co_return co_await std::move(handle);
-            }),
-            3);
+  std::optional<AbortHandle> own;
+  const auto abort_itself = [&]() -> Task<int> {
+    co_await gate_.passed();
+    own->abort();
+    co_return 3;
+  };
+  JoinHandle<int> handle = runtime_.spawn(abort_itself());
+  own = handle.abort_handle();
+  gate_.open();
+  EXPECT_EQ(run([&]() -> Task<int> { co_return co_await handle; }), 3);
 }
 
 TEST_P(Aborting, another_from_inside_a_task) {
   run([&]() -> Task<> {
     JoinHandle<void> victim = spawn(wait_forever(Resident(census_)));
-    co_await spawn([](AbortHandle target) -> Task<> {
-      target.abort();
+    const auto abort = [&]() -> Task<> {
+      victim.abort();
       co_return;
-    }(victim.abort_handle()));
+    };
+    co_await spawn(abort());
     const bool cancelled = co_await was_cancelled(std::move(victim));
     EXPECT_TRUE(cancelled);
   });
@@ -140,22 +132,20 @@ TEST_P(Aborting, another_from_inside_a_task) {
 
 TEST_P(Aborting, each_other) {
   for (int round = 0; round < 50; ++round) {
-    run([&]() -> Task<> {
-      Gate start;
-      std::optional<AbortHandle> targets[2];
-      const auto rival = [](Gate* gate, std::optional<AbortHandle>* target, Resident) -> Task<> {
-        co_await gate->passed();
-        (*target)->abort();
-        co_await yield_now();
-      };
-      JoinHandle<void> first = spawn(rival(&start, &targets[1], Resident(census_)));
-      JoinHandle<void> second = spawn(rival(&start, &targets[0], Resident(census_)));
-      targets[0] = first.abort_handle();
-      targets[1] = second.abort_handle();
-      start.open();
-      // Whoever comes first cancels the other, perhaps both do; neither is left behind.
-      while (!first.is_finished() || !second.is_finished()) co_await yield_now();
-    });
+    Gate start;
+    std::optional<AbortHandle> targets[2];
+    const auto rival = [&](int target, Resident) -> Task<> {
+      co_await start.passed();
+      targets[target]->abort();
+      co_await yield_now();
+    };
+    JoinHandle<void> first = runtime_.spawn(rival(1, Resident(census_)));
+    JoinHandle<void> second = runtime_.spawn(rival(0, Resident(census_)));
+    targets[0] = first.abort_handle();
+    targets[1] = second.abort_handle();
+    start.open();
+    // Whoever comes first cancels the other, perhaps both do; neither is left behind.
+    runtime_.block_on(until([&] { return first.is_finished() && second.is_finished(); }));
     EXPECT_EQ(census_.living(), 0);
   }
 }
@@ -203,9 +193,9 @@ TEST_P(Aborting, at_shutdown_by_several_threads_destroys_each_future_once) {
 
 TEST_P(Aborting, a_task_that_awaits_a_chain_destroys_the_whole_chain) {
   run([&]() -> Task<> {
-    JoinHandle<void> handle = spawn([](Gate* g, Resident outer) -> Task<> {
-      co_await [](Gate* g2, Resident middle) -> Task<> { co_await wait_at(g2, middle); }(g, outer);
-    }(&gate_, Resident(census_)));
+    const auto middle = [&](Resident own) -> Task<> { co_await wait_at(&gate_, own); };
+    const auto outer = [&](Resident own) -> Task<> { co_await middle(own); };
+    JoinHandle<void> handle = spawn(outer(Resident(census_)));
     while (gate_.waiting() == 0) co_await yield_now();
     EXPECT_GE(census_.living(), 3);
     handle.abort();
@@ -219,7 +209,7 @@ TEST_P(Aborting, a_thousand_tasks) {
   run([&]() -> Task<> {
     std::vector<JoinHandle<void>> handles;
     for (int i = 0; i < 1000; ++i) handles.push_back(spawn(wait_forever(Resident(census_))));
-    for (int i = 0; i < 5; ++i) co_await yield_now();
+    co_await yield_times(5);
     for (const JoinHandle<void>& handle : handles) handle.abort();
     for (JoinHandle<void>& handle : handles) {
       const bool cancelled = co_await was_cancelled(std::move(handle));

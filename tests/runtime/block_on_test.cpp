@@ -21,6 +21,8 @@ Task<> wake_itself_forever() {
   });
 }
 
+Task<> pass(Gate& gate) { co_await gate.passed(); }
+
 TEST_P(BlockOn, returns_the_value) {
   bool ran = false;
   EXPECT_EQ(runtime_.block_on(number(3)), 3);
@@ -32,23 +34,21 @@ TEST_P(BlockOn, returns_the_value) {
 }
 
 TEST_P(BlockOn, propagates_the_exception) {
-  EXPECT_THROW(runtime_.block_on([](Resident) -> Task<int> {
+  const auto fail = [](Resident) -> Task<> {
     co_await yield_now();
     throw std::out_of_range("from the root");
-  }(Resident(census_))),
-               std::out_of_range);
+  };
+  EXPECT_THROW(runtime_.block_on(fail(Resident(census_))), std::out_of_range);
   EXPECT_EQ(census_.living(), 0);
-  EXPECT_EQ(runtime_.block_on(number(1)), 1) << "the runtime_ is unharmed";
+  EXPECT_EQ(runtime_.block_on(number(1)), 1) << "the runtime is unharmed";
 }
 
 TEST_P(BlockOn, propagates_the_exception_of_a_joined_task) {
-  EXPECT_THROW(run([&]() -> Task<> {
-                 co_await spawn([]() -> Task<> {
-                   co_await yield_now();
-                   throw std::out_of_range("from a task");
-                 }());
-               }),
-               std::out_of_range);
+  const auto fail = []() -> Task<> {
+    co_await yield_now();
+    throw std::out_of_range("from a task");
+  };
+  EXPECT_THROW(run_as_task(runtime_, fail), std::out_of_range);
 }
 
 TEST_P(BlockOn, waits_for_another_thread) {
@@ -82,7 +82,7 @@ TEST_P(BlockOn, completes_under_self_waking_load) {
   run([&]() -> Task<> {
     co_await gate_.passed();
     // So does a task that waits for the same.
-    co_await spawn([](Gate* open) -> Task<> { co_await open->passed(); }(&gate_));
+    co_await spawn(pass(gate_));
   });
   opener.join();
 }
@@ -90,8 +90,7 @@ TEST_P(BlockOn, completes_under_self_waking_load) {
 TEST_P(BlockOn, a_task_completes_under_self_waking_load) {
   std::thread opener;
   run([&]() -> Task<> {
-    JoinHandle<void> waiting =
-        spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(&gate_));
+    JoinHandle<void> waiting = spawn(pass(gate_));
     for (int i = 0; i < 8; ++i) {
       spawn(yield_forever()).detach();
       spawn(wake_itself_forever()).detach();
@@ -108,12 +107,12 @@ TEST_P(BlockOn, a_task_completes_under_self_waking_load) {
 
 TEST_P(BlockOn, a_root_that_wakes_itself_does_not_starve_the_tasks) {
   std::atomic<bool> ran{false};
+  const auto set_later = [&]() -> Task<> {
+    co_await yield_times(100);
+    ran.store(true);
+  };
   run([&]() -> Task<> {
-    spawn([](std::atomic<bool>* set) -> Task<> {
-      for (int i = 0; i < 100; ++i) co_await yield_now();
-      set->store(true);
-    }(&ran))
-        .detach();
+    spawn(set_later()).detach();
     while (!ran.load()) co_await yield_now();
   });
   EXPECT_TRUE(ran.load());
@@ -123,19 +122,20 @@ TEST_P(BlockOn, from_several_threads_at_once) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 100;
   std::atomic<int> ran{0};
+  const auto count = [&](int value) -> Task<int> {
+    co_await yield_now();
+    ran.fetch_add(1);
+    co_return value;
+  };
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([this, &ran, i] {
+    threads.emplace_back([&, i] {
       for (int round = 0; round < kRounds; ++round) {
-        const int sum = runtime_.block_on([](std::atomic<int>* count, int value) -> Task<int> {
-          JoinHandle<int> task = spawn([](std::atomic<int>* counter, int v) -> Task<int> {
-            co_await yield_now();
-            counter->fetch_add(1);
-            co_return v;
-          }(count, value));
+        const int sum = run([&]() -> Task<int> {
+          JoinHandle<int> task = spawn(count(i));
           co_await yield_now();
           co_return co_await std::move(task) + 1;
-        }(&ran, i));
+        });
         EXPECT_EQ(sum, i + 1);
       }
     });
@@ -149,6 +149,10 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
     Gate first;
     Gate second;
     Gate third;
+    const auto open_later = [&]() -> Task<> {
+      co_await yield_now();
+      third.open();
+    };
     std::thread one([&] {
       run([&]() -> Task<> {
         co_await first.passed();
@@ -159,12 +163,8 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
       run([&]() -> Task<> {
         first.open();
         co_await second.passed();
-        // By way of &first task, which whoever drives the runtime_ then has to run.
-        spawn([](Gate* last) -> Task<> {
-          co_await yield_now();
-          last->open();
-        }(&third))
-            .detach();
+        // By way of a task, which whoever drives the runtime then has to run.
+        spawn(open_later()).detach();
         co_await third.passed();
       });
     });
@@ -177,15 +177,16 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
 
 TEST_P(BlockOn, another_thread_takes_over_when_the_driver_leaves) {
   std::atomic<bool> second_waits{false};
+  const auto pass_and_yield = [&]() -> Task<> {
+    co_await gate_.passed();
+    co_await yield_times(10);
+  };
   // The first thread drives while the second waits for a task that only a driver can run.
   std::thread second;
   run([&]() -> Task<> {
-    second = std::thread([this, &second_waits] {
+    second = std::thread([&] {
       run([&]() -> Task<> {
-        JoinHandle<void> task = spawn([](Gate* waited) -> Task<> {
-          co_await waited->passed();
-          for (int i = 0; i < 10; ++i) co_await yield_now();
-        }(&gate_));
+        JoinHandle<void> task = spawn(pass_and_yield());
         second_waits.store(true);
         co_await std::move(task);
       });
@@ -221,9 +222,7 @@ TEST_P(BlockOn, is_refused_inside_block_on) {
 TEST_P(BlockOn, is_refused_inside_a_task) {
   Runtime other = build(kTwoWorkers);
   for (Runtime* inner : {&runtime_, &other}) {
-    const std::string what = runtime_.block_on([](Runtime* in) -> Task<std::string> {
-      co_return co_await spawn(ask_for_refusal(in));
-    }(inner));
+    const std::string what = run_as_task(runtime_, [&] { return ask_for_refusal(inner); });
     EXPECT_NE(what.find("block_on"), std::string::npos) << what;
   }
 }
@@ -238,12 +237,12 @@ TEST_P(BlockOn, a_refused_task_is_destroyed) {
 
 TEST_P(BlockOn, a_runtime_may_be_built_and_destroyed_inside_block_on) {
   std::optional<Runtime> inner;
-  runtime_.block_on([](std::optional<Runtime>* made, Kind kind) -> Task<> {
-    Runtime temporary = build(kind);
+  run([&]() -> Task<> {
+    Runtime temporary = build_runtime();
     temporary.spawn(yield_forever()).detach();
-    *made = build(kind);
+    inner = build_runtime();
     co_return;
-  }(&inner, GetParam()));
+  });
   EXPECT_EQ(inner->block_on(number(4)), 4);
 }
 

@@ -20,14 +20,14 @@ using namespace testing;
 constexpr int kRoom = 10'000;
 
 /// Keeps the channel's only receiver busy until `release`.
-void occupy(Runtime& runtime, std::atomic<bool>* release) {
+void occupy(Runtime& runtime, const std::atomic<bool>& release) {
   std::atomic<bool> entered{false};
   runtime
-      .spawn([](std::atomic<bool>* in, std::atomic<bool>* out) -> Task<> {
-        in->store(true);
-        EXPECT_TRUE(block_worker_until(*out));
+      .spawn([](std::atomic<bool>& in, const std::atomic<bool>& out) -> Task<> {
+        in.store(true);
+        EXPECT_TRUE(block_worker_until(out));
         co_return;
-      }(&entered, release))
+      }(entered, release))
       .detach();
   ASSERT_TRUE(eventually([&] { return entered.load(); }));
 }
@@ -38,7 +38,7 @@ TEST(Channel, a_thread_outside_waits_for_room) {
   Census census;
   {
     Runtime runtime = build(kChannel);
-    occupy(runtime, &release);
+    occupy(runtime, release);
     std::thread spawner([&] {
       for (int i = 0; i < kRoom + 100; ++i) {
         runtime.spawn([](Resident) -> Task<> { co_return; }(Resident(census))).detach();
@@ -59,7 +59,7 @@ TEST(Channel, a_shutdown_ends_the_wait_for_room) {
   std::atomic<int> spawned{0};
   Census census;
   Runtime runtime = build(kChannel);
-  occupy(runtime, &release);
+  occupy(runtime, release);
   std::thread spawner([&] {
     for (int i = 0; i < kRoom + 100; ++i) {
       runtime.spawn(wait_forever(Resident(census))).detach();
@@ -77,18 +77,15 @@ TEST(Channel, a_shutdown_ends_the_wait_for_room) {
 TEST(Channel, a_task_does_not_wait_for_room_and_the_order_is_kept) {
   std::vector<int> order;
   Runtime runtime = build(kChannel);
-  runtime.block_on([](Runtime* pool, std::vector<int>* log) -> Task<> {
-    co_await pool->spawn([](std::vector<int>* written) -> Task<> {
-      std::vector<JoinHandle<void>> handles;
-      for (int i = 0; i < 2 * kRoom + 5; ++i) {
-        handles.push_back(spawn([](int number, std::vector<int>* out) -> Task<> {
-          out->push_back(number);
-          co_return;
-        }(i, written)));
-      }
-      for (JoinHandle<void>& handle : handles) co_await handle;
-    }(log));
-  }(&runtime, &order));
+  const auto note = [&](int number) -> Task<> {
+    order.push_back(number);
+    co_return;
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 2 * kRoom + 5; ++i) handles.push_back(spawn(note(i)));
+    co_await join_all(handles);
+  });
   ASSERT_EQ(order.size(), 2U * kRoom + 5);
   EXPECT_TRUE(std::ranges::is_sorted(order));
 }
@@ -112,16 +109,14 @@ TEST(Channel, runs_the_timer_future_of_the_example) {
   });
   Runtime runtime = build(kChannel);
   const auto begin = std::chrono::steady_clock::now();
-  runtime.block_on([](Runtime* pool, Timer* shared) -> Task<> {
-    co_await pool->spawn([](Timer* own) -> Task<> {
-      co_await poll_fn([own](PollContext& context) -> std::optional<bool> {
-        const std::lock_guard lock(own->mutex);
-        if (own->is_over) return true;
-        own->waker = context.waker();
-        return std::nullopt;
-      });
-    }(shared));
-  }(&runtime, &timer));
+  run_as_task(runtime, [&]() -> Task<> {
+    co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
+      const std::lock_guard lock(timer.mutex);
+      if (timer.is_over) return true;
+      timer.waker = context.waker();
+      return std::nullopt;
+    });
+  });
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 1ms);
   sleeper.join();
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -31,8 +32,7 @@ class Thrower {
 template <class T>
 std::string failure_of(Runtime& runtime, JoinHandle<T> handle) {
   try {
-    runtime.block_on(
-        [](JoinHandle<T> joined) -> Task<> { co_await std::move(joined); }(std::move(handle)));
+    runtime.block_on([&]() -> Task<> { co_await handle; }());
   } catch (const std::exception& failure) {
     return failure.what();
   }
@@ -60,9 +60,7 @@ Task<> awaits(Task<> inner, Resident resident) {
 }
 
 void abort_when_waiting(Runtime& runtime, Gate& gate, const JoinHandle<void>& handle) {
-  runtime.block_on([](Gate* entered) -> Task<> {
-    while (entered->waiting() == 0) co_await yield_now();
-  }(&gate));
+  runtime.block_on(until([&] { return gate.waiting() > 0; }));
   handle.abort();
 }
 
@@ -100,28 +98,21 @@ TEST_P(Destructors, a_parameter_that_throws_on_abort_is_contained) {
 }
 
 TEST_P(Destructors, a_parameter_that_throws_before_the_first_poll_is_contained) {
-  Census census;
-  {
-    Runtime runtime = build_runtime();
-    for (int i = 0; i < 20; ++i) {
-      JoinHandle<int> handle =
-          runtime.spawn(parameter_throws(Resident(census), Resident(census), Thrower("par")));
-      handle.abort();
-    }
+  for (int i = 0; i < 20; ++i) {
+    runtime_.spawn(parameter_throws(Resident(census_), Resident(census_), Thrower("par"))).abort();
   }
-  EXPECT_EQ(census.living(), 0);
+  runtime_.shutdown();
 }
 
 TEST_P(Destructors, a_local_of_an_awaited_coroutine_that_throws_at_its_end_is_caught_there) {
-  const bool caught = runtime_.block_on([](Resident resident) -> Task<bool> {
+  EXPECT_TRUE(run([&]() -> Task<bool> {
     try {
-      co_await local_throws(resident);
+      co_await local_throws(Resident(census_));
     } catch (const std::runtime_error&) {
       co_return true;
     }
     co_return false;
-  }(Resident(census_)));
-  EXPECT_TRUE(caught);
+  }));
 }
 
 TEST_P(Destructors, a_local_of_an_awaited_coroutine_that_throws_on_abort_is_contained) {
@@ -142,31 +133,25 @@ TEST_P(Destructors, a_parameter_of_an_awaited_coroutine_that_throws_on_abort_is_
 
 TEST_P(Destructors, a_parameter_of_an_awaited_coroutine_that_throws_at_its_end_is_contained) {
   gate_.open();
-  runtime_.block_on([](Gate* open, Resident resident) -> Task<> {
+  run([&]() -> Task<> {
     try {
-      co_await parameter_throws_when_aborted(open, resident, resident, Thrower("par"));
+      co_await parameter_throws_when_aborted(&gate_, Resident(census_), Resident(census_),
+                                             Thrower("par"));
     } catch (const std::runtime_error&) {
     }
-  }(&gate_, Resident(census_)));
+  });
 }
 
 TEST_P(Destructors, that_throw_at_shutdown_are_contained) {
-  Census census;
-  Gate gate;
-  {
-    Runtime runtime = build_runtime();
-    for (int i = 0; i < 10; ++i) {
-      runtime.spawn(local_throws_when_aborted(&gate, Resident(census))).detach();
-      runtime
-          .spawn(parameter_throws_when_aborted(&gate, Resident(census), Resident(census),
-                                               Thrower("par")))
-          .detach();
-    }
-    runtime.block_on([](Gate* entered) -> Task<> {
-      while (entered->waiting() < 20) co_await yield_now();
-    }(&gate));
+  for (int i = 0; i < 10; ++i) {
+    runtime_.spawn(local_throws_when_aborted(&gate_, Resident(census_))).detach();
+    runtime_
+        .spawn(parameter_throws_when_aborted(&gate_, Resident(census_), Resident(census_),
+                                             Thrower("par")))
+        .detach();
   }
-  EXPECT_EQ(census.living(), 0);
+  runtime_.block_on(until([&] { return gate_.waiting() == 20; }));
+  runtime_.shutdown();
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Destructors);

@@ -3,6 +3,7 @@
 
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -27,14 +28,14 @@ struct Outcome {
 Task<> parent(Log* log, int id) {
   std::vector<JoinHandle<void>> children;
   for (int i = 0; i < 5; ++i) children.push_back(spawn(stepper(log, 10 * id + i, i + 1)));
-  for (auto& child : children) co_await std::move(child);
+  co_await join_all(children);
   log->push_back(id);
 }
 
 Task<> family(Log* log) {
   std::vector<JoinHandle<void>> parents;
   for (int id = 1; id <= 8; ++id) parents.push_back(spawn(parent(log, id)));
-  for (auto& each : parents) co_await std::move(each);
+  co_await join_all(parents);
 }
 
 Outcome outcome_of(std::uint64_t seed, unsigned workers = 4) {
@@ -68,10 +69,8 @@ TEST(InTurn, its_workers_steal_park_and_are_woken) {
   Log log;
   Runtime runtime = builder(kInTurn).workers(4).build();
   for (int round = 0; round < 3; ++round) {
-    runtime.block_on([](Log* lines) -> Task<> {
-      co_await family(lines);
-      for (int i = 0; i < 20; ++i) co_await yield_now();  // nothing else is left to do meanwhile
-    }(&log));
+    runtime.block_on(family(&log));
+    runtime.block_on(yield_times(20));  // nothing else is left to do meanwhile
   }
   const WorkerCounters total = runtime.stats().total();
   EXPECT_GT(total.stolen_tasks, 0U);
@@ -83,89 +82,62 @@ TEST(InTurn, its_workers_steal_park_and_are_woken) {
 TEST(InTurn, everything_runs_on_the_thread_that_blocks) {
   Runtime runtime = build(kInTurn);
   const auto self = std::this_thread::get_id();
-  runtime.block_on([](std::thread::id expected) -> Task<> {
-    for (int i = 0; i < 20; ++i) {
-      const auto where =
-          co_await spawn([]() -> Task<std::thread::id> { co_return std::this_thread::get_id(); }());
-      EXPECT_EQ(where, expected);
-    }
-  }(self));
+  const auto here = []() -> Task<std::thread::id> { co_return std::this_thread::get_id(); };
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(run_as_task(runtime, here), self);
 }
 
 TEST(InTurn, what_another_thread_spawns_runs_while_the_driver_has_nothing_to_do) {
   Runtime runtime = build(kInTurn);
-  auto [sender, receiver] = sync::oneshot::channel<int>();
-  std::thread other([handle = runtime.handle(), sender = std::move(sender)]() mutable {
-    handle
-        .spawn([](sync::oneshot::Sender<int> to) -> Task<> {
-          static_cast<void>(to.send(7));
-          co_return;
-        }(std::move(sender)))
-        .detach();
-  });
-  const auto got = runtime.block_on([](sync::oneshot::Receiver<int> from) -> Task<int> {
-    co_return *co_await from;
-  }(std::move(receiver)));
+  auto ends = sync::oneshot::channel<int>();
+  const auto send = [&]() -> Task<> {
+    static_cast<void>(ends.first.send(7));
+    co_return;
+  };
+  std::thread other([&, handle = runtime.handle()] { handle.spawn(send()).detach(); });
+  const auto got = runtime.block_on([&]() -> Task<int> { co_return *co_await ends.second; }());
   EXPECT_EQ(got, 7);
   other.join();
 }
 
-struct CountsDown {
-  explicit CountsDown(std::atomic<int>* count) : count_(count) { count_->fetch_add(1); }
-  CountsDown(CountsDown&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
-  CountsDown(const CountsDown&) = delete;
-  ~CountsDown() {
-    if (count_ != nullptr) count_->fetch_sub(1);
-  }
-  std::atomic<int>* count_;
-};
-
-Task<> yields_forever(CountsDown) {
-  for (;;) co_await yield_now();
-}
-
 TEST(InTurn, a_shutdown_destroys_every_task_whoever_calls_it) {
-  std::atomic<int> living{0};
+  Census census;
+  const auto run_forever = [&] { return yield_forever(Resident(census)); };
   {
     Runtime runtime = build(kInTurn);  // nobody was ever in block_on
-    runtime.spawn(yields_forever(CountsDown(&living))).detach();
-    EXPECT_EQ(living.load(), 1);
+    runtime.spawn(run_forever()).detach();
     runtime.shutdown();
-    EXPECT_EQ(living.load(), 0);
+    EXPECT_EQ(census.living(), 0);
   }
   {
     Runtime runtime = build(kInTurn);  // the root
-    runtime.block_on([](Runtime* own, std::atomic<int>* count) -> Task<> {
-      for (int i = 0; i < 9; ++i) spawn(yields_forever(CountsDown(count))).detach();
-      for (int i = 0; i < 50; ++i) co_await yield_now();
-      own->shutdown();
-      EXPECT_EQ(count->load(), 0);
-    }(&runtime, &living));
+    runtime.block_on([&]() -> Task<> {
+      for (int i = 0; i < 9; ++i) spawn(run_forever()).detach();
+      co_await yield_times(50);
+      runtime.shutdown();
+      EXPECT_EQ(census.living(), 0);
+    }());
   }
   {
     Runtime runtime = build(kInTurn);  // a task
-    EXPECT_THROW(runtime.block_on([](Runtime* own, std::atomic<int>* count) -> Task<> {
-      co_await spawn([](Runtime* mine, CountsDown) -> Task<> {
-        mine->shutdown();
-        for (;;) co_await yield_now();
-      }(own, CountsDown(count)));
-    }(&runtime, &living)),
+    EXPECT_THROW(run_as_task(runtime,
+                             [&]() -> Task<> {
+                               runtime.shutdown();
+                               co_await run_forever();
+                             }),
                  JoinError);
-    EXPECT_EQ(living.load(), 0);
+    EXPECT_EQ(census.living(), 0);
   }
   {
     Runtime runtime = build(kInTurn);  // another thread, while the driver waits for a task
     std::thread other([&] {
-      while (living.load() == 0) std::this_thread::yield();
+      while (census.living() == 0) std::this_thread::yield();
       runtime.shutdown();
-      EXPECT_EQ(living.load(), 0);
+      EXPECT_EQ(census.living(), 0);
     });
-    EXPECT_THROW(runtime.block_on([](std::atomic<int>* count) -> Task<> {
-      co_await spawn(yields_forever(CountsDown(count)));
-    }(&living)),
-                 JoinError);
+    EXPECT_THROW(run_as_task(runtime, run_forever), JoinError);
     other.join();
   }
+  EXPECT_GE(census.ever(), 12);
 }
 
 }  // namespace

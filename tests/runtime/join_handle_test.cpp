@@ -2,10 +2,10 @@
 // dropped, moved or awaited at every stage of its task.
 #include "runtime/task/join_handle.hpp"
 
-#include <memory>
 #include <stdexcept>
 
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -15,19 +15,19 @@ using namespace testing;
 class Joining : public OnOneRuntime {};
 
 Task<std::string> say(std::string what, int yields) {
-  for (int i = 0; i < yields; ++i) co_await yield_now();
+  co_await yield_times(yields);
   co_return what;
 }
 Task<> fail(int yields, Resident) {
-  for (int i = 0; i < yields; ++i) co_await yield_now();
+  co_await yield_times(yields);
   throw std::runtime_error("in the task");
 }
 Task<Resident> deliver(Resident resident, Gate* gate) {
   co_await gate->passed();
   co_return resident;
 }
-Task<> until_finished(const JoinHandle<void>* handle) {
-  while (!handle->is_finished()) co_await yield_now();
+Task<> until_finished(const JoinHandle<void>& handle) {
+  return until([&] { return handle.is_finished(); });
 }
 
 TEST_P(Joining, delivers_the_value) {
@@ -111,23 +111,22 @@ TEST_P(DroppedHandle, detaches_and_its_output_is_destroyed_once) {
   const auto [kind, stage] = GetParam();
   Census census;
   Gate gate;
-  {
-    Runtime runtime = build(kind);
-    runtime.block_on([](Census* counted, Gate* closed, Stage when) -> Task<> {
-      std::optional<JoinHandle<Resident>> handle = spawn(deliver(Resident(*counted), closed));
-      if (when != Stage::queued) {
-        while (closed->waiting() == 0) co_await yield_now();
-      }
-      if (when == Stage::woken || when == Stage::finished) closed->open();
-      if (when == Stage::finished) {
-        while (!handle->is_finished()) co_await yield_now();
-        EXPECT_GT(counted->living(), 0) << "the output waits for the handle";
-      }
-      handle.reset();
-      closed->open();
-      while (counted->living() > 0) co_await yield_now();
-    }(&census, &gate, stage));
-  }
+  Runtime runtime = build(kind);
+  runtime.block_on([&, when = stage]() -> Task<> {
+    std::optional<JoinHandle<Resident>> handle = spawn(deliver(Resident(census), &gate));
+    if (when != Stage::queued) {
+      while (gate.waiting() == 0) co_await yield_now();
+    }
+    if (when == Stage::woken || when == Stage::finished) gate.open();
+    if (when == Stage::finished) {
+      while (!handle->is_finished()) co_await yield_now();
+      EXPECT_GT(census.living(), 0) << "the output waits for the handle";
+    }
+    handle.reset();
+    gate.open();
+    while (census.living() > 0) co_await yield_now();
+  }());
+  runtime.shutdown();
   EXPECT_EQ(census.living(), 0);
 }
 
@@ -138,36 +137,29 @@ INSTANTIATE_TEST_SUITE_P(Stages, DroppedHandle,
                                                               Stage::woken, Stage::finished)));
 
 TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
-  Census census;
-  {
-    Runtime runtime = build_runtime();
-    for (int round = 0; round < 300; ++round) {
-      Gate gate;
-      std::optional<JoinHandle<Resident>> handle = runtime.spawn(deliver(Resident(census), &gate));
-      const AbortHandle task = handle->abort_handle();
-      std::thread opener([&gate] { gate.open(); });
-      runtime.block_on(say("turn", round % 3));
-      handle.reset();
-      opener.join();
-      // The gate has to outlive the task.
-      runtime.block_on([](const AbortHandle* end) -> Task<> {
-        while (!end->is_finished()) co_await yield_now();
-      }(&task));
-    }
+  for (int round = 0; round < 300; ++round) {
+    Gate gate;
+    std::optional<JoinHandle<Resident>> handle = runtime_.spawn(deliver(Resident(census_), &gate));
+    const AbortHandle task = handle->abort_handle();
+    std::thread opener([&gate] { gate.open(); });
+    runtime_.block_on(say("turn", round % 3));
+    handle.reset();
+    opener.join();
+    // The gate has to outlive the task.
+    runtime_.block_on(until([&] { return task.is_finished(); }));
   }
-  EXPECT_EQ(census.living(), 0);
+  runtime_.shutdown();
 }
 
 TEST_P(Joining, dropped_while_another_task_awaits_it) {
+  const auto join = [&]() -> Task<> { co_await spawn(deliver(Resident(census_), &gate_)); };
   run([&]() -> Task<> {
     // The one who waits is aborted: its handle goes with it while the waker is registered.
-    JoinHandle<void> waiter = spawn([](Census* c, Gate* g) -> Task<> {
-      co_await spawn(deliver(Resident(*c), g));
-    }(&census_, &gate_));
+    JoinHandle<void> waiter = spawn(join());
     while (gate_.waiting() == 0) co_await yield_now();
-    for (int i = 0; i < 10; ++i) co_await yield_now();
+    co_await yield_times(10);
     waiter.abort();
-    co_await until_finished(&waiter);
+    co_await until_finished(waiter);
     EXPECT_GT(census_.living(), 0) << "the awaited task goes on, detached";
     gate_.open();
     while (census_.living() > 0) co_await yield_now();
@@ -176,16 +168,14 @@ TEST_P(Joining, dropped_while_another_task_awaits_it) {
 
 TEST_P(Joining, may_be_awaited_by_another_task_after_a_first_gave_up) {
   run([&]() -> Task<> {
-    auto handle = std::make_shared<JoinHandle<Resident>>(spawn(deliver(Resident(census_), &gate_)));
-    JoinHandle<void> first = spawn(
-        [](std::shared_ptr<JoinHandle<Resident>> shared) -> Task<> { co_await *shared; }(handle));
-    for (int i = 0; i < 20; ++i) co_await yield_now();
+    std::optional handle = spawn(deliver(Resident(census_), &gate_));
+    const auto join = [&]() -> Task<> { co_await *handle; };
+    JoinHandle<void> first = spawn(join());
+    co_await yield_times(20);
     first.abort();
-    co_await until_finished(&first);
-    JoinHandle<void> second = spawn([](std::shared_ptr<JoinHandle<Resident>> shared) -> Task<> {
-      const Resident result = co_await *shared;
-    }(handle));
-    for (int i = 0; i < 20; ++i) co_await yield_now();
+    co_await until_finished(first);
+    JoinHandle<void> second = spawn(join());
+    co_await yield_times(20);
     EXPECT_FALSE(second.is_finished());
     gate_.open();
     co_await std::move(second);

@@ -46,7 +46,7 @@ TEST_P(RuntimeOn, is_built_and_destroyed_without_work) {
 TEST_P(RuntimeOn, moves) {
   Census census;
   Runtime first = build_runtime();
-  first.spawn([](Resident) -> Task<> { co_await forever(); }(Resident(census))).detach();
+  first.spawn(wait_forever(Resident(census))).detach();
   Runtime second = std::move(first);
   EXPECT_EQ(second.block_on(number(1)), 1);
   second = build_runtime();
@@ -60,11 +60,11 @@ TEST_P(RuntimeOn, several_in_one_process_do_not_mix) {
   for (std::size_t i = 0; i < runtimes.size(); ++i) {
     std::vector<JoinHandle<int>> handles;
     for (int n = 0; n < 100; ++n) handles.push_back(runtimes[i].spawn(number(1)));
-    const int sum = runtimes[i].block_on([](std::vector<JoinHandle<int>> all) -> Task<int> {
+    const int sum = runtimes[i].block_on([&]() -> Task<int> {
       int total = 0;
-      for (JoinHandle<int>& handle : all) total += co_await handle;
+      for (JoinHandle<int>& handle : handles) total += co_await handle;
       co_return total;
-    }(std::move(handles)));
+    }());
     EXPECT_EQ(sum, 100);
   }
   for (const Runtime& runtime : runtimes) {
@@ -82,16 +82,15 @@ TEST_P(WorkerCounts, p1_any_number_of_workers_runs_all_tasks) {
   std::atomic<int> ran{0};
   Runtime runtime = Runtime::Builder{}.workers(GetParam()).build();
   EXPECT_EQ(runtime.worker_count(), GetParam());
-  runtime.block_on([](std::atomic<int>* count) -> Task<> {
+  const auto count = [&]() -> Task<> {
+    co_await yield_now();
+    ran.fetch_add(1);
+  };
+  runtime.block_on([&]() -> Task<> {
     std::vector<JoinHandle<void>> handles;
-    for (int i = 0; i < 2000; ++i) {
-      handles.push_back(spawn([](std::atomic<int>* counter) -> Task<> {
-        co_await yield_now();
-        counter->fetch_add(1);
-      }(count)));
-    }
-    for (JoinHandle<void>& handle : handles) co_await handle;
-  }(&ran));
+    for (int i = 0; i < 2000; ++i) handles.push_back(spawn(count()));
+    co_await join_all(handles);
+  }());
   EXPECT_EQ(ran.load(), 2000);
 }
 
@@ -131,33 +130,28 @@ TEST(RuntimeThreads, hooks_run_once_a_worker_on_its_thread_around_its_tasks) {
   std::vector<std::thread::id> started(4);
   std::vector<std::thread::id> stopped(4);
   std::atomic<int> wrong{0};
+  const auto note_in = [&](std::vector<std::thread::id>& noted) {
+    return [&](unsigned worker) {
+      const std::lock_guard lock(mutex);
+      if (noted.at(worker) != std::thread::id()) wrong.fetch_add(1);
+      noted.at(worker) = std::this_thread::get_id();
+    };
+  };
   std::optional<Runtime> runtime = Runtime::Builder{}
                                        .workers(4)
-                                       .on_thread_start([&](unsigned worker) {
-                                         const std::lock_guard lock(mutex);
-                                         if (started.at(worker) != std::thread::id())
-                                           wrong.fetch_add(1);
-                                         started.at(worker) = std::this_thread::get_id();
-                                       })
-                                       .on_thread_stop([&](unsigned worker) {
-                                         const std::lock_guard lock(mutex);
-                                         if (stopped.at(worker) != std::thread::id())
-                                           wrong.fetch_add(1);
-                                         stopped.at(worker) = std::this_thread::get_id();
-                                       })
+                                       .on_thread_start(note_in(started))
+                                       .on_thread_stop(note_in(stopped))
                                        .build();
-  runtime->block_on([](std::mutex* m, std::vector<std::thread::id>* ids) -> Task<> {
+  const auto begun_here = [&]() -> Task<> {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(std::ranges::count(started, std::this_thread::get_id()));
+    co_return;
+  };
+  runtime->block_on([&]() -> Task<> {
     std::vector<JoinHandle<void>> handles;
-    for (int i = 0; i < 100; ++i) {
-      handles.push_back(spawn([](std::mutex* guard, std::vector<std::thread::id>* begun) -> Task<> {
-        const std::lock_guard lock(*guard);
-        EXPECT_NE(std::find(begun->begin(), begun->end(), std::this_thread::get_id()),
-                  begun->end());
-        co_return;
-      }(m, ids)));
-    }
-    for (JoinHandle<void>& handle : handles) co_await handle;
-  }(&mutex, &started));
+    for (int i = 0; i < 100; ++i) handles.push_back(spawn(begun_here()));
+    co_await join_all(handles);
+  }());
   runtime.reset();
   EXPECT_EQ(wrong.load(), 0);
   EXPECT_EQ(started, stopped);
@@ -167,20 +161,16 @@ TEST(RuntimeThreads, hooks_run_once_a_worker_on_its_thread_around_its_tasks) {
 TEST(RuntimeThreads, hooks_may_spawn) {
   Census census;
   std::atomic<int> ran{0};
+  const auto count = [&](Resident) -> Task<> {
+    ran.fetch_add(1);
+    co_return;
+  };
   {
-    std::optional<Runtime> runtime =
+    const Runtime runtime =
         Runtime::Builder{}
             .workers(3)
-            .on_thread_start([&](unsigned) {
-              spawn([](std::atomic<int>* counter, Resident) -> Task<> {
-                counter->fetch_add(1);
-                co_return;
-              }(&ran, Resident(census)))
-                  .detach();
-            })
-            .on_thread_stop([&](unsigned) {
-              spawn([](Resident) -> Task<> { co_await forever(); }(Resident(census))).detach();
-            })
+            .on_thread_start([&](unsigned) { spawn(count(Resident(census))).detach(); })
+            .on_thread_stop([&](unsigned) { spawn(wait_forever(Resident(census))).detach(); })
             .build();
     EXPECT_TRUE(eventually([&] { return ran.load() == 3; }));
   }
@@ -209,28 +199,27 @@ TEST(RuntimeThreads, hooks_are_refused_block_on) {
 std::vector<int> order_of_a_run(std::uint64_t seed) {
   std::vector<int> order;
   Runtime runtime = builder(kCurrentThread).seed(seed).build();
-  runtime.block_on([](std::vector<int>* log) -> Task<> {
-    std::vector<JoinHandle<void>> handles;
-    Gate gate;
-    for (int i = 0; i < 30; ++i) {
-      handles.push_back(spawn([](std::vector<int>* lines, Gate* closed, int id) -> Task<> {
-        for (int n = 0; n < id % 4; ++n) {
-          lines->push_back(id);
-          co_await yield_now();
-        }
-        if (id % 5 == 0) co_await closed->passed();
-        spawn([](std::vector<int>* more, int child) -> Task<> {
-          more->push_back(1000 + child);
-          co_return;
-        }(lines, id))
-            .detach();
-        lines->push_back(-id);
-      }(log, &gate, i)));
+  Gate gate;
+  const auto note = [&](int id) -> Task<> {
+    order.push_back(id);
+    co_return;
+  };
+  const auto live = [&](int id) -> Task<> {
+    for (int n = 0; n < id % 4; ++n) {
+      order.push_back(id);
+      co_await yield_now();
     }
-    for (int i = 0; i < 3; ++i) co_await yield_now();
+    if (id % 5 == 0) co_await gate.passed();
+    spawn(note(1000 + id)).detach();
+    order.push_back(-id);
+  };
+  runtime.block_on([&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 30; ++i) handles.push_back(spawn(live(i)));
+    co_await yield_times(3);
     gate.open();
-    for (JoinHandle<void>& handle : handles) co_await handle;
-  }(&order));
+    co_await join_all(handles);
+  }());
   return order;
 }
 
@@ -245,32 +234,26 @@ TEST(CurrentThreadOrder, v6_the_same_seed_gives_the_same_order) {
 TEST(CurrentThreadOrder, v6_is_first_in_first_out) {
   std::vector<int> order;
   Runtime runtime = build(kCurrentThread);
-  for (int i = 0; i < 200; ++i) {
-    runtime
-        .spawn([](std::vector<int>* log, int id) -> Task<> {
-          log->push_back(id);
-          co_await yield_now();
-          log->push_back(1000 + id);
-        }(&order, i))
-        .detach();
-  }
-  runtime.block_on([](std::vector<int>* log) -> Task<> {
-    while (log->size() < 400) co_await yield_now();
-  }(&order));
+  const auto note_twice = [&](int id) -> Task<> {
+    order.push_back(id);
+    co_await yield_now();
+    order.push_back(1000 + id);
+  };
+  for (int i = 0; i < 200; ++i) runtime.spawn(note_twice(i)).detach();
+  runtime.block_on(until([&] { return order.size() == 400; }));
   ASSERT_EQ(order.size(), 400U);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
 TEST(CurrentThreadOrder, v6_runs_everything_on_the_thread_that_called_block_on) {
   Runtime runtime = build(kCurrentThread);
-  runtime.block_on([](std::thread::id caller) -> Task<> {
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-    const std::thread::id of_task = co_await spawn([]() -> Task<std::thread::id> {
-      co_await yield_now();
-      co_return std::this_thread::get_id();
-    }());
-    EXPECT_EQ(of_task, caller);
-  }(std::this_thread::get_id()));
+  const auto caller = std::this_thread::get_id();
+  const auto here = []() -> Task<std::thread::id> {
+    co_await yield_now();
+    co_return std::this_thread::get_id();
+  };
+  EXPECT_EQ(runtime.block_on(here()), caller);
+  EXPECT_EQ(run_as_task(runtime, here), caller);
 }
 
 }  // namespace

@@ -22,16 +22,10 @@ Task<> note(Log* log, int id) {
 /// Runs `body` as a task of a pool with one worker, until that has ended and the log has `entries`.
 Log log_of(Runtime runtime, Task<> (*body)(Log*), std::size_t entries) {
   Log log;
-  std::atomic<bool> done{false};
-  runtime.block_on(
-      [](Task<> (*run)(Log*), Log* lines, std::atomic<bool>* flag, std::size_t count) -> Task<> {
-        co_await spawn([](Task<> (*inner)(Log*), Log* own, std::atomic<bool>* end,
-                          std::size_t wanted) -> Task<> {
-          co_await inner(own);
-          while (own->size() < wanted) co_await yield_now();
-          end->store(true);
-        }(run, lines, flag, count));
-      }(body, &log, &done, entries));
+  run_as_task(runtime, [&]() -> Task<> {
+    co_await body(&log);
+    while (log.size() < entries) co_await yield_now();
+  });
   return log;
 }
 
@@ -52,10 +46,11 @@ TEST(LifoSlot, p8_without_it_the_order_is_first_in_first_out) {
 
 Task<> wake_one_behind_others(Log* log) {
   Gate gate;
-  JoinHandle<void> waiting = spawn([](Gate* closed, Log* lines) -> Task<> {
-    co_await closed->passed();
-    lines->push_back(9);
-  }(&gate, log));
+  const auto wait = [&]() -> Task<> {
+    co_await gate.passed();
+    log->push_back(9);
+  };
+  JoinHandle<void> waiting = spawn(wait());
   while (gate.waiting() == 0) co_await yield_now();
   spawn(note(log, 1)).detach();
   spawn(note(log, 2)).detach();
@@ -77,14 +72,11 @@ TEST(LifoSlot, s4_a_chain_that_respawns_itself_cannot_starve_its_neighbours) {
   std::atomic<bool> stop{false};
   std::atomic<int> links{0};
   Runtime runtime = build(kOneWorker);
-  // The root only waits: all of it happens on the one worker.
-  runtime.block_on([](std::atomic<bool>* end, std::atomic<int>* count) -> Task<> {
-    co_await spawn([](std::atomic<bool>* flag, std::atomic<int>* counter) -> Task<> {
-      spawn(respawn_until(flag, counter)).detach();
-      for (int i = 0; i < 100; ++i) co_await yield_now();
-      flag->store(true);
-    }(end, count));
-  }(&stop, &links));
+  run_as_task(runtime, [&]() -> Task<> {
+    spawn(respawn_until(&stop, &links)).detach();
+    co_await yield_times(100);
+    stop.store(true);
+  });
   EXPECT_GE(links.load(), 100) << "the chain did run in between";
   EXPECT_LE(links.load(), 100 * 100) << "a turn each few dozen polls";
 }
@@ -103,18 +95,15 @@ TEST(LifoSlot, s4_two_tasks_that_wake_each_other_cannot_starve_a_third) {
   std::atomic<bool> stop{false};
   std::vector<Waker> wakers[2];
   Runtime runtime = build(kOneWorker);
-  runtime.block_on([](std::vector<Waker>* slots, std::atomic<bool>* end) -> Task<> {
-    co_await spawn([](std::vector<Waker>* both, std::atomic<bool>* flag) -> Task<> {
-      JoinHandle<void> ping = spawn(bounce(&both[0], &both[1], flag));
-      JoinHandle<void> pong = spawn(bounce(&both[1], &both[0], flag));
-      for (int i = 0; i < 100; ++i) co_await yield_now();
-      flag->store(true);
-      both[0].front().wake_by_ref();
-      both[1].front().wake_by_ref();
-      co_await std::move(ping);
-      co_await std::move(pong);
-    }(slots, end));
-  }(wakers, &stop));
+  run_as_task(runtime, [&]() -> Task<> {
+    JoinHandle<void> ping = spawn(bounce(&wakers[0], &wakers[1], &stop));
+    JoinHandle<void> pong = spawn(bounce(&wakers[1], &wakers[0], &stop));
+    co_await yield_times(100);
+    stop.store(true);
+    for (const auto& slot : wakers) slot.front().wake_by_ref();
+    co_await std::move(ping);
+    co_await std::move(pong);
+  });
 }
 
 class InjectorInterval : public ::testing::TestWithParam<std::uint32_t> {};
@@ -132,23 +121,19 @@ TEST_P(InjectorInterval, p6_a_loaded_worker_looks_at_the_injector) {
   for (int round = 0; round < 20; ++round) {
     int yields = 0;
     std::atomic<bool> ran{false};
-    runtime.block_on([](Runtime* own, int* count, std::atomic<bool>* flag) -> Task<> {
-      co_await spawn([](Runtime* pool, int* counter, std::atomic<bool>* set) -> Task<> {
-        JoinHandle<void> other = spawn(count_yields(set, counter));
-        co_await yield_now();
-        // From outside, while this worker is loaded with two tasks that yield.
-        std::thread([pool, set] {
-          pool->spawn([](std::atomic<bool>* reached) -> Task<> {
-                reached->store(true);
-                co_return;
-              }(set))
-              .detach();
-        }).join();
-        *counter = 0;
-        co_await count_yields(set, counter);
-        co_await std::move(other);
-      }(own, count, flag));
-    }(&runtime, &yields, &ran));
+    const auto run_elsewhere = [&]() -> Task<> {
+      ran.store(true);
+      co_return;
+    };
+    run_as_task(runtime, [&]() -> Task<> {
+      JoinHandle<void> other = spawn(count_yields(&ran, &yields));
+      co_await yield_now();
+      // From outside, while this worker is loaded with two tasks that yield.
+      std::thread([&] { runtime.spawn(run_elsewhere()).detach(); }).join();
+      yields = 0;
+      co_await count_yields(&ran, &yields);
+      co_await std::move(other);
+    });
     // Every `interval` polls, and some for the tasks that were taken along.
     EXPECT_LE(yields, static_cast<int>(GetParam()) + 20);
   }
@@ -165,18 +150,15 @@ TEST_P(Fairness, s4_every_task_that_yields_gets_its_turns) {
   std::atomic<int> satisfied{0};
   Runtime runtime = build_runtime();
   // Each goes on until all have had their turns: a task that starves would let nobody end.
+  const auto take_turns = [&](std::atomic<int>& own) -> Task<> {
+    while (satisfied.load() < kTasks) {
+      if (own.fetch_add(1) + 1 == kTurns) satisfied.fetch_add(1);
+      co_await yield_now();
+    }
+  };
   std::vector<JoinHandle<void>> handles;
-  for (std::atomic<int>& own : turns) {
-    handles.push_back(runtime.spawn([](std::atomic<int>* count, std::atomic<int>* all) -> Task<> {
-      while (all->load() < kTasks) {
-        if (count->fetch_add(1) + 1 == kTurns) all->fetch_add(1);
-        co_await yield_now();
-      }
-    }(&own, &satisfied)));
-  }
-  runtime.block_on([](std::vector<JoinHandle<void>> tasks) -> Task<> {
-    for (JoinHandle<void>& task : tasks) co_await task;
-  }(std::move(handles)));
+  for (std::atomic<int>& own : turns) handles.push_back(runtime.spawn(take_turns(own)));
+  runtime.block_on(join_all(handles));
   for (const std::atomic<int>& own : turns) EXPECT_GE(own.load(), kTurns);
 }
 
@@ -189,19 +171,14 @@ TEST_P(Fairness, s4_tasks_spawned_from_outside_run_under_load_of_every_kind) {
     runtime.spawn(yield_forever()).detach();
     runtime.spawn(respawn_until(&stop, &links)).detach();
   }
-  std::thread outside([&ran, handle = runtime.handle()] {
-    for (int i = 0; i < 100; ++i) {
-      handle
-          .spawn([](std::atomic<int>* count) -> Task<> {
-            co_await yield_now();
-            count->fetch_add(1);
-          }(&ran))
-          .detach();
-    }
+  const auto yield_once = [&]() -> Task<> {
+    co_await yield_now();
+    ran.fetch_add(1);
+  };
+  std::thread outside([&, handle = runtime.handle()] {
+    for (int i = 0; i < 100; ++i) handle.spawn(yield_once()).detach();
   });
-  runtime.block_on([](std::atomic<int>* count) -> Task<> {
-    while (count->load() < 100) co_await yield_now();
-  }(&ran));
+  runtime.block_on(until([&] { return ran.load() == 100; }));
   outside.join();
   stop.store(true);
 }
@@ -214,22 +191,19 @@ TEST(FairnessOfOneWorker, s4_tasks_that_yield_take_turns) {
   std::vector<int> turns(kTasks);
   int widest = 0;
   Runtime runtime = build(kOneWorker);
-  runtime.block_on([](std::vector<int>* counts, int* spread) -> Task<> {
-    co_await spawn([](std::vector<int>* all, int* widest_spread) -> Task<> {
-      std::vector<JoinHandle<void>> handles;
-      for (int& own : *all) {
-        handles.push_back(spawn([](std::vector<int>* every, int* count, int* gap) -> Task<> {
-          for (int i = 0; i < kTurns; ++i) {
-            ++*count;
-            const auto [least, most] = std::minmax_element(every->begin(), every->end());
-            if (*least > 0) *gap = std::max(*gap, *most - *least);
-            co_await yield_now();
-          }
-        }(all, &own, widest_spread)));
-      }
-      for (JoinHandle<void>& handle : handles) co_await handle;
-    }(counts, spread));
-  }(&turns, &widest));
+  const auto take_turns = [&](int& own) -> Task<> {
+    for (int i = 0; i < kTurns; ++i) {
+      ++own;
+      const auto [least, most] = std::ranges::minmax(turns);
+      if (least > 0) widest = std::max(widest, most - least);
+      co_await yield_now();
+    }
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int& own : turns) handles.push_back(spawn(take_turns(own)));
+    co_await join_all(handles);
+  });
   EXPECT_EQ(std::count(turns.begin(), turns.end(), kTurns), kTasks);
   // A task may have begun as much later as the ones before it had turns in a row.
   EXPECT_LE(widest, 64);
@@ -239,16 +213,15 @@ TEST(FairnessOfOneWorker, s4_tasks_that_yield_take_turns) {
 
 /// Spawns `tasks` from inside a poll that then occupies its worker until they have run elsewhere;
 /// all but the last, which sits in the LIFO slot and is this worker's own.
-Task<> spawn_and_get_stuck(int tasks, std::atomic<int>* ran, std::atomic<bool>* helped) {
-  for (int i = 0; i < tasks; ++i) {
-    spawn([](std::atomic<int>* count, std::atomic<bool>* flag, int all) -> Task<> {
-      if (count->fetch_add(1) + 1 == all - 1) flag->store(true);
-      co_return;
-    }(ran, helped, tasks))
-        .detach();
-  }
-  EXPECT_TRUE(block_worker_until(*helped));
-  co_return;
+Task<> spawn_and_get_stuck(int tasks, std::atomic<int>& ran) {
+  std::atomic<bool> helped{false};
+  const auto count = [&ran, &helped, tasks]() -> Task<> {
+    if (ran.fetch_add(1) + 1 == tasks - 1) helped.store(true);
+    co_return;
+  };
+  for (int i = 0; i < tasks; ++i) spawn(count()).detach();
+  EXPECT_TRUE(block_worker_until(helped));
+  while (ran.load() < tasks) co_await yield_now();
 }
 
 class Stealing : public ::testing::TestWithParam<int> {};
@@ -257,12 +230,8 @@ TEST_P(Stealing, p7_the_queue_of_a_worker_that_is_stuck_survives) {
   const int tasks = GetParam();
   for (int round = 0; round < 10; ++round) {
     std::atomic<int> ran{0};
-    std::atomic<bool> helped{false};
     Runtime runtime = build(kTwoWorkers);
-    runtime.block_on([](int count, std::atomic<int>* counter, std::atomic<bool>* flag) -> Task<> {
-      co_await spawn(spawn_and_get_stuck(count, counter, flag));
-      while (counter->load() < count) co_await yield_now();
-    }(tasks, &ran, &helped));
+    run_as_task(runtime, [&] { return spawn_and_get_stuck(tasks, ran); });
     EXPECT_EQ(ran.load(), tasks);
   }
 }
@@ -273,11 +242,8 @@ INSTANTIATE_TEST_SUITE_P(Tasks, Stealing, ::testing::Values(2, 10, 200, 3000));
 TEST(StealingCounted, p7_takes_half_in_one_go) {
 #if !defined(TASKBENCH_NO_COUNTERS)
   std::atomic<int> ran{0};
-  std::atomic<bool> helped{false};
   Runtime runtime = build(kTwoWorkers);
-  runtime.block_on([](std::atomic<int>* counter, std::atomic<bool>* flag) -> Task<> {
-    co_await spawn(spawn_and_get_stuck(200, counter, flag));
-  }(&ran, &helped));
+  run_as_task(runtime, [&] { return spawn_and_get_stuck(200, ran); });
   const WorkerCounters total = runtime.stats().total();
   EXPECT_GE(total.stolen_tasks, 1U);
   // One at a time would be up to 199 steals for 199 tasks; halves of what is left are far fewer.
@@ -293,29 +259,22 @@ class BehindTheLifoSlot : public ::testing::TestWithParam<Turn> {};
 TEST_P(BehindTheLifoSlot, s4_a_task_that_gives_way_to_one_that_is_stuck_is_taken_by_another) {
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> went_on{false};
+    const auto wait = [&]() -> Task<> {
+      EXPECT_TRUE(block_worker_until(went_on));
+      co_return;
+    };
     Runtime runtime = build(kTwoWorkers);
-    runtime.block_on([](std::atomic<bool>* flag, Turn turn) -> Task<> {
-      co_await spawn([](std::atomic<bool>* set, Turn how) -> Task<> {
-        // Let the other worker fall asleep.
-        std::this_thread::sleep_for(2ms);
-        JoinHandle<void> stuck = spawn([](std::atomic<bool>* wait) -> Task<> {
-          EXPECT_TRUE(block_worker_until(*wait));
-          co_return;
-        }(set));
-        if (how == Turn::yield) {
-          co_await yield_now();
-        } else {
-          bool again = false;
-          co_await poll_fn([&again](PollContext& context) -> std::optional<bool> {
-            if (std::exchange(again, true)) return true;
-            context.wake_now();
-            return std::nullopt;
-          });
-        }
-        set->store(true);
-        co_await std::move(stuck);
-      }(flag, turn));
-    }(&went_on, GetParam()));
+    run_as_task(runtime, [&]() -> Task<> {
+      std::this_thread::sleep_for(2ms);  // the other worker falls asleep
+      JoinHandle<void> stuck = spawn(wait());
+      if (GetParam() == Turn::yield) {
+        co_await yield_now();
+      } else {
+        co_await wake_itself();
+      }
+      went_on.store(true);
+      co_await std::move(stuck);
+    });
   }
 }
 
@@ -340,35 +299,30 @@ int first_victim(std::uint64_t seed) {
   std::atomic<bool> thief_free{false};
   std::atomic<bool> fill{false};
   std::atomic<int> occupied{0};
+  const auto loot = [&](int owner) -> Task<> {
+    int nobody = -1;
+    first.compare_exchange_strong(nobody, owner);
+    co_return;
+  };
+  const auto victim = [&]() -> Task<> {
+    occupied.fetch_add(1);
+    EXPECT_TRUE(block_worker_until(fill));
+    const int own = static_cast<int>(this_worker);
+    spawn(loot(own)).detach();
+    spawn(loot(own)).detach();  // displaces the first into the queue
+    ready.fetch_add(1);
+    EXPECT_TRUE(eventually([&] { return first.load() >= 0; }));
+    co_return;
+  };
+  const auto thief = [&]() -> Task<> {
+    occupied.fetch_add(1);
+    EXPECT_TRUE(block_worker_until(thief_free));
+    co_return;
+  };
   Runtime runtime = build_with_known_workers(kVictims + 1, seed);
   // All workers are occupied first, then each victim puts one task into its queue.
-  for (int i = 0; i < kVictims; ++i) {
-    runtime
-        .spawn([](std::atomic<int>* all, const std::atomic<bool>* go, std::atomic<int>* filled,
-                  std::atomic<int>* taken) -> Task<> {
-          all->fetch_add(1);
-          EXPECT_TRUE(block_worker_until(*go));
-          const auto loot = [](std::atomic<int>* mark, int owner) -> Task<> {
-            int nobody = -1;
-            mark->compare_exchange_strong(nobody, owner);
-            co_return;
-          };
-          const int own = static_cast<int>(this_worker);
-          spawn(loot(taken, own)).detach();
-          spawn(loot(taken, own)).detach();  // displaces the first into the queue
-          filled->fetch_add(1);
-          EXPECT_TRUE(eventually([taken] { return taken->load() >= 0; }));
-          co_return;
-        }(&occupied, &fill, &ready, &first))
-        .detach();
-  }
-  runtime
-      .spawn([](std::atomic<int>* all, const std::atomic<bool>* go) -> Task<> {
-        all->fetch_add(1);
-        EXPECT_TRUE(block_worker_until(*go));
-        co_return;
-      }(&occupied, &thief_free))
-      .detach();
+  for (int i = 0; i < kVictims; ++i) runtime.spawn(victim()).detach();
+  runtime.spawn(thief()).detach();
   EXPECT_TRUE(eventually([&] { return occupied.load() == kVictims + 1; }));
   fill.store(true);
   EXPECT_TRUE(eventually([&] { return ready.load() == kVictims; }));
@@ -387,45 +341,33 @@ TEST(StealingOrder, p9_the_scan_of_the_victims_starts_anywhere) {
 
 // Waking.
 
-TEST(Waking, p11_a_burst_wakes_all_workers_one_after_the_other) {
+TEST(Waking, p11_a_burst_from_inside_or_outside_wakes_all_workers_one_after_the_other) {
   constexpr int kWorkers = 4;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 40; ++round) {
     std::atomic<int> inside{0};
     std::atomic<bool> all_inside{false};
+    const auto enter = [&]() -> Task<> {
+      if (inside.fetch_add(1) + 1 == kWorkers) all_inside.store(true);
+      EXPECT_TRUE(block_worker_until(all_inside)) << "some worker was not woken";
+      co_return;
+    };
+    const auto burst = [&](auto& runs_on) {
+      std::vector<JoinHandle<void>> handles;
+      for (int i = 0; i < kWorkers; ++i) handles.push_back(runs_on.spawn(enter()));
+      return handles;
+    };
     Runtime runtime = build(kFourWorkers);
-    runtime.block_on([](std::atomic<int>* count, std::atomic<bool>* flag) -> Task<> {
-      co_await spawn([](std::atomic<int>* counter, std::atomic<bool>* set) -> Task<> {
-        std::vector<JoinHandle<void>> handles;
-        for (int i = 0; i < kWorkers; ++i) {
-          handles.push_back(spawn([](std::atomic<int>* in, std::atomic<bool>* full) -> Task<> {
-            if (in->fetch_add(1) + 1 == kWorkers) full->store(true);
-            EXPECT_TRUE(block_worker_until(*full)) << "some worker was not woken";
-            co_return;
-          }(counter, set)));
-        }
-        for (JoinHandle<void>& handle : handles) co_await handle;
-      }(count, flag));
-    }(&inside, &all_inside));
-    EXPECT_EQ(inside.load(), kWorkers);
-  }
-}
-
-TEST(Waking, p11_tasks_from_outside_wake_all_workers_one_after_the_other) {
-  constexpr int kWorkers = 4;
-  for (int round = 0; round < 20; ++round) {
-    std::atomic<int> inside{0};
-    std::atomic<bool> all_inside{false};
-    Runtime runtime = build(kFourWorkers);
-    for (int i = 0; i < kWorkers; ++i) {
-      runtime
-          .spawn([](std::atomic<int>* in, std::atomic<bool>* full) -> Task<> {
-            if (in->fetch_add(1) + 1 == kWorkers) full->store(true);
-            EXPECT_TRUE(block_worker_until(*full)) << "some worker was not woken";
-            co_return;
-          }(&inside, &all_inside))
-          .detach();
+    if (round % 2 == 0) {
+      run_as_task(runtime, [&]() -> Task<> {
+        Handle here = Handle::current();
+        std::vector<JoinHandle<void>> handles = burst(here);
+        co_await join_all(handles);
+      });
+    } else {
+      std::vector<JoinHandle<void>> handles = burst(runtime);
+      runtime.block_on(join_all(handles));
     }
-    EXPECT_TRUE(eventually([&] { return all_inside.load(); }));
+    EXPECT_EQ(inside.load(), kWorkers);
   }
 }
 
@@ -442,7 +384,7 @@ TEST(Waking, p11_one_task_is_no_herd) {
   ASSERT_TRUE(eventually(all_asleep));
   const std::uint64_t before = runtime.stats().total().unparks;
   for (int i = 0; i < kRounds; ++i) {
-    runtime.spawn([]() -> Task<> { co_return; }()).detach();
+    runtime.spawn(nothing()).detach();
     ASSERT_TRUE(eventually(all_asleep));
   }
   const std::uint64_t woken = runtime.stats().total().unparks - before;
@@ -454,18 +396,14 @@ TEST(Overflowing, p4_a_burst_goes_over_into_the_injector_and_every_task_runs) {
   for (const Kind& kind : {kOneWorker, kFourWorkers}) {
     std::atomic<int> ran{0};
     Runtime runtime = build(kind);
-    runtime.block_on([](std::atomic<int>* counter) -> Task<> {
-      co_await spawn([](std::atomic<int>* count) -> Task<> {
-        for (int i = 0; i < kTasks; ++i) {
-          spawn([](std::atomic<int>* c) -> Task<> {
-            c->fetch_add(1);
-            co_return;
-          }(count))
-              .detach();
-        }
-        while (count->load() < kTasks) co_await yield_now();
-      }(counter));
-    }(&ran));
+    const auto count = [&]() -> Task<> {
+      ran.fetch_add(1);
+      co_return;
+    };
+    run_as_task(runtime, [&]() -> Task<> {
+      for (int i = 0; i < kTasks; ++i) spawn(count()).detach();
+      while (ran.load() < kTasks) co_await yield_now();
+    });
     EXPECT_EQ(ran.load(), kTasks);
     // Where there are thieves, they may be as fast as the burst.
     EXPECT_GE(runtime.stats().total().overflows, kind.workers == 1 ? 1U : 0U);

@@ -34,22 +34,21 @@ TEST(Sharded, a_task_stays_on_its_worker_whoever_wakes_it) {
     std::vector<JoinHandle<bool>> handles;
     for (int i = 0; i < 30; ++i) handles.push_back(runtime.spawn(stays(&gate)));
     ASSERT_TRUE(eventually([&] { return gate.waiting() == 30; }));
+    const auto open = [&]() -> Task<> {
+      gate.open();
+      co_return;
+    };
     if (from_a_task) {
-      runtime
-          .spawn([](Gate* opened) -> Task<> {
-            opened->open();
-            co_return;
-          }(&gate))
-          .detach();
+      runtime.spawn(open()).detach();
     } else {
       gate.open();
     }
-    runtime.block_on([](std::vector<JoinHandle<bool>> all) -> Task<> {
-      for (JoinHandle<bool>& handle : all) {
+    runtime.block_on([&]() -> Task<> {
+      for (JoinHandle<bool>& handle : handles) {
         const bool stayed = co_await handle;
         EXPECT_TRUE(stayed);
       }
-    }(std::move(handles)));
+    }());
   }
 }
 
@@ -57,9 +56,7 @@ TEST(Sharded, tasks_from_outside_go_to_the_workers_in_turn) {
   Runtime runtime = build(kSharded);
   std::map<std::thread::id, int> tasks;
   for (unsigned i = 0; i < 4 * kSharded.workers; ++i) {
-    ++tasks[runtime.block_on([](Runtime* pool) -> Task<std::thread::id> {
-      co_return co_await pool->spawn(here());
-    }(&runtime))];
+    ++tasks[run_as_task(runtime, here)];
   }
   EXPECT_EQ(tasks.size(), kSharded.workers);
   for (const auto& [worker, count] : tasks) EXPECT_EQ(count, 4);
@@ -67,17 +64,15 @@ TEST(Sharded, tasks_from_outside_go_to_the_workers_in_turn) {
 
 TEST(Sharded, nobody_helps_a_worker_that_has_much_to_do) {
   Runtime runtime = build(kSharded);
-  runtime.block_on([](Runtime* pool) -> Task<> {
-    co_await pool->spawn([]() -> Task<> {
-      const auto home = std::this_thread::get_id();
-      std::vector<JoinHandle<std::thread::id>> handles;
-      for (int i = 0; i < 200; ++i) handles.push_back(spawn(here()));
-      for (JoinHandle<std::thread::id>& handle : handles) {
-        const std::thread::id where = co_await handle;
-        EXPECT_EQ(where, home);
-      }
-    }());
-  }(&runtime));
+  run_as_task(runtime, []() -> Task<> {
+    const auto home = std::this_thread::get_id();
+    std::vector<JoinHandle<std::thread::id>> handles;
+    for (int i = 0; i < 200; ++i) handles.push_back(spawn(here()));
+    for (JoinHandle<std::thread::id>& handle : handles) {
+      const std::thread::id where = co_await handle;
+      EXPECT_EQ(where, home);
+    }
+  });
 }
 
 }  // namespace

@@ -21,10 +21,6 @@ Task<> count(std::atomic<int>* counter) {
   counter->fetch_add(1);
   co_return;
 }
-Task<> until(const std::atomic<int>* counter, int value) {
-  while (counter->load() < value) co_await yield_now();
-}
-
 TEST(SpawnOutside, p1_throws_and_says_what_is_needed) {
   try {
     spawn(nothing()).detach();
@@ -43,29 +39,9 @@ TEST_P(Spawning, throws_again_outside_once_block_on_has_ended) {
 TEST_P(Spawning, p1_runs_every_task_once) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 5000; ++i) runtime_.spawn(count(&ran)).detach();
-  runtime_.block_on(until(&ran, 5000));
-  run([&]() -> Task<> {
-    for (int i = 0; i < 100; ++i) co_await yield_now();
-  });
+  runtime_.block_on(until([&] { return ran.load() == 5000; }));
+  runtime_.block_on(yield_times(100));
   EXPECT_EQ(ran.load(), 5000);
-}
-
-TEST_P(Spawning, from_a_task_two_levels_deep) {
-  EXPECT_EQ(run([&]() -> Task<int> {
-              auto ends = oneshot::channel<int>();
-              spawn([](oneshot::Sender<int> end) -> Task<> {
-                spawn([](oneshot::Sender<int> last) -> Task<> {
-                  last.send(5);
-                  co_return;
-                }(std::move(end)))
-                    .detach();
-                co_return;
-              }(std::move(ends.first)))
-                  .detach();
-              const std::optional<int> heard = co_await std::move(ends.second);
-              co_return heard.value_or(0);
-            }),
-            5);
 }
 
 /// `tasks` tasks, each waiting on a channel that a foreign thread sends into; the sum of what they
@@ -95,8 +71,7 @@ TEST_P(Spawning, many_from_block_on_that_hear_from_a_thread) {
 }
 
 TEST_P(Spawning, many_from_a_task_that_hear_from_a_thread) {
-  EXPECT_EQ(run([&]() -> Task<int> { co_return co_await spawn(hear_from_a_thread(500)); }),
-            499 * 500 / 2);
+  EXPECT_EQ(run_as_task(runtime_, [] { return hear_from_a_thread(500); }), 499 * 500 / 2);
 }
 
 TEST_P(Spawning, from_a_foreign_thread_while_idle) {
@@ -132,17 +107,14 @@ TEST_P(Spawning, p5_from_foreign_threads_under_load) {
       for (int n = 0; n < kEach; ++n) handle.spawn(count(&ran)).detach();
     });
   }
-  runtime_.block_on(until(&ran, kThreads * kEach));
+  runtime_.block_on(until([&] { return ran.load() == kThreads * kEach; }));
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ran.load(), kThreads * kEach);
 }
 
 TEST_P(Spawning, a_task_that_is_spawned_while_all_sleep_runs_at_once) {
   for (int round = 0; round < 200; ++round) {
-    EXPECT_EQ(runtime_.block_on([](Runtime* own, int value) -> Task<int> {
-      co_return co_await own->spawn(number(value));
-    }(&runtime_, round)),
-              round);
+    EXPECT_EQ(run_as_task(runtime_, [&] { return number(round); }), round);
     if (round % 50 == 0) std::this_thread::sleep_for(1ms);
   }
 }
@@ -159,29 +131,24 @@ TEST_P(Spawning, current_handle_spawns_on_the_same_runtime) {
             6);
 }
 
+Task<> send_through_tasks(oneshot::Sender<bool> sender, int depth) {
+  if (depth > 0) {
+    spawn(send_through_tasks(std::move(sender), depth - 1)).detach();
+  } else {
+    sender.send(true);
+  }
+  co_return;
+}
+
 // A task that spawns others while their completion is waited for.
 TEST_P(Spawning, multi_spawn) {
   for (int round = 0; round < 200; ++round) {
-    const bool heard = run([&]() -> Task<bool> {
+    ASSERT_TRUE(run([&]() -> Task<bool> {
       auto ends = oneshot::channel<bool>();
-      runtime_
-          .spawn([](oneshot::Sender<bool> end) -> Task<> {
-            spawn([](oneshot::Sender<bool> last) -> Task<> {
-              spawn([](oneshot::Sender<bool> sender) -> Task<> {
-                sender.send(true);
-                co_return;
-              }(std::move(last)))
-                  .detach();
-              co_return;
-            }(std::move(end)))
-                .detach();
-            co_return;
-          }(std::move(ends.first)))
-          .detach();
+      spawn(send_through_tasks(std::move(ends.first), 2)).detach();
       const std::optional<bool> message = co_await std::move(ends.second);
       co_return message.value_or(false);
-    });
-    ASSERT_TRUE(heard);
+    }));
   }
 }
 
@@ -284,16 +251,15 @@ TEST(SpawnAcross, a_task_joins_one_of_another_runtime) {
   Census census;
   Runtime outer = build(kTwoWorkers);
   Runtime inner = build(kTwoWorkers);
+  const auto yield_and_end = [](Resident) -> Task<int> {
+    co_await yield_now();
+    co_return 8;
+  };
+  const auto join_inner = [&](Resident resident) -> Task<int> {
+    co_return co_await inner.spawn(yield_and_end(resident));
+  };
   for (int round = 0; round < 200; ++round) {
-    EXPECT_EQ(outer.block_on([](Runtime* other, Census* counted) -> Task<int> {
-      co_return co_await spawn([](Runtime* second, Resident resident) -> Task<int> {
-        co_return co_await second->spawn([](Resident) -> Task<int> {
-          co_await yield_now();
-          co_return 8;
-        }(resident));
-      }(other, Resident(*counted)));
-    }(&inner, &census)),
-              8);
+    EXPECT_EQ(run_as_task(outer, [&]() { return join_inner(Resident(census)); }), 8);
   }
   EXPECT_EQ(census.living(), 0);
 }
@@ -303,15 +269,11 @@ TEST(SpawnAcross, a_task_drops_another_runtime) {
   Runtime outer = build(kTwoWorkers);
   for (const Kind& kind : {kCurrentThread, kOneWorker, kTwoWorkers}) {
     auto inner = std::make_unique<Runtime>(build(kind));
-    for (int i = 0; i < 100; ++i) {
-      inner->spawn([](Resident) -> Task<> { co_await forever(); }(Resident(census))).detach();
-    }
-    outer.block_on([](std::unique_ptr<Runtime> dropped) -> Task<> {
-      co_await spawn([](std::unique_ptr<Runtime> last) -> Task<> {
-        last.reset();
-        co_return;
-      }(std::move(dropped)));
-    }(std::move(inner)));
+    for (int i = 0; i < 100; ++i) inner->spawn(wait_forever(Resident(census))).detach();
+    run_as_task(outer, [&]() -> Task<> {
+      inner.reset();
+      co_return;
+    });
     EXPECT_EQ(census.living(), 0);
   }
 }

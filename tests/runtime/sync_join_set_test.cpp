@@ -153,116 +153,106 @@ TEST(JoinSet, D2_a_member_that_could_not_be_spawned_is_not_reported) {
   EXPECT_EQ(completions->front(), &member);
 }
 
-class JoinSetOn : public testing::OnEveryScheduler {};
+class JoinSetOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(JoinSetOn);
 
-Task<> join_twice_over() {
-  JoinSet<int> set;
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 10; ++i) {
-      set.spawn(number_later(i));
-      EXPECT_EQ(set.size(), static_cast<std::size_t>(i) + 1);
-    }
-    const std::vector<int> seen = co_await join_all(set, 10);
-    EXPECT_EQ(seen, std::vector<int>(10, 1));
-    EXPECT_TRUE(set.empty());
-  }
-}
-
 TEST_P(JoinSetOn, every_member_is_joined_once_and_the_set_can_be_used_again) {
-  build_runtime().block_on(join_twice_over());
-}
-
-Task<> alternate() {
-  JoinSet<> set;
-  set.spawn(nothing());
-  set.spawn(nothing());
-  for (int i = 0; i < 16; ++i) {
-    const auto result = co_await set.join_next();
-    EXPECT_TRUE(result && result->has_value());
-    EXPECT_EQ(set.size(), 1U);
-    set.spawn(nothing());
-    EXPECT_EQ(set.size(), 2U);
-  }
-}
-
-TEST_P(JoinSetOn, spawns_and_joins_may_alternate) { build_runtime().block_on(alternate()); }
-
-Task<> join_failures() {
-  JoinSet<int> set;
-  set.spawn(fail());
-  set.spawn(number(7));
-  int values = 0;
-  int failures = 0;
-  while (auto result = co_await set.join_next()) {
-    if (result->has_value()) {
-      EXPECT_EQ(std::move(*result).get(), 7);
-      ++values;
-    } else {
-      EXPECT_FALSE(result->is_cancelled());
-      EXPECT_THROW(std::move(*result).get(), std::runtime_error);
-      ++failures;
+  run([&]() -> Task<> {
+    JoinSet<int> set;
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < 10; ++i) {
+        set.spawn(number_later(i));
+        EXPECT_EQ(set.size(), static_cast<std::size_t>(i) + 1);
+      }
+      const std::vector<int> seen = co_await join_all(set, 10);
+      EXPECT_EQ(seen, std::vector<int>(10, 1));
+      EXPECT_TRUE(set.empty());
     }
-  }
-  EXPECT_EQ(values, 1);
-  EXPECT_EQ(failures, 1);
+  });
+}
+
+TEST_P(JoinSetOn, spawns_and_joins_may_alternate) {
+  run([&]() -> Task<> {
+    JoinSet<> set;
+    set.spawn(nothing());
+    set.spawn(nothing());
+    for (int i = 0; i < 16; ++i) {
+      const auto result = co_await set.join_next();
+      EXPECT_TRUE(result && result->has_value());
+      EXPECT_EQ(set.size(), 1U);
+      set.spawn(nothing());
+      EXPECT_EQ(set.size(), 2U);
+    }
+  });
 }
 
 TEST_P(JoinSetOn, a_member_s_exception_is_its_result_and_harms_no_other) {
-  build_runtime().block_on(join_failures());
-}
-
-Task<> abort_every_other() {
-  JoinSet<int> set;
-  for (int i = 0; i < 16; ++i) {
-    if (i % 2 == 0) {
-      set.spawn(number_later(i));
-    } else {
-      const AbortHandle handle = set.spawn(wait_forever(Counted()));
-      if (i % 4 == 1) co_await yield_now();
-      handle.abort();
+  run([&]() -> Task<> {
+    JoinSet<int> set;
+    set.spawn(fail());
+    set.spawn(number(7));
+    int values = 0;
+    int failures = 0;
+    while (auto result = co_await set.join_next()) {
+      if (result->has_value()) {
+        EXPECT_EQ(std::move(*result).get(), 7);
+        ++values;
+      } else {
+        EXPECT_FALSE(result->is_cancelled());
+        EXPECT_THROW(std::move(*result).get(), std::runtime_error);
+        ++failures;
+      }
     }
-  }
-  int finished = 0;
-  int cancelled = 0;
-  while (auto result = co_await set.join_next()) {
-    if (result->is_cancelled()) {
-      EXPECT_THROW(std::move(*result).get(), JoinError);
-      ++cancelled;
-    } else {
-      EXPECT_EQ(std::move(*result).get() % 2, 0);
-      ++finished;
-    }
-  }
-  EXPECT_EQ(finished, 8);
-  EXPECT_EQ(cancelled, 8);
+    EXPECT_EQ(values, 1);
+    EXPECT_EQ(failures, 1);
+  });
 }
 
 TEST_P(JoinSetOn, members_aborted_one_by_one_are_joined_as_cancelled) {
-  const NothingLeaks check;
-  build_runtime().block_on(abort_every_other());
-}
-
-Task<> abort_all_of_ten() {
-  JoinSet<int> set;
-  for (int i = 0; i < 5; ++i) set.spawn(wait_forever(Counted()));
-  for (int i = 0; i < 5; ++i) set.spawn(number(i));
-  co_await testing::let_others_wait();
-  set.abort_all();
-  EXPECT_EQ(set.size(), 10U);
-  int joined = 0;
-  int cancelled = 0;
-  while (auto result = co_await set.join_next()) {
-    ++joined;
-    if (result->is_cancelled()) ++cancelled;
-  }
-  EXPECT_EQ(joined, 10);
-  EXPECT_GE(cancelled, 5);
+  run([&]() -> Task<> {
+    JoinSet<int> set;
+    for (int i = 0; i < 16; ++i) {
+      if (i % 2 == 0) {
+        set.spawn(number_later(i));
+      } else {
+        const AbortHandle handle = set.spawn(wait_forever(Counted()));
+        if (i % 4 == 1) co_await yield_now();
+        handle.abort();
+      }
+    }
+    int finished = 0;
+    int cancelled = 0;
+    while (auto result = co_await set.join_next()) {
+      if (result->is_cancelled()) {
+        EXPECT_THROW(std::move(*result).get(), JoinError);
+        ++cancelled;
+      } else {
+        EXPECT_EQ(std::move(*result).get() % 2, 0);
+        ++finished;
+      }
+    }
+    EXPECT_EQ(finished, 8);
+    EXPECT_EQ(cancelled, 8);
+  });
 }
 
 TEST_P(JoinSetOn, abort_all_ends_every_member_and_all_are_still_joined) {
-  const NothingLeaks check;
-  build_runtime().block_on(abort_all_of_ten());
+  run([&]() -> Task<> {
+    JoinSet<int> set;
+    for (int i = 0; i < 5; ++i) set.spawn(wait_forever(Counted()));
+    for (int i = 0; i < 5; ++i) set.spawn(number(i));
+    co_await testing::let_others_wait();
+    set.abort_all();
+    EXPECT_EQ(set.size(), 10U);
+    int joined = 0;
+    int cancelled = 0;
+    while (auto result = co_await set.join_next()) {
+      ++joined;
+      if (result->is_cancelled()) ++cancelled;
+    }
+    EXPECT_EQ(joined, 10);
+    EXPECT_GE(cancelled, 5);
+  });
 }
 
 using Signal = sync::oneshot::Receiver<sync::oneshot::Unit>;
@@ -290,34 +280,29 @@ Task<> all_ended(std::vector<Signal>& ended) {
   }
 }
 
-Task<> drop_set() {
-  std::vector<Signal> ended;
-  {
-    JoinSet<> set;
-    ended = spawn_holders(set, 16);
-  }
-  co_await all_ended(ended);
-  {
-    JoinSet<> set;
-    ended = spawn_holders(set, 16);
-    co_await testing::let_others_wait();
-  }
-  co_await all_ended(ended);
-}
-
-TEST_P(JoinSetOn, dropping_the_set_aborts_its_members) { build_runtime().block_on(drop_set()); }
-
-Task<> shut_down_set() {
-  JoinSet<> set;
-  std::vector<Signal> ended = spawn_holders(set, 16);
-  EXPECT_FALSE(set.try_join_next());
-  co_await set.shutdown();
-  EXPECT_TRUE(set.empty());
-  co_await all_ended(ended);
+TEST_P(JoinSetOn, dropping_the_set_aborts_its_members) {
+  run([&]() -> Task<> {
+    for (const bool they_wait : {false, true}) {
+      std::vector<Signal> ended;
+      {
+        JoinSet<> set;
+        ended = spawn_holders(set, 16);
+        if (they_wait) co_await testing::let_others_wait();
+      }
+      co_await all_ended(ended);
+    }
+  });
 }
 
 TEST_P(JoinSetOn, shutdown_waits_until_all_members_are_gone) {
-  build_runtime().block_on(shut_down_set());
+  run([&]() -> Task<> {
+    JoinSet<> set;
+    std::vector<Signal> ended = spawn_holders(set, 16);
+    EXPECT_FALSE(set.try_join_next());
+    co_await set.shutdown();
+    EXPECT_TRUE(set.empty());
+    co_await all_ended(ended);
+  });
 }
 
 Task<> detached_member(sync::Notify& go, sync::Semaphore& done) {
@@ -326,101 +311,89 @@ Task<> detached_member(sync::Notify& go, sync::Semaphore& done) {
   go.notify_one();
 }
 
-Task<> detach_members(sync::Notify& go, sync::Semaphore& done) {
-  JoinSet<> set;
-  for (int i = 0; i < 10; ++i) set.spawn(detached_member(go, done));
-  set.detach_all();
-  EXPECT_TRUE(set.empty());
-  const auto none = co_await set.join_next();
-  EXPECT_FALSE(none);
-  set.spawn(nothing());  // of use again
-  const auto joined = co_await set.join_next();
-  EXPECT_TRUE(joined);
-  go.notify_one();
-  const auto all = co_await done.acquire(10);
-  EXPECT_TRUE(all);
-}
-
 TEST_P(JoinSetOn, detached_members_go_on) {
   sync::Notify go;  // before the runtime: a member still touches it when the root has heard of all
   sync::Semaphore done(0);
-  build_runtime().block_on(detach_members(go, done));
-}
-
-Task<> move_sets() {
-  JoinSet<int> first;
-  first.spawn(number(0));
-  first.spawn(number(1));
-  JoinSet<int> second = std::move(first);
-  EXPECT_TRUE(first.empty());
-  first.spawn(number(2));
-  JoinSet<int> third;
-  third.spawn(wait_forever(Counted()));
-  third = std::move(second);  // aborts what it had
-  third.spawn(number(3));
-  const std::vector<int> seen = co_await join_all(third, 4);
-  EXPECT_EQ(seen, (std::vector<int>{1, 1, 0, 1}));
-  const std::vector<int> rest = co_await join_all(first, 4);
-  EXPECT_EQ(rest, (std::vector<int>{0, 0, 1, 0}));
+  run([&]() -> Task<> {
+    JoinSet<> set;
+    for (int i = 0; i < 10; ++i) set.spawn(detached_member(go, done));
+    set.detach_all();
+    EXPECT_TRUE(set.empty());
+    const auto none = co_await set.join_next();
+    EXPECT_FALSE(none);
+    set.spawn(nothing());  // of use again
+    const auto joined = co_await set.join_next();
+    EXPECT_TRUE(joined);
+    go.notify_one();
+    const auto all = co_await done.acquire(10);
+    EXPECT_TRUE(all);
+  });
 }
 
 TEST_P(JoinSetOn, a_set_can_be_moved) {
-  const NothingLeaks check;
-  build_runtime().block_on(move_sets());
+  run([&]() -> Task<> {
+    JoinSet<int> first;
+    first.spawn(number(0));
+    first.spawn(number(1));
+    JoinSet<int> second = std::move(first);
+    EXPECT_TRUE(first.empty());
+    first.spawn(number(2));
+    JoinSet<int> third;
+    third.spawn(wait_forever(Counted()));
+    third = std::move(second);  // aborts what it had
+    third.spawn(number(3));
+    const std::vector<int> seen = co_await join_all(third, 4);
+    EXPECT_EQ(seen, (std::vector<int>{1, 1, 0, 1}));
+    const std::vector<int> rest = co_await join_all(first, 4);
+    EXPECT_EQ(rest, (std::vector<int>{0, 0, 1, 0}));
+  });
 }
 
 Task<Counted> counted(int value) { co_return Counted(value); }
 
-Task<> values_are_owned_once() {
-  JoinSet<Counted> set;
-  for (int i = 0; i < 10; ++i) set.spawn(counted(i));
-  for (int i = 0; i < 5; ++i) {
-    auto result = co_await set.join_next();
-    EXPECT_TRUE(result && result->has_value());
-  }
-  // The other five are finished or not, and were never taken.
-}
-
 TEST_P(JoinSetOn, values_that_are_not_joined_are_destroyed) {
-  const NothingLeaks check;
-  build_runtime().block_on(values_are_owned_once());
-}
-
-Task<> poll_until_joined() {
-  JoinSet<int> set;
-  for (int i = 0; i < 1000; ++i) set.spawn(number(i));
-  int joined = 0;
-  while (!set.empty()) {
-    if (set.try_join_next()) {
-      ++joined;
-    } else {
-      co_await yield_now();
+  run([&]() -> Task<> {
+    JoinSet<Counted> set;
+    for (int i = 0; i < 10; ++i) set.spawn(counted(i));
+    for (int i = 0; i < 5; ++i) {
+      auto result = co_await set.join_next();
+      EXPECT_TRUE(result && result->has_value());
     }
-  }
-  EXPECT_EQ(joined, 1000);
+    // The other five are finished or not, and were never taken.
+  });
 }
 
 TEST_P(JoinSetOn, try_join_next_finds_every_member_in_the_end) {
-  build_runtime().block_on(poll_until_joined());
-}
-
-Task<> spawn_elsewhere(Runtime& other) {
-  JoinSet<int> set;
-  for (int i = 0; i < 100; ++i) {
-    if (i % 2 == 0) {
-      set.spawn_on(other, number(i));
-    } else {
-      set.spawn(number(i));
+  run([&]() -> Task<> {
+    JoinSet<int> set;
+    for (int i = 0; i < 1000; ++i) set.spawn(number(i));
+    int joined = 0;
+    while (!set.empty()) {
+      if (set.try_join_next()) {
+        ++joined;
+      } else {
+        co_await yield_now();
+      }
     }
-  }
-  const std::vector<int> seen = co_await join_all(set, 100);
-  EXPECT_EQ(seen, std::vector<int>(100, 1));
+    EXPECT_EQ(joined, 1000);
+  });
 }
 
 TEST_P(JoinSetOn, members_may_run_on_several_runtimes) {
   Runtime one = build_runtime();
   Runtime other = Runtime::Builder{}.workers(2).build();
-  one.block_on(spawn_elsewhere(other));
+  one.block_on([&]() -> Task<> {
+    JoinSet<int> set;
+    for (int i = 0; i < 100; ++i) {
+      if (i % 2 == 0) {
+        set.spawn_on(other, number(i));
+      } else {
+        set.spawn(number(i));
+      }
+    }
+    const std::vector<int> seen = co_await join_all(set, 100);
+    EXPECT_EQ(seen, std::vector<int>(100, 1));
+  }());
 }
 
 Task<> hold_a_set(std::atomic<bool>& holds) {
@@ -431,26 +404,22 @@ Task<> hold_a_set(std::atomic<bool>& holds) {
   ADD_FAILURE() << "no member ends by itself";
 }
 
-Task<> abort_holder(std::atomic<bool>& holds) {
-  JoinHandle<void> holder = spawn(hold_a_set(holds));
-  while (!holds.load()) co_await yield_now();
-  co_await testing::let_others_wait();
-  holder.abort();
-  try {
-    co_await holder;
-    ADD_FAILURE() << "the holder was aborted";
-  } catch (const JoinError&) {
-  }
-}
-
 TEST_P(JoinSetOn, aborting_the_task_that_waits_on_a_set_aborts_the_members) {
-  const NothingLeaks check;
   std::atomic<bool> holds{false};
-  build_runtime().block_on(abort_holder(holds));
+  run([&]() -> Task<> {
+    JoinHandle<void> holder = spawn(hold_a_set(holds));
+    while (!holds.load()) co_await yield_now();
+    co_await testing::let_others_wait();
+    holder.abort();
+    try {
+      co_await holder;
+      ADD_FAILURE() << "the holder was aborted";
+    } catch (const JoinError&) {
+    }
+  });
 }
 
 TEST_P(JoinSetOn, the_end_of_the_runtime_ends_sets_that_are_waited_on) {
-  const NothingLeaks check;
   std::atomic<bool> holds{false};
   Runtime runtime = build_runtime();
   runtime.spawn(hold_a_set(holds)).detach();
@@ -463,30 +432,27 @@ Task<int> some_member(int kind) {
   co_return kind;
 }
 
-Task<> storm(std::uint32_t seed) {
-  std::mt19937 random(seed);
-  for (const testing::StressTime time; time.left();) {
-    JoinSet<int> set;
-    std::size_t joined = 0;
-    for (int i = 0; i < 32; ++i) {
-      const AbortHandle handle = set.spawn(some_member(static_cast<int>(random() % 100)));
-      if (random() % 4 == 0) handle.abort();
-      if (random() % 4 == 0 && set.try_join_next()) ++joined;
-      if (random() % 8 == 0) co_await yield_now();
-    }
-    if (random() % 4 == 0) set.abort_all();
-    const std::size_t rest = set.size();
-    EXPECT_EQ(joined + rest, 32U);
-    if (random() % 4 == 0) continue;  // dropped with what is left
-    std::size_t more = 0;
-    while (auto result = co_await set.join_next()) ++more;
-    EXPECT_EQ(more, rest);
-  }
-}
-
 TEST_P(JoinSetOn, storms_of_spawn_abort_and_join_lose_no_member) {
-  const NothingLeaks check;
-  build_runtime().block_on(storm(testing::test_seed()));
+  run([&]() -> Task<> {
+    std::mt19937 random(testing::test_seed());
+    for (const testing::StressTime time; time.left();) {
+      JoinSet<int> set;
+      std::size_t joined = 0;
+      for (int i = 0; i < 32; ++i) {
+        const AbortHandle handle = set.spawn(some_member(static_cast<int>(random() % 100)));
+        if (random() % 4 == 0) handle.abort();
+        if (random() % 4 == 0 && set.try_join_next()) ++joined;
+        if (random() % 8 == 0) co_await yield_now();
+      }
+      if (random() % 4 == 0) set.abort_all();
+      const std::size_t rest = set.size();
+      EXPECT_EQ(joined + rest, 32U);
+      if (random() % 4 == 0) continue;  // dropped with what is left
+      std::size_t more = 0;
+      while (auto result = co_await set.join_next()) ++more;
+      EXPECT_EQ(more, rest);
+    }
+  });
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(Mutex, an_exception_that_leaves_the_section_unlocks) {
   EXPECT_TRUE(mutex.try_lock());
 }
 
-class MutexOn : public testing::OnEveryScheduler {};
+class MutexOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(MutexOn);
 
 /// What the mutex guards; plain on purpose, so that a race on it is one.
@@ -172,18 +172,16 @@ Task<> hold(Mutex& mutex, bool& held) {
   co_await testing::forever();
 }
 
-Task<> abort_the_holder(Mutex& mutex) {
-  bool held = false;
-  JoinHandle<void> holder = spawn(hold(mutex, held));
-  co_await testing::let_others_wait();
-  holder.abort();
-  // Waits until the abort has taken effect.
-  const auto guard = co_await mutex.lock();
-}
-
 TEST_P(MutexOn, aborting_the_holder_unlocks) {
   Mutex mutex;
-  build_runtime().block_on(abort_the_holder(mutex));
+  bool held = false;
+  run([&]() -> Task<> {
+    JoinHandle<void> holder = spawn(hold(mutex, held));
+    co_await testing::let_others_wait();
+    holder.abort();
+    // Waits until the abort has taken effect.
+    const auto guard = co_await mutex.lock();
+  });
   EXPECT_TRUE(mutex.try_lock());
 }
 
@@ -208,26 +206,15 @@ Task<> enter_often(Guarded& guarded) {
   }
 }
 
-Task<> abort_some(Guarded& guarded, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  for (const testing::StressTime time; time.left();) {
-    sync::JoinSet<> tasks;
-    std::vector<AbortHandle> handles;
-    for (int i = 0; i < 16; ++i) handles.push_back(tasks.spawn(enter_often(guarded)));
-    for (const AbortHandle& handle : handles) {
-      if (random() % 4 == 0) co_await yield_now();
-      if (random() % 2 == 0) handle.abort();
-    }
-    while (auto task = co_await tasks.join_next()) {
-      EXPECT_TRUE(task->has_value() || task->is_cancelled());
-    }
-    EXPECT_TRUE(guarded.mutex.try_lock());
-  }
-}
-
 TEST_P(MutexOn, is_free_again_whenever_its_users_are_aborted) {
   Guarded guarded;
-  build_runtime().block_on(abort_some(guarded, testing::test_seed()));
+  run([&]() -> Task<> {
+    std::mt19937 random(testing::test_seed());
+    for (const testing::StressTime time; time.left();) {
+      co_await testing::abort_some_of(16, random, [&](int) { return enter_often(guarded); });
+      EXPECT_TRUE(guarded.mutex.try_lock());
+    }
+  });
   EXPECT_GT(guarded.count, 0);
 }
 

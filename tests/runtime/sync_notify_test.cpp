@@ -2,8 +2,6 @@
 // invariants.
 #include "runtime/sync/notify.hpp"
 
-#include <memory>
-
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
@@ -41,19 +39,7 @@ TEST(Notify, notify_one_wakes_the_one_that_waits_longest) {
   notify.notify_one();
   EXPECT_TRUE(first.is_woken());
   EXPECT_FALSE(second.is_woken());
-  EXPECT_TRUE(first.poll());
-  EXPECT_FALSE(second.poll());
-  notify.notify_one();
-  EXPECT_TRUE(second.poll());
-}
-
-TEST(Notify, each_notify_one_wakes_another_task_even_before_they_run) {
-  Notify notify;
-  Waiting first(wait(notify));
-  Waiting second(wait(notify));
-  notify.notify_one();
-  notify.notify_one();
-  EXPECT_TRUE(first.is_woken());
+  notify.notify_one();  // before the first has run
   EXPECT_TRUE(second.resumes());
   EXPECT_TRUE(first.poll());
 }
@@ -182,11 +168,7 @@ TEST(Notify, a_spurious_poll_ends_no_wait_and_takes_no_second_place) {
 
 TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
   Notify notify;
-  std::vector<std::unique_ptr<HandPolled<>>> tasks;
-  for (int i = 0; i < 100; ++i) {
-    tasks.push_back(std::make_unique<HandPolled<>>(wait(notify)));
-    EXPECT_FALSE(tasks.back()->poll());
-  }
+  const auto tasks = testing::many_waiting([&] { return wait(notify); });
   notify.notify_waiters();
   for (const auto& task : tasks) {
     EXPECT_TRUE(task->is_woken());
@@ -194,7 +176,7 @@ TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
   }
 }
 
-class NotifyOn : public testing::OnEveryScheduler {};
+class NotifyOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(NotifyOn);
 
 /// A queue of numbers, of which Notify only tells that it may have changed.
@@ -222,15 +204,13 @@ Task<> take_all(Mailbox& box, int wanted) {
   }
 }
 
-Task<> fill_and_take(Mailbox& box) {
-  JoinHandle<void> taker = spawn(take_all(box, 4000));
-  for (int i = 0; i < 4; ++i) spawn(fill(box, 1000)).detach();
-  co_await taker;
-}
-
 TEST_P(NotifyOn, a_consumer_misses_no_change) {
   Mailbox box;
-  build_runtime().block_on(fill_and_take(box));
+  run([&]() -> Task<> {
+    JoinHandle<void> taker = spawn(take_all(box, 4000));
+    for (int i = 0; i < 4; ++i) spawn(fill(box, 1000)).detach();
+    co_await taker;
+  });
   EXPECT_EQ(box.taken.load(), 4000);
 }
 
@@ -239,8 +219,7 @@ TEST_P(NotifyOn, notifications_pass_between_runtimes_and_from_plain_threads) {
   Mailbox box;
   Runtime other = build_runtime();
   JoinHandle<void> taker = one.spawn(take_all(box, 3000));
-  std::thread driver(
-      [&] { one.block_on([](JoinHandle<void> t) -> Task<> { co_await t; }(std::move(taker))); });
+  std::thread driver([&] { one.block_on([&]() -> Task<> { co_await taker; }()); });
   std::thread plain([&] {
     for (int i = 0; i < 1000; ++i) {
       box.filled.fetch_add(1);
@@ -260,31 +239,29 @@ Task<> pass_on(Notify& notify, std::atomic<int>& through) {
   notify.notify_one();
 }
 
-Task<> abort_chain(Notify& notify, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  for (const testing::StressTime time; time.left();) {
-    std::atomic<int> through{0};
-    sync::JoinSet<> tasks;
-    std::vector<AbortHandle> handles;
-    for (int i = 0; i < 24; ++i) handles.push_back(tasks.spawn(pass_on(notify, through)));
-    // One notification runs through all that are not aborted, whoever is aborted on its way.
-    notify.notify_one();
-    for (std::size_t i = 0; i < handles.size(); i += 2) {
-      if (random() % 3 == 0) co_await yield_now();
-      handles[i].abort();
-    }
-    while (auto task = co_await tasks.join_next()) {
-      EXPECT_TRUE(task->has_value() || task->is_cancelled());
-    }
-    EXPECT_GE(through.load(), 12);
-    // It is still there, once.
-    co_await notify.notified();
-  }
-}
-
 TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
   Notify notify;
-  build_runtime().block_on(abort_chain(notify, testing::test_seed()));
+  run([&]() -> Task<> {
+    std::mt19937 random(testing::test_seed());
+    for (const testing::StressTime time; time.left();) {
+      std::atomic<int> through{0};
+      sync::JoinSet<> tasks;
+      std::vector<AbortHandle> handles;
+      for (int i = 0; i < 24; ++i) handles.push_back(tasks.spawn(pass_on(notify, through)));
+      // One notification runs through all that are not aborted, whoever is aborted on its way.
+      notify.notify_one();
+      for (std::size_t i = 0; i < handles.size(); i += 2) {
+        if (random() % 3 == 0) co_await yield_now();
+        handles[i].abort();
+      }
+      while (auto task = co_await tasks.join_next()) {
+        EXPECT_TRUE(task->has_value() || task->is_cancelled());
+      }
+      EXPECT_GE(through.load(), 12);
+      // It is still there, once.
+      co_await notify.notified();
+    }
+  });
 }
 
 Task<> wait_for_rounds(Notify& notify, std::atomic<int>& round, int rounds) {
@@ -296,25 +273,20 @@ Task<> wait_for_rounds(Notify& notify, std::atomic<int>& round, int rounds) {
   }
 }
 
-Task<> broadcast(Notify& notify, std::atomic<int>& round, int rounds) {
-  for (int i = 0; i < rounds; ++i) {
-    round.fetch_add(1);
-    notify.notify_waiters();
-    if (i % 4 == 0) co_await yield_now();
-  }
-}
-
-Task<> run_broadcast(Notify& notify) {
-  std::atomic<int> round{0};
-  sync::JoinSet<> tasks;
-  for (int i = 0; i < 50; ++i) tasks.spawn(wait_for_rounds(notify, round, 300));
-  tasks.spawn(broadcast(notify, round, 300));
-  while (auto task = co_await tasks.join_next()) EXPECT_TRUE(task->has_value());
-}
-
 TEST_P(NotifyOn, N3_no_broadcast_is_missed_between_the_look_and_the_wait) {
+  constexpr int kRounds = 300;
   Notify notify;
-  build_runtime().block_on(run_broadcast(notify));
+  std::atomic<int> round{0};
+  run([&]() -> Task<> {
+    sync::JoinSet<> tasks;
+    for (int i = 0; i < 50; ++i) tasks.spawn(wait_for_rounds(notify, round, kRounds));
+    for (int i = 0; i < kRounds; ++i) {
+      round.fetch_add(1);
+      notify.notify_waiters();
+      if (i % 4 == 0) co_await yield_now();
+    }
+    while (auto task = co_await tasks.join_next()) EXPECT_TRUE(task->has_value());
+  });
 }
 
 TEST_P(NotifyOn, the_end_of_the_runtime_passes_its_notification_on) {

@@ -186,7 +186,7 @@ TEST(OneshotDeathTest, sending_twice_is_a_programming_error) {
       "sends once");
 }
 
-class OneshotOn : public testing::OnEveryScheduler {};
+class OneshotOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(OneshotOn);
 
 Task<> answer(oneshot::Receiver<Counted> question, oneshot::Sender<Counted> reply) {
@@ -203,22 +203,18 @@ Task<int> ask(int number) {
   co_return answered ? answered->number() : -1;
 }
 
-Task<> ask_many(int count) {
-  std::vector<JoinHandle<int>> asking;
-  for (int i = 0; i < count; ++i) asking.push_back(spawn(ask(i)));
-  for (int i = 0; i < count; ++i) {
-    const int answered = co_await asking[static_cast<std::size_t>(i)];
-    EXPECT_EQ(answered, i + 1);
-  }
-}
-
 TEST_P(OneshotOn, values_go_to_and_fro_between_tasks) {
-  const NothingLeaks check;
-  build_runtime().block_on(ask_many(1000));
+  run([&]() -> Task<> {
+    std::vector<JoinHandle<int>> asking;
+    for (int i = 0; i < 1000; ++i) asking.push_back(spawn(ask(i)));
+    for (int i = 0; i < 1000; ++i) {
+      const int answered = co_await asking[static_cast<std::size_t>(i)];
+      EXPECT_EQ(answered, i + 1);
+    }
+  });
 }
 
 TEST_P(OneshotOn, a_plain_thread_may_send_to_a_task) {
-  const NothingLeaks check;
   Runtime runtime = build_runtime();
   for (int i = 0; i < 50; ++i) {
     auto ends = oneshot::channel<Counted>();
@@ -233,7 +229,6 @@ TEST_P(OneshotOn, a_plain_thread_may_send_to_a_task) {
 }
 
 TEST_P(OneshotOn, connects_tasks_of_two_runtimes) {
-  const NothingLeaks check;
   Runtime one = build_runtime();
   Runtime other = Runtime::Builder{}.workers(2).build();
   for (int i = 0; i < 100; ++i) {
@@ -248,7 +243,6 @@ TEST_P(OneshotOn, connects_tasks_of_two_runtimes) {
 }
 
 TEST_P(OneshotOn, a_receiver_outlives_the_runtime_of_its_sender) {
-  const NothingLeaks check;
   auto question = oneshot::channel<Counted>();
   auto reply = oneshot::channel<Counted>();
   {
@@ -260,34 +254,31 @@ TEST_P(OneshotOn, a_receiver_outlives_the_runtime_of_its_sender) {
   EXPECT_FALSE(HandPolled(receive(std::move(reply.second))).finish());
 }
 
-Task<> race_ends(std::uint32_t seed) {
-  std::mt19937 random(seed);
-  for (const testing::StressTime time; time.left();) {
-    auto ends = oneshot::channel<Counted>();
-    JoinHandle<std::optional<Counted>> receiver = spawn(receive(std::move(ends.second)));
-    const auto choice = random() % 8;
-    if (choice % 2 == 0) co_await yield_now();
-    std::atomic<bool> go{false};
-    std::thread thread([&go, choice, sender = std::move(ends.first)]() mutable {
-      while (!go.load()) {
-      }
-      if (choice < 5) sender.send(Counted(1));
-    });
-    go.store(true);
-    if (choice % 3 == 0) receiver.abort();
-    try {
-      const std::optional<Counted> received = co_await receiver;
-      EXPECT_EQ(received.has_value(), choice < 5);
-    } catch (const JoinError&) {
-      EXPECT_EQ(choice % 3, 0U);
-    }
-    thread.join();
-  }
-}
-
 TEST_P(OneshotOn, send_and_drop_race_with_waiting_and_abort) {
-  const NothingLeaks check;
-  build_runtime().block_on(race_ends(testing::test_seed()));
+  run([&]() -> Task<> {
+    std::mt19937 random(testing::test_seed());
+    for (const testing::StressTime time; time.left();) {
+      auto ends = oneshot::channel<Counted>();
+      JoinHandle<std::optional<Counted>> receiver = spawn(receive(std::move(ends.second)));
+      const auto choice = random() % 8;
+      if (choice % 2 == 0) co_await yield_now();
+      std::atomic<bool> go{false};
+      std::thread thread([&go, choice, sender = std::move(ends.first)]() mutable {
+        while (!go.load()) {
+        }
+        if (choice < 5) sender.send(Counted(1));
+      });
+      go.store(true);
+      if (choice % 3 == 0) receiver.abort();
+      try {
+        const std::optional<Counted> received = co_await receiver;
+        EXPECT_EQ(received.has_value(), choice < 5);
+      } catch (const JoinError&) {
+        EXPECT_EQ(choice % 3, 0U);
+      }
+      thread.join();
+    }
+  });
 }
 
 }  // namespace

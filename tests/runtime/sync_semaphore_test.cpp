@@ -1,8 +1,6 @@
 // Semaphore: counting, fairness, giving up, closing; the numbers are semaphore.hpp's invariants.
 #include "runtime/sync/semaphore.hpp"
 
-#include <memory>
-
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/hand_polled.hpp"
 #include "tests/runtime/sync_support.hpp"
@@ -267,11 +265,7 @@ TEST(Semaphore, a_grant_from_before_close_is_still_a_permit) {
 TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
   for (const bool by_close : {false, true}) {
     Semaphore semaphore(0);
-    std::vector<std::unique_ptr<HandPolled<Permits>>> tasks;
-    for (int i = 0; i < 100; ++i) {
-      tasks.push_back(std::make_unique<HandPolled<Permits>>(acquire(semaphore)));
-      EXPECT_FALSE(tasks.back()->poll());
-    }
+    const auto tasks = testing::many_waiting([&] { return acquire(semaphore); });
     if (by_close) {
       semaphore.close();
     } else {
@@ -289,11 +283,7 @@ TEST(Semaphore, wakes_more_tasks_than_fit_one_batch) {
 TEST(Semaphore, S2_holds_when_giving_up_frees_more_tasks_than_fit_one_batch) {
   Semaphore semaphore(100);
   Waiting big(acquire(semaphore, 101));
-  std::vector<std::unique_ptr<HandPolled<Permits>>> tasks;
-  for (int i = 0; i < 100; ++i) {
-    tasks.push_back(std::make_unique<HandPolled<Permits>>(acquire(semaphore)));
-    EXPECT_FALSE(tasks.back()->poll());
-  }
+  const auto tasks = testing::many_waiting([&] { return acquire(semaphore); });
   big.drop();
   for (const auto& task : tasks) EXPECT_TRUE(task->is_woken());
 }
@@ -326,7 +316,7 @@ TEST(SemaphoreDeathTest, merging_permits_of_two_semaphores_is_a_programming_erro
       "the same semaphore");
 }
 
-class SemaphoreOn : public testing::OnEveryScheduler {};
+class SemaphoreOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(SemaphoreOn);
 
 struct Load {
@@ -376,27 +366,16 @@ TEST_P(SemaphoreOn, never_more_permits_are_out_than_there_are) {
   EXPECT_EQ(load.semaphore.available_permits(), 5U);
 }
 
-Task<> abort_users(Load& load, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  for (const testing::StressTime time; time.left();) {
-    sync::JoinSet<> users;
-    std::vector<AbortHandle> handles;
-    for (std::size_t i = 0; i < 16; ++i)
-      handles.push_back(users.spawn(use_permits(load, i % 4, 3)));
-    for (const AbortHandle& handle : handles) {
-      if (random() % 4 == 0) co_await yield_now();
-      if (random() % 2 == 0) handle.abort();
-    }
-    while (auto user = co_await users.join_next()) {
-      EXPECT_TRUE(user->has_value() || user->is_cancelled());
-    }
-    EXPECT_EQ(load.semaphore.available_permits(), 3U);
-  }
-}
-
 TEST_P(SemaphoreOn, S3_no_permit_is_lost_when_users_are_aborted_at_any_moment) {
   Load load(3);
-  build_runtime().block_on(abort_users(load, testing::test_seed()));
+  run([&]() -> Task<> {
+    std::mt19937 random(testing::test_seed());
+    for (const testing::StressTime time; time.left();) {
+      co_await testing::abort_some_of(
+          16, random, [&](int i) { return use_permits(load, static_cast<std::size_t>(i % 4), 3); });
+      EXPECT_EQ(load.semaphore.available_permits(), 3U);
+    }
+  });
   EXPECT_LE(load.most.load(), 3U);
 }
 

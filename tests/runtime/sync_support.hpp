@@ -7,12 +7,17 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "runtime/sync/join_set.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/hand_polled.hpp"
 
 namespace taskbench::rt::testing {
 
@@ -61,11 +66,49 @@ class NothingLeaks {
   const int before_ = Counted::living();
 };
 
+/// Suites of what tasks share, on every scheduler: see TASKBENCH_SYNC_ON_EVERY_SCHEDULER.
+class OnEverySync : public OnEveryScheduler {
+ protected:
+  /// What the coroutine that `body` makes returns, on a runtime of its own. It may refer to what
+  /// surrounds it.
+  template <class Body>
+  auto run(Body body) {
+    return build_runtime().block_on(body());
+  }
+
+  const NothingLeaks check_;
+};
+
 /// Lets the other tasks of the worker come to where they wait. On several workers only likely, so
 /// what is tested must hold either way.
 inline Task<> let_others_wait() {
   for (int i = 0; i < 8; ++i) co_await yield_now();
   std::this_thread::sleep_for(1ms);
+}
+
+/// So many tasks, each of which has been polled once and waits: more than are woken in one batch.
+template <class Make>
+[[nodiscard]] auto many_waiting(Make make) {
+  std::vector<std::unique_ptr<decltype(HandPolled(make()))>> tasks;
+  for (int i = 0; i < 100; ++i) {
+    tasks.push_back(std::make_unique<decltype(HandPolled(make()))>(make()));
+    EXPECT_FALSE(tasks.back()->poll());
+  }
+  return tasks;
+}
+
+/// Spawns `count` tasks, aborts about half of them sooner or later, and joins all.
+inline Task<> abort_some_of(int count, std::mt19937& random, std::function<Task<>(int)> make) {
+  sync::JoinSet<> tasks;
+  std::vector<AbortHandle> handles;
+  for (int i = 0; i < count; ++i) handles.push_back(tasks.spawn(make(i)));
+  for (const AbortHandle& handle : handles) {
+    if (random() % 4 == 0) co_await yield_now();
+    if (random() % 2 == 0) handle.abort();
+  }
+  while (auto task = co_await tasks.join_next()) {
+    EXPECT_TRUE(task->has_value() || task->is_cancelled());
+  }
 }
 
 /// A seed for this process's random choices; TASKBENCH_TEST_SEED gives one back.

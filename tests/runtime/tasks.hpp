@@ -1,6 +1,12 @@
 // Tasks that many tests of the runtime spawn.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
 
@@ -12,6 +18,34 @@ inline Task<int> number(int value) { co_return value; }
 
 inline Task<> yield_times(int times) {
   for (int i = 0; i < times; ++i) co_await yield_now();
+}
+
+/// Lets the others have their turns until `condition` holds.
+inline Task<> until(std::function<bool()> condition) {
+  while (!condition()) co_await yield_now();
+}
+
+/// Gives way by waking itself, where yield_now() needs no waker.
+inline Task<> wake_itself() {
+  bool again = false;
+  co_await poll_fn([&again](PollContext& context) -> std::optional<bool> {
+    if (std::exchange(again, true)) return true;
+    context.wake_now();
+    return std::nullopt;
+  });
+}
+
+template <class T>
+Task<> join_all(std::vector<JoinHandle<T>>& handles) {
+  for (JoinHandle<T>& handle : handles) co_await handle;
+}
+
+/// Runs what `body` makes as a task of a worker, where block_on() would poll it as the root. It may
+/// refer to what surrounds it.
+template <class Body>
+auto run_as_task(Runtime& runtime, Body body) {
+  return runtime.block_on(
+      [](Body& made) -> std::invoke_result_t<Body&> { co_return co_await spawn(made()); }(body));
 }
 
 inline Task<> yield_forever() {

@@ -16,15 +16,14 @@ using namespace testing;
 /// Has tasks for all workers at once: each waits until the others run, too.
 Task<> occupy_all(unsigned workers) {
   std::atomic<unsigned> running{0};
+  const auto run_beside_the_others = [&]() -> Task<> {
+    running.fetch_add(1);
+    EXPECT_TRUE(eventually([&] { return running.load() == workers; }));
+    co_return;
+  };
   std::vector<JoinHandle<void>> handles;
-  for (unsigned i = 0; i < workers; ++i) {
-    handles.push_back(spawn([](std::atomic<unsigned>* count, unsigned all) -> Task<> {
-      count->fetch_add(1);
-      EXPECT_TRUE(eventually([&] { return count->load() == all; }));
-      co_return;
-    }(&running, workers)));
-  }
-  for (JoinHandle<void>& handle : handles) co_await handle;
+  for (unsigned i = 0; i < workers; ++i) handles.push_back(spawn(run_beside_the_others()));
+  co_await join_all(handles);
 }
 
 TEST(Tokio01, idle_threads_end_and_are_started_again) {
@@ -38,8 +37,7 @@ TEST(Tokio01, idle_threads_end_and_are_started_again) {
   EXPECT_TRUE(eventually([&] { return stopped.load() == kTokio01.workers - 1; }));
   EXPECT_EQ(started.load(), kTokio01.workers);
   runtime.block_on(occupy_all(kTokio01.workers));
-  runtime.block_on(
-      [](unsigned workers) -> Task<> { co_await spawn(occupy_all(workers)); }(kTokio01.workers));
+  run_as_task(runtime, [] { return occupy_all(kTokio01.workers); });
   // Where this thread was kept waiting for a second, more have ended and begun meanwhile.
   EXPECT_GE(started.load(), 2 * kTokio01.workers - 1);
   runtime.shutdown();
@@ -55,18 +53,15 @@ TEST(Tokio01, its_queues_grow) {
   constexpr int kTasks = 5'000;
   std::atomic<int> ran{0};
   Runtime runtime = build(kTokio01);
-  runtime.block_on([](Runtime* pool, std::atomic<int>* count) -> Task<> {
-    co_await pool->spawn([](std::atomic<int>* own) -> Task<> {
-      std::vector<JoinHandle<void>> handles;
-      for (int i = 0; i < kTasks; ++i) {
-        handles.push_back(spawn([](std::atomic<int>* all) -> Task<> {
-          co_await yield_now();
-          all->fetch_add(1);
-        }(own)));
-      }
-      for (JoinHandle<void>& handle : handles) co_await handle;
-    }(count));
-  }(&runtime, &ran));
+  const auto count = [&]() -> Task<> {
+    co_await yield_now();
+    ran.fetch_add(1);
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < kTasks; ++i) handles.push_back(spawn(count()));
+    co_await join_all(handles);
+  });
   EXPECT_EQ(ran.load(), kTasks);
 }
 

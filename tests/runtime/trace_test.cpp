@@ -33,7 +33,7 @@ Task<> busy(int count) {
   }
   co_await yield_now();
   for (auto& sender : senders) static_cast<void>(std::move(sender).send(1));
-  for (JoinHandle<void>& handle : handles) co_await handle;
+  co_await join_all(handles);
 }
 /// A task spawns the next and ends, so that its memory is soon another's.
 Task<> chain(int left, oneshot::Sender<int> end) {
@@ -50,7 +50,7 @@ Task<> from_outside_and_inside(Runtime& runtime) {
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < 300; ++i) handles.push_back(runtime.spawn(yield_times(i % 3)));
   co_await spawn(busy(300));
-  for (JoinHandle<void>& handle : handles) co_await handle;
+  co_await join_all(handles);
   const auto heard = co_await std::move(end_of_chain.second);
   EXPECT_TRUE(heard.has_value());
 }
@@ -234,11 +234,7 @@ TEST_P(TraceOf, threads_outside_are_recorded_apart_from_workers) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  runtime.block_on([](auto& all) -> Task<> {
-    for (auto& mine : all) {
-      for (auto& handle : mine) co_await handle;
-    }
-  }(handles));
+  for (auto& mine : handles) runtime.block_on(join_all(mine));
   runtime.shutdown();
   const Trace trace = runtime.trace();
   EXPECT_EQ(count(trace.outside, TraceEventKind::spawn), kThreads * kEach);
@@ -250,7 +246,7 @@ TEST_P(TraceOf, threads_outside_are_recorded_apart_from_workers) {
 TEST_P(TraceOf, a_full_ring_keeps_the_newest_and_counts_the_others) {
   constexpr std::uint32_t kFew = 64;
   Runtime runtime = builder(GetParam()).trace(kFew).build();
-  runtime.block_on([]() -> Task<> { co_await spawn(busy(500)); }());
+  run_as_task(runtime, [] { return busy(500); });
   runtime.shutdown();
   std::uint64_t polls_lost = 0;
   const Trace trace = runtime.trace();
@@ -284,7 +280,7 @@ TEST_P(TraceOf, discarded_events_are_left_out) {
   Runtime runtime = builder(GetParam()).trace(kPlenty).build();
   runtime.block_on(from_outside_and_inside(runtime));
   runtime.discard_trace();
-  runtime.block_on([](Runtime& all) -> Task<> { co_await all.spawn(yield_times(0)); }(runtime));
+  run_as_task(runtime, nothing);
   runtime.shutdown();
   const Trace trace = runtime.trace();
   std::uint64_t spawns = count(trace.outside, TraceEventKind::spawn);
@@ -310,10 +306,10 @@ TEST_P(TraceOf, events_are_times_of_the_steady_clock) {
 TEST_P(TraceOf, is_refused_while_workers_may_write) {
   Runtime runtime = builder(GetParam()).trace(16).build();
   EXPECT_THROW(static_cast<void>(runtime.trace()), std::logic_error);
-  runtime.block_on([](Runtime& all) -> Task<> {
-    EXPECT_THROW(static_cast<void>(all.trace()), std::logic_error);
+  runtime.block_on([&]() -> Task<> {
+    EXPECT_THROW(static_cast<void>(runtime.trace()), std::logic_error);
     co_return;
-  }(runtime));
+  }());
   runtime.shutdown();
   EXPECT_NO_THROW(static_cast<void>(runtime.trace()));
 }
@@ -339,7 +335,7 @@ TEST_P(TraceOfPool, a_worker_that_is_woken_unparks_and_searches) {
   const auto all_parked = [&] { return runtime.stats().total().parks >= GetParam().workers; };
   if (!kCounted) GTEST_SKIP() << "whether workers sleep is told by the counters";
   ASSERT_TRUE(eventually(all_parked));
-  runtime.block_on([](Runtime& pool) -> Task<> { co_await pool.spawn(yield_times(0)); }(runtime));
+  run_as_task(runtime, nothing);
   runtime.shutdown();
   const Trace trace = runtime.trace();
   EXPECT_GE(count(trace.outside, TraceEventKind::notify), 1U);
