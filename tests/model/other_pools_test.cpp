@@ -2,10 +2,13 @@
 // joined, and the runtime shuts down.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "runtime/park/parker.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/task/poll_fn.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -32,7 +35,7 @@ TEST_P(OtherPoolModel, of_one_worker_runs_what_is_spawned_from_outside) {
         Runtime runtime = pool(1);
         mc::require(runtime.block_on(sum()) == 2, "both have run");
       },
-      {.preemptions = 1});
+      {.preemptions = 1, .stale = GetParam() == "go" ? 1 : -1});
 }
 
 TEST_P(OtherPoolModel, of_two_workers_if_it_may_have_them_runs_what_a_task_spawns) {
@@ -42,11 +45,56 @@ TEST_P(OtherPoolModel, of_two_workers_if_it_may_have_them_runs_what_a_task_spawn
         mc::require(runtime.block_on([]() -> Task<int> { co_return co_await spawn(sum()); }()) == 2,
                     "both have run");
       },
+      {.preemptions = GetParam() == "go" ? 1 : 2, .weak_failures = 0, .stale = 0});
+}
+
+Task<int> lets_go_on(park::Parker& parker) {
+  parker.unpark();
+  co_return 0;
+}
+
+Task<int> spawns_and_blocks() {
+  park::Parker parker;
+  JoinHandle<int> other = spawn(lets_go_on(parker));
+  parker.park();
+  co_return co_await other;
+}
+
+TEST_P(OtherPoolModel, of_two_workers_one_runs_what_the_other_has_queued_and_waits_for) {
+  if (GetParam() == "sharded" || GetParam() == "channel") return;  // there nobody else would
+  holds(
+      [] {
+        Runtime runtime = pool(2);
+        runtime.block_on([]() -> Task<int> { co_return co_await spawn(spawns_and_blocks()); }());
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = GetParam() == "go" ? 0 : 1});
+}
+
+Task<int> waits_and_then_reads(base::Cell<int>& data, park::Parker& left) {
+  struct Local {
+    base::Cell<int>& read;
+    ~Local() { mc::require(read.get() == 1, "written before the shutdown"); }
+  };
+  const Local local{data};
+  left.unpark();
+  co_return co_await poll_fn([](PollContext&) -> std::optional<int> { return {}; });
+}
+
+TEST_P(OtherPoolModel, what_was_written_before_the_shutdown_is_seen_by_the_tasks_that_it_destroys) {
+  holds(
+      [] {
+        base::Cell<int> data{0};
+        park::Parker left;
+        Runtime runtime = pool(1);
+        runtime.spawn(waits_and_then_reads(data, left)).detach();
+        left.park();
+        data.set(1);
+      },
       {.preemptions = 2, .weak_failures = 0, .stale = 0});
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedulers, OtherPoolModel,
-                         ::testing::Values("global_queue", "sharded", "channel", "tokio01"),
+                         ::testing::Values("global_queue", "sharded", "channel", "tokio01", "go"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

@@ -45,6 +45,7 @@ void Monitor::run() noexcept {
       parker_.park();
       delay = kShortest;
       in_vain = 0;
+      continue;
     }
     static_cast<void>(parker_.park_until(base::Clock::now() + delay));
     const auto now = base::Clock::now();
