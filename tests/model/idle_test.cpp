@@ -58,8 +58,10 @@ class Workers {
  public:
   explicit Workers(std::uint32_t count) : idle_(count) {}
 
-  /// Worker `index` sleeps, or is about to.
-  void sleeps(std::uint32_t index) { (void)idle_.park(index, false); }
+  /// Worker `index` sleeps, or is about to, and has not looked before.
+  void sleeps(std::uint32_t index) {
+    if (idle_.park(index, false)) look_again();
+  }
   [[nodiscard]] bool searches() { return idle_.try_start_searching(); }
 
   void push(Idle::Pusher pusher) {
@@ -163,6 +165,21 @@ TEST(IdleModel, a_searcher_that_stops_sees_what_a_worker_pushed_behind_a_light_f
     workers.push(Idle::Pusher::worker);  // the third
     searcher.join();
     sleeper.join();
+  });
+}
+
+TEST(IdleModel, a_searcher_that_stops_sees_what_one_pushed_that_fell_asleep_before) {
+  holds([] {
+    Workers<Count> workers(2);
+    mc::require(workers.searches(), "nobody else does");
+    workers.push(Idle::Pusher::outside);
+    base::Thread other([&] {
+      workers.push(Idle::Pusher::worker);
+      workers.sleeps(1);
+      workers.wake_up_and_take(1);
+    });
+    workers.take(0, true);
+    other.join();
   });
 }
 

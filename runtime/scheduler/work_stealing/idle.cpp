@@ -12,9 +12,9 @@ bool Idle::park(std::uint32_t index, bool was_searching) {
   {
     base::LockGuard lock(mutex_);
     const std::uint64_t leaving = kOneAwake + (was_searching ? kOneSearching : 0);
-    // acq_rel: (R) of the story at the top, with the fence below; pairs with others' (R), as in
-    // stop_searching
-    after = state_.fetch_sub(leaving, base::acq_rel) - leaving;
+    // release: (R) of the story at the top; pairs with the fence after a later (R), which reads
+    // this one's release sequence: what this worker has pushed is visible then
+    after = state_.fetch_sub(leaving, base::release) - leaving;
     sleepers_.push_back(index);
   }
   if (searching(after) != 0) return false;

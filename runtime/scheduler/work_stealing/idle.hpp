@@ -77,9 +77,9 @@ class Idle {
   /// The caller found work. True: it was the last one searching, somebody sleeps, and the caller
   /// must look whether there is more (the fence is included).
   [[nodiscard]] bool stop_searching() {
-    // acq_rel: (R) of the story at the top, with the fence below; pairs with the (R) of workers
-    // that went to sleep before: what they had pushed is visible
-    const std::uint64_t before = state_.fetch_sub(kOneSearching, base::acq_rel);
+    // relaxed: (R) of the story at the top; the fence below acquires what it reads, the (R) of
+    // workers that went to sleep before: what they had pushed is visible
+    const std::uint64_t before = state_.fetch_sub(kOneSearching, base::relaxed);
     if (searching(before) != 1 || awake(before) == worker_count_) return false;
     leaver_fence(awake(before) - 1);
     return true;
