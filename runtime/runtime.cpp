@@ -116,6 +116,10 @@ Builder& Builder::scheduler(std::string_view name) {
   }
   return *this;
 }
+Builder& Builder::scheduler(const SchedulerInfo& info) {
+  scheduler_ = &info;
+  return *this;
+}
 Builder& Builder::workers(unsigned count) {
   options_.workers = count;
   return *this;

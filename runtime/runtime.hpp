@@ -119,6 +119,8 @@ class Runtime::Builder {
  public:
   /// One of rt::schedulers(), by its name. Throws std::invalid_argument for another.
   Builder& scheduler(std::string_view name);
+  /// `info` outlives the builder.
+  Builder& scheduler(const SchedulerInfo& info);
   /// Workers of a pool; 0 (the default) is one per CPU that the process may use.
   Builder& workers(unsigned count);
   /// Polls between two looks at the injector, > 0.

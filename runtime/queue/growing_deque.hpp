@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -28,9 +27,8 @@
 
 namespace taskbench::rt::queue {
 
-/// `T` is a small trivially copyable value, in production a pointer to a task. `kPins` false: takes
-/// are not pinned, and no buffer is freed before the end.
-template <class T, bool kPins = true>
+/// `T` is a small trivially copyable value, in production a pointer to a task.
+template <class T>
 class GrowingDeque {
   class Buffer;
 
@@ -46,20 +44,17 @@ class GrowingDeque {
   GrowingDeque(const GrowingDeque&) = delete;
   GrowingDeque& operator=(const GrowingDeque&) = delete;
 
-  /// True: it was empty.
-  bool push(T value) {
+  void push(T value) {
     const std::uint64_t back = back_.load(base::relaxed);  // relaxed: only the owner moves it
     // acquire: pairs with the release in take_pinned(): the slot has been read (D2)
     const std::uint64_t front = front_.load(base::acquire);
     if (back - front == owned_->capacity()) grow(front, back);
     owned_->put(back, value);
     back_.store(back + 1, base::release);  // release: pairs with the acquire in take_pinned()
-    return back == front;
   }
 
   /// The oldest. False: it looks empty, and `value` is as it was.
   [[nodiscard]] bool take(T& value, std::size_t participant) noexcept {
-    if constexpr (!kPins) return take_pinned(value);
     epochs_.pin(participant);
     const bool taken = take_pinned(value);
     epochs_.unpin(participant);
@@ -116,17 +111,12 @@ class GrowingDeque {
     for (std::uint64_t i = front; i != back; ++i) larger->put(i, owned_->get(i));
     buffer_.store(larger.get(), base::release);  // release: pairs with the acquire in take_pinned()
     std::swap(owned_, larger);
-    if constexpr (kPins) {
-      epochs_.defer(owner_, std::move(larger));
-    } else {
-      outgrown_.push_back(std::move(larger));
-    }
+    epochs_.defer(owner_, std::move(larger));
   }
 
   Domain& epochs_;
   const std::size_t owner_;
-  std::unique_ptr<Buffer> owned_;                  // what buffer_ points to
-  std::vector<std::unique_ptr<Buffer>> outgrown_;  // only where nobody pins
+  std::unique_ptr<Buffer> owned_;  // what buffer_ points to
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint64_t> front_{0};
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint64_t> back_{0};
   base::Atomic<Buffer*> buffer_{nullptr};

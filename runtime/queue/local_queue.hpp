@@ -48,8 +48,9 @@ struct Stolen {
   std::uint32_t count = 0;  ///< how many were taken, `first` included
 };
 
-/// `T` is a small trivially copyable value, in production a pointer to a task.
-template <class T, class Limits = ProductionLimits>
+/// `T` is a small trivially copyable value, in production a pointer to a task. `Lock`: BiasedLock,
+/// or for comparison EvenLock.
+template <class T, class Limits = ProductionLimits, class Lock = base::BiasedLock>
 class LocalQueue {
  public:
   static constexpr std::uint32_t kCapacity = Limits::kLocalQueueCapacity;
@@ -201,7 +202,7 @@ class LocalQueue {
 
   // What the owner writes all the time lies together, apart from the slots. Thieves write here
   // only when they steal.
-  alignas(base::kFalseSharingBytes) base::BiasedLock lock_;
+  alignas(base::kFalseSharingBytes) Lock lock_;
   base::Atomic<std::uint32_t> head_{0};
   base::Atomic<std::uint32_t> tail_{0};
   alignas(base::kFalseSharingBytes) std::array<base::Cell<T>, kCapacity> slots_{};

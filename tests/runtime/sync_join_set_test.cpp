@@ -37,7 +37,7 @@ Task<int> fail() {
 }
 
 /// Joins all; returns how often each value came.
-Task<std::vector<int>> join_all(JoinSet<int>& set, std::size_t values) {
+Task<std::vector<int>> join_values(JoinSet<int>& set, std::size_t values) {
   std::vector<int> seen(values, 0);
   while (auto result = co_await set.join_next()) {
     EXPECT_TRUE(result->has_value());
@@ -164,7 +164,7 @@ TEST_P(JoinSetOn, every_member_is_joined_once_and_the_set_can_be_used_again) {
         set.spawn(number_later(i));
         EXPECT_EQ(set.size(), static_cast<std::size_t>(i) + 1);
       }
-      const std::vector<int> seen = co_await join_all(set, 10);
+      const std::vector<int> seen = co_await join_values(set, 10);
       EXPECT_EQ(seen, std::vector<int>(10, 1));
       EXPECT_TRUE(set.empty());
     }
@@ -342,9 +342,9 @@ TEST_P(JoinSetOn, a_set_can_be_moved) {
     third.spawn(wait_forever(Counted()));
     third = std::move(second);  // aborts what it had
     third.spawn(number(3));
-    const std::vector<int> seen = co_await join_all(third, 4);
+    const std::vector<int> seen = co_await join_values(third, 4);
     EXPECT_EQ(seen, (std::vector<int>{1, 1, 0, 1}));
-    const std::vector<int> rest = co_await join_all(first, 4);
+    const std::vector<int> rest = co_await join_values(first, 4);
     EXPECT_EQ(rest, (std::vector<int>{0, 0, 1, 0}));
   });
 }
@@ -391,7 +391,7 @@ TEST_P(JoinSetOn, members_may_run_on_several_runtimes) {
         set.spawn(number(i));
       }
     }
-    const std::vector<int> seen = co_await join_all(set, 100);
+    const std::vector<int> seen = co_await join_values(set, 100);
     EXPECT_EQ(seen, std::vector<int>(100, 1));
   }());
 }

@@ -7,6 +7,7 @@
 // TASKBENCH_STRESS_SCHEDULER  on this one only; by default on each
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/ladder.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
 
@@ -137,9 +139,10 @@ const char* chosen_scheduler() {
   return name;
 }
 
-/// Half of the time the one that users get.
+/// Half of the time the one that users get, and now and then one on the way there.
 std::string_view any_pool(Random& random) {
   if (chosen_scheduler() != nullptr) return chosen_scheduler();
+  if (one_in(random, 8)) return ladder()[below(random, ladder().size())].scheduler->name;
   return kPools[one_in(random, 2) ? 0 : below(random, std::size(kPools))];
 }
 
@@ -150,9 +153,11 @@ std::string_view any_scheduler(Random& random) {
 
 Runtime any_runtime(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
-  builder.scheduler(scheduler).seed(random()).lifo_slot(!one_in(random, 4));
+  const SchedulerInfo& info =
+      *std::ranges::find(schedulers_and_rungs(), scheduler, &SchedulerInfo::name);
+  builder.scheduler(info).seed(random()).lifo_slot(!one_in(random, 4));
   builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (!find_scheduler(scheduler)->single_worker) {
+  if (!info.single_worker) {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
   return builder.build();

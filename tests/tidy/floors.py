@@ -21,6 +21,7 @@ RUNTIME_FLOORS = {
 # What users of the runtime may include; the delays are for taskbench's own command alone.
 RUNTIME_PUBLIC = (
     "runtime/runtime.hpp",
+    "runtime/ladder.hpp",
     "runtime/base/cache_line.hpp",
     "runtime/sync/",
     "runtime/trace/planted_delay.hpp",

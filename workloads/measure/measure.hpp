@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "reports/model/run.hpp"
+#include "runtime/ladder.hpp"
 #include "runtime/runtime.hpp"
 #include "workloads/workload.hpp"
 
@@ -24,7 +25,9 @@ namespace taskbench::workloads::measure {
 /// A scheduler that can be measured, and where to find one: all that the runtime has.
 using Scheduler = rt::SchedulerInfo;
 using rt::find_scheduler;
+using rt::ladder;
 using rt::schedulers;
+using rt::schedulers_and_rungs;
 
 /// One workload on one scheduler with one worker count.
 struct Case {

@@ -83,7 +83,7 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
         fmt::format("{} has exactly one worker, not {}", spec.scheduler->name, spec.workers));
   }
   rt::Runtime::Builder builder;
-  builder.scheduler(spec.scheduler->name).workers(spec.workers).seed(settings.seed);
+  builder.scheduler(*spec.scheduler).workers(spec.workers).seed(settings.seed);
   if (settings.pin) {
     cpus_ = allowed_cpus();
     if (cpus_.empty()) throw std::runtime_error("the CPUs of this process cannot be found out");

@@ -125,7 +125,7 @@ class TracedCase {
   TracedCase(const Case& spec, const TraceSettings& settings)
       : settings_(settings),
         runtime_(rt::Runtime::Builder{}
-                     .scheduler(spec.scheduler->name)
+                     .scheduler(*spec.scheduler)
                      .workers(spec.workers)
                      .seed(settings.seed)
                      .trace(settings.events)

@@ -1,38 +1,112 @@
-// What tokio01 pays, each of which a build can leave out: -DTASKBENCH_TOKIO01_WITHOUT=SUM with the
-// sum of the numbers below. `taskbench ab` between two such builds says what one of them costs.
+// What a task cost in Tokio's first scheduler beyond being polled: a second allocation, and a
+// counted reference for each entry into a queue. tokio01 pays both; of work_stealing the lower
+// rungs of the ladder do. Where neither is paid, nothing of this is in the code.
 //
-// The sentences are those of "Making the Tokio scheduler 10x faster" (2019), shortened.
+// Threads: the functions by whoever has the poll right of the task; leave_queue() by whoever took
+// it out of the queue.
+//
+// Invariant
+//   T5  A cell goes with its last reference. One is the task's life, which a worker drops after the
+//       poll that ended it, and the drain in disown() or, for a task that was never idle, after it
+//       has cancelled it; one is each entry into a queue, where these are counted.
 #pragma once
 
-#if !defined(TASKBENCH_TOKIO01_WITHOUT)
-#define TASKBENCH_TOKIO01_WITHOUT 0
-#endif
+#include <cstdint>
+#include <new>
 
-namespace taskbench::rt::scheduler::tokio01 {
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/task/context.hpp"
+#include "runtime/task/frame_cache.hpp"
+#include "runtime/task/harness.hpp"
+#include "runtime/task/header.hpp"
+#include "runtime/task/schedule.hpp"
 
-constexpr bool pays(unsigned cost) { return (TASKBENCH_TOKIO01_WITHOUT & cost) == 0; }
+namespace taskbench::rt::scheduler {
 
-/// "Every operation must issue an atomic read-modify-write when it enters and leaves the critical
-/// section, to signal that memory is in use." Without: nobody is pinned, and a buffer that was
-/// outgrown is kept to the end.
-inline constexpr bool kPins = pays(1);
+/// The task as Tokio had it: a struct of its own, which holds the future. Where wakes go.
+class TaskCell final : public task::Schedule {
+ public:
+  explicit TaskCell(task::Spawner& engine) noexcept : engine_(engine) {}
 
-/// "Whenever a task was pushed to the run queue, a processor was notified." Without: only when the
-/// queue was empty.
-inline constexpr bool kNotifiesEveryPush = pays(2);
+  void schedule(task::Header* task) noexcept override { engine_.schedule(task); }
+  void adopt(task::Header* task) noexcept override {
+    was_idle = true;
+    engine_.adopt(task);
+  }
+  void disown(task::Header* task) noexcept override {
+    engine_.disown(task);
+    const task::ThreadContext& context = task::thread_context();
+    const bool is_worker = context.scheduler == &engine_ && context.worker != nullptr;
+    if (!is_worker) drop();  // T5: found by the drain
+  }
 
-/// "Whenever a processor was notified and found a task upon waking, it notified another one. This
-/// quickly got all processors awake and searching for work."
-inline constexpr bool kPassesNotificationsOn = pays(4);
+  void add() noexcept {
+    references_.fetch_add(1, base::relaxed);  // relaxed: some other stays while this one is made
+  }
+  void drop() noexcept {
+    // acq_rel: pairs with itself: all that its other holders did comes before the end
+    if (references_.fetch_sub(1, base::acq_rel) != 1) return;
+    this->~TaskCell();
+    task::deallocate_block(this, kUnits);
+  }
 
-/// "Processor threads should shut down when they have been idle for some time."
-inline constexpr bool kEndsIdleThreads = pays(8);
+  static constexpr std::uint32_t kUnits = 2;
 
-/// "The old scheduler needed two allocations per task": the future, and the struct that holds it.
-inline constexpr bool kAllocatesTwice = pays(16);
+  bool was_idle = false;  // of the holder of the poll right
 
-/// "When the task is woken, the reference is cloned (an atomic increment) and pushed into the run
-/// queue. When the processor has run the task it drops the reference: an atomic decrement."
-inline constexpr bool kCountsReferences = pays(32);
+ private:
+  task::Spawner& engine_;
+  base::Atomic<std::uint32_t> references_{1};
+};
 
-}  // namespace taskbench::rt::scheduler::tokio01
+/// `kAllocatesTwice`: "The old scheduler needed two allocations per task": the future, and the
+/// struct that holds it.
+/// `kCountsReferences`: "When the task is woken, the reference is cloned (an atomic increment) and
+/// pushed into the run queue. When the processor has run the task it drops the reference: an atomic
+/// decrement."
+template <bool kAllocatesTwice, bool kCountsReferences>
+struct TaskCosts {
+  /// A new task, before it is queued for the first time.
+  static void begin(task::Header* task, task::Spawner& engine) noexcept {
+    if constexpr (kAllocatesTwice) {
+      task->scheduler = new (task::allocate_block(TaskCell::kUnits)) TaskCell(engine);
+    }
+  }
+
+  /// To be asked before a poll, which may free the task.
+  static TaskCell* cell_of(task::Header* task) noexcept {
+    return kAllocatesTwice ? static_cast<TaskCell*>(task->scheduler) : nullptr;
+  }
+
+  /// Before the task is in the queue, where another may take it.
+  static void enter_queue(task::Header* task) noexcept {
+    if constexpr (!kCountsReferences) return;
+    if (TaskCell* cell = cell_of(task)) {
+      cell->add();
+    } else {
+      task::add_reference(task);
+    }
+  }
+
+  /// After the poll that it was taken out for.
+  static void leave_queue(task::Header* task, TaskCell* cell, bool has_finished) noexcept {
+    if (has_finished && cell != nullptr) cell->drop();
+    if constexpr (!kCountsReferences) return;
+    if (cell != nullptr) {
+      cell->drop();
+    } else {
+      task::drop_reference(task);
+    }
+  }
+
+  /// Cancels a task that was taken out of a queue by the drain.
+  static void cancel(task::Header* task) noexcept {
+    TaskCell* const cell = cell_of(task);
+    const bool was_idle = cell != nullptr && cell->was_idle;  // then disown() drops its life
+    if (cell == nullptr) leave_queue(task, nullptr, false);   // not the last, as it has not ended
+    task::cancel(task);
+    if (cell != nullptr) leave_queue(task, cell, !was_idle);
+  }
+};
+
+}  // namespace taskbench::rt::scheduler

@@ -1,18 +1,13 @@
 #include "runtime/scheduler/tokio01/tokio01.hpp"
 
 #include <chrono>
-#include <new>
 #include <system_error>
-
-#include "runtime/task/frame_cache.hpp"
 
 namespace taskbench::rt::scheduler {
 namespace {
 
 /// Slots that a deque begins with, as many as crossbeam's.
 constexpr std::uint64_t kFirstCapacity = 64;
-
-constexpr std::uint32_t kCellUnits = 2;
 
 constexpr std::chrono::seconds kKeepAlive{1};
 
@@ -30,41 +25,6 @@ Tokio01::Tokio01(RuntimeOptions given)
   ended_.reserve(workers().size());
 }
 
-void Tokio01::Cell::drop() noexcept {
-  // acq_rel: pairs with itself: all that its other holders did comes before the end
-  if (references_.fetch_sub(1, base::acq_rel) != 1) return;
-  this->~Cell();
-  task::deallocate_block(this, kCellUnits);
-}
-
-void Tokio01::begin(task::Header* task, Worker*) noexcept {
-  if constexpr (tokio01::kAllocatesTwice) {
-    task->scheduler = new (task::allocate_block(kCellUnits)) Cell(*this);
-  }
-}
-
-Tokio01::Cell* Tokio01::cell_of(task::Header* task) noexcept {
-  return tokio01::kAllocatesTwice ? static_cast<Cell*>(task->scheduler) : nullptr;
-}
-
-void Tokio01::enter_queue(task::Header* task) noexcept {
-  if constexpr (!tokio01::kCountsReferences) return;
-  if (Cell* cell = cell_of(task)) {
-    cell->add();
-  } else {
-    task::add_reference(task);
-  }
-}
-
-void Tokio01::leave_queue(task::Header* task, Cell* cell) noexcept {
-  if constexpr (!tokio01::kCountsReferences) return;
-  if (cell != nullptr) {
-    cell->drop();
-  } else {
-    task::drop_reference(task);
-  }
-}
-
 void Tokio01::push(task::Header* task, Worker* from) noexcept {
   if (from == nullptr) {
     push_outside(task);
@@ -75,13 +35,13 @@ void Tokio01::push(task::Header* task, Worker* from) noexcept {
 }
 
 void Tokio01::push_local(task::Header* task, Processor& own) noexcept {
-  enter_queue(task);
-  const bool was_empty = own.deque->push(task);
-  if (tokio01::kNotifiesEveryPush || was_empty) notify(own);
+  TaskCosts::enter_queue(task);
+  own.deque->push(task);
+  notify(own);
 }
 
 void Tokio01::push_outside(task::Header* task) noexcept {
-  enter_queue(task);
+  TaskCosts::enter_queue(task);
   Processor* chosen = nullptr;
   bool wakes = false;
   {
@@ -146,7 +106,7 @@ void Tokio01::run(Worker& worker) noexcept {
   Processor& own = static_cast<Processor&>(worker);
   while (!closed()) {
     if (task::Header* task = next_task(own)) {
-      if (std::exchange(own.was_woken, false) && tokio01::kPassesNotificationsOn) notify(own);
+      if (std::exchange(own.was_woken, false)) notify(own);
       run_task(own, task);
       continue;
     }
@@ -206,12 +166,11 @@ task::Header* Tokio01::steal(Processor& own) noexcept {
 }
 
 void Tokio01::run_task(Processor& own, task::Header* task) noexcept {
-  Cell* const cell = cell_of(task);
+  TaskCell* const cell = TaskCosts::cell_of(task);
   own.counters.polls.add();
   const task::Polled polled = scheduler::poll(task, own.recorder);
   after_poll(polled, own.counters, [&] { push_local(task, own); });
-  if (polled == task::Polled::finished && cell != nullptr) cell->drop();
-  leave_queue(task, cell);
+  TaskCosts::leave_queue(task, cell, polled == task::Polled::finished);
 }
 
 bool Tokio01::work_is_visible() const noexcept {
@@ -245,10 +204,6 @@ bool Tokio01::sleep(Processor& own) noexcept {
 }
 
 bool Tokio01::sleep_until_woken(Processor& own) noexcept {
-  if constexpr (!tokio01::kEndsIdleThreads) {
-    own.parker.park();
-    return true;
-  }
   while (!own.parker.park_until(Clock::now() + kKeepAlive)) {
     const base::LockGuard lock(mutex_);
     if (own.state != State::asleep || live_ == 1) continue;
@@ -271,19 +226,6 @@ task::Header* Tokio01::pop_left_over() noexcept {
     if (task != nullptr) return task;
   }
   return nullptr;
-}
-
-void Tokio01::cancel_left_over(task::Header* task) noexcept {
-  Cell* const cell = cell_of(task);
-  if (cell == nullptr) {
-    leave_queue(task, nullptr);  // not the last reference, as the task has not ended
-    task::cancel(task);
-    return;
-  }
-  const bool was_idle = cell->was_idle;
-  task::cancel(task);
-  if (!was_idle) cell->drop();
-  leave_queue(task, cell);
 }
 
 }  // namespace taskbench::rt::scheduler

@@ -11,13 +11,13 @@
 // Who used it. tokio-threadpool, from March 2018 until "Making the Tokio scheduler 10x faster"
 // replaced it in October 2019.
 //
-// Where its time goes. costs.hpp lists it, each with the sentence that names it and a number that
-// leaves it out of a build. The notifications weigh most: a chain of tasks, of which there is never
-// more than one to run, wakes a worker at every link, which finds nothing or takes the chain away;
-// a burst wakes everybody at once, and all of them search the same queues. A steal brings one task,
-// so a worker searches again for the next. Counting references and pinning buffers are locked
-// instructions in each poll; the second allocation is another block and another cache line to
-// touch. What a task sends to another waits at the back of the queue, as there is no LIFO slot.
+// Where its time goes. `taskbench ladder` measures it, step by step. The notifications weigh most:
+// a chain of tasks, of which there is never more than one to run, wakes a worker at every link,
+// which finds nothing or takes the chain away; a burst wakes everybody at once, and all of them
+// search the same queues. A steal brings one task, so a worker searches again for the next.
+// Counting references and pinning buffers are locked instructions in each poll; the second
+// allocation is another block and another cache line to touch. What a task sends to another waits
+// at the back of the queue, as there is no LIFO slot.
 //
 // What replaced it. work_stealing: a queue of fixed size without read-modify-writes, half of the
 // victim's queue at a time, one searcher that wakes the next, threads that stay, one allocation,
@@ -39,9 +39,7 @@
 //   T3  Until the engine is closed at least one thread runs: the last one does not end.
 //   T4  A thread is started again only while nobody leaves for good, so that none comes after the
 //       drain.
-//   T5  A cell goes with its last reference. One is the task's life, which a worker drops after the
-//       poll that ended it, and the drain in disown() or, for a task that was never idle, after it
-//       has cancelled it; one is each entry into a queue.
+//   T5  is in costs.hpp.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +62,8 @@ class Tokio01 final : public ThreadPool {
   }
 
  private:
-  using Deque = queue::GrowingDeque<task::Header*, tokio01::kPins>;
+  using Deque = queue::GrowingDeque<task::Header*>;
+  using TaskCosts = scheduler::TaskCosts<true, true>;
 
   enum class State : std::uint8_t { awake, asleep, ended };
 
@@ -79,48 +78,17 @@ class Tokio01 final : public ThreadPool {
     bool was_woken = false;  // and has found no task since; its thread's own
   };
 
-  /// The task as Tokio had it: a struct of its own, which holds the future. Where wakes go.
-  class Cell final : public task::Schedule {
-   public:
-    explicit Cell(Tokio01& engine) noexcept : engine_(engine) {}
-
-    void schedule(task::Header* task) noexcept override { engine_.schedule(task); }
-    void adopt(task::Header* task) noexcept override {
-      was_idle = true;
-      engine_.adopt(task);
-    }
-    void disown(task::Header* task) noexcept override {
-      engine_.disown(task);
-      if (engine_.local_worker() == nullptr) drop();  // T5: found by the drain
-    }
-
-    void add() noexcept {
-      references_.fetch_add(1, base::relaxed);  // relaxed: some other stays while this one is made
-    }
-    void drop() noexcept;
-
-    bool was_idle = false;  // of the holder of the poll right
-
-   private:
-    Tokio01& engine_;
-    base::Atomic<std::uint32_t> references_{1};
-  };
-
   explicit Tokio01(RuntimeOptions options);
 
-  void begin(task::Header* task, Worker* from) noexcept override;
+  void begin(task::Header* task, Worker*) noexcept override { TaskCosts::begin(task, *this); }
   void push(task::Header* task, Worker* from) noexcept override;
   void run(Worker& worker) noexcept override;
   [[nodiscard]] task::Header* pop_left_over() noexcept override;
-  void cancel_left_over(task::Header* task) noexcept override;
+  void cancel_left_over(task::Header* task) noexcept override { TaskCosts::cancel(task); }
 
   [[nodiscard]] Processor& processor(std::uint32_t index) const noexcept {
     return static_cast<Processor&>(*workers()[index]);
   }
-  /// nullptr where kAllocatesTwice is off.
-  static Cell* cell_of(task::Header* task) noexcept;
-  static void enter_queue(task::Header* task) noexcept;
-  static void leave_queue(task::Header* task, Cell* cell) noexcept;
 
   void push_local(task::Header* task, Processor& own) noexcept;
   void push_outside(task::Header* task) noexcept;

@@ -35,6 +35,7 @@
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/scheduler/work_stealing/rung.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -52,7 +53,7 @@ class Idle {
   /// A task was just published: whom to wake, or kNobody. Includes the pusher's fence.
   [[nodiscard]] std::uint32_t worker_to_notify(Pusher pusher) {
     // seq_cst: the pusher's half of the story at the top
-    if (pusher == Pusher::worker) {
+    if (pusher == Pusher::worker && has(Step::biased_lock)) {
       base::light_fence();
     } else {
       base::full_fence();
@@ -67,7 +68,7 @@ class Idle {
   [[nodiscard]] bool try_start_searching() {
     // relaxed: a throttle; no data depends on it
     const std::uint64_t seen = state_.load(base::relaxed);
-    if (2 * searching(seen) >= worker_count_) return false;
+    if (has(Step::few_searchers) && 2 * searching(seen) >= worker_count_) return false;
     // relaxed: counted for the throttle and for needs_wake; a pusher that skips its wake-up
     // because of this count relies on the fence in stop_searching and park, not on this
     state_.fetch_add(kOneSearching, base::relaxed);
@@ -80,7 +81,8 @@ class Idle {
     // relaxed: (R) of the story at the top; the fence below acquires what it reads, the (R) of
     // workers that went to sleep before: what they had pushed is visible
     const std::uint64_t before = state_.fetch_sub(kOneSearching, base::relaxed);
-    if (searching(before) != 1 || awake(before) == worker_count_) return false;
+    if (has(Step::few_wakeups) && searching(before) != 1) return false;
+    if (awake(before) == worker_count_) return false;
     leaver_fence(awake(before) - 1);
     return true;
   }
@@ -117,12 +119,13 @@ class Idle {
     return static_cast<std::uint32_t>(state >> 32);
   }
   [[nodiscard]] bool needs_wake(std::uint64_t state) const {
-    return searching(state) == 0 && awake(state) < worker_count_;
+    if (has(Step::few_wakeups) && searching(state) != 0) return false;
+    return awake(state) < worker_count_;
   }
   /// `others_awake`: workers that may be pushing behind light fences.
   static void leaver_fence(std::uint32_t others_awake) {
     // seq_cst: the leaver's half of the story at the top
-    if (others_awake == 0) {
+    if (others_awake == 0 || !has(Step::biased_lock)) {
       base::full_fence();
     } else {
       base::heavy_fence();

@@ -11,6 +11,8 @@ base::Ref<Pool> Pool::make(RuntimeOptions options) {
   return pool;
 }
 
+base::Ref<scheduler::Engine> make(RuntimeOptions options) { return Pool::make(std::move(options)); }
+
 void Pool::run_worker(std::uint32_t index) noexcept {
   Worker& own = worker(index);
   const task::EnterContext enter(this, &own);

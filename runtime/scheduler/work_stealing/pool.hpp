@@ -34,4 +34,7 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   scheduler::WorkerThreads threads_;
 };
 
+/// The same for who knows nothing but the namespace: runtime/ladder.cpp.
+[[nodiscard]] base::Ref<scheduler::Engine> make(RuntimeOptions options);
+
 }  // namespace taskbench::rt::work_stealing

@@ -25,7 +25,8 @@ constexpr int kPausesPerLook = 4;
 /// travel of every task to another core; an owner of small tasks has them done by then. Go waits
 /// as long (3 us) before it takes a task that is next in line.
 constexpr std::chrono::nanoseconds kStealPatience = base::patience(std::chrono::nanoseconds{5'000});
-constexpr std::uint32_t kHalf = UINT32_MAX;  // no further limit than half of the victim's queue
+/// No further limit than half of the victim's queue.
+constexpr std::uint32_t kStealLimit = has(Step::steal_half) ? UINT32_MAX : 1;
 
 /// While tasks trickle into the injector one by one, taking each at once would move the lines of
 /// the injector between the cores for each. A searcher that has just found fewer than kSmallBatch,
@@ -52,7 +53,7 @@ Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
     : recorder(set.recording().worker(index)),
       set_(set),
       index_(index),
-      lifo_enabled_(set.options().lifo_slot),
+      lifo_enabled_(has(Step::lifo_slot) && set.options().lifo_slot),
       pace_(pace),
       random_(set.options().seed + index) {}
 
@@ -102,7 +103,7 @@ task::Header* Worker::next_task() {
   if (!queue.pop_front(task)) return nullptr;
   count_turn();
   task::Header* following = nullptr;
-  if (queue.peek(1, following)) {
+  if (has(Step::prefetch) && queue.peek(1, following)) {
     // The header's line and the frame's first: what the poll will touch.
     __builtin_prefetch(following, 1);
     __builtin_prefetch(reinterpret_cast<std::byte*>(following) + base::kCacheLineBytes);
@@ -119,7 +120,7 @@ task::Header* Worker::take_from_injector() {
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);
-  if (searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
+  if (has(Step::patience) && searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
     // On their way from there to here a worker that was falling asleep may have missed them. A
@@ -154,19 +155,26 @@ void Worker::run_task(task::Header* task) {
   }
 }
 
-bool Worker::poll(task::Header* task) {
-  counters.polls.add();
+void Worker::join_round(task::Header* task) {
   const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
   task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
   // What is far behind comes from a worker with another count; its debt is forgiven.
   if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
     task->turn = static_cast<std::uint16_t>(round_);
   }
+}
+
+bool Worker::poll(task::Header* task) {
+  counters.polls.add();
+  if constexpr (has(Step::rounds)) join_round(task);
+  scheduler::TaskCell* const cell = TaskCosts::cell_of(task);
   switch (scheduler::poll(task, recorder)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
+      TaskCosts::leave_queue(task, cell, true);
       return false;
     case task::Polled::idle:
+      TaskCosts::leave_queue(task, cell, false);
       return false;
     case task::Polled::yielded:
       counters.yields.add();
@@ -175,14 +183,18 @@ bool Worker::poll(task::Header* task) {
     case task::Polled::woken:
       break;
   }
-  task->flags |= task::Header::kYielded;
-  ++task->turn;
-  if (runs_again(task)) return true;
+  if constexpr (has(Step::rounds)) {
+    task->flags |= task::Header::kYielded;
+    ++task->turn;
+    if (runs_again(task)) return true;
+  }
+  TaskCosts::enter_queue(task);
   push(task);
   // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
   // then whoever filled it told a sleeper, or a worker that falls asleep sees it so; or it was
   // empty, and then runs_again() has kept the task. See docs/design/scheduler.md.
-  if (context_->next != nullptr) set_.notify_from(*this);
+  if (!has(Step::rounds) || context_->next != nullptr) set_.notify_from(*this);
+  TaskCosts::leave_queue(task, cell, false);
   return false;
 }
 
@@ -204,7 +216,10 @@ std::int32_t Worker::turns_behind(const task::Header* task) const {
 
 void Worker::push(task::Header* task) {
   const auto overflow = [this](std::span<task::Header* const> batch) {
-    set_.injector.push_batch(batch);
+    const std::size_t together = has(Step::batch_overflow) ? batch.size() : 1;
+    for (std::size_t i = 0; i < batch.size(); i += together) {
+      set_.injector.push_batch(batch.subspan(i, together));
+    }
     counters.overflows.add();
     recorder.overflow(batch.size());
     counters.remote_schedules.add(batch.size());
@@ -214,6 +229,7 @@ void Worker::push(task::Header* task) {
 
 void Worker::schedule_local(task::Header* task) {
   counters.local_schedules.add();
+  TaskCosts::enter_queue(task);
   if (lifo_enabled_) {
     // The newest goes first; the one it displaces goes to the back of the queue.
     std::swap(task, context_->next);
@@ -240,6 +256,7 @@ task::Header* Worker::search_once() {
 }
 
 task::Header* Worker::search() {
+  if (!has(Step::patience)) return search_once();
   if (!start_searching()) return nullptr;
   const Clock::time_point begin = Clock::now();
   const Clock::time_point first_look = begin + hold_back_;
@@ -272,7 +289,7 @@ task::Header* Worker::steal() {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
-    if (task::Header* task = steal_from(set_.worker(victim), kHalf)) {
+    if (task::Header* task = steal_from(set_.worker(victim), kStealLimit)) {
       // What was stolen has had as many rounds as the victim.
       // relaxed: a count to compare, as in balance()
       publish_round(set_.worker(victim).published_round.load(base::relaxed));
@@ -293,7 +310,7 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
 }
 
 void Worker::balance() {
-  if (set_.worker_count() == 1) return;
+  if (!has(Step::rounds) || set_.worker_count() == 1) return;
   Worker& other = set_.worker(random_other());
   // relaxed: a count to compare; nothing is read on the strength of it
   const std::uint32_t others_round = other.published_round.load(base::relaxed);
@@ -320,7 +337,7 @@ void Worker::balance() {
 }
 
 void Worker::count_turn() {
-  if (--turns_left_ != 0) return;
+  if (!has(Step::rounds) || --turns_left_ != 0) return;
   turns_left_ = queue.size() + 1;
   publish_round(round_ + 1);
 }

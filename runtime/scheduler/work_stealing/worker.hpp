@@ -24,11 +24,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/base/random.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/local_queue.hpp"
+#include "runtime/scheduler/work_stealing/rung.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/trace/counters.hpp"
@@ -69,7 +71,8 @@ class Worker {
 
   [[nodiscard]] std::uint32_t index() const { return index_; }
 
-  queue::LocalQueue<task::Header*> queue;
+  using Lock = std::conditional_t<has(Step::biased_lock), base::BiasedLock, base::EvenLock>;
+  queue::LocalQueue<task::Header*, queue::ProductionLimits, Lock> queue;
   park::Parker parker;
   trace::CounterBlock counters;
   /// Rounds done, for the others to compare with theirs. Written once a round.
@@ -95,6 +98,8 @@ class Worker {
   /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
   /// it is behind.
   bool poll(task::Header* task);
+  /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
+  void join_round(task::Header* task);
   bool runs_again(task::Header* task);
   [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;
   void push(task::Header* task);

@@ -34,6 +34,7 @@ void WorkerSet::schedule(task::Header* task) noexcept {
   }
   // Until the task is queued it keeps the engine alive; from then on this does.
   const base::Ref<WorkerSet> keep(this);
+  TaskCosts::enter_queue(task);
   injector.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
     outside_recorder_.wake(task);
@@ -43,12 +44,14 @@ void WorkerSet::schedule(task::Header* task) noexcept {
 
 void WorkerSet::spawn(task::Header* task) noexcept {
   trace::planted_delay(DelaySite::spawn);
+  TaskCosts::begin(task, *this);
   if (Worker* worker = local_worker()) {
     worker->counters.tasks_spawned.add();
     worker->recorder.spawn(task);
     worker->schedule_local(task);
     return;
   }
+  TaskCosts::enter_queue(task);
   const bool admitted = injector.push(task, queue::Admit::if_open, [this, task] {
     outside_.tasks_spawned.add();
     outside_.remote_schedules.add();
@@ -57,7 +60,7 @@ void WorkerSet::spawn(task::Header* task) noexcept {
   if (admitted) {
     notify_from_outside();
   } else {
-    task::cancel(task);
+    TaskCosts::cancel(task);
   }
 }
 
@@ -114,7 +117,7 @@ void WorkerSet::drain() noexcept {
   scheduler::drain(*this, owned_, [this] {
     bool any = false;
     const auto cancel = [&any](task::Header* task) {
-      task::cancel(task);
+      TaskCosts::cancel(task);
       any = true;
     };
     for (const auto& worker : workers_) worker->drain(cancel);
