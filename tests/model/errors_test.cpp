@@ -330,6 +330,7 @@ TEST(Failures, come_with_what_each_thread_did) {
   EXPECT_NE(found.events.find("  2       store             #0      relaxed 1  "), std::string::npos)
       << found.events;
   EXPECT_NE(found.events.find("errors_test.cpp:"), std::string::npos);
+  EXPECT_EQ(found.events.find("primitives.hpp:"), std::string::npos) << found.events;
 }
 
 TEST(Failures, are_found_by_a_random_search_and_under_a_bound) {

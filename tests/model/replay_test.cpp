@@ -107,6 +107,14 @@ void go_on_for_ever() {
   other.join();
 }
 
+void use_what_is_not_there() {
+  Atomic<Atomic<int>*> place{nullptr};
+  Atomic<int> number{0};
+  Thread other([&] { place.store(&number, release); });
+  (void)place.load(acquire)->load(relaxed);
+  other.join();
+}
+
 constexpr Planted kPlanted[] = {
     {"a_data_race", "data race", hand_over_too_early},
     {"a_use_after_free", "use after free", use_what_another_has_freed},
@@ -115,6 +123,7 @@ constexpr Planted kPlanted[] = {
     {"a_deadlock", "deadlock", lock_in_two_orders},
     {"a_livelock", "livelock: what is waited for", wait_for_a_flag_that_is_taken_back},
     {"an_assertion", "no increment is lost", count_by_load_and_store},
+    {"a_crash", "crash: Segmentation fault", use_what_is_not_there},
     {"no_end", "livelock: the execution does not end", go_on_for_ever},
 };
 

@@ -18,16 +18,17 @@ inline const mc::Options kNoWeakFailures{.weak_failures = 0};
 
 /// A row of the table in docs/design/permutation_testing.md.
 inline void print_row(const mc::Options& options, const mc::Result& result) {
-  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
   const auto bound = [](int most) { return most < 0 ? "none" : std::to_string(most); };
-  std::printf("| %s.%s | %d | %s | %s | %llu | %.2f |\n", test.test_suite_name(), test.name(),
-              result.threads, bound(options.preemptions).c_str(), bound(options.stale).c_str(),
+  std::printf("| %s | %d | %s | %s | %llu | %.2f |\n", options.name.c_str(), result.threads,
+              bound(options.preemptions).c_str(), bound(options.stale).c_str(),
               static_cast<unsigned long long>(result.executions), result.seconds);
 }
 
 /// Fails the test with the trace and what happened, unless `body` holds in every execution; with
 /// TASKBENCH_RANDOM_MODELS=N, in N drawn ones without bounds.
 inline mc::Result holds(const std::function<void()>& body, mc::Options options = {}) {
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  options.name = std::string(test.test_suite_name()) + '.' + test.name();
   if (const char* count = std::getenv("TASKBENCH_RANDOM_MODELS")) {
     options.search = mc::Search::random;
     options.executions = static_cast<std::uint64_t>(std::atoll(count));

@@ -1,4 +1,5 @@
 // From the bodies of tests into the engine.
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -8,7 +9,11 @@
 
 namespace mc {
 
-Result check(const Options& options, const std::function<void()>& body) {
+Result check(const Options& given, const std::function<void()>& body) {
+  Options options = given;
+  if (const char* trace = std::getenv("MC_TRACE")) options.replay = trace;
+  if (const char* seed = std::getenv("MC_SEED")) options.seed = std::strtoull(seed, nullptr, 10);
+  if (const char* jobs = std::getenv("MC_JOBS")) options.jobs = std::max(std::atoi(jobs), 1);
   auto owned = std::make_unique<Engine>(options, body);
   engine = owned.get();
   Result result = engine->run();

@@ -177,7 +177,7 @@ int Engine::spawn(std::function<void()> body, Where where) {
   const int number = thread_count_++;
   ThreadState& thread = threads_[number];
   thread.begin();
-  thread.priority = options_.search == Search::pct ? random_() : 0;
+  thread.priority = options_.search == Search::pct ? draw() : 0;
   thread.body = std::move(body);
   thread.known.join(me().known);
   thread.events = me().events;

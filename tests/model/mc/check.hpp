@@ -30,14 +30,17 @@ struct Options {
   int preemptions = -1;  ///< most switches away from a thread that could go on; -1: any number
   Search search = Search::exhaustive;
   std::uint64_t executions = UINT64_MAX;  ///< then stop
-  std::uint64_t seed = 1;                 ///< of what is drawn; MC_SEED, if it is set
+  std::uint64_t seed = 1;                 ///< of what is drawn
   int depth = 3;                          ///< of pct: one more than the changes of a priority
-  int spurious = 0;                       ///< wake-ups for no reason, in one execution
-  int weak_failures = 1;                  ///< of weak compare-exchanges for no reason, likewise
+  int length = 0;  ///< of pct: the steps among which these are drawn; 0: as a first execution has
+  int jobs = 1;  ///< processes that share the search; what they write for the body's caller is lost
+  int spurious = 0;         ///< wake-ups for no reason, in one execution
+  int weak_failures = 1;    ///< of weak compare-exchanges for no reason, likewise
   int stale = -1;           ///< most accesses that pass by the newest value; -1: any number
   bool timeouts = false;    ///< a wait may end at its deadline
   bool reduction = true;    ///< false: every order of all operations, to compare with
   int steps = 20'000;       ///< operations of one execution; more are a livelock
+  std::string name = {};    ///< of the model, for MC_CHECKPOINT
   std::string replay = {};  ///< only the execution of this trace
 };
 
@@ -57,8 +60,10 @@ struct Result {
 };
 
 /// Calls `body` once for each execution. It may be called anywhere but in a body. Environment
-/// variables: MC_TRACE replays one execution; MC_SEED is the seed of a random search; MC_PROGRESS
-/// says how far a search has got from its second second on, instead of the tenth.
+/// variables: MC_TRACE replays one execution; MC_SEED and MC_JOBS replace the options; MC_PROGRESS
+/// says how far a search has got from its second second on, instead of the tenth; MC_CHECKPOINT is
+/// a folder, where a search that has a name keeps what it has done: killed, and run again with the
+/// same options, it goes on from there.
 [[nodiscard]] Result check(const Options& options, const std::function<void()>& body);
 
 // --- for bodies

@@ -172,13 +172,16 @@ class Condition {
 class Thread {
  public:
   Thread() noexcept = default;
-  template <class Function, class... Arguments>
+  template <class Function>
   requires(!std::is_same_v<std::remove_cvref_t<Function>, Thread>) explicit Thread(
-      Function&& function, Arguments&&... arguments)
+      Function&& function, Where where = Where::current())
+      : number_(start(std::forward<Function>(function), where)) {}
+  template <class Function, class Argument>
+  Thread(Function&& function, Argument&& argument, Where where = Where::current())
       : number_(start([function = std::forward<Function>(function),
-                       ... arguments = std::forward<Arguments>(arguments)]() mutable {
-          std::invoke(std::move(function), std::move(arguments)...);
-        })) {}
+                       argument = std::forward<Argument>(
+                           argument)]() mutable { function(std::move(argument)); },
+                      where)) {}
   Thread(Thread&& other) noexcept : number_(std::exchange(other.number_, 0)) {}
   Thread& operator=(Thread&& other) noexcept {
     std::swap(number_, other.number_);
@@ -195,9 +198,9 @@ class Thread {
  private:
   /// What is run need not be copied, which std::function would ask for.
   template <class Body>
-  static int start(Body body) {
+  static int start(Body body, Where where) {
     auto owned = std::make_shared<Body>(std::move(body));
-    return spawn([owned] { (*owned)(); }, Where::current());
+    return spawn([owned] { (*owned)(); }, where);
   }
 
   int number_ = 0;  // 0 is the body's

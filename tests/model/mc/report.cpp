@@ -26,20 +26,19 @@ const char* name_of(Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-std::uint64_t seed_of(const Options& options) {
-  const char* said = std::getenv("MC_SEED");
-  return said != nullptr ? std::strtoull(said, nullptr, 10) : options.seed;
-}
-
 // --- traces
 
-std::string Engine::trace() const {
+std::string trace_of(std::span<const Node> choices) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(depth_, nodes_.size()); ++i) {
-    text.append(nodes_[i].chosen / kMore, kDigits[kMore]);
-    text += kDigits[nodes_[i].chosen % kMore];
+  for (const Node& each : choices) {
+    text.append(each.chosen / kMore, kDigits[kMore]);
+    text += kDigits[each.chosen % kMore];
   }
   return text;
+}
+
+std::string Engine::trace() const {
+  return trace_of(std::span(nodes_).first(std::min(depth_, nodes_.size())));
 }
 
 std::uint8_t Engine::replayed() {
@@ -97,20 +96,23 @@ void Engine::log(const Operation& operation, const std::string& what) {
 /// divided equally among what is to be tried there.
 double Engine::share_done() const {
   double done = 0;
-  double share = 1;
-  for (const Node& node : nodes_) {
-    const int all = node.count != 0 ? node.count : std::popcount(node.backtrack);
-    const int past = node.count != 0 ? node.chosen : std::popcount(node.done);
-    done += share * past / all;
-    share /= all;
+  for (const auto& [number, part] : parts_) {
+    double share = 1;
+    for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+      const Node& node = part.nodes[i];
+      const auto count_of = [](Threads set) { return std::popcount(set); };
+      const int all = node.count != 0 ? node.count : count_of(worth_trying(node));
+      const int past = node.count != 0 ? node.chosen + int(node.done) : count_of(node.done);
+      if (i >= part.floor) done += share * past / all;
+      share /= all;
+    }
   }
   return done;
 }
 
 /// On a terminal one line, which is written again and again; elsewhere a line every ten seconds.
 void Engine::tell_progress() {
-  const double now =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  const double now = elapsed_s();
   if (next_progress_s_ == 0) next_progress_s_ = std::getenv("MC_PROGRESS") != nullptr ? 2 : 10;
   if (now < next_progress_s_) return;
   const bool terminal = isatty(STDERR_FILENO) != 0;

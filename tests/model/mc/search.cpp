@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -23,12 +24,25 @@ bool conflict(const Operation& first, const Operation& second) {
 
 // --- choices
 
+/// The same draws for an execution in each search with its seed, whichever job makes it.
+void Engine::begin_drawing(std::uint64_t execution) {
+  random_ = options_.seed;
+  random_ = draw() + execution;
+}
+
+std::uint64_t Engine::draw() {  // splitmix64
+  std::uint64_t mixed = random_ += 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
 /// Of pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS 2010): priorities are drawn when a
 /// thread begins, and `depth` - 1 times, at steps that are drawn, the thread that would run becomes
 /// the last.
 int Engine::draw_thread(Threads enabled) {
   if (options_.search == Search::random) {
-    for (auto skip = random_() % static_cast<unsigned>(std::popcount(enabled)); skip > 0; --skip) {
+    for (auto skip = draw() % static_cast<unsigned>(std::popcount(enabled)); skip > 0; --skip) {
       enabled &= enabled - 1;
     }
     return first_of(enabled);
@@ -155,7 +169,7 @@ int Engine::choose(int count) {
     node.chosen = replayed();
     if (node.chosen >= count) fail("the trace is not of this test");
   } else if (options_.search != Search::exhaustive) {
-    node.chosen = static_cast<std::uint8_t>(random_() % static_cast<unsigned>(count));
+    node.chosen = static_cast<std::uint8_t>(draw() % static_cast<unsigned>(count));
   }
   nodes_.push_back(node);
   ++depth_;
@@ -195,7 +209,7 @@ void Engine::event(const Operation& operation) {
   // A thread that is asleep stays so until something happens on which it depends.
   const Node& node = nodes_[depth_ - 1];
   if (options_.reduction && options_.preemptions < 0) {
-    Threads asleep = (node.sleep | node.done) & ~only(current_);
+    Threads asleep = (node.sleep | node.before) & ~only(current_);
     for (Threads left = asleep; left != 0; left &= left - 1) {
       const int other = first_of(left);
       if (conflict(threads_[other].next, operation)) asleep &= ~only(other);
@@ -265,35 +279,6 @@ void Engine::add_backtrack(Node& node, Index index, int thread) {
   }
 }
 
-/// Whether there is one: the deepest choice that has something left to try takes it.
-bool Engine::next_execution() {
-  while (!nodes_.empty()) {
-    Node& node = nodes_.back();
-    if (node.count != 0) {
-      if (node.chosen + 1 < node.count) {
-        ++node.chosen;
-        return true;
-      }
-    } else {
-      node.done |= only(node.chosen);
-      Threads left = node.backtrack & ~node.done & ~node.sleep;
-      if (options_.preemptions >= 0) {
-        for (Threads each = left; each != 0; each &= each - 1) {
-          const int thread = first_of(each);
-          const int cost = node.preemptions + (node.costs(thread) ? 1 : 0);
-          if (cost > options_.preemptions) left &= ~only(thread);
-        }
-      }
-      if (left != 0) {
-        node.chosen = static_cast<std::uint8_t>(first_of(left));
-        return true;
-      }
-    }
-    nodes_.pop_back();
-  }
-  return false;
-}
-
 // --- executions
 
 void Engine::thread_entry() { engine->run_thread(); }
@@ -356,11 +341,11 @@ void Engine::begin_execution() {
   thread_count_ = 1;
   current_ = 0;
   changes_.clear();
-  for (int i = 1; options_.search == Search::pct && i < options_.depth; ++i) {
-    changes_.push_back(1 + static_cast<int>(random_() % static_cast<unsigned>(longest_)));
+  for (int i = 1; options_.search == Search::pct && length_ != 0 && i < options_.depth; ++i) {
+    changes_.push_back(1 + static_cast<int>(draw() % static_cast<unsigned>(length_)));
   }
   threads_[0].begin();
-  threads_[0].priority = random_();
+  threads_[0].priority = draw();
   threads_[0].body = body_;
   threads_[0].context = make_context(arena_.stack(0), Arena::kStackBytes, thread_entry);
 }
@@ -387,30 +372,53 @@ void Engine::check_the_end() {
   }
 }
 
+/// A body that crashes is abandoned like any other that fails.
+class Crashes {
+ public:
+  Crashes() {
+    static char memory[64 << 10];
+    const stack_t stack{.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
+    sigaltstack(&stack, &stack_);
+    struct sigaction action {};
+    action.sa_handler = [](int signal) {
+      if (is_active()) fail(std::string("crash: ") + strsignal(signal));
+      std::signal(signal, SIG_DFL);
+      (void)raise(signal);
+    };
+    action.sa_flags = SA_ONSTACK | SA_NODEFER;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~Crashes() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    sigaltstack(&stack_, nullptr);
+  }
+  Crashes(const Crashes&) = delete;
+  Crashes& operator=(const Crashes&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  stack_t stack_{};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 Result Engine::run() {
-  begun_ = std::chrono::steady_clock::now();
-  result_.seed = options_.search != Search::exhaustive ? seed_of(options_) : 0;
-  const char* traced = std::getenv("MC_TRACE");
-  replay_ = traced != nullptr ? traced : options_.replay;
-  const bool replays = !replay_.empty();
-  while (result_.executions < options_.executions) {
+  const Crashes crashes;
+  length_ = options_.length;
+  result_.seed = options_.search != Search::exhaustive ? options_.seed : 0;
+  const bool replays = !options_.replay.empty();
+  if (replays) {
+    replay_ = options_.replay;
     run_once();
-    ++result_.executions;
-    result_.pruned += pruned_ ? 1 : 0;
-    result_.depth = std::max(result_.depth, static_cast<int>(depth_));
-    result_.threads = std::max(result_.threads, thread_count_);
-    if (result_.failed || replays) break;
-    if (options_.search != Search::exhaustive) {
-      longest_ = std::max(longest_, steps_);
-      nodes_.clear();
-    } else if (!next_execution()) {
-      result_.complete = true;
-      break;
-    }
-    if (result_.executions % 16 == 0) tell_progress();
+    result_.executions = 1;
+    result_.depth = static_cast<int>(depth_);
+    result_.threads = thread_count_;
+    if (result_.failed) result_.trace = trace();
+  } else {
+    parts_[0].end = options_.executions;
+    resume();
+    search();
   }
   if (result_.failed) {
-    result_.trace = trace();
     log_again();
   } else if (!replays) {
     for (const auto& [name, seen] : sometimes_) {
@@ -419,8 +427,7 @@ Result Engine::run() {
       result_.message = "never: " + name;
     }
   }
-  result_.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  result_.seconds = elapsed_s();
   return result_;
 }
 

@@ -2,13 +2,19 @@
 // tester's own sources.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
+#include <atomic>
+#include <bit>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <map>
-#include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +31,7 @@ namespace mc {
 inline constexpr std::int64_t kClockStep_ns = 10'000;
 
 inline constexpr int kNoThread = -1;
+inline constexpr int kWhole = -1;  // a part that was not split from another
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
 using Threads = std::uint32_t;  // a set: one bit each
@@ -226,23 +233,42 @@ struct Node {
   std::uint8_t count = 0;  ///< 0: of a thread
   Threads enabled = 0;
   Threads backtrack = 0;  ///< to be tried here
-  Threads done = 0;       ///< tried
   Threads sleep = 0;      ///< need not be: what they would do has been done elsewhere
+  Threads before = 0;     ///< nor again under the chosen one: tried before it, or by others
+  Threads done = 0;       ///< tried; of numbers: how many of those that were given away
+  Threads given = 0;      ///< to other parts; of numbers: how many, the last ones
   int previous = kNoThread;
   int preemptions = 0;  ///< up to this choice, without it
 
   [[nodiscard]] bool costs(int thread) const {
     return previous != kNoThread && thread != previous && (enabled & only(previous)) != 0;
   }
+  /// Whether something that was given away is not done.
+  [[nodiscard]] bool is_awaited() const { return count == 0 ? given != 0 : given != done; }
 };
 
-/// What MC_SEED says, or else the options.
-[[nodiscard]] std::uint64_t seed_of(const Options& options);
+/// SIGTERM has come.
+extern volatile std::sig_atomic_t terminated;
+bool write_all(int file, std::string_view text);
+[[nodiscard]] std::string trace_of(std::span<const Node> choices);
+
+/// Of a search: see jobs.cpp.
+struct Part {
+  int parent = kWhole;      ///< that it was split from
+  std::vector<Node> nodes;  ///< the choices of its next execution
+  std::size_t floor = 0;    ///< the first of them that is its own; the others are its parent's
+  std::uint64_t next = 0;   ///< of the executions that are drawn,
+  std::uint64_t end = 0;    ///< up to this one
+  bool ready = true;        ///< there is a next execution
+  std::uint64_t most = 0;   ///< executions, before others have their turn
+  pid_t job = 0;            ///< that makes executions of it
+  int pipe = -1;            ///< from that job
+};
 
 class Engine {
  public:
   Engine(const Options& options, const std::function<void()>& body)
-      : options_(options), body_(body), random_(seed_of(options)) {
+      : options_(options), body_(body) {
     shadow_.assign(Arena::kBytes, 0);
   }
 
@@ -291,12 +317,34 @@ class Engine {
   void run_thread();
   void run_once();
   void begin_execution();
-  bool next_execution();
   void check_the_end();
   void log_again();
   [[nodiscard]] std::string trace() const;
   void tell_progress();
   [[nodiscard]] double share_done() const;
+
+  void search();
+  [[nodiscard]] Threads worth_trying(const Node& node) const;
+  [[nodiscard]] Threads untried(const Node& node) const;
+  bool advance(Part& part) const;
+  bool split(int number);
+  void settle();
+  void run_part(Part& part);
+  [[nodiscard]] std::uint64_t most_at_once() const;
+  void start_jobs();
+  void start_job(int number, Part& part);
+  void wait_for_jobs();
+  static int end_job(Part& part);
+  void save(std::ostream& out, const std::map<int, Part>& parts) const;
+  bool add(std::istream& in, std::map<int, Part>& parts);
+  [[nodiscard]] std::string identity() const;
+  void resume();
+  void keep_checkpoint();
+  void end_checkpoint();
+  [[nodiscard]] double elapsed_s() const {
+    return earlier_s_ +
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
 
   [[nodiscard]] ThreadState& me() { return threads_[current_]; }
   void arrive(Operation operation);
@@ -304,6 +352,8 @@ class Engine {
   [[nodiscard]] int next_thread();
   [[nodiscard]] bool is_enabled(int thread) const;
   int new_node(Threads enabled);
+  void begin_drawing(std::uint64_t execution);
+  [[nodiscard]] std::uint64_t draw();
   [[nodiscard]] int draw_thread(Threads enabled);
   [[nodiscard]] std::uint8_t replayed();
   void event(const Operation& operation);
@@ -355,7 +405,6 @@ class Engine {
 
   const Options options_;
   const std::function<void()>& body_;
-  std::mt19937_64 random_;
   Result result_;
   std::map<std::string, bool> sometimes_;
 
@@ -368,7 +417,10 @@ class Engine {
   bool ended_ = false;  ///< the execution: all threads have finished
   bool pruned_ = false;
   std::vector<int> changes_;  ///< of pct: the steps after which the thread that runs is the last
-  int longest_ = 64;          ///< of pct: steps of an execution
+  int length_ = 0;            ///< of pct: steps of an execution; 0: not known yet
+  std::uint64_t random_ = 0;
+  std::map<int, Part> parts_;  ///< what is left, by the order in which they were split off
+  std::atomic<bool>* job_is_idle_ = nullptr;  ///< the jobs see it, too
   std::string replay_;
   std::size_t replayed_ = 0;
 
@@ -399,8 +451,12 @@ class Engine {
   bool asymmetric_ = false;  ///< a light or heavy fence was passed, in some execution
   std::vector<std::string> log_;
   bool logging_ = false;
+  std::string checkpoint_;  ///< the file; empty: none is kept
+  struct sigaction before_ {};
   double next_progress_s_ = 0;
-  std::chrono::steady_clock::time_point begun_;
+  double next_checkpoint_s_ = 0;
+  double earlier_s_ = 0;  ///< before the search was killed and went on
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 /// The one that runs; null outside of check().

@@ -1,0 +1,205 @@
+// Searches that several processes share, and such that are killed and go on.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "tests/model/program.hpp"
+
+namespace mc::testing {
+namespace {
+
+const Program kReaders{{W(0, 1)}, {W(1, 1)}, {R(0), R(1), R(0)}, {R(1), R(0), R(1)}};
+
+/// Of which many orders matter.
+const Program kOrdered{{W(0, 1, seq_cst), R(1, seq_cst), W(0, 2, seq_cst)},
+                       {W(1, 1, seq_cst), R(0, seq_cst), W(1, 2, seq_cst)},
+                       {Add(0, 2, seq_cst), Add(1, 2, seq_cst), Add(0, 1, seq_cst)},
+                       {R(0, seq_cst), R(1, seq_cst), W(0, 3, seq_cst)}};
+
+void expect_no_process_left() {
+  EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+void expect_same(const Result& one, const Result& other) {
+  EXPECT_FALSE(other.failed) << other.message;
+  EXPECT_EQ(one.complete, other.complete);
+  EXPECT_EQ(one.executions, other.executions);
+  EXPECT_EQ(one.depth, other.depth);
+  EXPECT_EQ(one.threads, other.threads);
+  EXPECT_EQ(one.outcomes, other.outcomes);
+  expect_no_process_left();
+}
+
+Result with_jobs(Options options, int jobs) {
+  options.jobs = jobs;
+  return outcomes_of(kReaders, options, true);
+}
+
+TEST(Jobs, make_the_executions_of_one_under_a_bound_by_brute_force_and_drawn) {
+  for (const Options& options : {
+           Options{.preemptions = 2, .stale = 1},
+           Options{.preemptions = 1, .stale = 0, .reduction = false},
+           Options{.search = Search::random, .executions = 3'000},
+           Options{.search = Search::pct, .executions = 3'000},
+       }) {
+    const Result alone = with_jobs(options, 1);
+    for (const int jobs : {2, 5}) expect_same(alone, with_jobs(options, jobs));
+  }
+}
+
+TEST(Jobs, find_the_outcomes_of_one_without_a_bound) {
+  const Result alone = outcomes_of(kOrdered, {}, true);
+  const Result together = outcomes_of(kOrdered, {.jobs = 3}, true);
+  EXPECT_TRUE(together.complete);
+  EXPECT_EQ(alone.outcomes, together.outcomes);
+}
+
+TEST(Jobs, make_no_more_executions_than_asked_for) {
+  EXPECT_EQ(with_jobs({.preemptions = 2, .executions = 1'001}, 2).executions, 1'001U);
+}
+
+TEST(Jobs, tell_a_failure_that_one_has_found_and_end) {
+  const auto body = [] {
+    const int number = choose(200);
+    Atomic<int> x{0};
+    Thread one([&] { x.store(1, relaxed); });
+    Thread two([&] { x.store(2, relaxed); });
+    require(number != 150 || x.load(relaxed) != 2, "another number");
+    one.join();
+    two.join();
+    sometimes("never seen", false);
+  };
+  const Result found = check({.preemptions = 3, .jobs = 2}, body);
+  expect_no_process_left();
+  ASSERT_TRUE(found.failed);
+  EXPECT_FALSE(found.complete);
+  EXPECT_NE(found.message.find("another number"), std::string::npos) << found.message;
+  EXPECT_NE(found.events.find("jobs_test.cpp:"), std::string::npos) << found.events;
+  EXPECT_EQ(check({.replay = found.trace}, body).message, found.message);
+}
+
+TEST(Jobs, that_are_killed_are_told_with_the_prefix_they_were_at) {
+  const Result found = check({.jobs = 2}, [] {
+    if (choose(2) == 1 && choose(100) == 70) (void)raise(SIGKILL);
+    for (int i = 0; i < 4; ++i) (void)choose(4);
+  });
+  expect_no_process_left();
+  ASSERT_TRUE(found.failed);
+  EXPECT_NE(found.message.find("Killed, in one of the executions whose traces begin with \"01"),
+            std::string::npos)
+      << found.message;
+}
+
+TEST(Jobs, all_see_what_happens_sometimes) {
+  const auto body = [] {
+    const int number = choose(250);
+    for (int i = 0; i < 4; ++i) (void)choose(3);
+    sometimes("the last", number == 249);
+    sometimes("more than there are", number == 250);
+  };
+  const Result result = check({.jobs = 2}, body);
+  EXPECT_EQ(result.executions, 250U * 81U);
+  EXPECT_EQ(result.message, "never: more than there are");
+}
+
+class Checkpoint : public ::testing::Test {
+ protected:
+  Checkpoint() { setenv("MC_CHECKPOINT", folder_.c_str(), 1); }
+  ~Checkpoint() override {
+    unsetenv("MC_CHECKPOINT");
+    std::filesystem::remove_all(folder_);
+  }
+
+  [[nodiscard]] std::string file(const Options& options) const {
+    return folder_ + '/' + options.name;
+  }
+
+  /// Runs it in a process, which is sent the signal when it has written a checkpoint.
+  void begin(const Program& program, const Options& options, int signal) {
+    const pid_t process = fork();
+    if (process == 0) {
+      (void)outcomes_of(program, options, true);
+      _exit(1);
+    }
+    int status = 0;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ASSERT_EQ(waitpid(process, &status, WNOHANG), 0) << "the program is too small";
+    } while (!std::filesystem::exists(file(options)));
+    if (signal == SIGTERM) std::filesystem::remove(file(options));  // it writes another
+    kill(process, signal);
+    waitpid(process, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_EQ(WTERMSIG(status), signal);
+    ASSERT_TRUE(std::filesystem::exists(file(options)));
+  }
+
+  void kill_and_go_on(const Program& program, Options options, int signal) {
+    options.name = "searched";
+    const Result whole = outcomes_of(program, options, true);
+    options.name += std::to_string(++searches_);  // else it is the second of its name
+    begin(program, options, signal);
+    expect_same(whole, outcomes_of(program, options, true));
+    EXPECT_FALSE(std::filesystem::exists(file(options)));
+  }
+
+  std::string folder_ = ::testing::TempDir() + "checkpoints." + std::to_string(getpid());
+  inline static int searches_ = 0;
+};
+
+const Options kBounded{.preemptions = 4, .stale = 1};
+
+TEST_F(Checkpoint, a_killed_search_makes_the_executions_that_are_left) {
+  kill_and_go_on(kReaders, kBounded, SIGKILL);
+  kill_and_go_on(kOrdered, {}, SIGKILL);
+  kill_and_go_on(kReaders, {.search = Search::random, .executions = 50'000}, SIGKILL);
+}
+
+TEST_F(Checkpoint, is_of_all_jobs) {
+  Options shared = kBounded;
+  shared.jobs = 3;
+  kill_and_go_on(kReaders, shared, SIGKILL);
+}
+
+TEST_F(Checkpoint, is_written_when_the_search_is_asked_to_end) {
+  kill_and_go_on(kReaders, kBounded, SIGTERM);
+}
+
+TEST_F(Checkpoint, that_does_not_fit_is_refused) {
+  Options options = kBounded;
+  options.name = "other";
+  begin(kReaders, options, SIGKILL);
+  const std::string text = (std::ostringstream() << std::ifstream(file(options)).rdbuf()).str();
+  const auto refused = [&](const char* name, const std::string& content, const std::string& why) {
+    Options other = kBounded;
+    other.name = name;
+    other.stale = 2;
+    std::ofstream(file(other)) << content;
+    const Result result = outcomes_of(kReaders, other);
+    EXPECT_EQ(result.message, file(other) + why + "; remove it to begin anew");
+    EXPECT_EQ(result.executions, 0U);
+    EXPECT_TRUE(std::filesystem::exists(file(other)));
+  };
+  refused("other", text, " is of another model, other options or another build");
+  refused("another", text, " is of another model, other options or another build");
+  refused("short", text.substr(0, text.size() / 2), " is damaged");
+  std::string flipped = text;
+  flipped[flipped.size() / 2] ^= 1;
+  refused("flipped", flipped, " is damaged");
+  refused("strange", "something else\n", " is not a checkpoint of a search");
+}
+
+}  // namespace
+}  // namespace mc::testing
