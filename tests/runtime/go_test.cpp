@@ -190,6 +190,27 @@ TEST(Go, two_tasks_that_wake_each_other_have_one_slice_of_time_together) {
   EXPECT_TRUE(stop.load());
 }
 
+/// Its successor is always the next in line.
+Task<> respawn_until_set(std::atomic<bool>* flag) {
+  if (!flag->load()) spawn(respawn_until_set(flag)).detach();
+  co_return;
+}
+
+TEST(Go, looks_at_the_global_queue_do_not_prolong_the_slice_of_tasks_that_succeed_one_another) {
+  std::atomic<bool> ran{false};
+  Runtime runtime = go(1);
+  // Goes to the global queue at each turn, which is never empty for long.
+  runtime.spawn(yield_forever()).detach();
+  runtime
+      .spawn([](std::atomic<bool>* flag) -> Task<> {
+        spawn(set(flag)).detach();
+        spawn(respawn_until_set(flag)).detach();  // displaces set() into the local queue
+        co_return;
+      }(&ran))
+      .detach();
+  EXPECT_TRUE(eventually([&] { return ran.load(); }));
+}
+
 TEST(BlockInPlace, is_a_plain_call_where_no_worker_can_be_handed_on) {
   EXPECT_EQ(block_in_place([] { return 1; }), 1);
   for (const SchedulerInfo& row : schedulers()) {

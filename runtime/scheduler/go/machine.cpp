@@ -61,11 +61,13 @@ task::Header* Machine::find_task() noexcept {
   if (++own.ticks >= go_.options().injector_interval) {
     own.ticks = 0;
     if (make_room_for_returning()) return nullptr;
+    // Not in a new slice: tasks that are next in line one after the other would have a new one at
+    // every such look, and the local queue would wait for as long as the global one is not empty.
     if (task::Header* task = take_global(1)) return task;
   }
   if (task::Header* task = next_of_queue()) return task;
   if (make_room_for_returning()) return nullptr;
-  if (task::Header* task = take_global(kGlobalBatch)) return task;
+  if (task::Header* task = take_global(kGlobalBatch)) return in_new_slice(task);
   // Here Go looks at its network poller.
   return search();
 }
@@ -119,7 +121,7 @@ task::Header* Machine::take_global(std::size_t limit) noexcept {
     // searcher looks again when it stops searching.
     if (!searching_) go_.notify_from(own);
   }
-  return in_new_slice(batch[0]);
+  return batch[0];
 }
 
 task::Header* Machine::search() noexcept {
