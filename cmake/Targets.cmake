@@ -7,9 +7,11 @@
 #   LTO   takes part in link-time optimisation: for what runs while the clock does
 #   COLD  neither runs then nor has threads in it, and so is hardly optimised in Release builds,
 #         and not at all in Debug builds, whatever their flags: to optimise CLI11 and nlohmann_json
-#         takes minutes. With CMAKE_UNITY_BUILD several of its sources are compiled as one, for the
-#         same reason; so names in anonymous namespaces are unique in it, and TASKBENCH_LINK_ORDER
-#         leaves its sources where they are: others would come to be compiled as one
+#         takes minutes. With TASKBENCH_LINK_ORDER and CMAKE_UNITY_BUILD its sources stay where they
+#         are: others would come to be compiled as one
+#
+# With CMAKE_UNITY_BUILD several sources of what is COLD are compiled as one, and in Debug builds,
+# which nobody measures, of everything: so names in anonymous namespaces are unique in a target.
 function(taskbench_target target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LTO;COLD" "" "")
   if(TASKBENCH_LINK_ORDER AND NOT (arg_COLD AND CMAKE_UNITY_BUILD))
@@ -33,7 +35,7 @@ function(taskbench_target target)
   endif()
   if(arg_COLD)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0> $<$<CONFIG:Release>:-O1>)
-  else()
+  elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
   # A loop of a few nanoseconds is faster or slower by how it lies on the lines that instructions

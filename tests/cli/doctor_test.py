@@ -88,11 +88,38 @@ class Report(Doctor):
 
 
 class Findings(Doctor):
-    """Those that a test can bring about."""
+    """Those that a test can bring about, all at once: nobody, with one CPU, and hardly a tool."""
+
+    here = None
+
+    def report(self):
+        Findings.here = Findings.here or self.made()
+        return Findings.here
+
+    def made(self):
+        fake = self.folder / "bin"
+        for name, body in (("gnuplot", "echo gnuplot 5.4"), ("perf", "echo no kernel >&2; exit 2")):
+            put_on_path(fake, name, f"#!/bin/sh\n{body}\n")
+        options = self.as_nobody()
+        become_nobody = options.pop("preexec_fn")
+        one = {min(os.sched_getaffinity(0))}
+
+        def preexec():
+            os.sched_setaffinity(0, one)
+            become_nobody()
+
+        self.folder.chmod(0o777)
+        result = self.doctor("--quiet --json doctor.json", preexec_fn=preexec,
+                             env={"PATH": str(fake)}, **options)
+        return self.load("doctor.json"), result
+
+    def test_quiet_prints_nothing_and_still_writes(self):
+        report, result = self.report()
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+        self.assertEqual(report["disturbed"], result.returncode == 4)
 
     def test_one_cpu(self):
-        one = {min(os.sched_getaffinity(0))}
-        report, _ = self.report(preexec_fn=lambda: os.sched_setaffinity(0, one))
+        report, _ = self.report()
         row = self.finding(report, "affinity")
         self.assertEqual(row["severity"], "moderate")
         self.assertIn("1 CPU", row["found"])
@@ -101,18 +128,14 @@ class Findings(Doctor):
         self.assertGreaterEqual(wake_up["samples"], 100)
 
     def test_counters_are_tried_and_not_inferred(self):
-        row = self.finding(self.report(**self.as_nobody())[0], "counters")
         self.assertRegex(
-            row["found"],
+            self.finding(self.report()[0], "counters")["found"],
             r"^(hardware and software events( can be counted$| of user code only)"
             r"|no hardware counters here \([A-Z][^)]*\): software events"
             r"|perf_event_open: [A-Z].*: (nothing may be|no counter can be|this kernel))")
 
     def test_tools_that_are_missing_or_do_not_work_are_named_with_their_packages(self):
-        fake = self.folder / "bin"
-        for name, body in (("gnuplot", "echo gnuplot 5.4"), ("perf", "echo no kernel >&2; exit 2")):
-            put_on_path(fake, name, f"#!/bin/sh\n{body}\n")
-        row = self.finding(self.report(env={"PATH": str(fake)})[0], "tools")
+        row = self.finding(self.report()[0], "tools")
         self.assertEqual(row["severity"], "minor")
         self.assertIn("perf exited with status 2: no kernel", row["found"])
         self.assertIn("valgrind is not installed", row["found"])
@@ -121,11 +144,6 @@ class Findings(Doctor):
 
 
 class Output(Doctor):
-    def test_quiet_prints_nothing_and_still_writes(self):
-        result = self.doctor("--quiet --json doctor.json")
-        self.assertEqual((result.stdout, result.stderr), ("", ""))
-        self.assertEqual(self.load("doctor.json")["disturbed"], result.returncode == 4)
-
     def test_table_fits_80_columns_but_for_commands_and_has_no_colours_in_a_pipe(self):
         result = self.doctor("--json doctor.json", env={"COLUMNS": "80", "TERM": "xterm"})
         self.assertEqual(self.load("doctor.json")["taskbench_doctor"], 1)

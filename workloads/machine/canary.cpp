@@ -1,10 +1,7 @@
 #include "workloads/machine/canary.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +21,7 @@
 
 #include "workloads/machine/build_info.hpp"
 #include "workloads/machine/cpu_affinity.hpp"
+#include "workloads/machine/futex.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -37,8 +35,8 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kLines = kBufferBytes / kLineBytes;
 constexpr int kWalkSteps = 16'000;
 constexpr int kRoundTrips = 400;
-constexpr int kBatch = 100;  // handovers there and back
-constexpr int kBatches = 60;
+constexpr int kHandovers = 100;  // there and back, in a batch
+constexpr int kHandoverBatches = 60;
 constexpr std::size_t kMaxLanes = 16;
 constexpr double kGiveUp_ns = 5e7;  // of a round whose partner does not get a CPU
 
@@ -106,11 +104,6 @@ double time_walk(Buffer& buffer, std::uint32_t& place) {
   return ns_since(start);
 }
 
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
-  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr,
-                   nullptr, 0);
-}
-
 /// Sleeps until it is `turn`'s turn. No spinning before: the sleep is what is timed.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t turn) {
   std::uint32_t now = 0;
@@ -162,9 +155,9 @@ double time_handovers(Pair& pair) {
   const Clock::time_point start = Clock::now();
   double least_ns = std::numeric_limits<double>::infinity();
   std::uint32_t turn = 0;
-  for (int batch = 0; batch < kBatches; ++batch) {
+  for (int batch = 0; batch < kHandoverBatches; ++batch) {
     const Clock::time_point begun = Clock::now();
-    for (int i = 0; i < kBatch; ++i) {
+    for (int i = 0; i < kHandovers; ++i) {
       pair.word.store(++turn, std::memory_order_release);  // pairs with the acquire in spin_for
       spin_for(pair, ++turn);
     }
@@ -172,11 +165,11 @@ double time_handovers(Pair& pair) {
     if (ns_since(start) > kGiveUp_ns) break;
   }
   pair.ended.store(true, std::memory_order_relaxed);
-  return least_ns * kBatches;
+  return least_ns * kHandoverBatches;
 }
 
 void answer_handovers(Pair& pair) {
-  for (std::uint32_t i = 0; i < kBatch * kBatches; ++i) {
+  for (std::uint32_t i = 0; i < kHandovers * kHandoverBatches; ++i) {
     spin_for(pair, 2 * i + 1);
     if (pair.ended.load(std::memory_order_relaxed)) return;
     pair.word.store(2 * i + 2, std::memory_order_release);  // pairs with the acquire in spin_for

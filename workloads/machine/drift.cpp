@@ -19,6 +19,8 @@
 namespace taskbench::workloads::measure {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 namespace fs = std::filesystem;
 using reports::model::Drift;
 using reports::model::Fact;
@@ -102,7 +104,6 @@ double thread_cpu_s() {
 /// Until the governor has seen that there is work. On a busy machine, where nothing is needed to
 /// wake a CPU up, not for as much CPU time.
 void keep_this_cpu_busy() {
-  using Clock = std::chrono::steady_clock;
   const double until_s = thread_cpu_s() + kBusy_s;
   const auto deadline = Clock::now() + std::chrono::duration<double>(2 * kBusy_s);
   while (thread_cpu_s() < until_s && Clock::now() < deadline) {

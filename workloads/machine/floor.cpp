@@ -1,12 +1,9 @@
 #include "workloads/machine/floor.hpp"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -22,6 +19,7 @@
 #include <utility>
 
 #include "workloads/machine/cpu_affinity.hpp"
+#include "workloads/machine/futex.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -108,11 +106,6 @@ Samples timer_jitter(const std::stop_token& stop) {
                       static_cast<double>(now.tv_nsec - until.tv_nsec));
   }
   return samples;
-}
-
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
-  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr,
-                   nullptr, 0);
 }
 
 /// A thread that sleeps, and notes when it wakes. The other thread's calls are in turn: wait until
