@@ -1,11 +1,13 @@
 // What the tester must find, and say: each kind of error, planted.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/model/mc/check.hpp"
 #include "tests/model/mc/primitives.hpp"
+#include "tests/model/mc/vector_clock.hpp"
 
 namespace mc::testing {
 namespace {
@@ -88,6 +90,25 @@ TEST(Races, none_through_a_mutex_a_join_or_a_released_flag) {
   });
 }
 
+TEST(Races, of_the_maker_of_an_atomic_with_a_user_of_it) {
+  fails("data race: an atomic is used that another thread is only making", [] {
+    Atomic<Atomic<int>*> place{nullptr};
+    Thread other([&] { place.store(new Atomic<int>{0}, relaxed); });
+    if (Atomic<int>* const made = place.load(relaxed)) (void)made->load(relaxed);
+    other.join();
+    delete place.load(relaxed);
+  });
+}
+
+TEST(Races, of_a_writer_with_who_frees) {
+  fails("data race: thread 0 frees what thread 1 writes", [] {
+    auto* cell = new Cell<int>{0};
+    Thread other([=] { cell->set(1); });
+    delete cell;
+    other.join();
+  });
+}
+
 struct Counted {
   Atomic<int> references{2};
   Atomic<int> uses{0};
@@ -137,6 +158,27 @@ TEST(Memory, used_after_it_was_freed) {
   });
 }
 
+TEST(Memory, of_a_cell_used_after_it_was_freed) {
+  fails("use after free: a cell", [] {
+    auto* cell = new Cell<int>{0};
+    Cell<int>* volatile left = cell;
+    delete cell;
+    (void)left->get();
+  });
+}
+
+TEST(Memory, that_nobody_allocated_or_nobody_has) {
+  fails("freed memory that was not allocated", [] {
+    char* const memory = static_cast<char*>(operator new(8));
+    void* volatile inside = memory + 1;
+    operator delete(inside);
+  });
+  fails("out of memory", [] {
+    void* volatile memory = operator new(5 << 20);
+    (void)memory;
+  });
+}
+
 TEST(Memory, of_an_execution_that_was_given_up_is_forgotten) {
   holds([] {
     std::vector<std::string> texts;
@@ -161,6 +203,39 @@ TEST(Waiting, two_locks_in_two_orders) {
       const Guard first(a);
       const Guard second(b);
     }
+    other.join();
+  });
+}
+
+TEST(Waiting, for_oneself_or_nobody) {
+  fails("locks a mutex that it holds", [] {
+    Mutex mutex;
+    mutex.lock();
+    mutex.lock();
+  });
+  fails("unlocks a mutex that it does not hold", [] {
+    Mutex mutex;
+    mutex.unlock();
+  });
+}
+
+TEST(Waiting, is_not_done_by_who_only_tries_to_lock) {
+  holds([] {
+    Mutex mutex;
+    Cell<int> guarded{0};
+    Atomic<int> x{0};
+    Thread other([&] {
+      const Guard guard(mutex);
+      x.store(1, relaxed);
+      guarded.set(1);
+    });
+    const bool taken = mutex.try_lock();
+    if (taken) {
+      (void)guarded.get();
+      mutex.unlock();
+    }
+    sometimes("taken", taken);
+    sometimes("held by another", !taken);
     other.join();
   });
 }
@@ -235,6 +310,34 @@ TEST(Waiting, notify_one_wakes_each_waiter_in_some_execution) {
   });
 }
 
+TEST(Waiting, notify_all_wakes_all) {
+  holds([] {
+    Mutex mutex;
+    Condition condition;
+    bool ready = false;
+    const auto wait = [&] {
+      const Guard guard(mutex);
+      while (!ready) condition.wait(mutex);
+    };
+    Thread one(wait);
+    Thread two(wait);
+    {
+      const Guard guard(mutex);
+      ready = true;
+    }
+    condition.notify_all();
+    one.join();
+    two.join();
+  });
+}
+
+TEST(Waiting, does_not_time_out_unless_asked_for) {
+  fails("deadlock", [] {
+    Atomic<std::uint32_t> word{0};
+    (void)futex_wait(&word, 0, 0, true);
+  });
+}
+
 TEST(Waiting, a_timeout_races_a_notification) {
   Options options;
   options.timeouts = true;
@@ -265,6 +368,37 @@ TEST(Waiting, spurious_wake_ups_are_tried_as_often_as_asked_for) {
     waker.join();
   };
   fails("not so: woken only", body, {.spurious = 1});
+  fails("not so: notified",
+        [] {
+          Mutex mutex;
+          Condition condition;
+          bool ready = false;
+          Thread waker([&] {
+            const Guard guard(mutex);
+            ready = true;
+            condition.notify_one();
+          });
+          {
+            const Guard guard(mutex);
+            if (!ready) condition.wait(mutex);
+            require(ready, "notified");
+          }
+          waker.join();
+        },
+        {.spurious = 1});
+  holds(
+      [] {
+        Atomic<std::uint32_t> word{0};
+        Thread waker([&] {
+          word.store(1, release);
+          futex_wake(&word);
+        });
+        int wake_ups = 0;
+        for (; word.load(acquire) == 0; ++wake_ups) (void)futex_wait(&word, 0, 0, false);
+        require(wake_ups <= 2, "one that was asked for, one for no reason");
+        waker.join();
+      },
+      {.spurious = 1});
 }
 
 TEST(Assertions, say_what_did_not_hold_and_where) {
@@ -286,16 +420,28 @@ TEST(Threads, that_are_not_joined) {
   fails("destroyed that was not joined", [] { const Thread other([] {}); });
 }
 
+TEST(Threads, that_are_too_many_or_end_by_an_exception) {
+  fails("more threads than the tester has", [] {
+    std::vector<Thread> threads;
+    for (int i = 0; i < kMaxThreads; ++i) threads.emplace_back([] {});
+  });
+  fails("an exception left a thread: lost", [] { throw std::runtime_error("lost"); });
+}
+
 TEST(Threads, have_variables_of_their_own) {
   holds([] {
     static const int key = 0;
+    static int destroyed;
+    destroyed = 0;
     const auto count = [] {
-      return ++*static_cast<int*>(of_this_thread(&key, sizeof(int), alignof(int), [](void*) {}));
+      return ++*static_cast<int*>(
+          of_this_thread(&key, sizeof(int), alignof(int), [](void*) { ++destroyed; }));
     };
     require(count() == 1, "zero at first");
     Thread other([&] { require(count() == 1, "its own"); });
     require(count() == 2, "kept");
     other.join();
+    require(destroyed == 1, "gone with its thread");
   });
 }
 

@@ -187,6 +187,31 @@ TEST(Seeds, give_the_same_search_again_and_others_another) {
   }
 }
 
+/// How often, in 4000 executions by priorities, an increment is lost though none is read late.
+int lost_by_priorities(int length) {
+  int lost = 0;
+  const Result result = check(
+      {.search = Search::pct, .executions = 4'000, .depth = 2, .length = length, .stale = 0}, [&] {
+        Atomic<int> count{0};
+        const auto increment = [&] { count.store(count.load(relaxed) + 1, relaxed); };
+        Thread one(increment);
+        Thread two(increment);
+        one.join();
+        two.join();
+        lost += count.load(relaxed) == 1 ? 1 : 0;
+      });
+  EXPECT_FALSE(result.failed) << result.message;
+  return lost;
+}
+
+TEST(Priorities, find_what_takes_two_orderings_as_often_as_they_promise) {
+  constexpr int kThreads = 3;
+  constexpr int kSteps = 14;  // at most: three begin, two are spawned and joined, five accesses
+  EXPECT_GE(lost_by_priorities(kSteps), 4'000 / kThreads / kSteps);
+  EXPECT_GE(lost_by_priorities(0), 4'000 / kThreads / kSteps) << "the length is measured";
+  EXPECT_EQ(lost_by_priorities(1), 0) << "the change comes before the threads";
+}
+
 /// Executions, and those among them that were given up.
 using Counts = std::pair<std::uint64_t, std::uint64_t>;
 

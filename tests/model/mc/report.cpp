@@ -92,19 +92,30 @@ void Engine::log(const Operation& operation, const std::string& what) {
 
 // --- progress
 
-/// How much of the tree is done, if the rest is as what was seen: the share of each choice is
-/// divided equally among what is to be tried there.
+/// How much of the tree is done, if the rest is as what was seen. The share of each choice is
+/// divided among what is to be tried there: equally, but an alternative that takes one of b
+/// preemptions left has about b/n of what one has that takes none, when n choices are to come.
 double Engine::share_done() const {
   double done = 0;
   for (const auto& [number, part] : parts_) {
     double share = 1;
     for (std::size_t i = 0; i < part.nodes.size(); ++i) {
       const Node& node = part.nodes[i];
-      const auto count_of = [](Threads set) { return std::popcount(set); };
-      const int all = node.count != 0 ? node.count : count_of(worth_trying(node));
-      const int past = node.count != 0 ? node.chosen + int(node.done) : count_of(node.done);
+      const auto weight_of = [&](Threads threads) {
+        double weight = 0;
+        for (; threads != 0; threads &= threads - 1) {
+          const double less = double(options_.preemptions - node.preemptions) /
+                              double(std::max(result_.depth, int(i) + 1) - int(i));
+          const bool takes_one = options_.preemptions >= 0 && node.costs(first_of(threads));
+          weight += takes_one ? std::min(less, 1.0) : 1;
+        }
+        return weight;
+      };
+      const bool of_threads = node.count == 0;
+      const double all = of_threads ? weight_of(worth_trying(node)) : node.count;
+      const double past = of_threads ? weight_of(node.done) : node.chosen + node.done;
       if (i >= part.floor) done += share * past / all;
-      share /= all;
+      share *= (of_threads ? weight_of(only(node.chosen)) : 1) / all;
     }
   }
   return done;
