@@ -39,6 +39,7 @@ struct CommandEntry {
 [[nodiscard]] std::unique_ptr<Command> gate_command();
 [[nodiscard]] std::unique_ptr<Command> calibrate_command();
 [[nodiscard]] std::unique_ptr<Command> compare_command();
+[[nodiscard]] std::unique_ptr<Command> ladder_command();
 [[nodiscard]] std::unique_ptr<Command> report_command();
 [[nodiscard]] std::unique_ptr<Command> doctor_command();
 [[nodiscard]] std::unique_ptr<Command> profile_command();

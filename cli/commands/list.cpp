@@ -64,6 +64,18 @@ Listing list_schedulers() {
   return list;
 }
 
+Listing list_rungs() {
+  Listing list{{{"RUNG", "WHAT IT IS"}}};
+  for (const auto& [scheduler, step, is_ours] : measure::ladder()) {
+    list.rows.push_back({std::string(scheduler->name), std::string(scheduler->summary)});
+    list.json.push_back({{"name", scheduler->name},
+                         {"step", step},
+                         {"summary", scheduler->summary},
+                         {"ours", is_ours}});
+  }
+  return list;
+}
+
 Listing list_parameters() {
   Listing list{{{"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"}}};
   for (const auto& workload : workloads::all()) {
@@ -79,16 +91,17 @@ Listing list_parameters() {
   return list;
 }
 
-constexpr std::array<ListTopic, 3> kTopics{{
+constexpr std::array<ListTopic, 4> kTopics{{
     {"workloads", list_workloads},
     {"schedulers", list_schedulers},
+    {"rungs", list_rungs},
     {"parameters", list_parameters},
 }};
 
 class ListCommand final : public Command {
   void declare(Options& options) override {
     options.describe(
-        "List the workloads, the schedulers and the parameters.\n\n"
+        "List the workloads, the schedulers, the rungs and the parameters.\n\n"
         "Parameters are listed with their defaults and ranges; `taskbench run --param` sets them.",
         "Examples:\n"
         "  taskbench list\n"
@@ -96,8 +109,8 @@ class ListCommand final : public Command {
         "  taskbench list workloads --format json");
     options
         .value("TOPIC", topic_, "TOPIC", Choice<ListTopic>{"topic", kTopics},
-               "workloads, schedulers or parameters.")
-        ->default_str("all three")
+               "workloads, schedulers, rungs or parameters.")
+        ->default_str("all four")
         ->expected(0, 1);
     declare_form(options, form_);
   }

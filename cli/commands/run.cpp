@@ -123,10 +123,10 @@ class RunCommand final : public Command {
                "What to run; `taskbench list` shows them.")
         ->default_str("all");
     const auto schedulers = measure::schedulers();
-    options.value(
-        "--scheduler", arguments_.schedulers, "NAME[,NAME...]",
-        Choices<measure::Scheduler>{"scheduler", schedulers},
-        fmt::format("Schedulers to run them on: {}.", fmt::join(row_names(schedulers), ", ")));
+    options.value("--scheduler", arguments_.schedulers, "NAME[,NAME...]",
+                  Choices<measure::Scheduler>{"scheduler", measure::schedulers_and_rungs()},
+                  fmt::format("Schedulers to run them on: {}; or rungs of `taskbench ladder`.",
+                              fmt::join(row_names(schedulers), ", ")));
     options
         .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, kMaxWorkers},
                fmt::format("Worker counts, each up to {}, and up to {} in all cases together. A "

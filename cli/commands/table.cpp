@@ -35,13 +35,14 @@ constexpr std::array<CommandEntry, 6> kBaselineCommands{{
     {"rm", baseline_rm_command},
 }};
 
-constexpr std::array<CommandEntry, 13> kAllCommands{{
+constexpr std::array<CommandEntry, 14> kAllCommands{{
     {"run", run_command},
     {"ab", ab_command},
     {"gate", gate_command},
     {"baseline", baseline_command, kBaselineCommands},
     {"calibrate", calibrate_command},
     {"compare", compare_command},
+    {"ladder", ladder_command},
     {"report", report_command},
     {"doctor", doctor_command},
     {"profile", profile_command},

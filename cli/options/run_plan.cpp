@@ -346,9 +346,11 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
                 AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                 fmt::format("What to {}; `taskbench list` shows them.", verb));
   const auto schedulers = measure::schedulers();
-  options.value("--scheduler", arguments.schedulers, "NAME",
-                Choices<Scheduler>{"scheduler", schedulers, OptionValues::Kind::one_of},
-                fmt::format("Scheduler to run it on: {}.", fmt::join(row_names(schedulers), ", ")));
+  options.value(
+      "--scheduler", arguments.schedulers, "NAME",
+      Choices<Scheduler>{"scheduler", measure::schedulers_and_rungs(), OptionValues::Kind::one_of},
+      fmt::format("Scheduler to run it on: {}; or a rung of `taskbench ladder`.",
+                  fmt::join(row_names(schedulers), ", ")));
   options
       .value("--workers", arguments.workers, "N", Numbers{1, kMaxWorkers},
              fmt::format("Workers, up to {}.", kMaxWorkers))

@@ -8,6 +8,7 @@
 #include "reports/verdict/baseline.hpp"
 #include "reports/verdict/file_columns.hpp"
 #include "reports/verdict/files.hpp"
+#include "reports/verdict/ladder.hpp"
 
 namespace taskbench::reports::json {
 
@@ -25,5 +26,8 @@ namespace taskbench::reports::json {
 
 /// Of `taskbench doctor`: docs/schema/doctor-v1.schema.json.
 [[nodiscard]] std::string to_json(const model::DoctorReport& report);
+
+/// Of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
+[[nodiscard]] std::string to_json(const model::Ladder& ladder);
 
 }  // namespace taskbench::reports::json

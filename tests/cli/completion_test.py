@@ -55,10 +55,11 @@ class Bash(Completion):
 
     def test_words_and_what_is_offered_for_the_last(self):
         commands = (
-            "run ab gate baseline calibrate compare report doctor profile trace list completion "
-            "help")
+            "run ab gate baseline calibrate compare ladder report doctor profile trace list "
+            "completion help")
         workloads = " ".join(self.workload_names())
-        schedulers = " ".join(row["name"] for row in self.listed("schedulers"))
+        rungs = [row["name"] for row in self.listed("rungs") if row["name"].startswith("ladder_")]
+        schedulers = " ".join([row["name"] for row in self.listed("schedulers")] + rungs)
         parameters = " ".join(
             f"{row['workload']}.{row['name']}=" for row in self.listed("parameters"))
         self.write("old")
@@ -68,7 +69,7 @@ class Bash(Completion):
             ("run ping_pong --repe", "--repetitions"),
             ("run _", workloads),
             ("run ping_pong ch", "chained_spawn"),
-            ("list _", "workloads schedulers parameters"),
+            ("list _", "workloads schedulers rungs parameters"),
             ("completion f", "fish"),
             ("help pro", "profile"),
             ("baseline _", "save compare list show promote rm"),

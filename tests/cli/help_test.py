@@ -10,7 +10,7 @@ from pathlib import Path
 from taskbench_command import BINARY, CommandTest, environment, main
 
 COMMANDS = (
-    "run", "ab", "gate", "baseline", "calibrate", "compare", "report",
+    "run", "ab", "gate", "baseline", "calibrate", "compare", "ladder", "report",
     "doctor", "profile", "trace", "list", "completion", "help",
 )
 PROSE = Path(__file__).resolve().parents[2] / "docs" / "man" / "taskbench.h2m"

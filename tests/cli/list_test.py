@@ -52,12 +52,12 @@ class List(CommandTest):
 
     def test_without_a_topic_everything(self):
         text = self.taskbench("list").stdout
-        for title in ("WORKLOAD", "SCHEDULER", "PARAMETER"):
+        for title in ("WORKLOAD", "SCHEDULER", "RUNG", "PARAMETER"):
             self.assertIn(title, text)
         for line in text.splitlines():
             self.assertEqual(line, line.rstrip())
         everything = json.loads(self.taskbench("list", "--format", "json").stdout)
-        self.assertEqual(set(everything), {"workloads", "schedulers", "parameters"})
+        self.assertEqual(set(everything), {"workloads", "schedulers", "rungs", "parameters"})
 
 
 if __name__ == "__main__":

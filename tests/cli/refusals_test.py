@@ -40,8 +40,8 @@ class Names(CommandTest):
             "list workload": "did you mean 'workloads'?",
             "completion bsah": "unknown shell 'bsah'; did you mean 'bash'?",
             "rnu": "unknown command 'rnu'; did you mean 'run'?",
-            "frobnicate": "there are run, ab, gate, baseline, calibrate, compare, report, doctor, "
-                          "profile, trace, list, completion, help",
+            "frobnicate": "there are run, ab, gate, baseline, calibrate, compare, ladder, report, "
+                          "doctor, profile, trace, list, completion, help",
             "run --wrokers 2": "'--wrokers'; did you mean '--workers'?",
             "run --jsonflat=x": "'--jsonflat'; did you mean '--json-flat'?",
             "--verison": "unknown option '--verison'; did you mean '--version'?",

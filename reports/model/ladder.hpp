@@ -1,0 +1,57 @@
+// What `taskbench ladder` measured: a workload on schedulers that have one step more each. Plain
+// values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/machine_key.hpp"
+
+namespace taskbench::reports::model {
+
+/// Version of the file. Raised when a reader of the old version would misread the new one.
+inline constexpr int kLadderVersion = 1;
+
+struct LadderRung {
+  std::string scheduler;
+  std::string step;      ///< what it has that the one before lacks
+  bool is_ours = false;  ///< not one of the document's
+};
+
+struct LadderWorkload {
+  std::string name;
+  /// Of each block, which is one process: the time of one iteration on each rung.
+  std::vector<std::vector<double>> blocks_ns;
+};
+
+struct Ladder {
+  std::string date;               ///< RFC 3339
+  std::string commit;             ///< of the sources; may be empty
+  std::vector<KeyField> machine;  ///< the machine fields of its key
+  unsigned workers = 2;
+  std::int64_t repetitions = 5;  ///< of each rung in each process, whose median counts
+  double min_time_s = 0.02;
+  std::uint64_t seed = 1;
+  bool partial = false;  ///< interrupted
+  std::vector<LadderRung> rungs;
+  std::vector<LadderWorkload> workloads;
+};
+
+/// What the document on Tokio's scheduler prints: an iteration before and after.
+struct DocumentedTotal {
+  std::string_view workload;
+  double before_ns;
+  double after_ns;
+  [[nodiscard]] constexpr double ratio() const { return before_ns / after_ns; }
+};
+inline constexpr std::array<DocumentedTotal, 4> kDocumentedTotals{{
+    {"chained_spawn", 2'019'796, 168'854},
+    {"ping_pong", 1'279'948, 562'659},
+    {"spawn_many", 10'283'608, 7'320'737},
+    {"yield_many", 21'450'748, 14'638'563},
+}};
+
+}  // namespace taskbench::reports::model

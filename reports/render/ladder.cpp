@@ -1,0 +1,232 @@
+#include "reports/render/ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/render/gnuplot.hpp"
+#include "reports/render/numbers.hpp"
+#include "reports/render/page.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using verdict::Gain;
+using verdict::LadderRow;
+using verdict::LadderVerdict;
+
+std::string times(double ratio) { return fmt::format("{:.{}f}×", ratio, ratio < 9.995 ? 2 : 1); }
+
+std::string interval_text(const std::optional<Gain>& gain) {
+  if (!gain || !gain->interval) return std::string(kNone);
+  return fmt::format("{} … {}", times(gain->interval->low), times(gain->interval->high));
+}
+
+std::string step_text(const std::optional<Gain>& step) {
+  return step && step->is_sure() ? times(step->ratio) : std::string(kNone);
+}
+
+std::string rung_text(const model::LadderRung& rung) {
+  return rung.is_ours ? rung.step + " (ours)" : rung.step;
+}
+
+std::vector<Cells> rows_of(const model::Ladder& ladder, const LadderVerdict& verdict) {
+  std::vector<Cells> rows{{"step", "ns/iteration", "gives",
+                           interval_title(verdict::kLadderConfidence), "with all before"}};
+  for (std::size_t i = 0; i < verdict.rows.size(); ++i) {
+    const LadderRow& row = verdict.rows[i];
+    rows.push_back({rung_text(ladder.rungs[i]), with_separators(row.median_ns, 0),
+                    step_text(row.step), interval_text(row.step),
+                    row.total ? times(row.total->ratio) : std::string(kNone)});
+  }
+  return rows;
+}
+
+/// "In all 12.3× (12.1× … 12.5×); in the document 12.0×, 2,019,796 → 168,854 ns."
+std::string total_text(const LadderVerdict& verdict) {
+  const std::optional<Gain>& total = verdict.rows.back().total;
+  if (!total) return {};
+  std::string text = fmt::format("In all {}", times(total->ratio));
+  if (total->interval) text += fmt::format(" ({})", interval_text(total));
+  if (const auto* const documented = verdict.documented) {
+    text += fmt::format("; in the document {}, {} → {} ns", times(documented->ratio()),
+                        with_separators(documented->before_ns, 0),
+                        with_separators(documented->after_ns, 0));
+  }
+  return text + '.';
+}
+
+std::string heading(const model::Ladder& ladder, const LadderVerdict& verdict) {
+  return fmt::format("{}, {}, {}", verdict.workload, counted(ladder.workers, "worker"),
+                     counted(verdict.blocks, "block"));
+}
+
+constexpr std::string_view kMeaning =
+    "Each step adds to those above it. It gives so many times the speed; a dash says that this is "
+    "not surely more or less than 1. A block is a fresh process that measures all of them in a "
+    "drawn order, and only times of one block are compared.";
+
+/// What the rows of a waterfall are drawn with.
+struct Drawing {
+  const LadderVerdict& verdict;
+  double least = 1;
+  double most = 1;
+
+  [[nodiscard]] double total(std::size_t row) const {
+    const std::optional<Gain>& gain = verdict.rows[row].total;
+    return gain ? std::clamp(gain->ratio, 1e-9, 1e9) : 1;
+  }
+  void take(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
+
+void add_bars(Drawing& drawing, PlotScript& plot) {
+  constexpr int kGrey = kColourCount + 1;
+  const auto& rows = drawing.verdict.rows;
+  plot.begin_block("bars", "from  to  row  colour  half height");
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double from = drawing.total(i - 1);
+    const double to = drawing.total(i);
+    const bool is_sure = rows[i].step->is_sure();
+    const int colour = !is_sure ? kGrey : rows[i].step->ratio > 1 ? kGreen : kVermillion;
+    plot.point({from, to, middle_of_row(i), static_cast<double>(colour), is_sure ? 0.34 : 0.1});
+    drawing.take(to);
+  }
+  plot.point({1, drawing.total(rows.size() - 1), middle_of_row(rows.size()),
+              static_cast<double>(kBlue), 0.34});
+  plot.draw(
+      "index 0 using 1:3:1:2:($3-$5):($3+$5):4 with boxxyerror fs solid 0.75 noborder lc "
+      "variable notitle");
+}
+
+void add_links(const Drawing& drawing, PlotScript& plot) {
+  plot.begin_block("links", "place  row");
+  for (std::size_t i = 0; i < drawing.verdict.rows.size(); ++i) {
+    plot.point({drawing.total(i), middle_of_row(i)});
+  }
+  plot.draw(
+      "index 1 using 1:2:(0):(1) with vectors nohead lw 1 dt (2,3) lc rgb '#606060' "
+      "notitle");
+}
+
+void add_intervals(Drawing& drawing, PlotScript& plot) {
+  const auto& rows = drawing.verdict.rows;
+  const int index = plot.begin_block("totals", "total  low  high  row");
+  const auto point = [&](std::size_t i, std::size_t row) {
+    const auto& interval = rows[i].total->interval;
+    const double total = drawing.total(i);
+    const double low = interval ? std::clamp(interval->low, 1e-9, 1e9) : total;
+    const double high = interval ? std::clamp(interval->high, 1e-9, 1e9) : total;
+    drawing.take(low);
+    drawing.take(high);
+    plot.point({total, low, high, middle_of_row(row)});
+  };
+  for (std::size_t i = 1; i < rows.size(); ++i) point(i, i);
+  point(rows.size() - 1, rows.size());
+  plot.draw("index {} using 1:4:2:3 with xerrorbars lt -1 lw 1.4 pt 7 ps 0.4 notitle", index);
+}
+
+void add_factors(Drawing& drawing, PlotScript& plot) {
+  const auto& rows = drawing.verdict.rows;
+  const int index = plot.begin_block("factors", "place  row  factor");
+  const auto right_end = [&](std::size_t i) {
+    const auto& interval = rows[i].total->interval;
+    return std::max({drawing.total(i - 1), drawing.total(i), interval ? interval->high : 0});
+  };
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].step->is_sure()) {
+      plot.point({right_end(i), middle_of_row(i), rows[i].step->ratio});
+    }
+  }
+  const double total = drawing.total(rows.size() - 1);
+  plot.point({right_end(rows.size() - 1), middle_of_row(rows.size()), total});
+  plot.draw(
+      "index {} using 1:2:(sprintf($3 < 9.995 ? '%.2f×' : '%.1f×', $3)) with labels left offset "
+      "0.8,0 font small_font notitle",
+      index);
+}
+
+}  // namespace
+
+std::string table(const model::Ladder& ladder, const TableStyle& style) {
+  Page page(style);
+  for (const LadderVerdict& verdict : verdict::climb(ladder)) {
+    page.line(page.inked(kBold, heading(ladder, verdict)));
+    page.table(rows_of(ladder, verdict));
+    page.paragraph(total_text(verdict), kPlain, "  ");
+    page.line();
+  }
+  page.paragraph(kMeaning, kPlain, "  ");
+  return std::move(page).text();
+}
+
+Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
+  constexpr double kWide = 3;
+  PlotScript plot(plot_name("ladder", verdict.workload),
+                  fmt::format("{}: from tokio01 to work_stealing", verdict.workload));
+  Drawing drawing{verdict};
+  add_bars(drawing, plot);
+  add_links(drawing, plot);
+  add_intervals(drawing, plot);
+  add_factors(drawing, plot);
+  std::vector<std::string> labels;
+  for (const model::LadderRung& rung : ladder.rungs) labels.push_back(rung_text(rung));
+  labels.emplace_back("in all");
+  if (verdict.documented != nullptr) {
+    const int index = plot.begin_block("the document's total", "ratio  row");
+    const double ratio = verdict.documented->ratio();
+    plot.point({ratio, middle_of_row(verdict.rows.size())});
+    drawing.take(ratio);
+    plot.draw("index {} using 1:2 with points pt 13 ps 1.6 lt {} title 'total in the document'",
+              index, kOrange);
+  }
+  plot.show_title();
+  plot.label_rows(labels);
+  plot.key_below(1);
+  const bool is_wide = drawing.most > kWide * drawing.least;
+  plot.line("set xlabel 'times the speed of tokio01{}'", is_wide ? ", logarithmic scale" : "");
+  if (is_wide) {
+    plot.line("set logscale x; set xtics ({})",
+              logarithmic_ticks(drawing.least / 1.1, drawing.most * 1.5));
+    plot.line("set xrange [{:g}:{:g}]", drawing.least / 1.1, drawing.most * 1.5);
+  } else {
+    const double margin = 0.06 * (drawing.most - drawing.least);
+    plot.line("set xrange [{:g}:{:g}]", drawing.least - margin, drawing.most + 3 * margin);
+  }
+  plot.plot();
+  return std::move(plot).finished(150 + 34 * static_cast<int>(labels.size()));
+}
+
+Document document(const model::Ladder& ladder) {
+  Document result;
+  result.title = "From tokio01 to work_stealing";
+  result.lead.emplace_back(std::string(kMeaning));
+  for (const LadderVerdict& verdict : verdict::climb(ladder)) {
+    Section section{replaced(verdict.workload, "_", "-"), heading(ladder, verdict), {}};
+    section.blocks.emplace_back(Paragraph{total_text(verdict)});
+    result.plots.push_back(waterfall(ladder, verdict));
+    section.blocks.emplace_back(
+        Figure{result.plots.back().name,
+               fmt::format("A bar reaches from what the steps above it give to what they give with "
+                           "it: green is faster, red slower, and a thin grey one is not surely "
+                           "either. The lines at its end are the {} of that total.",
+                           interval_title(verdict::kLadderConfidence))});
+    TableBlock block;
+    block.caption = "What each step gives.";
+    const auto rows = rows_of(ladder, verdict);
+    for (const std::string& title : rows.front()) {
+      block.columns.push_back({title, !block.columns.empty()});
+    }
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      block.rows.emplace_back(rows[i].begin(), rows[i].end());
+    }
+    section.blocks.emplace_back(std::move(block));
+    result.sections.push_back(std::move(section));
+  }
+  return result;
+}
+
+}  // namespace taskbench::reports::render

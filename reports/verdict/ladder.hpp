@@ -1,0 +1,46 @@
+// What each step of a ladder gives. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/model/ladder.hpp"
+#include "reports/stats/interval.hpp"
+
+namespace taskbench::reports::verdict {
+
+/// Of each interval. A ladder has about ninety steps, so at 95 % some would be found to give
+/// something that give nothing.
+inline constexpr double kLadderConfidence = 0.99;
+
+/// How many times as fast. Estimated from the ratios within the blocks, by signed ranks of their
+/// logarithms (stats/walsh.hpp): what the blocks have in common falls out.
+struct Gain {
+  double ratio = 1;
+  std::optional<stats::Interval> interval{};  ///< empty: too few blocks
+
+  /// Whether it is surely more or less than 1.
+  [[nodiscard]] bool is_sure() const {
+    return interval && (interval->low > 1 || interval->high < 1);
+  }
+};
+
+struct LadderRow {
+  double median_ns = 0;         ///< of the blocks
+  std::optional<Gain> step{};   ///< over the rung below; the lowest has none
+  std::optional<Gain> total{};  ///< over the lowest rung; likewise
+};
+
+struct LadderVerdict {
+  std::string workload;
+  std::size_t blocks = 0;
+  std::vector<LadderRow> rows;  ///< a rung each
+  const model::DocumentedTotal* documented = nullptr;
+};
+
+/// Of each workload that has a block.
+[[nodiscard]] std::vector<LadderVerdict> climb(const model::Ladder& ladder);
+
+}  // namespace taskbench::reports::verdict
