@@ -17,6 +17,7 @@ WorkerCounters& WorkerCounters::operator+=(const WorkerCounters& other) noexcept
   yields += other.yields;
   tasks_spawned += other.tasks_spawned;
   tasks_completed += other.tasks_completed;
+  hand_offs += other.hand_offs;
   return *this;
 }
 
@@ -32,7 +33,7 @@ WorkerCounters CounterBlock::snapshot() const noexcept {
   return {polls.read(),         local_schedules.read(),  remote_schedules.read(), lifo_hits.read(),
           overflows.read(),     steal_operations.read(), stolen_tasks.read(),     parks.read(),
           unparks.read(),       searches.read(),         injector_polls.read(),   yields.read(),
-          tasks_spawned.read(), tasks_completed.read()};
+          tasks_spawned.read(), tasks_completed.read(),  hand_offs.read()};
 }
 
 }  // namespace trace

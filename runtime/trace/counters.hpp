@@ -29,6 +29,7 @@ struct WorkerCounters {
   std::uint64_t yields = 0;            ///< polls that ended in yield_now()
   std::uint64_t tasks_spawned = 0;
   std::uint64_t tasks_completed = 0;
+  std::uint64_t hand_offs = 0;  ///< times the worker was taken from a thread that blocked
 
   WorkerCounters& operator+=(const WorkerCounters& other) noexcept;
 };
@@ -79,6 +80,7 @@ struct alignas(base::kFalseSharingBytes) CounterBlock {
   Counter yields;
   Counter tasks_spawned;
   Counter tasks_completed;
+  Counter hand_offs;
 
   [[nodiscard]] WorkerCounters snapshot() const noexcept;
 };

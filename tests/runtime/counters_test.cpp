@@ -23,14 +23,14 @@ TEST(Counters, s6_a_block_counts_and_is_read) {
 }
 
 TEST(Counters, s6_each_field_is_summed_into_its_own) {
-  const WorkerCounters one{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  const WorkerCounters one{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   WorkerCounters sum = one;
   sum += one;
   const std::uint64_t fields[] = {sum.polls,         sum.local_schedules, sum.remote_schedules,
                                   sum.lifo_hits,     sum.overflows,       sum.steal_operations,
                                   sum.stolen_tasks,  sum.parks,           sum.unparks,
                                   sum.searches,      sum.injector_polls,  sum.yields,
-                                  sum.tasks_spawned, sum.tasks_completed};
+                                  sum.tasks_spawned, sum.tasks_completed, sum.hand_offs};
   std::uint64_t expected = 0;
   for (const std::uint64_t field : fields) EXPECT_EQ(field, expected += 2);
 }

@@ -62,6 +62,10 @@ TEST(Go, more_tasks_than_processors_block_at_once) {
     co_await join_all(handles);
   }());
   EXPECT_EQ(inside.load(), kTasks);
+  if (kCounted) {
+    // All are inside at once, and only two of them can have had a processor to keep.
+    EXPECT_GE(runtime.stats().total().hand_offs, kTasks - 2U);
+  }
 }
 
 TEST(Go, what_was_queued_behind_a_blocked_task_is_run_and_what_it_spawns_afterwards_too) {

@@ -477,6 +477,7 @@ TEST_F(measure_test, counters_are_per_iteration) {
                                        "searches",
                                        "injector",
                                        "yields",
+                                       "hand_offs",
                                        "voluntary_switches",
                                        "involuntary_switches"};
   for (const auto& one : result.cases) {

@@ -11,7 +11,7 @@ namespace {
 
 // The names in result files. None is a key of Google Benchmark's JSON, in which counters stand
 // inline beside its own.
-constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>, 12> kCounters{{
+constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>, 13> kCounters{{
     {"steals", &rt::WorkerCounters::steal_operations},
     {"stolen", &rt::WorkerCounters::stolen_tasks},
     {"parks", &rt::WorkerCounters::parks},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>
     {"searches", &rt::WorkerCounters::searches},
     {"injector", &rt::WorkerCounters::injector_polls},
     {"yields", &rt::WorkerCounters::yields},
+    {"hand_offs", &rt::WorkerCounters::hand_offs},
 }};
 
 }  // namespace
