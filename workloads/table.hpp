@@ -12,5 +12,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& yield_many();
 [[nodiscard]] const Workload& imbalance();
 [[nodiscard]] const Workload& blocking_calls();
+[[nodiscard]] const Workload& fairness();
+[[nodiscard]] const Workload& wake_under_load();
 
 }  // namespace taskbench::workloads

@@ -52,8 +52,8 @@ class Instance {
   [[nodiscard]] virtual std::optional<std::string> verify() = 0;
 
   /// What it observed besides its time in all iterations since the last call: the mean of an
-  /// iteration, by the name that it has in result files. Not timed. What was not observed is left
-  /// out.
+  /// iteration, or a quantile of all that it saw, by the name that it has in result files. Not
+  /// timed. What was not observed is left out.
   [[nodiscard]] virtual Figures take_figures() { return {}; }
 };
 

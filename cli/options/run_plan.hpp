@@ -14,9 +14,10 @@ namespace taskbench::cli {
 
 /// More workers than any machine has CPUs; each is a thread.
 inline constexpr unsigned kMaxWorkers = 4096;
-/// All cases are prepared before the first is measured, so that all of their workers exist at once:
-/// so many are five cases of kMaxWorkers, and well below what Linux lets a process map.
-inline constexpr std::uint64_t kMaxWorkersInAll = 20'480;
+/// All cases are prepared before the first is measured, so that all of their workers exist at once.
+/// Each takes two of the 65,530 areas that Linux, by default, lets a process map (its stack, and
+/// the guard below it), and one of 32,768 process numbers.
+inline constexpr std::uint64_t kMaxWorkersInAll = 30'000;
 inline constexpr std::uint64_t kMaxCases = 1000;
 /// Of all cases together: each is kept, with its counters, until the result is written.
 inline constexpr std::uint64_t kMaxRepetitionsInAll = 1'000'000;

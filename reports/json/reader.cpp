@@ -226,6 +226,9 @@ class Parser {
     benchmark.workers = static_cast<int>(std::min<std::uint64_t>(workers, 1 << 20));
     benchmark.operations = found_in<std::uint64_t>(each, "operations_per_iteration").value_or(0);
     benchmark.operation = text_in(each, "operation");
+    for (const Json& name : part_in(each, "observed", kEmptyArray)) {
+      if (name.is_string()) benchmark.observed.insert(name.get<std::string>());
+    }
   }
 
   /// The rows hold the events as well, for readers that know nothing of ours: the same number in

@@ -153,6 +153,7 @@ Json case_object(const model::Case& measured, bool counted) {
   result["operations_per_iteration"] = positive_or_null(measured.operations);
   result["summary"] = summary ? summary_object(*summary) : Json();
   result["counters_per_iteration"] = summary ? json_of(summary->counters) : Json::object();
+  if (!measured.observed.empty()) result["observed"] = measured.observed;
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
   if (counted) result["events_per_iteration"] = events_array(measured.events, measured.operations);
   result["failed"] = !measured.error.empty();

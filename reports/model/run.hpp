@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,9 @@ struct Case {
   std::uint64_t operations = 0;  ///< elementary operations per iteration
   std::string operation;         ///< what one is: "spawn", "yield", …
   std::vector<Repetition> repetitions;
+  /// Those of the counters that are none: what the workload observed of itself, "all_busy_ns". They
+  /// mean the same whatever an iteration consists of; a name that ends in "_ns" is a time.
+  std::set<std::string> observed{};
   std::string error;  ///< not empty: the case failed, and this says how; it has no trusted numbers
   /// Why repetitions are without context switches; empty when they were measured.
   std::string switches_unavailable;

@@ -46,10 +46,17 @@ std::string parameters(const model::Case& measured) {
   return fmt::format("{}", fmt::join(parts, ";"));
 }
 
+std::string title_of(const std::string& counter, const model::Run& run) {
+  const bool is_observed = std::ranges::any_of(
+      run.cases, [&](const model::Case& measured) { return measured.observed.contains(counter); });
+  return is_observed ? counter : counter + "_per_iteration";
+}
+
 constexpr std::size_t kRepetitionFields = 6;
 constexpr std::size_t kEventFields = 7;
 
-Cells titles(const std::set<std::string>& counters, const std::vector<std::string>& events) {
+Cells titles(const model::Run& run, const std::set<std::string>& counters,
+             const std::vector<std::string>& events) {
   Cells fields{"name",
                "workload",
                "scheduler",
@@ -62,7 +69,7 @@ Cells titles(const std::set<std::string>& counters, const std::vector<std::strin
                "cpu_ns",
                "voluntary_switches_per_iteration",
                "involuntary_switches_per_iteration"};
-  for (const std::string& counter : counters) fields.push_back(counter + "_per_iteration");
+  for (const std::string& counter : counters) fields.push_back(title_of(counter, run));
   fields.emplace_back("error");
   for (const std::string& event : events) {
     for (const char* part :
@@ -122,7 +129,7 @@ void add_events(Cells& fields, const model::Case& measured, const std::vector<st
 std::string csv(const model::Run& run) {
   const std::set<std::string> counters = counter_names(run);
   const std::vector<std::string> events = event_names(run);
-  std::string text = csv_line(titles(counters, events));
+  std::string text = csv_line(titles(run, counters, events));
   for (const model::Case& measured : run.cases) {
     if (!measured.error.empty()) {
       Cells fields = case_fields(measured);

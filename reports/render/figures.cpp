@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "reports/render/numbers.hpp"
@@ -20,12 +21,16 @@ struct CounterColumn {
   std::string_view title;
   std::string_view short_title;
   std::string_view meaning;
+  bool is_rare = false;  ///< shown only where it ever happened
 };
-constexpr std::array<CounterColumn, 4> kCounterColumns = {
+constexpr std::array<CounterColumn, 5> kCounterColumns = {
     {{"steals", "steals", "steals", "successful ones"},
      {"parks", "parks", "parks", "workers that went to sleep"},
      {"wakeups", "wakes", "wakes", "workers woken"},
-     {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"}}};
+     {"overflows", "overflows", "ovfl", "full local queues that moved a half to the injector"},
+     {"hand_offs", "hand-offs", "h-offs", "workers taken from threads that blocked", true}}};
+
+constexpr std::string_view kTimeSuffix = "_ns";
 
 std::string rate_cell(std::optional<double> per_iteration) {
   return per_iteration ? rate(*per_iteration) : std::string(kNone);
@@ -122,7 +127,8 @@ void add_counters(Figures& result) {
   for (const CounterColumn& column : kCounterColumns) {
     bool any = false;
     for_each_row(result, [&](const Row& row) {
-      any = any || counter_of(row.summary, column.counter).has_value();
+      const auto counted = counter_of(row.summary, column.counter);
+      any = any || (counted && !(column.is_rare && *counted == 0));
     });
     if (!any) continue;
     result.columns.push_back(
@@ -133,6 +139,15 @@ void add_counters(Figures& result) {
   }
 }
 
+void add_observed(std::string_view name, Figures& table) {
+  const std::string_view title = observed_title(name);
+  table.columns.push_back({title, title, "", "", false});
+  for_each_row(table, [&](Row& row) {
+    const auto value = counter_of(row.summary, name);
+    row.cells.push_back(value ? observed_text(name, *value) : std::string(kNone));
+  });
+}
+
 }  // namespace
 
 Figures figures(const model::Run& run) {
@@ -141,6 +156,33 @@ Figures figures(const model::Run& run) {
   add_times(result);
   add_counters(result);
   return result;
+}
+
+std::string_view observed_title(std::string_view name) {
+  if (is_time(name)) name.remove_suffix(kTimeSuffix.size());
+  return name;
+}
+
+bool is_time(std::string_view name) { return name.ends_with(kTimeSuffix); }
+
+std::string observed_text(std::string_view name, double value) {
+  return is_time(name) ? time_text(value) : three_digits(value);
+}
+
+std::vector<Figures> observations(const model::Run& run) {
+  std::vector<Figures> tables;
+  for (Group& group : figures(run).groups) {
+    std::map<std::string_view, std::string_view> names;  // by title, so that p99 precedes p99_9
+    for (const Row& row : group.rows) {
+      for (const std::string& name : row.measured->observed) names[observed_title(name)] = name;
+    }
+    if (names.empty()) continue;
+    for (Row& row : group.rows) row.cells.clear();
+    Figures& table = tables.emplace_back();
+    table.groups.push_back(std::move(group));
+    for (const auto& [title, name] : names) add_observed(name, table);
+  }
+  return tables;
 }
 
 std::string changed_parameters(const model::Case& measured) {

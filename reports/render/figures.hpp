@@ -15,7 +15,7 @@ namespace taskbench::reports::render {
 struct Column {
   std::string_view title;        ///< "context switches"
   std::string_view short_title;  ///< the same where room is short
-  std::string unit;              ///< "µs", "/iter"
+  std::string unit;              ///< "µs", "/iter"; may be empty
   std::string meaning;           ///< half a sentence; empty where the title says it all
   bool is_counter = false;       ///< per iteration, rather than a time
 };
@@ -43,6 +43,15 @@ struct Figures {
 
 /// The figures point into `run`, which must outlive them.
 [[nodiscard]] Figures figures(const model::Run& run);
+
+/// What workloads observed of themselves, in a table for each that did: medians over the
+/// repetitions. Point into `run` as well.
+[[nodiscard]] std::vector<Figures> observations(const model::Run& run);
+
+// What is shown of an observed value: "all_busy" of "all_busy_ns", which is a time.
+[[nodiscard]] std::string_view observed_title(std::string_view name);
+[[nodiscard]] bool is_time(std::string_view name);
+[[nodiscard]] std::string observed_text(std::string_view name, double value);
 
 /// Parameters that are not at their default, as the case's name tells them: "depth:500"; empty when
 /// all are.

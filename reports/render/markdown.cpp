@@ -14,8 +14,8 @@ namespace {
 
 /// "median, µs", "steals/iter"
 std::string title(const Column& column) {
-  return column.is_counter ? fmt::format("{}{}", column.title, column.unit)
-                           : fmt::format("{}, {}", column.title, column.unit);
+  return fmt::format("{}{}{}", column.title, column.is_counter || column.unit.empty() ? "" : ", ",
+                     column.unit);
 }
 
 std::string figures_table(const Figures& figures) {
@@ -71,6 +71,7 @@ std::string markdown(const model::Run& run) {
   if (!shown.empty()) {
     for (const std::string& sentence : explanation(shown, false)) paragraph("", sentence);
   }
+  for (const Figures& observed : observations(run)) text += '\n' + figures_table(observed);
   if (const auto counters = counter_table(run)) text += counters_text(*counters);
   if (const std::string machine = provenance(run.environment); !machine.empty()) {
     paragraph("", fmt::format("On {}.", machine));

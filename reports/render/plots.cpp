@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "reports/render/columns.hpp"
@@ -51,17 +52,17 @@ void add_median(PlotScript& plot, const Sampled& sample, double unit_ns, double 
       {sample.median / unit_ns, low / unit_ns, high / unit_ns, place, static_cast<double>(colour)});
 }
 
-/// How many lines the key of these takes.
-std::size_t key_lines(const std::vector<Variant>& variants) {
+/// How many lines a key with these texts takes.
+std::size_t key_lines(const std::vector<std::string>& labels) {
   constexpr std::size_t kRoom = 860;
   constexpr std::size_t kCharacter = 8;
   constexpr std::size_t kMark = 80;
   std::size_t longest = 0;
-  for (const Variant& each : variants) {
-    longest = std::max(longest, display_width(shortened(each.label, kKeyColumns)));
+  for (const std::string& each : labels) {
+    longest = std::max(longest, display_width(shortened(each, kKeyColumns)));
   }
   const std::size_t columns = std::max<std::size_t>(1, kRoom / (kCharacter * longest + kMark));
-  return (variants.size() + columns - 1) / columns;
+  return (labels.size() + columns - 1) / columns;
 }
 
 }  // namespace
@@ -139,7 +140,9 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
                    const std::vector<std::string>& groups, const std::vector<Variant>& variants) {
   Span span;
   std::vector<std::size_t> in_group(groups.size());
+  std::vector<std::string> labels;
   for (const Variant& variant : variants) {
+    labels.push_back(variant.label);
     for (const auto& [group, median_ns, interval_ns] : variant.points) {
       ++in_group[group];
       span.take_ns(median_ns);
@@ -152,7 +155,7 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   plot.show_title();
   plot.label_rows(groups);
   const TimeUnit unit = plot.scale_time('x', quantity, span);
-  plot.key_below(key_lines(variants));
+  plot.key_below(key_lines(labels));
   std::vector<std::size_t> placed(groups.size());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const int index = plot.begin_block(variants[i].label, "median  low  high  row");
@@ -169,7 +172,7 @@ Plot overview_plot(std::string name, std::string title, const std::string& quant
   const std::size_t most = *std::ranges::max_element(in_group);
   const int row_height = std::max(34, 16 * static_cast<int>(most) + 8);
   return std::move(plot).finished(150 + row_height * static_cast<int>(groups.size()) +
-                                  18 * static_cast<int>(key_lines(variants) - 1));
+                                  18 * static_cast<int>(key_lines(labels) - 1));
 }
 
 Plot history_plot(std::string name, std::string title, const std::string& quantity,
@@ -304,6 +307,112 @@ Plot counters_plot(std::string name, std::string title, const std::string& quant
   }
   plot.line("unset multiplot");
   return std::move(plot).finished(height);
+}
+
+namespace {
+
+/// The scale of a panel's values: its unit in ns for times, 1 for counts.
+double scale_values(const WorkersPanel& panel, PlotScript& plot) {
+  constexpr double kLogFrom = 12;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const auto& line : panel.lines) {
+    for (const WorkersPanel::Point& point : line) {
+      const auto [low, high] = point.interval.value_or(stats::Interval{point.median, point.median});
+      least = std::min(least, drawable_count(low));
+      most = std::max(most, drawable_count(high));
+    }
+  }
+  if (!(most > 0)) most = 1;
+  const bool is_wide = least > 0 && most > kLogFrom * least;
+  const TimeUnit unit = time_unit(is_wide ? least : most);
+  const double scale = panel.is_time ? unit.ns : 1;
+  plot.line("set title {} offset 0,-0.6 font small_font",
+            gnuplot_string(fmt::format("{}{}{}{}", shortened(panel.title, kPanelColumns),
+                                       panel.is_time ? ", " : "", panel.is_time ? unit.name : "",
+                                       is_wide ? ", log" : "")));
+  if (is_wide) {
+    plot.line("set logscale y; set yrange [{:g}:{:g}]; set ytics ({})", least / scale / 1.3,
+              most / scale * 1.3, logarithmic_ticks(least / scale / 1.3, most / scale * 1.3));
+  } else {
+    plot.line("unset logscale y; set yrange [0:{:g}]; set ytics ({})", 1.08 * most / scale,
+              linear_ticks(0, most / scale));
+  }
+  return scale;
+}
+
+}  // namespace
+
+Plot workers_plot(std::string name, std::string title, const std::vector<std::string>& schedulers,
+                  const std::vector<int>& workers, const std::vector<WorkersPanel>& panels) {
+  // In pixels of the SVG.
+  constexpr double kWidth = 900;
+  constexpr double kLeft = 64;   // of a panel, for its numbers
+  constexpr double kAbove = 62;  // of all panels
+  constexpr double kPanelHeight = 190;
+  constexpr double kBetween = 58;  // one row of panels and the next
+  constexpr std::size_t kMostTicks = 8;
+  const std::size_t columns = std::min<std::size_t>(3, panels.size());
+  const std::size_t rows = (panels.size() + columns - 1) / columns;
+  const double key = 16 + 18 * static_cast<double>(key_lines(schedulers));
+  const double height = kAbove + kPanelHeight * static_cast<double>(rows) + key;
+  PlotScript plot(std::move(name), title);
+  plot.line("set multiplot title {} font title_font", gnuplot_string(title));
+  std::vector<std::string> ticks;
+  const std::size_t step = (workers.size() + kMostTicks - 1) / kMostTicks;
+  for (std::size_t i = 0; i < workers.size(); i += step) {
+    ticks.push_back(gnuplot_tick(fmt::format("×{}", workers[i]), middle_of_row(i)));
+  }
+  plot.line("set xtics ({}); set xrange [0.6:{:g}]", fmt::join(ticks, ", "),
+            static_cast<double>(workers.size()) + 0.4);
+  const auto place = [&](double left, double right, double top, double bottom) {
+    plot.line(
+        "set lmargin at screen {:.4f}; set rmargin at screen {:.4f}; set tmargin at screen {:.4f}; "
+        "set bmargin at screen {:.4f}",
+        left / kWidth, right / kWidth, 1 - top / height, 1 - bottom / height);
+  };
+  const auto mark_of = [&](std::size_t scheduler) {
+    return fmt::format("with points lt {} pt {} ps 0.8", line_type(scheduler),
+                       kShapes[scheduler % kShapes.size()]);
+  };
+  for (std::size_t k = 0; k < panels.size(); ++k) {
+    const double top = kAbove + kPanelHeight * static_cast<double>(k / columns);
+    const double width = kWidth / static_cast<double>(columns);
+    const double left = width * static_cast<double>(k % columns);
+    place(left + kLeft, left + width - 12, top, top + kPanelHeight - kBetween);
+    const WorkersPanel& panel = panels[k];
+    const double scale = scale_values(panel, plot);
+    for (std::size_t i = 0; i < panel.lines.size(); ++i) {
+      if (panel.lines[i].empty()) continue;
+      const int index = plot.begin_block(panel.title + ": " + schedulers[i],
+                                         "median  low  high  place of the worker count");
+      const double offset = 0.3 * within_row(i, panel.lines.size());  // bars hide each other
+      for (const auto& [count, median, interval] : panel.lines[i]) {
+        const auto [low, high] = interval.value_or(stats::Interval{median, median});
+        plot.point({drawable_count(median) / scale, drawable_count(low) / scale,
+                    drawable_count(high) / scale, middle_of_row(count) + offset});
+      }
+      plot.draw("index {} using 4:1 with lines lt {} lw 1.2", index, line_type(i));
+      plot.draw("index {} using 4:2:(0):($3-$2) with vectors nohead lt {} lw 1.8", index,
+                line_type(i));
+      plot.draw("index {} using 4:1 {}", index, mark_of(i));
+    }
+    plot.plot();
+  }
+  // The key, once and below all: a plot of its own, whose only point lies out of sight.
+  const int nothing = plot.begin_block("key", "nothing that is seen");
+  plot.point({-1, -1});
+  place(0, kWidth, height - key, height);
+  plot.line("unset logscale y; unset title; set border 0; set yrange [0:1]");
+  plot.line("set xtics ('' -1); set ytics ('' -1)");
+  plot.line("set key center center horizontal samplen 1.5 spacing 1.2 width 1");
+  for (std::size_t i = 0; i < schedulers.size(); ++i) {
+    plot.draw("index {} using 1:2 {} title {}", nothing, mark_of(i),
+              gnuplot_string(shortened(schedulers[i], kKeyColumns)));
+  }
+  plot.plot();
+  plot.line("unset multiplot");
+  return std::move(plot).finished(static_cast<int>(height));
 }
 
 namespace {

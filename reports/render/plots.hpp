@@ -95,6 +95,24 @@ struct CounterPanel {
   std::vector<Row> rows;
 };
 
+/// One quantity by the number of workers.
+struct WorkersPanel {
+  std::string title;
+  bool is_time = false;  ///< in ns
+  struct Point {
+    std::size_t place;  ///< an index of the worker counts
+    double median;
+    std::optional<stats::Interval> interval;
+  };
+  std::vector<std::vector<Point>> lines;  ///< one for each scheduler; may be empty
+};
+
+/// A panel for each, each with its own scale, and in it a line for each scheduler.
+[[nodiscard]] Plot workers_plot(std::string name, std::string title,
+                                const std::vector<std::string>& schedulers,
+                                const std::vector<int>& workers,
+                                const std::vector<WorkersPanel>& panels);
+
 /// A panel for each counter, each with its own scale from 0, and in it a bar for each case.
 [[nodiscard]] Plot counters_plot(std::string name, std::string title, const std::string& quantity,
                                  const std::vector<std::string>& cases,

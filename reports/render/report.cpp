@@ -294,6 +294,8 @@ Document report(const ReportInputs& inputs) {
     add({"results", "Results", {Paragraph{"No result holds a repetition.", Tone::doubtful}}});
   } else {
     add(results_section(cases, document));
+    add(workers_section(cases, document));
+    add(observed_section(cases, document));
     add(distributions_section(cases, document));
     add(history_section(in_order, cases, document));
     add(counters_section(cases, document));

@@ -62,6 +62,7 @@ CountedCase counters_of(const ShownCase& shown) {
     std::map<std::string, std::vector<double>> values;
     for (const auto& repetition : benchmark->repetitions) {
       for (const auto& [name, value] : repetition.counters) {
+        if (benchmark->observed.contains(name)) continue;
         auto& of_name = values[name];
         if (std::isfinite(value)) of_name.push_back(value);
       }

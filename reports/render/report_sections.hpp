@@ -148,6 +148,13 @@ class SectionWriter {
 [[nodiscard]] Section distributions_section(const std::vector<ShownCase>& cases,
                                             Document& document);
 
+/// Times, switches and what the schedulers counted, by the number of workers. Without blocks where
+/// no benchmark was measured with several.
+[[nodiscard]] Section workers_section(const std::vector<ShownCase>& cases, Document& document);
+
+/// What workloads observed of themselves. Without blocks where none did.
+[[nodiscard]] Section observed_section(const std::vector<ShownCase>& cases, Document& document);
+
 /// What was counted: per operation where those are known, else as the program gave it. Without
 /// blocks where nothing was.
 [[nodiscard]] Section counters_section(const std::vector<ShownCase>& cases, Document& document);

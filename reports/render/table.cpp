@@ -249,6 +249,10 @@ std::string table(const model::Run& run, const TableStyle& style) {
   const Layout layout(shown, lines_of(shown, uniform), page.width());
   layout.print(page);
   page.line();
+  for (const Figures& observed : observations(run)) {
+    Layout(observed, lines_of(observed, uniform), page.width()).print(page);
+    page.line();
+  }
   if (print_notices(page, run, shown)) page.line();
   std::vector<std::string> sentences = explanation(shown, layout.short_titles());
   if (const auto counters = counter_table(run)) {

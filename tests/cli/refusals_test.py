@@ -119,15 +119,15 @@ class Numbers(CommandTest):
             "trace ping_pong --scheduler work_stealing,current_thread --workers 2 --out t.json":
                 "give one scheduler and one worker count only",
             # Found out before the first thread is started.
-            f"run --workers {up_to(4096)}": "these are 28672 cases",
-            "run --workers 4096,4095": "these cases have 57337 workers in all, each a thread, "
-                                       "and all exist at once; the limit is 20480",
+            f"run --workers {up_to(4096)}": "these are 36864 cases",
+            "run --workers 4096,4095": "these cases have 73719 workers in all, each a thread, "
+                                       "and all exist at once; the limit is 30000",
             f"run --repetitions 10000 --min-time 100us --workers {up_to(21)}":
-                "10000 of 147 cases are more than 1000000 in all",
+                "10000 of 189 cases are more than 1000000 in all",
             "run --time-budget 1s --repetitions 1000 --workers 1":
-                "1s is too short for 1000 repetitions of 7 cases; give at least 70s",
+                "1s is too short for 1000 repetitions of 9 cases; give at least 90s",
             "run --repetitions 10000 --min-time 1h --workers 1":
-                "10000 repetitions of 7 cases at --min-time 1h take 70000h; the limit is 24h",
+                "10000 repetitions of 9 cases at --min-time 1h take 90000h; the limit is 24h",
             "run --pin --workers 2048": "--pin gives every worker a CPU",
         })
 
@@ -180,7 +180,7 @@ class Expressions(CommandTest):
 
     def test_filter_that_matches_nothing_shows_what_a_name_looks_like(self):
         self.refused("run --filter chaned --workers 2",
-                     says="'chaned' matches none of the 7 cases; the first is "
+                     says="'chaned' matches none of the 9 cases; the first is "
                      "'chained_spawn/work_stealing/workers:2'")
 
 
@@ -245,7 +245,7 @@ class Parameters(CommandTest):
         self.refuse("run ping_pong --param", {
             "yield_many.yields=5":
                 "'yield_many.yields' is for a workload that is not run; add yield_many",
-            "yields=5": "no workload of this run has a parameter 'yields'; yield_many has",
+            "calls=5": "no workload of this run has a parameter 'calls'; blocking_calls has",
         })
 
 

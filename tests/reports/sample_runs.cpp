@@ -229,8 +229,24 @@ Run counted_run() {
   return run;
 }
 
+Run observed_run() {
+  Run run = make_run(9);
+  run.cases = {make_case(kShapes[0], "work_stealing", 2, 1, 9),
+               make_case(kShapes[4], "work_stealing", 1, 1, 9),
+               make_case(kShapes[4], "work_stealing", 2, 1, 9),
+               make_case(kShapes[4], "go", 2, 1, 9)};
+  for (std::size_t i = 1; i < run.cases.size(); ++i) {
+    run.cases[i].observed = {"wait_p99_9_ns", "wait_p99_ns", "lead_yields"};
+    for (Repetition& repetition : run.cases[i].repetitions) {
+      repetition.counters.insert({{"wait_p99_ns", 12'345}, {"lead_yields", 56.78}});
+      if (i > 1) repetition.counters.insert({"wait_p99_9_ns", 4'321'000});
+    }
+  }
+  return run;
+}
+
 std::span<const NamedRun> all() {
-  static constexpr std::array<NamedRun, 8> kRuns = {{
+  static constexpr std::array<NamedRun, 9> kRuns = {{
       {"complete", complete_run},
       {"several_schedulers", several_schedulers_run},
       {"partial", partial_run},
@@ -239,6 +255,7 @@ std::span<const NamedRun> all() {
       {"hostile", hostile_run},
       {"empty", empty_run},
       {"counted", counted_run},
+      {"observed", observed_run},
   }};
   return kRuns;
 }

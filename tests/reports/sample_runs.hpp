@@ -33,6 +33,9 @@ namespace taskbench::reports::samples {
 /// With --counters: events that were counted, that were not, that were extrapolated.
 [[nodiscard]] model::Run counted_run();
 
+/// With workloads that observe themselves.
+[[nodiscard]] model::Run observed_run();
+
 struct NamedRun {
   std::string_view name;
   model::Run (*make)();

@@ -1,6 +1,8 @@
 // What workloads observe besides their time.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "runtime/runtime.hpp"
@@ -48,6 +50,33 @@ TEST(FiguresOfBlockingCalls,
   EXPECT_LT(handed_on, kBlockedInARow);
 }
 
+TEST(FiguresOfFairness, tasks_that_take_turns_are_at_most_one_apart) {
+  const Figures figures =
+      figures_of("fairness", "current_thread", 1, {{"tasks", 20}, {"yields", 50}});
+  EXPECT_EQ(figures.at("largest_lead_yields"), 1.0);
+  EXPECT_LE(figures.at("lead_yields"), 1.0);
+}
+
+TEST(FiguresOfFairness, a_task_alone_leads_nobody) {
+  const Figures figures = figures_of("fairness", "work_stealing", 2, {{"tasks", 1}, {"yields", 1}});
+  EXPECT_EQ(figures.at("largest_lead_yields"), 0.0);
+}
+
+TEST(FiguresOfWakeUnderLoad, what_is_woken_waits_for_all_others_where_everybody_takes_turns) {
+  constexpr std::string_view kNames[] = {"outside_p50_ns", "outside_p99_ns", "outside_slowest_ns",
+                                         "task_p50_ns",    "task_p99_ns",    "task_slowest_ns"};
+  const ParameterValues values{{"wakes", 40}, {"pause_us", 1}, {"tasks", 50}, {"steps", 20'000}};
+  const Figures in_turn = figures_of("wake_under_load", "current_thread", 1, values);
+  const Figures at_once = figures_of("wake_under_load", "work_stealing", 1, values);
+  EXPECT_EQ(in_turn.size(), std::size(kNames)) << "120 wakes have no 99.9th percentile";
+  for (const std::string_view name : kNames) {
+    EXPECT_GT(in_turn.at(std::string(name)), 0.0) << name;
+    EXPECT_GT(at_once.at(std::string(name)), 0.0) << name;
+  }
+  // By a task, into the LIFO slot: it is next.
+  EXPECT_LT(10 * at_once.at("task_p50_ns"), in_turn.at("task_p50_ns"));
+}
+
 TEST(Figures, of_the_timed_iterations_stand_among_the_counters_of_a_repetition) {
   using namespace measure;
   const measure::Case spec{
@@ -64,6 +93,7 @@ TEST(Figures, of_the_timed_iterations_stand_among_the_counters_of_a_repetition) 
   ASSERT_EQ(run.cases[0].repetitions.size(), 2U);
   for (const auto& repetition : run.cases[0].repetitions) {
     EXPECT_GT(repetition.counters.at("others_done_ns"), 0.0);
+    EXPECT_EQ(run.cases[0].observed, std::set<std::string>{"others_done_ns"});
     EXPECT_TRUE(repetition.counters.contains("polls"));
   }
 }

@@ -24,7 +24,11 @@ TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
       {"imbalance", {{"tasks", 2'000}, {"steps", 1'000}}, 2'000},
       {"blocking_calls",
        {{"calls", 8}, {"block_us", 1'000}, {"tasks", 1'000}, {"steps", 1'000}},
-       1'008}};
+       1'008},
+      {"fairness", {{"tasks", 200}, {"yields", 1'000}}, 200'000},
+      {"wake_under_load",
+       {{"wakes", 100}, {"pause_us", 100}, {"tasks", 256}, {"steps", 1'000}},
+       200}};
   ASSERT_EQ(all().size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Workload& workload = all()[i];

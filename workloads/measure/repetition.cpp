@@ -132,6 +132,7 @@ void PreparedCase::run_repetition() {
   if (!repetition) return;
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
+  for (const auto& [name, value] : figures_) result_.observed.insert(name);
   repetition->counters.merge(figures_);
   result_.repetitions.push_back(std::move(*repetition));
 }

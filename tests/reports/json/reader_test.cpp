@@ -53,6 +53,16 @@ std::string failure(std::string_view text) {
 
 #define EXPECT_SAYS(text, part) EXPECT_TRUE(contains(failure(text), part))
 
+TEST(reader_test, what_workloads_observed_is_told_from_counters) {
+  const model::Run run = samples::observed_run();
+  const model::Run file = parse_result_file("r.json", to_json(run));
+  ASSERT_EQ(file.cases.size(), run.cases.size());
+  for (std::size_t i = 0; i < run.cases.size(); ++i) {
+    EXPECT_EQ(file.cases[i].observed, run.cases[i].observed);
+    EXPECT_EQ(file.cases[i].repetitions[0].counters, run.cases[i].repetitions[0].counters);
+  }
+}
+
 TEST(reader_test, repetitions_units_and_counters_are_read) {
   const model::Run file = parse_result_file("r.json", kSound);
   EXPECT_EQ(file.environment.host_name, "host");

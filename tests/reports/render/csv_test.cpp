@@ -112,5 +112,12 @@ TEST(Csv, failed_case_has_one_record_with_its_error_and_no_numbers) {
 
 TEST(Csv, run_without_cases_is_a_header) { EXPECT_EQ(parse(csv(samples::empty_run())).size(), 1U); }
 
+TEST(Csv, what_a_workload_observed_is_not_said_to_be_per_iteration) {
+  const Record titles = parse(csv(samples::observed_run())).front();
+  for (const char* title : {"lead_yields", "wait_p99_ns", "steals_per_iteration"}) {
+    EXPECT_EQ(std::ranges::count(titles, title), 1) << title;
+  }
+}
+
 }  // namespace
 }  // namespace taskbench::reports::render

@@ -51,6 +51,30 @@ TEST(Figures, failed_and_unmeasured_cases_have_no_row) {
   EXPECT_EQ(figures(partial).unmeasured[0]->workload, "yield_many");
 }
 
+TEST(Observations, of_each_workload_that_has_some_are_a_table_of_their_own) {
+  const model::Run run = samples::observed_run();
+  const std::vector<Figures> tables = observations(run);
+  ASSERT_EQ(tables.size(), 1U);
+  std::vector<std::string_view> titles;
+  for (const Column& column : tables[0].columns) titles.push_back(column.title);
+  EXPECT_EQ(titles, (std::vector<std::string_view>{"lead_yields", "wait_p99", "wait_p99_9"}));
+  const auto& rows = tables[0].groups.at(0).rows;
+  EXPECT_EQ(rows.at(0).cells, (std::vector<std::string>{"56.8", "12.35 µs", "–"}));
+  EXPECT_EQ(rows.at(1).cells, (std::vector<std::string>{"56.8", "12.35 µs", "4.321 ms"}));
+}
+
+TEST(Figures, rare_counters_have_a_column_only_where_they_counted) {
+  const auto columns = [](double hand_offs) {
+    model::Run run = samples::complete_run();
+    for (model::Case& each : run.cases) {
+      for (auto& repetition : each.repetitions) repetition.counters["hand_offs"] = hand_offs;
+    }
+    return std::string(figures(run).columns.back().title);
+  };
+  EXPECT_EQ(columns(0), "overflows");
+  EXPECT_EQ(columns(0.5), "hand-offs");
+}
+
 TEST(ChangedParameters, are_what_the_name_says_after_the_workers) {
   model::Case measured;
   measured.workload = "chained_spawn";

@@ -80,6 +80,33 @@ TEST(Report, puts_schedulers_and_worker_counts_side_by_side) {
   EXPECT_TRUE(contains(script, "wall time of one operation"));
 }
 
+TEST(Report, draws_what_the_number_of_workers_changes_where_there_are_several) {
+  const auto drawn = [](const model::Run& run) {
+    std::vector<std::string> names = plot_names(document_of(run));
+    std::erase_if(names, [](const auto& name) { return !name.starts_with("workers-"); });
+    return names;
+  };
+  EXPECT_EQ(drawn(samples::complete_run()), std::vector<std::string>());
+  EXPECT_EQ(drawn(samples::several_schedulers_run()),
+            (std::vector<std::string>{"workers-time", "workers-cpu", "workers-switches",
+                                      "workers-steals", "workers-wakes", "workers-overflows"}));
+  const Plot plot_of_time = plot(document_of(samples::several_schedulers_run()), "workers-time");
+  expect_parts(plot_of_time.script, {"title 'work_stealing'", "title 'current_thread'", "'×2' 2",
+                                     "set title 'spawn_many, ns'"});
+  EXPECT_TRUE(contains(plot_of_time.data, "# index 0: chained_spawn: work_stealing"));
+}
+
+TEST(Report, shows_what_workloads_observed_with_its_unit_and_not_per_operation) {
+  const Document document = document_of(samples::observed_run());
+  expect_parts(markdown(document, {}), {"yield_many: medians over the repetitions.",
+                                        "| benchmark | lead_yields | wait_p99 | wait_p99_9 |",
+                                        "| yield_many work_stealing ×1 | 56.8 | 12.35 µs | – |",
+                                        "| yield_many go ×2 | 56.8 | 12.35 µs | 4.321 ms |"});
+  expect_parts(plot(document, "workers-observed").script,
+               {"set title 'yield_many: wait_p99_9, ms'", "set title 'yield_many: lead_yields'"});
+  EXPECT_FALSE(contains(plot(document, "counters").script, "lead"));
+}
+
 TEST(Report, counts_per_operation) {
   EXPECT_TRUE(shown_cases({}).empty());
   // 0.31 steals in 1,000 spawns
