@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -88,37 +86,6 @@ TEST(Channel, a_task_does_not_wait_for_room_and_the_order_is_kept) {
   });
   ASSERT_EQ(order.size(), 2U * kRoom + 5);
   EXPECT_TRUE(std::ranges::is_sorted(order));
-}
-
-TEST(Channel, runs_the_timer_future_of_the_example) {
-  // A thread sleeps, notes that the time is over, and wakes the task that has left its waker.
-  struct Timer {
-    std::mutex mutex;
-    bool is_over = false;
-    std::optional<Waker> waker;
-  } timer;
-  std::thread sleeper([&timer] {
-    std::this_thread::sleep_for(10ms);
-    std::optional<Waker> waker;
-    {
-      const std::lock_guard lock(timer.mutex);
-      timer.is_over = true;
-      waker.swap(timer.waker);
-    }
-    if (waker) std::move(*waker).wake();
-  });
-  Runtime runtime = build(kChannel);
-  const auto begin = std::chrono::steady_clock::now();
-  run_as_task(runtime, [&]() -> Task<> {
-    co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
-      const std::lock_guard lock(timer.mutex);
-      if (timer.is_over) return true;
-      timer.waker = context.waker();
-      return std::nullopt;
-    });
-  });
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 1ms);
-  sleeper.join();
 }
 
 }  // namespace
