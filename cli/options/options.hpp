@@ -4,8 +4,8 @@
 //
 // puts what was given into seed_, throws UsageError for anything but a number in that range, and
 // shows the value that seed_ has now as the default in --help. A kind, such as Number, has
-//   parse(name, words)  from what was given for `name`, in the order of the command line, to a
-//   value written(value)      what --help shows of a default; nothing where there is no such
+//   parse(name, words)  makes a value of what was given for `name`, in the order of the command
+//   line written(value)      what --help shows of a default; nothing where there is no such
 //   function offered()           what the shells complete; likewise
 // What excludes or needs another option says so by excludes() and needs() of the CLI::Option that
 // value() returns.

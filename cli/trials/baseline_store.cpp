@@ -105,9 +105,8 @@ std::string baseline_name(std::string_view option, const Strings& given) {
   if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos ||
       name.starts_with('.') || name.starts_with('-') || name.size() > kMaxName) {
     refuse(
-        "'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', "
-        "'_' and '-', "
-        "and begin with a letter, a digit or '_'",
+        "'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', '_' and "
+        "'-', and begin with a letter, a digit or '_'",
         name, kMaxName);
   }
   if (name.ends_with(".anchor")) {

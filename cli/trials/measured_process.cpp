@@ -51,16 +51,21 @@ void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced
   try {
     ended = has_ended();
   } catch (const files::JournalError&) {  // not ours to remove
-    refuse(
-        "{} exists, and is not the journal of a {}; remove it, or name another by "
-        "--journal",
-        path.string(), what);
+    refuse("{} exists, and is not the journal of a {}; remove it, or name another by --journal",
+           path.string(), what);
   }
   if (!is_replaced && (is_named || !ended)) {
     refuse("{} exists{}; continue it with --resume, remove it, or name another by --journal",
            path.string(), ended ? "" : fmt::format(", and its {} has not ended", what));
   }
   fs::remove(path);
+}
+
+void refuse_rebuilt(std::string_view command, const fs::path& journal) {
+  refuse(
+      "'{}' is not the program that {} was started with: it was built anew, or a library that it "
+      "loads was; start again",
+      command, journal.string());
 }
 
 model::Run run_once(const measure::Program& program, const measure::SampleRequest& request,

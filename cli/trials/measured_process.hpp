@@ -52,6 +52,9 @@ template <class Work, class Interrupted, class Failed>
 void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
                            std::string_view what, const std::function<bool()>& has_ended);
 
+/// Of a program whose bytes are not those that a journal was started with. Throws UsageError.
+[[noreturn]] void refuse_rebuilt(std::string_view command, const fs::path& journal);
+
 /// What ends processes early, how long each may take, and where they leave their results.
 struct Bench {
   std::stop_token stop;

@@ -63,13 +63,6 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   return text;
 }
 
-[[noreturn]] void refuse_changed(const model::PairedProgram& then, const fs::path& journal) {
-  refuse(
-      "'{}' is not the program that {} was started with: it was built anew, or a library "
-      "that it loads was; start a new trial",
-      then.command, journal.string());
-}
-
 /// One comparison: what was asked for, and what has come of it so far.
 class Comparison {
  public:
@@ -177,7 +170,8 @@ class Comparison {
     // One that is gone, or that does not answer any more, is not needed for what is complete.
     if (!trial_.end) return;
     const std::string digest = measure::digest_of_program(measure::split_command(now.command));
-    if (!digest.empty() && digest != then.digest) refuse_changed(then, plan_.output.journal);
+    if (!digest.empty() && digest != then.digest)
+      refuse_rebuilt(then.command, plan_.output.journal);
   }
 
   void refuse_other_options(const model::PairedSetup& asked) const {
@@ -308,7 +302,7 @@ class Comparison {
     for (const Side side : kBothSides) {
       const std::string digest = of(programs, side).digest();
       if (resumes && program(side).digest != digest) {
-        refuse_changed(program(side), plan_.output.journal);
+        refuse_rebuilt(program(side).command, plan_.output.journal);
       }
       program(side).digest = digest;
     }

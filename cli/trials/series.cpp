@@ -86,10 +86,7 @@ void SeriesProgram::refuse_changed(const fs::path& journal, const model::SeriesS
     }
   }
   if (setup.digest != program_.digest()) {
-    refuse(
-        "'{}' is not the program that {} was started with: it was built anew, or "
-        "a library that it loads was; start again",
-        program_.command().front(), journal.string());
+    refuse_rebuilt(program_.command().front(), journal);
   }
 }
 

@@ -231,20 +231,19 @@ std::vector<std::string> explanation(const Figures& figures, bool short_titles) 
 }
 
 std::string provenance(const model::Environment& environment) {
-  std::vector<std::string> parts;
-  const auto add = [&parts](std::string part) {
-    if (!part.empty()) parts.push_back(std::move(part));
-  };
-  add(environment.cpu_model);
-  if (environment.cpu_count > 0) {
-    add(counted(static_cast<std::size_t>(environment.cpu_count), "CPU"));
-  }
-  if (environment.hypervisor != "none" && !environment.hypervisor.empty()) {
-    add(fmt::format("virtual ({})", environment.hypervisor));
-  }
-  add(environment.kernel);
-  add(environment.compiler);
-  add(environment.build_type);
+  const std::string& hypervisor = environment.hypervisor;
+  const bool is_virtual = !hypervisor.empty() && hypervisor != "none";
+  return machine_text(environment.cpu_model, environment.cpu_count,
+                      {is_virtual ? fmt::format("virtual ({})", hypervisor) : "",
+                       environment.kernel, environment.compiler, environment.build_type});
+}
+
+std::string machine_text(const std::string& name, std::int64_t cpus,
+                         const std::vector<std::string>& more) {
+  std::vector<std::string> parts{name};
+  if (cpus > 0) parts.push_back(counted(static_cast<std::size_t>(cpus), "CPU"));
+  parts.insert(parts.end(), more.begin(), more.end());
+  std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

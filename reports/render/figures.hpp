@@ -74,4 +74,8 @@ struct Notice {
 /// One line: on what machine, with what build; empty when nothing is known.
 [[nodiscard]] std::string provenance(const model::Environment& environment);
 
+/// "Some CPU, 2 CPUs" and `more`, as far as they are known.
+[[nodiscard]] std::string machine_text(const std::string& name, std::int64_t cpus,
+                                       const std::vector<std::string>& more);
+
 }  // namespace taskbench::reports::render

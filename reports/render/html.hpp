@@ -39,8 +39,7 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
                                 std::string_view label);
 
 /// One page in one file: no link to anything outside of it, and nothing that is missing where
-/// scripts do not run. A plot that was not drawn
-/// leaves a sentence in its place.
+/// scripts do not run. A plot that was not drawn leaves a sentence in its place.
 [[nodiscard]] std::string html(const Document& document,
                                const std::map<std::string, DrawnPlot>& plots);
 

@@ -391,8 +391,7 @@ std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& se
   if (!reach.steady || reach.is_steady()) return {};
   return fmt::format(
       "of {} and {} benchmarks, only a slowdown that shows in every block can FAIL; {} blocks "
-      "allow "
-      "for an exception ({})",
+      "allow for an exception ({})",
       blocks, setup.benchmarks.size(), *reach.steady, options_for(*reach.steady, reach, setup));
 }
 

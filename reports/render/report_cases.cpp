@@ -85,12 +85,11 @@ Samples times_of(const ShownCases& cases) {
 
 std::string machine_of(const model::Run& file) {
   const model::Environment& from = file.environment;
-  std::vector<std::string> parts{from.cpu_model.empty() ? from.host_name : from.cpu_model};
-  if (from.cpu_count > 0) parts.push_back(counted(static_cast<std::size_t>(from.cpu_count), "CPU"));
-  parts.push_back(from.build_type);
-  if (!from.workloads_version.empty()) parts.push_back("workloads " + from.workloads_version);
-  std::erase(parts, "");
-  return parts.empty() ? "unknown machine" : fmt::format("{}", fmt::join(parts, ", "));
+  const std::string& version = from.workloads_version;
+  const std::string text =
+      machine_text(from.cpu_model.empty() ? from.host_name : from.cpu_model, from.cpu_count,
+                   {from.build_type, version.empty() ? version : "workloads " + version});
+  return text.empty() ? "unknown machine" : text;
 }
 
 std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& in_order) {

@@ -152,10 +152,13 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
     for (const std::string& title : abreast) table.columns.push_back({title, true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{rows[i]});
+      bool is_here = !by_counter;  // of a counter that none of these benchmarks has there is no row
       for (std::size_t k = first; k < first + abreast.size(); ++k) {
+        is_here = is_here || cases[k].find(names[i]) != nullptr;
         row.push_back(by_counter ? counter_cell(cases[k], names[i])
                                  : counter_cell(cases[i], names[k]));
       }
+      if (!is_here) table.rows.pop_back();
     }
     section.add(std::move(table));
     first += abreast.size();

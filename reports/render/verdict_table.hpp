@@ -98,7 +98,6 @@ struct CommentStyle {
 /// By this hidden line CI finds the comment that it is to update. Never change it.
 inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
-/// How a comment begins: the hidden line that CI finds it by, and the title.
 [[nodiscard]] std::string comment_heading(const CommentStyle& style, std::string_view text);
 
 /// A whole one: the verdict first, what was compared, a bar for each time, the remarks, and the

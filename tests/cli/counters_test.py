@@ -9,25 +9,15 @@ import os
 import re
 import shutil
 
-from fake_program import COUNT, HANGS, fake_gnuplot, fake_perf, fake_valgrind
-from taskbench_command import CommandTest, is_gone, main
+from fake_program import COUNT, HANGS, fake_gnuplot, fake_valgrind
+from taskbench_command import PerfTest, is_gone, main
 
 CASE = "chained_spawn/work_stealing/workers:1/length:10"
 NOT_SUPPORTED = COUNT.replace("1000.000000", "<not supported>")
 USER_ONLY = COUNT.replace("EVENT", "EVENT:u")
 
 
-class CountersTest(CommandTest):
-    def setUp(self):
-        super().setUp()
-        (self.folder / "tmp").mkdir()
-
-    def env(self, **changes):
-        return {"TMPDIR": str(self.folder / "tmp"), **changes}
-
-    def fake_perf(self, body="", **parts):
-        return self.env(PATH=fake_perf(self.folder / "bin", body=body, **parts))
-
+class CountersTest(PerfTest):
     def fake_valgrind(self, body):
         return self.env(PATH=fake_valgrind(self.folder / "bin", body))
 
@@ -52,10 +42,6 @@ class CountersTest(CommandTest):
 
     def events(self, counters, *more, **options):
         return self.counted(counters, "--quiet", *more, **options)[1]
-
-    def runs(self):
-        """How perf was called to count."""
-        return [line for line in self.read("perf.log").splitlines() if " run " in line]
 
     def assert_counted(self, *events):
         for event in events:

@@ -354,11 +354,6 @@ class Journals(GateTest):
         answer = self.gate(f"{self.files} --resume", status=2)
         self.assertIn("--head-rev: HEAD is ", answer.stderr)
 
-    def test_what_is_no_journal_is_left_alone(self):
-        self.write("j", "my notes\n")
-        self.assertIn("j exists", self.gate(self.files, status=2).stderr)
-        self.assertEqual(self.read("j"), "my notes\n")
-
 
 class Refusals(GateTest):
     def test_unknown_revisions_with_the_nearest_name(self):

@@ -3,8 +3,7 @@
 
 import xml.etree.ElementTree as xml
 
-from fake_program import fake_perf
-from taskbench_command import CommandTest, main
+from taskbench_command import PerfTest, main
 
 NO_PMU = 'if events == ["cycles"]: sys.exit("Error:\\nThe cycles event is not supported.")'
 
@@ -15,17 +14,7 @@ DATA = (
 )
 
 
-class ProfileTest(CommandTest):
-    def setUp(self):
-        super().setUp()
-        (self.folder / "tmp").mkdir()
-
-    def env(self, **changes):
-        return {"TMPDIR": str(self.folder / "tmp"), **changes}
-
-    def fake_perf(self, body="", **parts):
-        return self.env(PATH=fake_perf(self.folder / "bin", body=body, **parts))
-
+class ProfileTest(PerfTest):
     def profile(self, options="", duration="20ms", **others):
         result = self.taskbench("profile chained_spawn --param length=10 --workers 1 --duration "
                                 f"{duration} {options}", **others)
@@ -64,7 +53,7 @@ class Profile(ProfileTest):
     def test_without_a_pmu_the_clock_of_the_cpu_is_sampled(self):
         result = self.profile("--frequency 499", env=self.fake_perf(NO_PMU, recorded="cpu-clock:u"))
         self.assertIn("2 samples by cpu-clock", result.stdout)
-        line = next(line for line in self.read("perf.log").splitlines() if " run " in line)
+        (line, *_) = self.runs()
         self.assertIn("-D -1 --control fifo:", line)
         self.assertIn("-F 499 -e cpu-clock --call-graph dwarf,", line)
         self.assertIn("profile.svg", self.left("taskbench-profile"))

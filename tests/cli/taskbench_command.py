@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from fake_program import fake_benchmark
+from fake_program import fake_benchmark, fake_perf
 
 BINARY = os.environ["TASKBENCH_BINARY"]
 TIMEOUT_S = 120
@@ -200,6 +200,24 @@ class CommandTest(unittest.TestCase):
     def endless(self, workload="yield_many"):
         """Arguments of a run that goes on until it is stopped, in short repetitions."""
         return self.small(workload, min_time="20ms", repetitions=10000)
+
+
+class PerfTest(CommandTest):
+    """With stand-ins for what counts and samples, and a folder for what they leave behind."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "tmp").mkdir()
+
+    def env(self, **changes):
+        return {"TMPDIR": str(self.folder / "tmp"), **changes}
+
+    def fake_perf(self, body="", **parts):
+        return self.env(PATH=fake_perf(self.folder / "bin", body=body, **parts))
+
+    def runs(self):
+        """How perf was called to measure."""
+        return [line for line in self.read("perf.log").splitlines() if " run " in line]
 
 
 def main():

@@ -44,12 +44,12 @@ class CountersOf : public OnOneRuntime {};
 Task<> spawn_and_join(int count, int yields) {
   std::vector<JoinHandle<void>> handles;
   for (int i = 0; i < count; ++i) handles.push_back(spawn(yield_times(yields)));
-  for (JoinHandle<void>& handle : handles) co_await handle;
+  co_await join_all(handles);
 }
 
 TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
   // Inside of a task, so that a pool counts them on its workers.
-  run([&]() -> Task<> { co_await spawn(spawn_and_join(500, 3)); });
+  run_as_task(runtime_, [] { return spawn_and_join(500, 3); });
   runtime_.shutdown();
   const WorkerCounters total = runtime_.stats().total();
   EXPECT_EQ(total.tasks_spawned, if_counted(501));
@@ -98,15 +98,10 @@ TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);
 
-Task<> set_flag(std::atomic<bool>* flag) {
-  flag->store(true);
-  co_return;
-}
-
 TEST(CountersOfAPool, s6_overflow_and_what_the_injector_gave_back_are_counted) {
   // Nobody steals from the only worker, so its queue must overflow.
   Runtime runtime = build(kOneWorker);
-  runtime.block_on([]() -> Task<> { co_await spawn(spawn_and_join(2000, 0)); }());
+  run_as_task(runtime, [] { return spawn_and_join(2000, 0); });
   const WorkerCounters total = runtime.stats().total();
   EXPECT_GE(total.overflows, if_counted(1));
   EXPECT_GT(total.remote_schedules, if_counted(total.overflows));
@@ -119,16 +114,18 @@ TEST(CountersOfAPool, s6_overflow_and_what_the_injector_gave_back_are_counted) {
 TEST(CountersOfAPool, s6_steals_searches_parks_and_wake_ups_are_counted) {
   std::atomic<bool> helped{false};
   Runtime runtime = build(kTwoWorkers);
-  runtime.block_on([](std::atomic<bool>* flag) -> Task<> {
-    co_await spawn([](std::atomic<bool>* set) -> Task<> {
-      // The second displaces the first from the LIFO slot, where no thief comes.
-      JoinHandle<void> first = spawn(set_flag(set));
-      JoinHandle<void> second = spawn(yield_times(0));
-      EXPECT_TRUE(block_worker_until(*set));
-      co_await first;
-      co_await second;
-    }(flag));
-  }(&helped));
+  const auto set_flag = [&]() -> Task<> {
+    helped.store(true);
+    co_return;
+  };
+  run_as_task(runtime, [&]() -> Task<> {
+    // The second displaces the first from the LIFO slot, where no thief comes.
+    JoinHandle<void> first = spawn(set_flag());
+    JoinHandle<void> second = spawn(yield_times(0));
+    EXPECT_TRUE(block_worker_until(helped));
+    co_await first;
+    co_await second;
+  });
   // The first wake-up may have found a worker that was not asleep yet.
   EXPECT_TRUE(eventually([&] {
     runtime.block_on(spawn_and_join(1, 0));

@@ -145,14 +145,10 @@ TEST(Allocations, p12_spawning_and_joining_allocates_a_block_a_task_and_nothing_
   EXPECT_GE(count, kTasks * kPerBlock);
 }
 
-Task<> yield_often(int times) {
-  for (int i = 0; i < times; ++i) co_await yield_now();
-}
-
 TEST(Allocations, p12_polling_waking_and_queueing_allocate_nothing) {
   Runtime runtime = build(kCurrentThread);
-  runtime.block_on(yield_often(10));
-  EXPECT_LE(allocations_of([&] { runtime.block_on(yield_often(10'000)); }), 8U);
+  runtime.block_on(yield_times(10));
+  EXPECT_LE(allocations_of([&] { runtime.block_on(yield_times(10'000)); }), 8U);
 }
 
 }  // namespace

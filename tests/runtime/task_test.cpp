@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "runtime/base/sync_primitives.hpp"
-#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -62,7 +62,7 @@ TEST(TaskObjectDeathTest, refuses_to_spawn_or_await_what_was_moved_from) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto spawn_nothing = [] {
     Runtime runtime = build(kCurrentThread);
-    Task<> task = []() -> Task<> { co_return; }();
+    Task<> task = nothing();
     const Task<> taken = std::move(task);
     runtime.spawn(std::move(task)).detach();
   };
@@ -70,7 +70,7 @@ TEST(TaskObjectDeathTest, refuses_to_spawn_or_await_what_was_moved_from) {
   const auto await_nothing = [] {
     Runtime runtime = build(kCurrentThread);
     runtime.block_on([]() -> Task<> {
-      Task<> task = []() -> Task<> { co_return; }();
+      Task<> task = nothing();
       const Task<> taken = std::move(task);
       co_await std::move(task);
     }());
@@ -144,28 +144,21 @@ TEST_P(TaskOn, returns_values_of_every_kind) {
   EXPECT_EQ(runtime_.block_on(from_literal()), "literal");
   runtime_.block_on(refer(&value)).get() = 2;
   EXPECT_EQ(value, 2);
-  EXPECT_EQ(*runtime_.block_on([]() -> Task<std::unique_ptr<int>> {
-    co_return co_await spawn(make_unique_number(4));
-  }()),
-            4);
+  EXPECT_EQ(*run_as_task(runtime_, [] { return make_unique_number(4); }), 4);
 }
 
 TEST_P(TaskOn, destroys_the_output_once) {
-  Census census;
-  {
-    Runtime runtime = build_runtime();
-    runtime.block_on([](Census* counted) -> Task<> {
-      // Taken, never taken, detached before and after the end.
-      const Resident taken =
-          co_await spawn([](Census* c) -> Task<Resident> { co_return Resident(*c); }(counted));
-      JoinHandle<Resident> kept =
-          spawn([](Census* c) -> Task<Resident> { co_return Resident(*c); }(counted));
-      while (!kept.is_finished()) co_await yield_now();
-      spawn([](Census* c) -> Task<Resident> { co_return Resident(*c); }(counted)).detach();
-    }(&census));
-  }
-  EXPECT_EQ(census.living(), 0);
-  EXPECT_GE(census.ever(), 3);
+  const auto resident = [&]() -> Task<Resident> { co_return Resident(census_); };
+  run([&]() -> Task<> {
+    // Taken, never taken, detached before and after the end.
+    const Resident taken = co_await spawn(resident());
+    JoinHandle<Resident> kept = spawn(resident());
+    co_await until([&] { return kept.is_finished(); });
+    spawn(resident()).detach();
+  });
+  runtime_.shutdown();
+  EXPECT_EQ(census_.living(), 0);
+  EXPECT_GE(census_.ever(), 3);
 }
 
 Task<int> fail(const char* what) {
@@ -215,25 +208,24 @@ TEST_P(TaskOn, what_a_poll_function_throws_is_thrown_by_the_await) {
 }
 
 TEST_P(TaskOn, a_poll_function_is_asked_until_it_has_a_value) {
-  EXPECT_EQ(run([&]() -> Task<int> {
-              co_return co_await spawn([]() -> Task<int> {
-                int polls = 0;
-                co_return co_await poll_fn([&polls](PollContext& context) -> std::optional<int> {
-                  if (++polls == 5) return polls;
-                  context.wake_now();
-                  return std::nullopt;
-                });
-              }());
-            }),
-            5);
+  const auto polled_five_times = []() -> Task<int> {
+    int polls = 0;
+    co_return co_await poll_fn([&polls](PollContext& context) -> std::optional<int> {
+      if (++polls == 5) return polls;
+      context.wake_now();
+      return std::nullopt;
+    });
+  };
+  EXPECT_EQ(run_as_task(runtime_, polled_five_times), 5);
 }
 
 TEST_P(TaskOn, locals_are_destroyed_in_order_and_before_the_output_is_delivered) {
+  const auto hold_a_local = [&]() -> Task<> {
+    const Resident local(census_);
+    co_await yield_now();
+  };
   const long living = run([&]() -> Task<long> {
-    co_await spawn([](Census* c) -> Task<> {
-      const Resident local(*c);
-      co_await yield_now();
-    }(&census_));
+    co_await spawn(hold_a_local());
     co_return census_.living();
   });
   EXPECT_EQ(living, 0);

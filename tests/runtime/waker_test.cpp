@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -96,27 +96,19 @@ TEST(Waker, an_empty_one_does_nothing) {
 
 class TaskWaker : public OnOneRuntime {};
 
-/// Leaves a waker at `slot`, then ends on the `polls`-th poll.
-Task<int> wait_for_polls(std::vector<Waker>* slot, std::atomic<int>* polled, int polls) {
-  co_await poll_fn([=](PollContext& context) -> std::optional<bool> {
-    if (polled->load() + 1 >= polls) {
-      polled->fetch_add(1);
-      return true;
-    }
-    slot->push_back(context.waker());
-    polled->fetch_add(1);
-    return std::nullopt;
-  });
-  co_return polled->load();
-}
-
 TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
   std::atomic<int> polled{0};
   std::vector<Waker> wakers;
-  const int polls = run([&]() -> Task<int> {
-    JoinHandle<int> task = spawn(wait_for_polls(&wakers, &polled, 5));
+  const auto wait_for_five_polls = [&]() -> Task<> {
+    co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
+      if (polled.load() < 4) wakers.push_back(context.waker());
+      return polled.fetch_add(1) == 4 ? std::optional(true) : std::nullopt;
+    });
+  };
+  run([&]() -> Task<> {
+    JoinHandle<void> task = spawn(wait_for_five_polls());
     for (int i = 1; i < 5; ++i) {
-      while (polled.load() < i) co_await yield_now();
+      co_await until([&] { return polled.load() >= i; });
       // On a pool the task may still be in its poll: either kind of wake must have it polled
       // again.
       Waker waker = std::move(wakers.back());
@@ -126,13 +118,13 @@ TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
         waker.wake_by_ref();
       }
     }
-    co_return co_await std::move(task);
+    co_await std::move(task);
   });
-  EXPECT_EQ(polls, 5);
+  EXPECT_EQ(polled.load(), 5);
 }
 
 TEST_P(TaskWaker, wakers_of_one_task_wake_the_same) {
-  build_runtime().block_on([]() -> Task<> {
+  run([]() -> Task<> {
     co_await poll_fn([](PollContext& context) -> std::optional<bool> {
       const Waker first = context.waker();
       const Waker second = context.waker();
@@ -141,26 +133,24 @@ TEST_P(TaskWaker, wakers_of_one_task_wake_the_same) {
       EXPECT_TRUE(first.will_wake(copy));
       return true;
     });
-  }());
+  });
 }
 
 TEST_P(TaskWaker, a_thousand_wakers_made_in_one_poll_are_all_counted) {
-  Census census;
   std::vector<Waker> wakers;
+  const auto make_wakers = [&](Resident) -> Task<> {
+    bool first = true;
+    co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
+      if (!std::exchange(first, false)) return true;
+      for (int i = 0; i < 1000; ++i) wakers.push_back(context.waker());
+      context.wake_now();
+      return std::nullopt;
+    });
+  };
   {
     Runtime runtime = build_runtime();
-    JoinHandle<void> task = runtime.spawn([](std::vector<Waker>* slot, Resident) -> Task<> {
-      bool first = true;
-      co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
-        if (!std::exchange(first, false)) return true;
-        for (int i = 0; i < 1000; ++i) slot->push_back(context.waker());
-        context.wake_now();
-        return std::nullopt;
-      });
-    }(&wakers, Resident(census)));
-    runtime.block_on(
-        [](JoinHandle<void> handle) -> Task<> { co_await std::move(handle); }(std::move(task)));
-    EXPECT_EQ(census.living(), 0) << "wakers do not keep the coroutine";
+    run_as_task(runtime, [&] { return make_wakers(Resident(census_)); });
+    EXPECT_EQ(census_.living(), 0) << "wakers do not keep the coroutine";
   }
   ASSERT_EQ(wakers.size(), 1000U);
   for (Waker& waker : wakers) std::move(waker).wake();
@@ -170,9 +160,9 @@ TEST_P(TaskWaker, a_wake_from_another_thread_runs_the_task) {
   for (int round = 0; round < 200; ++round) {
     Gate gate;
     std::thread waker([&gate] { gate.open(); });
+    const auto pass = [&]() -> Task<> { co_await gate.passed(); };
     run([&]() -> Task<> {
-      JoinHandle<void> task =
-          spawn([](Gate* waited) -> Task<> { co_await waited->passed(); }(&gate));
+      JoinHandle<void> task = spawn(pass());
       co_await gate.passed();
       co_await std::move(task);
     });
@@ -184,25 +174,26 @@ TEST_P(TaskWaker, a_stale_wake_does_not_resume_what_waits_for_something_else) {
   Gate first;
   Gate second;
   bool passed_second = false;
-  build_runtime().block_on([](Gate* one, Gate* two, bool* passed) -> Task<> {
-    JoinHandle<void> task = spawn([](Gate* a, Gate* b, bool* done) -> Task<> {
-      co_await a->passed();
-      co_await b->passed();
-      *done = true;
-    }(one, two, passed));
-    while (one->waiting() == 0) co_await yield_now();
-    const std::vector<Waker> stale = one->take_wakers();
-    one->open();
+  const auto pass_both = [&]() -> Task<> {
+    co_await first.passed();
+    co_await second.passed();
+    passed_second = true;
+  };
+  run([&]() -> Task<> {
+    JoinHandle<void> task = spawn(pass_both());
+    co_await until([&] { return first.waiting() > 0; });
+    const std::vector<Waker> stale = first.take_wakers();
+    first.open();
     stale.front().wake_by_ref();
-    while (two->waiting() == 0) co_await yield_now();
+    co_await until([&] { return second.waiting() > 0; });
     for (int i = 0; i < 100; ++i) {
       stale.front().wake_by_ref();
       co_await yield_now();
     }
     EXPECT_FALSE(task.is_finished());
-    two->open();
+    second.open();
     co_await std::move(task);
-  }(&first, &second, &passed_second));
+  });
   EXPECT_TRUE(passed_second);
 }
 
