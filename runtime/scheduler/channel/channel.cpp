@@ -26,7 +26,7 @@ void Channel::send(task::Header* task, Worker* from) noexcept {
     const base::LockGuard lock(mutex_);
     Sender self;
     while (may_wait && count_ == ring_.size() && !closed()) {
-      static_cast<void>(senders_.wait(mutex_, self));
+      senders_.wait(mutex_, self);
     }
     if (count_ == ring_.size()) {
       beyond_.push_back(task);
@@ -58,7 +58,7 @@ task::Header* Channel::receive(Worker& worker) noexcept {
   while (!closed()) {
     if (task::Header* task = take()) return task;
     worker.before_park();
-    static_cast<void>(receiver_.wait(mutex_, worker));
+    receiver_.wait(mutex_, worker);
     worker.recorder.unpark();
   }
   return nullptr;

@@ -33,14 +33,14 @@ task::Header* GlobalQueue::next_task(Worker& worker) noexcept {
     if (task::Header* task = pop()) return task;
     // seq_cst: the sleeper's half of G2, with the look at the inbox
     sleeping_.fetch_add(1, base::seq_cst);
-    bool was_chosen = false;
     if (inbox_.looks_empty()) {
       worker.before_park();
-      was_chosen = waiting_.wait(mutex_, worker);
+      waiting_.wait(mutex_, worker);
       worker.recorder.unpark();
+    } else {
+      // relaxed: takes back the announcement, so that at worst a pusher looks in vain
+      sleeping_.fetch_sub(1, base::relaxed);
     }
-    // relaxed: takes back the announcement, so that at worst a pusher looks in vain
-    if (!was_chosen) sleeping_.fetch_sub(1, base::relaxed);
   }
   return nullptr;
 }
