@@ -243,7 +243,6 @@ void Go::close() noexcept {
   closed_.store(true, base::release);
   const base::LockGuard lock(mutex_);
   for (const auto& machine : machines_) machine->parker.unpark();
-  monitor_.unpark();
 }
 
 bool Go::join(Clock::time_point deadline) noexcept {
