@@ -12,6 +12,7 @@ WORKER = "runtime/scheduler/work_stealing/worker.cpp"
 WORKER_SET = "runtime/scheduler/work_stealing/worker_set.cpp"
 DRAIN = "runtime/scheduler/drain.hpp"
 THREADS = "runtime/scheduler/worker_threads.cpp"
+DEQUE = "runtime/queue/growing_deque.hpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -124,6 +125,19 @@ NAMED = (
     ("a waker that is dropped frees a task that is still queued", STATE,
      "return (word & (kReferenceMask | kJoinInterest | kActive | kComplete)) == kComplete;",
      "return (word & (kReferenceMask | kJoinInterest)) == 0;"),
+    ("an inbox is emptied by a load and a store", "runtime/queue/inbox.hpp",
+     "    Node* node = newest_.exchange(nullptr, base::acquire);",
+     "    Node* node = newest_.load(base::acquire);\n    newest_.store(nullptr, base::relaxed);"),
+    ("what was unlinked is freed an epoch too early", "runtime/queue/epochs.hpp",
+     "each.epoch + 2 <= now", "each.epoch + 1 <= now"),
+    ("a buffer that was outgrown is freed at once", DEQUE,
+     "    epochs_.defer(owner_, std::move(larger));\n", ""),
+    ("a value is taken by a look and a store", DEQUE,
+     "front_.compare_exchange_weak(front, front + 1, base::release, base::relaxed)",
+     "(front_.store(front + 1, base::release), true)"),
+    ("a machine gets back the processor that was retaken", "runtime/scheduler/go/processor.hpp",
+     "return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);",
+     "word_.store(begun + 1, base::relaxed);\n    return true;"),
     ("a task is cancelled under the injector's lock", INJECTOR,
      "for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);",
      "for (std::size_t i = 0; i < taken; ++i) locked([&] { sink(batch[i]); });"),
@@ -148,10 +162,31 @@ NAMED = (
      "    if (!searching_) set_.notify_from(*this);\n", ""),
     ("the injector's size is not stored", INJECTOR,
      "    store_size(size_locked() + count);\n", ""),
+    ("an owner goes without release and acquire", "runtime/base/shared.hpp",
+     "owners_.fetch_sub(1, acq_rel)", "owners_.fetch_sub(1, relaxed)"),
+    ("who waits for the global queue does not look again",
+     "runtime/scheduler/global_queue/global_queue.cpp",
+     "    if (inbox_.looks_empty()) {", "    if (true) {"),
+    ("a worker of tokio01 that falls asleep does not look again",
+     "runtime/scheduler/tokio01/tokio01.cpp", "  if (!work_is_visible()) {", "  {"),
+    ("a shutdown does not wait for a spawn on its way", "runtime/scheduler/thread_pool.cpp",
+     "bool any = outside_.is_spawning();", "bool any = false;"),
 )
 
-# Of `scripts/mutate --orders`: those that change nothing, and why (docs/design/memory_ordering.md).
+# Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
+# (docs/design/memory_ordering.md).
 EQUIVALENT = {
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
+    "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",
+    "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
+    "go.hpp, closed: acquire to relaxed": "a fence or a token acquires it before the drain",
+    "go.cpp, add_returning: `returning_.push_back(&machine);` after what follows":
+        "both under the mutex, which whoever sees the second takes",
+    "tokio01.cpp, push_outside: `chosen->inbound.push_back(task);` after what follows":
+        "both under the mutex, which whoever sees the second takes",
+    "tokio01.cpp, sleep: `sleepers_.push_back(&own);` after what follows":
+        "both under the mutex, which whoever sees the second takes",
+    "machine.cpp, in_new_slice: `own.slices.store(own.slices.load(base::relaxed) + 1, "
+    "base::relaxed);` after what follows": "advice, which the monitor may give a slice too late",
 }

@@ -70,6 +70,19 @@ TEST_P(OtherPoolModel, of_two_workers_one_runs_what_the_other_has_queued_and_wai
       {.preemptions = 1, .weak_failures = 0, .stale = GetParam() == "go" ? 0 : 1});
 }
 
+TEST_P(OtherPoolModel, a_spawn_from_another_thread_against_the_shutdown_leaves_nothing) {
+  holds(
+      [] {
+        base::Thread other;
+        {
+          Runtime runtime = pool(1);
+          other = base::Thread([handle = runtime.handle()] { handle.spawn(one()).detach(); });
+        }
+        other.join();
+      },
+      {.preemptions = 2, .weak_failures = 0, .stale = 0});
+}
+
 Task<int> waits_and_then_reads(base::Cell<int>& data, park::Parker& left) {
   struct Local {
     base::Cell<int>& read;

@@ -73,10 +73,11 @@ TEST(ParkerModel, of_two_tokens_the_second_is_not_lost) {
   });
 }
 
-/// An output that must be handed over before it is moved.
+/// An output that must be handed over before it is moved or destroyed.
 struct Boxed {
   explicit Boxed(int number) : value(number) {}
   Boxed(Boxed&& other) noexcept : value(other.value.get()) {}
+  ~Boxed() { static_cast<void>(value.get()); }
   base::Cell<int> value;
 };
 
