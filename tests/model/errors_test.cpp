@@ -103,7 +103,12 @@ TEST(Races, of_the_maker_of_an_atomic_with_a_user_of_it) {
 TEST(Races, of_a_writer_with_who_frees) {
   fails("data race: thread 0 frees what thread 1 writes", [] {
     auto* cell = new Cell<int>{0};
-    Thread other([=] { cell->set(1); });
+    Atomic<bool> written{false};
+    Thread other([&] {
+      cell->set(1);
+      written.store(true, relaxed);
+    });
+    while (!written.load(relaxed)) yield();
     delete cell;
     other.join();
   });

@@ -51,8 +51,10 @@ void Engine::unlock(const void* mutex) {
   if (place.holder != current_) fail("a thread unlocks a mutex that it does not hold");
   place.holder = kNoThread;
   place.released = me().known;
-  objects_[place.object].written.join(me().events);
-  objects_[place.object].written_exactly.join(me().events);
+  Object& object = objects_[place.object];
+  object.events.push_back({current_, static_cast<Tick>(me().node_of_event.size()), {}, true});
+  object.written.join(me().events);
+  object.written_exactly.join(me().events);
   wrote();
   pass_tick();
 }

@@ -220,7 +220,9 @@ void Engine::event(const Operation& operation) {
     for (const Object::Event& earlier : objects_[operation.on[i].object].events) {
       if (earlier.thread == current_ || thread.events.covers(earlier.thread, earlier.tick))
         continue;
-      if (!conflict(earlier.how, operation.on[i])) continue;
+      const bool matters = earlier.unlocks ? operation.kind == Kind::try_lock
+                                           : conflict(earlier.how, operation.on[i]);
+      if (!matters) continue;
       race(threads_[earlier.thread].node_of_event[earlier.tick - 1U], current_);
     }
   }

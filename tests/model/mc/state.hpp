@@ -101,6 +101,7 @@ struct Object {
     int thread;
     Tick tick;
     Dependence how;
+    bool unlocks = false;  ///< which matters to who tries to lock before
   };
   std::vector<Event> events;  ///< since the last exact write
   VectorClock written;        ///< what the writes come after,
