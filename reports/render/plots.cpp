@@ -325,7 +325,7 @@ double scale_values(const WorkersPanel& panel, PlotScript& plot) {
   }
   if (!(most > 0)) most = 1;
   const bool is_wide = least > 0 && most > kLogFrom * least;
-  const TimeUnit unit = time_unit(is_wide ? least : most);
+  const TimeUnit unit = time_unit(is_wide ? std::sqrt(least * most) : most);
   const double scale = panel.is_time ? unit.ns : 1;
   plot.line("set title {} offset 0,-0.6 font small_font",
             gnuplot_string(fmt::format("{}{}{}{}", shortened(panel.title, kPanelColumns),
