@@ -212,7 +212,9 @@ void Engine::event(const Operation& operation) {
     Threads asleep = (node.sleep | node.before) & ~only(current_);
     for (Threads left = asleep; left != 0; left &= left - 1) {
       const int other = first_of(left);
-      if (conflict(threads_[other].next, operation)) asleep &= ~only(other);
+      const Operation& next = threads_[other].next;
+      // In either order: what follows may not be tried where it would have to come from.
+      if (conflict(next, operation) || conflict(operation, next)) asleep &= ~only(other);
     }
     sleep_ = asleep;
   }
