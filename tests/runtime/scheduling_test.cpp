@@ -215,11 +215,13 @@ TEST(FairnessOfOneWorker, s4_tasks_that_yield_take_turns) {
 /// all but the last, which sits in the LIFO slot and is this worker's own.
 Task<> spawn_and_get_stuck(int tasks, std::atomic<int>& ran) {
   std::atomic<bool> helped{false};
-  const auto count = [&ran, &helped, tasks]() -> Task<> {
-    if (ran.fetch_add(1) + 1 == tasks - 1) helped.store(true);
+  // Once the last one has counted, this frame may be gone.
+  const auto count = [](std::atomic<int>& counted, std::atomic<bool>& all_but_one,
+                        int all) -> Task<> {
+    if (counted.fetch_add(1) + 1 == all - 1) all_but_one.store(true);
     co_return;
   };
-  for (int i = 0; i < tasks; ++i) spawn(count()).detach();
+  for (int i = 0; i < tasks; ++i) spawn(count(ran, helped, tasks)).detach();
   EXPECT_TRUE(block_worker_until(helped));
   while (ran.load() < tasks) co_await yield_now();
 }
