@@ -66,12 +66,7 @@ std::span<const SchedulerInfo> schedulers_and_rungs() {
   static const std::vector<SchedulerInfo> all = [] {
     std::vector<SchedulerInfo> rows(schedulers().begin(), schedulers().end());
     for (const Between& each : kBetween) {
-      rows.push_back({.name = each.name,
-                      .summary = each.summary,
-                      .single_worker = false,
-                      .runs_on_caller = false,
-                      .repeatable = false,
-                      .make = each.make});
+      rows.push_back({.name = each.name, .summary = each.summary, .make = each.make});
     }
     return rows;
   }();

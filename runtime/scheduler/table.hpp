@@ -17,10 +17,10 @@ class Engine;
 struct SchedulerInfo {
   std::string_view name;
   std::string_view summary;
-  bool single_worker;   ///< has exactly one worker
-  bool runs_on_caller;  ///< tasks run on the thread that calls block_on
-  bool repeatable;      ///< the same program and seed give the same schedule, as long as no other
-                        ///< thread takes part
+  bool single_worker = false;   ///< has exactly one worker
+  bool runs_on_caller = false;  ///< tasks run on the thread that calls block_on
+  /// The same program and seed give the same schedule, as long as no other thread takes part.
+  bool repeatable = false;
   /// With `workers` of 1 or more. Throws std::system_error when the system gives no more threads.
   base::Ref<scheduler::Engine> (*make)(RuntimeOptions options);
 };

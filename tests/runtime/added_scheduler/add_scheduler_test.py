@@ -34,9 +34,6 @@ LINES = {
         ("     .make = make<work_stealing::InTurn>},",
          '    {.name = "added",\n'
          '     .summary = "one queue that all workers share",\n'
-         "     .single_worker = false,\n"
-         "     .runs_on_caller = false,\n"
-         "     .repeatable = false,\n"
          "     .make = make<scheduler::Added>},"),
     ],
 }
