@@ -69,18 +69,11 @@ class LocalQueue {
   bool push_back(T value, Overflow&& overflow) {
     // relaxed: only the owner, this thread, stores tail_
     const std::uint32_t tail = tail_.load(base::relaxed);
-    for (;;) {
-      // acquire: pairs with the release of head_ in steal_into, so that a slot is not written
-      // before the thief that emptied it has read it
-      const std::uint32_t head = head_.load(base::acquire);
-      if (tail - head < kCapacity) {
-        slot(tail).set(value);
-        // release: pairs with the acquire of tail_ in steal_into
-        tail_.store(tail + 1, base::release);
-        return true;
-      }
-      if (push_overflow(value, tail, overflow)) return false;
-    }
+    // acquire: pairs with the release of head_ in steal_into, so that a slot is not written before
+    // the thief that emptied it has read it
+    if (tail - head_.load(base::acquire) == kCapacity) return push_full(value, overflow);
+    append(value, tail);
+    return true;
   }
 
   /// Slots that push_batch may fill now.
@@ -179,11 +172,20 @@ class LocalQueue {
     tail_.store(tail + count, base::release);
   }
 
-  /// Returns false when a thief made room meanwhile.
+  void append(T value, std::uint32_t tail) {
+    slot(tail).set(value);
+    // release: pairs with the acquire of tail_ in steal_into
+    tail_.store(tail + 1, base::release);
+  }
+
+  /// push_back() when the ring was full, unless a thief has made room since. Not inlined, for the
+  /// sake of push_back(), which is, and needs fewer registers then.
   template <class Overflow>
-  bool push_overflow(T value, std::uint32_t tail, Overflow& overflow) {
+  [[gnu::noinline]] bool push_full(T value, Overflow& overflow) {
     constexpr std::uint32_t kHalf = kCapacity / 2;
     std::array<T, kHalf + 1> batch;
+    // relaxed: only the owner, this thread, stores tail_
+    const std::uint32_t tail = tail_.load(base::relaxed);
     lock_.owner_enter();
     // relaxed: inside the lock (I3)
     const std::uint32_t head = head_.load(base::relaxed);
@@ -194,10 +196,13 @@ class LocalQueue {
       head_.store(head + kHalf, base::release);
     }
     lock_.owner_leave();
-    if (!full) return false;
+    if (!full) {
+      append(value, tail);
+      return true;
+    }
     batch[kHalf] = value;
     overflow(std::span<const T>(batch));
-    return true;
+    return false;
   }
 
   // What the owner writes all the time lies together, apart from the slots. Thieves write here

@@ -28,7 +28,8 @@ NAMED = (
       destination.append_from(*this, head + 1, stolen.count - 1);
 """),
     ("index modulus equal to the capacity: full looks empty", QUEUE,
-     "if (tail - head < kCapacity) {", "if ((tail - head) % kCapacity < kCapacity) {"),
+     "if (tail - head_.load(base::acquire) == kCapacity)",
+     "if ((tail - head_.load(base::acquire)) % kCapacity == kCapacity)"),
     ("the thief's fence is a light one", LOCK, "    heavy_fence();  //", "    light_fence();  //"),
     ("the owner's fence is missing", LOCK, "    light_fence();  //", "    //"),
     ("the thief takes without the lock", QUEUE,
@@ -78,8 +79,8 @@ NAMED = (
      "task->pending_references == 0 && task->state.has_sole_owner()",
      "task->state.has_sole_owner()"),
     ("signed index arithmetic near the wrap-around", QUEUE,
-     "if (tail - head < kCapacity) {",
-     "if (std::int64_t{tail} - std::int64_t{head} < std::int64_t{kCapacity}) {"),
+     "if (tail - head_.load(base::acquire) == kCapacity)",
+     "if (std::int64_t{tail} - std::int64_t{head_.load(base::acquire)} == kCapacity)"),
     ("narrow index arithmetic near the wrap-around", QUEUE,
      "const bool full = tail - head == kCapacity;",
      "const bool full = static_cast<std::uint16_t>(tail) == static_cast<std::uint32_t>(\n"
@@ -94,15 +95,14 @@ NAMED = (
     if (head == tail) return false;
     lock_.owner_enter();
 """),
-    ("a push is retried with a cached head", QUEUE,
-     """    for (;;) {
-      // acquire: pairs with the release of head_ in steal_into, so that a slot is not written
-      // before the thief that emptied it has read it
-      const std::uint32_t head = head_.load(base::acquire);
-""",
+    ("a full queue is emptied by a head that was read before the lock was taken", QUEUE,
+     """    lock_.owner_enter();
+    // relaxed: inside the lock (I3)
+    const std::uint32_t head = head_.load(base::relaxed);
+    const bool full =""",
      """    const std::uint32_t head = head_.load(base::acquire);
-    for (;;) {
-"""),
+    lock_.owner_enter();
+    const bool full ="""),
     ("a token is taken by a load and a store", PARKER,
      "    token_.exchange(kNone, base::acquire);",
      "    (void)token_.load(base::acquire);\n    token_.store(kNone, base::relaxed);"),
