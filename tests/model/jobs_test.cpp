@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -64,6 +65,33 @@ TEST(Jobs, find_the_outcomes_of_one_without_a_bound) {
   const Result together = outcomes_of(kOrdered, {.jobs = 3}, true);
   EXPECT_TRUE(together.complete);
   EXPECT_EQ(alone.outcomes, together.outcomes);
+}
+
+TEST(Progress, is_told_with_what_was_done_the_rate_and_what_is_left) {
+  setenv("MC_PROGRESS", "0.01", 1);
+  ::testing::internal::CaptureStderr();
+  const Result result =
+      outcomes_of(kReaders, {.search = Search::random, .executions = 20'000}, true);
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  unsetenv("MC_PROGRESS");
+  const std::regex form(R"((\d+) executions, \d+ pruned, depth (\d+), (\d+) a second, )"
+                        R"(about (\S+) % done, (\S+) s left)");
+  std::istringstream lines(told);
+  int count = 0;
+  double before = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    std::smatch figures;
+    ASSERT_TRUE(std::regex_match(line, figures, form)) << line;
+    const double executions = std::stod(figures[1]);
+    EXPECT_GT(executions, before);
+    EXPECT_LE(executions, 20'000);
+    before = executions;
+    EXPECT_LE(std::stoi(figures[2]), result.depth);
+    EXPECT_GT(std::stod(figures[3]), 0);
+    // Two digits are told.
+    EXPECT_NEAR(std::stod(figures[4]), executions / 200, 0.05 * executions / 200);
+  }
+  EXPECT_GT(count, 1);
 }
 
 TEST(Jobs, make_no_more_executions_than_asked_for) {

@@ -60,10 +60,10 @@ struct Result {
 };
 
 /// Calls `body` once for each execution. It may be called anywhere but in a body. Environment
-/// variables: MC_TRACE replays one execution; MC_SEED and MC_JOBS replace the options; MC_PROGRESS
-/// says how far a search has got from its second second on, instead of the tenth; MC_CHECKPOINT is
-/// a folder, where a search that has a name keeps what it has done: killed, and run again with the
-/// same options, it goes on from there.
+/// variables: MC_TRACE replays one execution; MC_SEED and MC_JOBS replace the options; a search
+/// says how far it has got every MC_PROGRESS seconds, by default 10; MC_CHECKPOINT is a folder,
+/// where a search that has a name keeps what it has done: killed, and run again with the same
+/// options, it goes on from there.
 [[nodiscard]] Result check(const Options& options, const std::function<void()>& body);
 
 // --- for bodies

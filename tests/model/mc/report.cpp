@@ -121,13 +121,17 @@ double Engine::share_done() const {
   return done;
 }
 
-/// On a terminal one line, which is written again and again; elsewhere a line every ten seconds.
+/// On a terminal one line, which is written again and again; elsewhere a line each time.
 void Engine::tell_progress() {
   const double now = elapsed_s();
-  if (next_progress_s_ == 0) next_progress_s_ = std::getenv("MC_PROGRESS") != nullptr ? 2 : 10;
-  if (now < next_progress_s_) return;
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  next_progress_s_ = now + (terminal ? 0.5 : 10);
+  if (next_progress_s_ == 0) {
+    const char* const given = std::getenv("MC_PROGRESS");
+    progress_interval_s_ = given != nullptr ? std::strtod(given, nullptr) : 10;
+    next_progress_s_ = progress_interval_s_;
+  }
+  if (now < next_progress_s_) return;
+  next_progress_s_ = now + (terminal ? std::min(progress_interval_s_, 0.5) : progress_interval_s_);
   const auto executions = static_cast<double>(result_.executions);
   const double done = options_.search == Search::exhaustive
                           ? share_done()

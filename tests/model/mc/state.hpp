@@ -455,6 +455,7 @@ class Engine {
   std::string checkpoint_;  ///< the file; empty: none is kept
   struct sigaction before_ {};
   double next_progress_s_ = 0;
+  double progress_interval_s_ = 0;
   double next_checkpoint_s_ = 0;
   double earlier_s_ = 0;  ///< before the search was killed and went on
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
