@@ -13,6 +13,7 @@ WORKER_SET = "runtime/scheduler/work_stealing/worker_set.cpp"
 DRAIN = "runtime/scheduler/drain.hpp"
 THREADS = "runtime/scheduler/worker_threads.cpp"
 DEQUE = "runtime/queue/growing_deque.hpp"
+READINESS = "runtime/driver/readiness.hpp"
 
 NAMED = (
     ("tail stored relaxed", QUEUE,
@@ -171,6 +172,17 @@ NAMED = (
      "runtime/scheduler/tokio01/tokio01.cpp", "  if (!work_is_visible()) {", "  {"),
     ("a shutdown does not wait for a spawn on its way", "runtime/scheduler/thread_pool.cpp",
      "bool any = outside_.is_spawning();", "bool any = false;"),
+    ("readiness is given back over what an event has said", READINESS,
+     "if (word_.compare_exchange_strong(seen, word_of(state), base::release, base::relaxed)) "
+     "return;",
+     "seen = word_.exchange(word_of(state), base::acq_rel);"),
+    ("a wait begins over an event", READINESS,
+     "    if (word_.compare_exchange_strong(seen, wanted, base::release, base::relaxed)) {\n",
+     "    word_.store(wanted, base::release);\n    {\n"),
+    ("a wait that is given up takes an event with it", READINESS,
+     "    if (word_.compare_exchange_strong(seen, word_of(State::no), base::relaxed, "
+     "base::relaxed)) {",
+     "    if (word_.exchange(word_of(State::no), base::relaxed) == seen) {"),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why

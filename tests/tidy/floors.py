@@ -12,10 +12,10 @@ RUNTIME_FLOORS = {
     "queue": {"base"},
     "task": {"base", "trace", "queue"},
     "sync": {"base", "task"},
-    "time": {"base", "task"},
-    "io": {"base", "task"},
-    "park": {"base", "trace", "time", "io"},
-    "scheduler": {"base", "trace", "queue", "task", "sync", "time", "io", "park"},
+    "park": {"base", "trace"},
+    "driver": {"base", "trace", "queue", "task", "park"},
+    "net": {"base", "task", "sync", "driver", "time"},
+    "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver"},
 }
 
 # What users of the runtime may include; the delays are for taskbench's own command alone.
@@ -23,6 +23,7 @@ RUNTIME_PUBLIC = (
     "runtime/runtime.hpp",
     "runtime/ladder.hpp",
     "runtime/base/cache_line.hpp",
+    "runtime/net/",
     "runtime/sync/",
     "runtime/trace/planted_delay.hpp",
 )

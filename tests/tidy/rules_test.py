@@ -82,7 +82,7 @@ class Floors(unittest.TestCase):
         self.refused("runtime/strange/thing.hpp", '"runtime/base/cell.hpp"')
         self.allowed("runtime/queue/local_queue.hpp", '"runtime/base/cell.hpp"')
         self.allowed("runtime/sync/oneshot.hpp", '"runtime/task/waker.hpp"')
-        self.allowed("runtime/park/driver_parker.hpp", '"runtime/time/wheel.hpp"')
+        self.allowed("runtime/driver/driver.hpp", '"runtime/park/parker.hpp"')
         self.allowed("runtime/scheduler/work_stealing/worker.cpp", '"runtime/park/parker.hpp"')
         self.allowed("runtime/runtime.hpp", '"runtime/scheduler/work_stealing/handle.hpp"')
 

@@ -1,0 +1,75 @@
+// Where a socket is: an IPv4 or IPv6 address with a port, or a Unix one.
+//
+//   net::SocketAddress::parse("127.0.0.1:80")   "[::1]:80"  "[fe80::1%eth0]:80"
+//   net::SocketAddress::parse("/run/it.sock")   "unix:it.sock"  "@abstract"
+//
+// What text() prints, parse() reads.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace taskbench::rt::net {
+
+class SocketAddress {
+ public:
+  /// None: of a Unix socket that has no name.
+  SocketAddress() noexcept;
+  /// As the system has it. Throws std::invalid_argument for another family than the three.
+  SocketAddress(const sockaddr* address, socklen_t size);
+
+  /// Of one of the forms above; names of hosts are for rt::net::resolve. Throws
+  /// std::invalid_argument.
+  [[nodiscard]] static SocketAddress parse(std::string_view text);
+  /// The address alone, without brackets: "127.0.0.1", "::1". Throws std::invalid_argument.
+  [[nodiscard]] static SocketAddress ip(std::string_view address, std::uint16_t port);
+  /// A path in the file system, or with a `@` in front a name of the abstract namespace. Throws
+  /// std::invalid_argument if it is longer than 107 characters.
+  [[nodiscard]] static SocketAddress unix_path(std::string_view path);
+  /// This machine's own, 127.0.0.1; port 0: any that is free.
+  [[nodiscard]] static SocketAddress loopback(std::uint16_t port = 0);
+
+  /// AF_INET, AF_INET6 or AF_UNIX.
+  [[nodiscard]] int family() const noexcept { return storage_.any.sa_family; }
+  /// 0 for a Unix address.
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] std::string text() const;
+
+  [[nodiscard]] const sockaddr* data() const noexcept { return &storage_.any; }
+  [[nodiscard]] socklen_t size() const noexcept { return size_; }
+
+  friend bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept;
+
+ private:
+  friend class AddressBuffer;
+
+  // Smaller than sockaddr_storage by what no family of these needs; each connection has one.
+  union Storage {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+    sockaddr_un local;
+  };
+  Storage storage_;
+  socklen_t size_;
+};
+
+/// For system calls that fill an address in.
+class AddressBuffer {
+ public:
+  [[nodiscard]] sockaddr* data() noexcept { return &address_.storage_.any; }
+  [[nodiscard]] socklen_t* size() noexcept { return &size_; }
+  /// What was filled in.
+  [[nodiscard]] SocketAddress take() const { return SocketAddress(address_.data(), size_); }
+
+ private:
+  SocketAddress address_;
+  socklen_t size_ = sizeof(SocketAddress::Storage);
+};
+
+}  // namespace taskbench::rt::net

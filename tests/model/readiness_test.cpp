@@ -1,0 +1,159 @@
+// The word that says whether a descriptor is ready: between the task that reads and the driver.
+#include "runtime/driver/readiness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <coroutine>
+
+#include "runtime/task/leaf.hpp"
+#include "tests/model/on_a_thread.hpp"
+#include "tests/model/runtime_check.hpp"
+
+namespace taskbench::rt::model {
+namespace {
+
+using driver::Readiness;
+using State = Readiness::State;
+
+/// What the kernel keeps of a stream; what orders it is the readiness alone.
+struct Stream {
+  base::Atomic<int> bytes{0};
+  base::Atomic<bool> ended{false};
+  Readiness readiness;
+
+  void send(int count) {
+    bytes.fetch_add(count, base::relaxed);
+    readiness.set(State::yes);
+  }
+  void send_and_end(int count) {
+    bytes.fetch_add(count, base::relaxed);
+    ended.store(true, base::relaxed);
+    readiness.set(State::lasting);
+  }
+  /// -1: nothing is there now; 0: nothing will be.
+  int receive(int most) {
+    const int there = bytes.load(base::relaxed);
+    if (there == 0) return ended.load(base::relaxed) && bytes.load(base::relaxed) == 0 ? 0 : -1;
+    const int taken = there < most ? there : most;
+    bytes.fetch_sub(taken, base::relaxed);
+    return taken;
+  }
+};
+
+/// Reads once, as the awaiters of rt::net do.
+class Read : private task::Leaf {
+ public:
+  Read(Stream& stream, int most) : Leaf(&Read::poll_read), stream_(stream), most_(most) {}
+  ~Read() {
+    if (waiter_ != nullptr) stream_.readiness.withdraw(waiter_);
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_on(*this, coroutine);
+  }
+  int await_resume() const noexcept { return got_; }
+
+ private:
+  static bool poll_read(task::Leaf* leaf, task::Header* task) {
+    auto& self = *static_cast<Read*>(leaf);
+    Readiness& readiness = self.stream_.readiness;
+    for (;;) {
+      const State state = readiness.take();
+      if (state == State::no) {
+        const auto wait = readiness.wait(task, self.waiter_ != nullptr);
+        mc::require(wait != Readiness::Wait::refused, "nobody else reads");
+        if (wait == Readiness::Wait::ready) continue;
+        self.waiter_ = task;
+        return false;
+      }
+      self.waiter_ = nullptr;
+      self.got_ = self.stream_.receive(self.most_);
+      if (self.got_ < 0) continue;
+      if (self.got_ == self.most_ || state == State::lasting) readiness.give_back(state);
+      return true;
+    }
+  }
+
+  Stream& stream_;
+  int most_;
+  int got_ = 0;
+  task::Header* waiter_ = nullptr;
+};
+
+Task<int> reads(Stream& stream, int count, int most) {
+  int sum = 0;
+  while (sum < count) sum += co_await Read(stream, most);
+  co_return sum;
+}
+
+Task<int> reads_to_the_end(Stream& stream, int most) {
+  int sum = 0;
+  for (;;) {
+    const int got = co_await Read(stream, most);
+    if (got == 0) co_return sum;
+    sum += got;
+  }
+}
+
+TEST(ReadinessModel, who_reads_less_than_there_may_be_misses_nothing_that_comes) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] {
+      stream.send(1);
+      stream.send(1);
+    });
+    mc::require(run_here(reads(stream, 2, 2)) == 2, "both");
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, who_leaves_something_comes_back_for_it_without_another_event) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] { stream.send(2); });
+    mc::require(run_here(reads(stream, 2, 1)) == 2, "both");
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, the_end_that_came_with_the_last_bytes_is_seen_after_them) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] { stream.send_and_end(1); });
+    mc::require(run_here(reads_to_the_end(stream, 2)) == 1, "the byte, then the end");
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, the_end_that_comes_after_the_last_bytes_is_seen) {
+  holds(
+      [] {
+        Stream stream;
+        base::Thread other([&] {
+          stream.send(1);
+          stream.send_and_end(0);
+        });
+        mc::require(run_here(reads_to_the_end(stream, 2)) == 1, "the byte, then the end");
+        other.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
+TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
+  holds(
+      [] {
+        Stream stream;
+        base::Thread other([&] { stream.send(1); });
+        const bool given_up = polled_and_given_up(reads(stream, 1, 2));
+        mc::sometimes("given up", given_up);
+        mc::sometimes("read", !given_up);
+        if (given_up) mc::require(run_here(reads(stream, 1, 2)) == 1, "the byte");
+        other.join();
+      },
+      kNoWeakFailures);
+}
+
+}  // namespace
+}  // namespace taskbench::rt::model
