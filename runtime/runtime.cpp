@@ -41,14 +41,41 @@ Spawner& current_scheduler() {
 
 }  // namespace task
 
+namespace blocking {
+
+task::Spawner& runtime_of_this_thread() {
+  task::Spawner* const runtime = task::thread_context().scheduler;
+  if (runtime == nullptr) {
+    throw std::logic_error(
+        "rt::spawn_blocking needs a runtime: call it from a task or inside block_on, or use "
+        "Runtime::spawn_blocking or Handle::spawn_blocking");
+  }
+  return *runtime;
+}
+
+}  // namespace blocking
+
 struct Runtime::Core {
   base::Ref<scheduler::Engine> engine;
   unsigned workers;
   bool gave_up = false;  // a shutdown with a limit passed it: do not wait in the destructor
 
   ~Core() {
+    close();
+    if (join(gave_up ? Clock::now() : Clock::time_point::max())) return;
+    engine->detach();
+    engine->blocking_pool().detach();
+  }
+
+  void close() const noexcept {
     engine->close();
-    if (!engine->join(gave_up ? Clock::now() : Clock::time_point::max())) engine->detach();
+    engine->blocking_pool().close();
+  }
+  [[nodiscard]] bool join(Clock::time_point deadline) const noexcept {
+    // A task would hold up its worker, which the call may be waiting for.
+    const task::ThreadContext& context = task::thread_context();
+    if (context.scheduler == engine.get() && context.worker != nullptr) deadline = Clock::now();
+    return engine->join(deadline) && engine->blocking_pool().join(deadline);
   }
 };
 
@@ -60,11 +87,12 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Runtime::~Runtime() = default;
 
 void Runtime::refuse_nested_runtime() {
-  if (task::thread_context().scheduler != nullptr) {
+  const task::ThreadContext& context = task::thread_context();
+  if (context.scheduler != nullptr && context.may_block == task::MayBlock::no) {
     throw std::logic_error(
         "block_on was called on a thread that already runs tasks of a runtime: it would block "
-        "every task of that thread. Use co_await instead, or call block_on on a thread of its "
-        "own.");
+        "every task of that thread. Use co_await instead, or call block_on in "
+        "rt::spawn_blocking.");
   }
 }
 
@@ -76,7 +104,11 @@ task::Header* Runtime::run_root(task::Header* root) noexcept {
 
 Handle Runtime::handle() const { return Handle(core_->engine); }
 
-RuntimeStats Runtime::stats() const { return core_->engine->stats(); }
+RuntimeStats Runtime::stats() const {
+  RuntimeStats stats = core_->engine->stats();
+  stats.blocking = core_->engine->blocking_pool().counters();
+  return stats;
+}
 
 Trace Runtime::trace() const {
   const bool has_ended = core_->engine->has_ended();
@@ -94,15 +126,15 @@ void Runtime::discard_trace() { core_->engine->recording().discard(); }
 unsigned Runtime::worker_count() const noexcept { return core_->workers; }
 
 void Runtime::shutdown() {
-  core_->engine->close();
-  static_cast<void>(core_->engine->join(Clock::time_point::max()));
+  core_->close();
+  static_cast<void>(core_->join(Clock::time_point::max()));
 }
 
 bool Runtime::shutdown_timeout(std::chrono::nanoseconds limit) {
   const Clock::time_point now = Clock::now();
   const bool endless = limit > Clock::time_point::max() - now;
-  core_->engine->close();
-  const bool done = core_->engine->join(endless ? Clock::time_point::max() : now + limit);
+  core_->close();
+  const bool done = core_->join(endless ? Clock::time_point::max() : now + limit);
   if (!done) core_->gave_up = true;
   return done;
 }
@@ -144,6 +176,14 @@ Builder& Builder::thread_name(std::string name) {
   options_.thread_name = std::move(name);
   return *this;
 }
+Builder& Builder::max_blocking_threads(unsigned count) {
+  options_.max_blocking_threads = count;
+  return *this;
+}
+Builder& Builder::blocking_idle_timeout(std::chrono::nanoseconds time) {
+  options_.blocking_idle_timeout = time;
+  return *this;
+}
 Builder& Builder::on_thread_start(std::function<void(unsigned)> hook) {
   options_.on_thread_start = std::move(hook);
   return *this;
@@ -157,6 +197,12 @@ Runtime Builder::build() const {
   RuntimeOptions options = options_;
   if (options.injector_interval == 0) {
     throw std::invalid_argument("global_queue_interval must be at least 1");
+  }
+  if (options.max_blocking_threads == 0) {
+    throw std::invalid_argument("max_blocking_threads must be at least 1");
+  }
+  if (options.blocking_idle_timeout < std::chrono::nanoseconds{0}) {
+    throw std::invalid_argument("blocking_idle_timeout must not be negative");
   }
   if (options.trace_events > kMaxTraceEvents) {
     throw std::invalid_argument("a trace keeps at most 16777216 events of each worker");

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/blocking/spawn_blocking.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/scheduler/table.hpp"
 #include "runtime/task/block_in_place.hpp"
@@ -45,6 +46,12 @@ class Handle {
     return JoinHandle<T>(header);
   }
 
+  /// As rt::spawn_blocking().
+  template <class Function>
+  auto spawn_blocking(Function&& function) const {
+    return blocking::spawn_on(*scheduler_, std::forward<Function>(function));
+  }
+
  private:
   friend class Runtime;
   explicit Handle(base::Ref<task::Spawner> scheduler) : scheduler_(std::move(scheduler)) {}
@@ -55,7 +62,8 @@ class Handle {
 /// A set of workers and the tasks they run. Movable; its functions are for one thread at a time,
 /// but for block_on, spawn, handle and stats, which may be called from several.
 ///
-/// The destructor shuts down: running polls are waited for, every other task is cancelled.
+/// The destructor shuts down: running polls and blocking calls are waited for, every other task is
+/// cancelled.
 class Runtime {
  public:
   class Builder;
@@ -81,18 +89,25 @@ class Runtime {
     return handle().spawn(std::move(task));
   }
 
+  /// As rt::spawn_blocking().
+  template <class Function>
+  auto spawn_blocking(Function&& function) {
+    return handle().spawn_blocking(std::forward<Function>(function));
+  }
+
   [[nodiscard]] Handle handle() const;
   [[nodiscard]] RuntimeStats stats() const;
   [[nodiscard]] unsigned worker_count() const noexcept;
 
-  /// Waits for the polls that run now, cancels every other task, and ends the workers. When it
-  /// returns every task has been destroyed. Called by a task of this runtime it only begins; so it
-  /// does on current_thread while another thread is in block_on, which then ends the tasks.
+  /// Waits for the polls and the blocking calls that run now, cancels every other task, and ends
+  /// the threads. When it returns every task has been destroyed. Called by a task or in a blocking
+  /// call of this runtime it only begins; so it does on current_thread while another thread is in
+  /// block_on, which then ends the tasks.
   void shutdown();
 
-  /// The same, but returns false when workers are still in a poll after `limit`. May be called
-  /// again. If the runtime is destroyed then, the workers go on by themselves, and the last of
-  /// them cancels what is left.
+  /// The same, but returns false when polls or blocking calls are still running after `limit`. May
+  /// be called again. If the runtime is destroyed then, the threads go on by themselves, and the
+  /// last worker cancels what is left.
   bool shutdown_timeout(std::chrono::nanoseconds limit);
 
   /// What was recorded since the runtime was built, or since the last discard_trace(). To be called
@@ -134,6 +149,11 @@ class Runtime::Builder {
   Builder& trace(std::uint32_t events);
   /// Threads are named "<name>-<worker>", cut to what the system takes.
   Builder& thread_name(std::string name);
+  /// The most threads for rt::spawn_blocking at one time, > 0; 512 by default. They are named
+  /// "<name>-block".
+  Builder& max_blocking_threads(unsigned count);
+  /// After how long an idle one of them ends, >= 0; 10 s by default.
+  Builder& blocking_idle_timeout(std::chrono::nanoseconds time);
   /// Called on each worker's thread before its first and after its last task. Must not throw.
   Builder& on_thread_start(std::function<void(unsigned worker)> hook);
   Builder& on_thread_stop(std::function<void(unsigned worker)> hook);

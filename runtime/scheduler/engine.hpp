@@ -8,6 +8,7 @@
 
 #include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/blocking/pool.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/task/header.hpp"
 #include "runtime/task/schedule.hpp"
@@ -19,6 +20,9 @@ namespace taskbench::rt::scheduler {
 class Engine : public task::Spawner {
  public:
   using Clock = base::Clock;
+
+  void spawn_blocking(task::Header* call) final { blocking_.run(call); }
+  [[nodiscard]] blocking::Pool& blocking_pool() noexcept { return blocking_; }
 
   /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
   /// has finished. It has never been polled and has no schedule, which it gets here. Several
@@ -41,6 +45,15 @@ class Engine : public task::Spawner {
 
   [[nodiscard]] virtual RuntimeStats stats() const = 0;
   [[nodiscard]] virtual trace::Recording& recording() noexcept = 0;
+
+ protected:
+  explicit Engine(const RuntimeOptions& options)
+      : blocking_(*this, {.max_threads = options.max_blocking_threads,
+                          .idle_timeout = options.blocking_idle_timeout,
+                          .thread_name = options.name_of_thread("block")}) {}
+
+ private:
+  blocking::Pool blocking_;
 };
 
 }  // namespace taskbench::rt::scheduler

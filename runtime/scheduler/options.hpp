@@ -1,9 +1,12 @@
 // What a runtime can be asked to be, whichever scheduler it has.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace taskbench::rt {
 
@@ -14,9 +17,18 @@ struct RuntimeOptions {
   std::uint64_t seed = 0;
   std::uint32_t trace_events = 0;  ///< kept for each worker; 0: nothing is traced
   std::string thread_name = "taskbench-worker";
+  std::uint32_t max_blocking_threads = 512;
+  std::chrono::nanoseconds blocking_idle_timeout = std::chrono::seconds{10};
   // Of a worker's thread: neither is called where the workers have none of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
   std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
+
+  /// `thread_name`, "-" and `suffix`, the former cut: 15 characters and the terminator are what
+  /// Linux takes.
+  [[nodiscard]] std::string name_of_thread(std::string_view suffix) const {
+    const std::size_t room = 14 - std::min<std::size_t>(suffix.size(), 14);
+    return thread_name.substr(0, room).append("-").append(suffix);
+  }
 };
 
 }  // namespace taskbench::rt

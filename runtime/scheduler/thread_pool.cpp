@@ -7,7 +7,8 @@
 namespace taskbench::rt::scheduler {
 
 ThreadPool::ThreadPool(RuntimeOptions options)
-    : options_(std::move(options)),
+    : Engine(options),
+      options_(std::move(options)),
       recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),
       outside_(recording_.outside()) {

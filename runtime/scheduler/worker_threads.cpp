@@ -80,11 +80,7 @@ void WorkerThreads::join_threads() noexcept {
 
 void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,
                         std::uint32_t index, Worked& own) noexcept {
-  // 15 characters and the terminator are what Linux takes.
-  std::string name = options.thread_name;
-  const std::string suffix = "-" + std::to_string(index);
-  name.resize(std::min(name.size(), 15 - std::min<std::size_t>(suffix.size(), 15)));
-  base::name_this_thread((name + suffix).c_str());
+  base::name_this_thread(options.name_of_thread(std::to_string(index)).c_str());
   {
     // The hooks may spawn: outside of the worker's context, as any other thread.
     const task::EnterContext enter(&engine, nullptr);

@@ -5,6 +5,9 @@
 
 namespace taskbench::rt::task {
 
+/// Whether block_on may block the thread though it is in a runtime.
+enum class MayBlock : bool { no, yes };
+
 /// One per thread. `scheduler` is where rt::spawn goes; null outside of every runtime.
 struct ThreadContext {
   Spawner* scheduler;
@@ -13,6 +16,7 @@ struct ThreadContext {
   /// next. While a task is here no other thread can reach it, unless handles or wakers of it exist,
   /// so that join_drop() need not change its count.
   Header* next;
+  MayBlock may_block;
 };
 
 /// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than
@@ -23,9 +27,9 @@ struct ThreadContext {
 /// Sets the context for a scope.
 class EnterContext {
  public:
-  EnterContext(Spawner* scheduler, void* worker) noexcept
+  EnterContext(Spawner* scheduler, void* worker, MayBlock may_block = MayBlock::no) noexcept
       : context_(thread_context()), previous_(context_) {
-    context_ = {scheduler, worker, nullptr};
+    context_ = {scheduler, worker, nullptr, may_block};
   }
   ~EnterContext() { context_ = previous_; }
   EnterContext(const EnterContext&) = delete;

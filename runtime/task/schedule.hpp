@@ -35,6 +35,11 @@ class Spawner : public Schedule, public base::Shared {
   /// or with all that is left. Any thread.
   virtual void spawn(Header* task) noexcept = 0;
 
+  /// Takes a call that blocks, as a task that never suspends: it is run where it holds up nobody.
+  /// After shutdown it is cancelled. Throws std::system_error, and has cancelled it, when the
+  /// system gives no thread. Any thread.
+  virtual void spawn_blocking(Header* call) = 0;
+
   /// The task that the calling thread polls begins a section that may block the thread, unless it
   /// is in one: the worker may be handed to another thread. False: nothing was done.
   [[nodiscard]] virtual bool begin_blocking() noexcept { return false; }

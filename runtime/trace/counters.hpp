@@ -34,11 +34,19 @@ struct WorkerCounters {
   WorkerCounters& operator+=(const WorkerCounters& other) noexcept;
 };
 
+/// Of the threads for calls that block: rt::spawn_blocking().
+struct BlockingCounters {
+  std::uint64_t calls = 0;         ///< that were taken, since the runtime was built
+  std::uint64_t threads = 0;       ///< at the moment
+  std::uint64_t peak_threads = 0;  ///< the most at one time
+};
+
 /// Counters of a whole runtime, read while it runs: each is exact, together they are not a
 /// snapshot of one instant.
 struct RuntimeStats {
   std::vector<WorkerCounters> workers;
   WorkerCounters outside;  ///< what threads did that are no workers
+  BlockingCounters blocking{};
 
   [[nodiscard]] WorkerCounters total() const noexcept;
 };

@@ -14,8 +14,9 @@ RUNTIME_FLOORS = {
     "sync": {"base", "task"},
     "park": {"base", "trace"},
     "driver": {"base", "trace", "queue", "task", "park"},
-    "net": {"base", "task", "sync", "driver", "time"},
-    "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver"},
+    "blocking": {"base", "trace", "queue", "task", "park"},
+    "net": {"base", "task", "sync", "driver", "time", "blocking"},
+    "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver", "blocking"},
 }
 
 # What users of the runtime may include; the delays are for taskbench's own command alone.
@@ -23,6 +24,7 @@ RUNTIME_PUBLIC = (
     "runtime/runtime.hpp",
     "runtime/ladder.hpp",
     "runtime/base/cache_line.hpp",
+    "runtime/blocking/spawn_blocking.hpp",
     "runtime/net/",
     "runtime/sync/",
     "runtime/trace/planted_delay.hpp",

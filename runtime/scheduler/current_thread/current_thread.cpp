@@ -12,7 +12,8 @@
 namespace taskbench::rt::scheduler {
 
 CurrentThread::CurrentThread(RuntimeOptions options)
-    : options_(std::move(options)),
+    : Engine(options),
+      options_(std::move(options)),
       recording_(1, options_.trace_events),
       recorder_(recording_.worker(0)),
       outside_recorder_(recording_.outside()),

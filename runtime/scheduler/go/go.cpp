@@ -20,7 +20,8 @@ base::Ref<scheduler::Engine> Go::make(RuntimeOptions options) {
 }
 
 Go::Go(RuntimeOptions options)
-    : idle(options.workers),
+    : Engine(options),
+      idle(options.workers),
       options_(std::move(options)),
       recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),

@@ -9,7 +9,8 @@
 namespace taskbench::rt::work_stealing {
 
 WorkerSet::WorkerSet(RuntimeOptions options, Worker::Pace pace)
-    : idle(options.workers),
+    : Engine(options),
+      idle(options.workers),
       options_(std::move(options)),
       recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),

@@ -1,0 +1,147 @@
+#include "runtime/blocking/pool.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "runtime/task/context.hpp"
+#include "runtime/task/harness.hpp"
+
+namespace taskbench::rt::blocking {
+namespace {
+
+struct PoolTag;
+
+/// The pool whose thread this is.
+const Pool*& pool_of_this_thread() noexcept { return base::of_this_thread<const Pool*, PoolTag>(); }
+
+}  // namespace
+
+void Pool::run(task::Header* call) {
+  std::exception_ptr failure;
+  {
+    const base::LockGuard lock(mutex_);
+    if (!closed_) {
+      try {
+        if (idle_.empty() && threads_.size() < settings_.max_threads) start_thread();
+      } catch (...) {
+        if (threads_.empty()) failure = std::current_exception();
+      }
+      if (failure == nullptr) {
+        calls_.push_back(call);
+        counters_.calls += 1;
+        if (idle_.empty()) return;
+        // The one that has waited for the shortest time: its caches are the warmest.
+        idle_.back()->parker.unpark();
+        idle_.pop_back();
+        return;
+      }
+    }
+  }
+  task::cancel(call);
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void Pool::start_thread() {
+  idle_.reserve(threads_.size() + 1);
+  Thread& own = threads_.emplace_back();
+  try {
+    own.thread =
+        base::Thread([this, keep = base::Ref<task::Spawner>(&owner_), &own] { work(own); });
+  } catch (...) {
+    threads_.pop_back();
+    throw;
+  }
+  counters_.peak_threads = std::max<std::uint64_t>(counters_.peak_threads, threads_.size());
+}
+
+void Pool::work(Thread& own) noexcept {
+  base::name_this_thread(settings_.thread_name.c_str());
+  pool_of_this_thread() = this;
+  const task::EnterContext enter(&owner_, nullptr, task::MayBlock::yes);
+  mutex_.lock();
+  do {
+    while (task::Header* const call = calls_.pop_front()) {
+      mutex_.unlock();
+      static_cast<void>(task::poll(call));
+      mutex_.lock();
+    }
+  } while (!closed_ && wait(own));
+  leave(own);
+}
+
+bool Pool::wait(Thread& own) noexcept {
+  idle_.push_back(&own);
+  mutex_.unlock();
+  // A year, where the end of time would be passed.
+  const std::chrono::nanoseconds most = std::chrono::hours{365 * 24};
+  const auto deadline = Clock::now() + std::min(settings_.idle_timeout, most);
+  static_cast<void>(own.parker.park_until(deadline));
+  mutex_.lock();
+  const bool timed_out = std::erase(idle_, &own) != 0;
+  // B2: who was taken out at this moment has been given a token, too.
+  if (!timed_out) static_cast<void>(own.parker.try_park());
+  return !timed_out;
+}
+
+void Pool::leave(Thread& own) noexcept {
+  const auto place =
+      std::ranges::find_if(threads_, [&own](const Thread& each) { return &each == &own; });
+  std::list<Thread> before;
+  if (detached_) {
+    threads_.erase(place);
+  } else {
+    before.swap(ended_);
+    ended_.splice(ended_.end(), threads_, place);
+  }
+  if (threads_.empty()) joiner_.unpark();
+  mutex_.unlock();
+  for (Thread& each : before) each.thread.join();
+}
+
+void Pool::close() noexcept {
+  queue::Fifo<task::Header> left;
+  {
+    const base::LockGuard lock(mutex_);
+    closed_ = true;
+    ++cancelling_;
+    std::swap(left, calls_);
+    for (Thread* each : idle_) each->parker.unpark();
+    idle_.clear();
+  }
+  while (task::Header* const call = left.pop_front()) task::cancel(call);
+  const base::LockGuard lock(mutex_);
+  if (--cancelling_ == 0) joiner_.unpark();
+}
+
+bool Pool::join(Clock::time_point deadline) noexcept {
+  if (pool_of_this_thread() == this) deadline = Clock::now();
+  for (bool in_time = true;; in_time = joiner_.park_until(deadline)) {
+    std::list<Thread> ended;
+    bool done = false;
+    {
+      const base::LockGuard lock(mutex_);
+      ended.swap(ended_);
+      done = threads_.empty() && cancelling_ == 0;
+    }
+    for (Thread& each : ended) each.thread.join();
+    if (done || !in_time) return done;
+  }
+}
+
+void Pool::detach() noexcept {
+  const base::LockGuard lock(mutex_);
+  detached_ = true;
+  for (Thread& each : threads_) each.thread.detach();
+  for (Thread& each : ended_) each.thread.detach();
+  ended_.clear();
+}
+
+BlockingCounters Pool::counters() const {
+  const base::LockGuard lock(mutex_);
+  BlockingCounters counters = counters_;
+  counters.threads = threads_.size();
+  return counters;
+}
+
+}  // namespace taskbench::rt::blocking

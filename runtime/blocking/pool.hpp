@@ -1,0 +1,93 @@
+// Threads for calls that block: each runs one call at a time, to its end.
+//
+// A call is a task whose coroutine never suspends (blocking/spawn_blocking.hpp): so it has a
+// JoinHandle, which gets what it returns or throws, and an abort before it begins ends it unrun.
+//
+// Threads: any. They are started when a call finds none that is idle, up to a limit, and end when
+// they have been idle for a while. Beyond the limit calls wait their turn, oldest first.
+//
+// Shutdown: close() cancels what has not begun; join() waits for what runs, which nobody can end.
+//
+// Invariants
+//   B1  Everything but the constants is guarded by mutex_.
+//   B2  A thread is in idle_ while it waits, until somebody takes it out to give it a token, or it
+//       takes itself out when it has waited for too long.
+//   B3  Each thread owns the pool's owner, so that a pool that was left alone goes with the last.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/queue/fifo.hpp"
+#include "runtime/task/header.hpp"
+#include "runtime/task/schedule.hpp"
+#include "runtime/trace/counters.hpp"
+
+namespace taskbench::rt::blocking {
+
+class Pool {
+ public:
+  using Clock = base::Clock;
+
+  struct Settings {
+    std::uint32_t max_threads;              ///< > 0
+    std::chrono::nanoseconds idle_timeout;  ///< after which an idle thread ends
+    std::string thread_name;
+  };
+
+  /// `owner`, in which the pool lies, is where rt::spawn goes in a call.
+  Pool(task::Spawner& owner, Settings settings) : owner_(owner), settings_(std::move(settings)) {}
+  ~Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Runs `call`, a task that has never been polled, on one of the threads. After close() it is
+  /// cancelled. Throws std::system_error, and has cancelled it, when there is no thread and the
+  /// system gives none. By a thread that knows of an owner of `owner`.
+  void run(task::Header* call);
+
+  /// Refuses later calls, and cancels those that have not begun.
+  void close() noexcept;
+
+  /// After close(): waits until no call is left and all threads have ended. False, and may be
+  /// called again: when `deadline` has passed; at once in a call of this pool, which cannot wait
+  /// for itself. One thread at a time.
+  [[nodiscard]] bool join(Clock::time_point deadline) noexcept;
+
+  /// Instead of another join(): leaves the threads to end by themselves.
+  void detach() noexcept;
+
+  [[nodiscard]] BlockingCounters counters() const;
+
+ private:
+  struct Thread {
+    base::Thread thread;
+    park::Parker parker;
+  };
+
+  void start_thread();
+  void work(Thread& own) noexcept;
+  [[nodiscard]] bool wait(Thread& own) noexcept;
+  void leave(Thread& own) noexcept;
+
+  task::Spawner& owner_;
+  const Settings settings_;
+
+  mutable base::Mutex mutex_;
+  bool closed_ = false;
+  std::uint32_t cancelling_ = 0;  // threads in close()
+  bool detached_ = false;
+  queue::Fifo<task::Header> calls_;  // that have not begun
+  std::list<Thread> threads_;
+  std::list<Thread> ended_;  // to be joined: by the next thread that ends, or by join()
+  std::vector<Thread*> idle_;
+  BlockingCounters counters_;
+  park::Parker joiner_;  // of the thread in join()
+};
+
+}  // namespace taskbench::rt::blocking

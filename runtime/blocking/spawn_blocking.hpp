@@ -1,0 +1,62 @@
+// spawn_blocking(): runs a call that blocks on a thread of its own.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/task/context.hpp"
+#include "runtime/task/join_handle.hpp"
+
+namespace taskbench::rt {
+
+namespace blocking {
+
+template <class Function>
+using ResultOf = std::invoke_result_t<std::decay_t<Function>>;
+
+// g++ 12 gives the frame of a coroutine linkage, and warns if it holds a lambda, which has none.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"
+#endif
+
+/// A call as a task, which never suspends.
+template <class Function>
+Task<ResultOf<Function>> run_once(Function function) {
+  co_return std::invoke(std::move(function));
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+/// Throws std::logic_error outside of every runtime.
+[[nodiscard]] task::Spawner& runtime_of_this_thread();
+
+template <class Function>
+JoinHandle<ResultOf<Function>> spawn_on(task::Spawner& runtime, Function&& function) {
+  task::Header* const call = run_once<std::decay_t<Function>>(std::forward<Function>(function))
+                                 .release_for_spawn(&runtime);
+  JoinHandle<ResultOf<Function>> handle(call);
+  runtime.spawn_blocking(call);
+  return handle;
+}
+
+}  // namespace blocking
+
+/// Calls `function`, which may block the thread for as long as it likes, on one of the runtime's
+/// threads for that, of which there are up to Builder::max_blocking_threads; beyond, it waits its
+/// turn. The workers go on meanwhile. The handle gets what it returns or throws; aborted, or left
+/// over when the runtime shuts down, before it has begun it is never called, and awaiting it throws
+/// JoinError. Once it has begun nothing ends it, and the shutdown waits for it.
+///
+/// In `function`, rt::spawn and rt::spawn_blocking go to the same runtime, and block_on, of any
+/// runtime, is allowed. Throws std::logic_error outside of a runtime, and std::system_error when
+/// the system gives not even one thread.
+template <class Function>
+JoinHandle<blocking::ResultOf<Function>> spawn_blocking(Function&& function) {
+  return blocking::spawn_on(blocking::runtime_of_this_thread(), std::forward<Function>(function));
+}
+
+}  // namespace taskbench::rt
