@@ -298,29 +298,37 @@ TEST(Waiting, notify_one_wakes_each_waiter_in_some_execution) {
   holds([] {
     Mutex mutex;
     Condition condition;
-    int waiting = 0;
-    int tokens = 0;
-    std::vector<int> order;
+    Atomic<int> tokens{0};
+    std::vector<int> came;
+    std::vector<int> went;
     const auto wait_for_token = [&](int number) {
       const Guard guard(mutex);
-      ++waiting;
-      while (tokens == 0) condition.wait(mutex);
-      --tokens;
-      order.push_back(number);
+      came.push_back(number);
+      while (tokens.load(relaxed) == 0) condition.wait(mutex);
+      tokens.fetch_sub(1, relaxed);
+      went.push_back(number);
+    };
+    const auto give_token = [&] {
+      {
+        const Guard guard(mutex);
+        tokens.fetch_add(1, relaxed);
+      }
+      condition.notify_one();
     };
     Thread one(wait_for_token, 1);
     Thread two(wait_for_token, 2);
-    for (int i = 0; i < 2; ++i) {
-      {
-        const Guard guard(mutex);
-        ++tokens;
-      }
-      condition.notify_one();
+    bool both_wait = false;
+    {
+      const Guard guard(mutex);
+      both_wait = came.size() == 2;
     }
+    give_token();
+    while (tokens.load(relaxed) != 0) yield();
+    give_token();
     one.join();
     two.join();
-    sometimes("the first", order.front() == 1);
-    sometimes("the second", order.front() == 2);
+    sometimes("the one that waits longer", both_wait && went.front() == came.front());
+    sometimes("the one that came later", both_wait && went.front() != came.front());
   });
 }
 
