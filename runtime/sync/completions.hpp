@@ -66,7 +66,7 @@ class [[nodiscard]] Completions::NextDone : private task::Leaf {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
   Member* await_resume() const noexcept { return done_; }
 

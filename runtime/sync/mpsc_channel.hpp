@@ -110,7 +110,7 @@ class Channel::Send : private task::Leaf, private sync::detail::Waiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
   /// False: the channel is closed, the message was not sent.
   bool await_resume() const noexcept { return message_ == nullptr; }
@@ -142,7 +142,7 @@ class Channel::Recv : private task::Leaf {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
 
  protected:

@@ -71,7 +71,7 @@ class [[nodiscard]] Notify::Notified : private task::Leaf, private detail::Waite
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
   void await_resume() const noexcept {}
 

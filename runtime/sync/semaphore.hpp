@@ -129,7 +129,7 @@ class [[nodiscard]] Semaphore::Acquire : private task::Leaf, private detail::Wai
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
   std::optional<Permit> await_resume() noexcept;
 

@@ -1,6 +1,9 @@
 // Which runtime and which task the calling thread is in.
 #pragma once
 
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/task/schedule.hpp"
 
 namespace taskbench::rt::task {
@@ -17,6 +20,11 @@ struct ThreadContext {
   /// so that join_drop() need not change its count.
   Header* next;
   MayBlock may_block;
+  /// Operations that the task in this poll may still begin before it gives way, once it has begun
+  /// one (Disposition::spending).
+  std::uint32_t budget_left;
+  /// Of go alone, null elsewhere: the task is to give way at its next operation in any case.
+  const base::Atomic<bool>* slice_is_over;
 };
 
 /// The calling thread's context. Not inlined: a coroutine may be resumed on another thread than
@@ -29,7 +37,7 @@ class EnterContext {
  public:
   EnterContext(Spawner* scheduler, void* worker, MayBlock may_block = MayBlock::no) noexcept
       : context_(thread_context()), previous_(context_) {
-    context_ = {scheduler, worker, nullptr, may_block};
+    context_ = {scheduler, worker, nullptr, may_block, 0, nullptr};
   }
   ~EnterContext() { context_ = previous_; }
   EnterContext(const EnterContext&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -55,6 +56,22 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   return true;
 }
 
+/// Lets the coroutine go on if what it waits for is ready. `before`: the disposition of a poll in
+/// which it does nothing else. Always inlined: the poll of a task is to cost what it did alone.
+[[gnu::always_inline]] inline Disposition go_on(Header* task, Disposition before) noexcept {
+  task->disposition = before;
+  void* coroutine = nullptr;
+  if (leaf_is_ready(task, coroutine)) {
+    task->resume = 0;
+    std::coroutine_handle<>::from_address(coroutine).resume();
+  }
+  return task->disposition;
+}
+
+void check_suspended(const Header* task) noexcept {
+  TASKBENCH_ASSERT(task->resume != 0, "a task awaited something that is not made for tasks");
+}
+
 void schedule_woken(Header* task) noexcept {
   trace::planted_delay(DelaySite::wake);
   task->scheduler->schedule(task);
@@ -105,22 +122,17 @@ Polled poll(Header* task) noexcept {
     cancel(task);
     return Polled::finished;
   }
-  task->disposition = Disposition::pending;
-  void* coroutine = nullptr;
-  if (leaf_is_ready(task, coroutine)) {
-    task->resume = 0;
-    std::coroutine_handle<>::from_address(coroutine).resume();
-  }
-  switch (task->disposition) {
+  switch (go_on(task, Disposition::pending)) {
     case Disposition::finished:
       finish(task);
       return Polled::finished;
     case Disposition::yielded:
       return Polled::yielded;
     case Disposition::pending:
+    case Disposition::spending:
       break;
   }
-  TASKBENCH_ASSERT(task->resume != 0, "a task awaited something that is not made for tasks");
+  check_suspended(task);
   if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
   const std::uint32_t references = task->pending_references;
   task->pending_references = 0;
@@ -134,6 +146,33 @@ Polled poll(Header* task) noexcept {
   }
   cancel(task);
   return Polled::finished;
+}
+
+bool spend_budget(Header* task) noexcept {
+  begin_budget(task);
+  ThreadContext& context = thread_context();
+  // relaxed: advice of go's monitor
+  if (context.budget_left == 0 ||
+      (context.slice_is_over != nullptr && context.slice_is_over->load(base::relaxed))) {
+    task->disposition = Disposition::yielded;
+    return false;
+  }
+  --context.budget_left;
+  return true;
+}
+
+void begin_budget(Header* task) noexcept {
+  if (task->disposition == Disposition::spending) return;
+  task->disposition = Disposition::spending;
+  thread_context().budget_left = kBudget;
+}
+
+Disposition poll_branch(Header* branch, Header* task) noexcept {
+  const std::uintptr_t outer = std::exchange(task->resume, branch->resume);
+  const Disposition disposition = go_on(task, Disposition::spending);
+  if (disposition != Disposition::finished) check_suspended(task);
+  branch->resume = std::exchange(task->resume, outer);
+  return disposition;
 }
 
 void cancel(Header* task) noexcept {

@@ -47,6 +47,20 @@ inline Header* reference_in_poll(Header* task) noexcept {
   return task;
 }
 
+/// How many operations that may be ready at once a task begins in one poll, as many as with Tokio.
+inline constexpr std::uint32_t kBudget = 128;
+
+/// Before an operation that may be ready again and again: of a channel, a lock, a socket. False:
+/// the task has begun kBudget of them in this poll, or its time slice is over. It is to suspend as
+/// it is, and goes to the back of the queue; its next poll begins with a new budget.
+[[nodiscard]] bool spend_budget(Header* task) noexcept;
+/// The poll has a budget from here on, if it had none.
+void begin_budget(Header* task) noexcept;
+
+/// Polls `branch`, a coroutine that runs inside `task` beside others and shares the budget that has
+/// begun: up to where it waits, yields, or ends. Its own header keeps where it goes on.
+[[nodiscard]] Disposition poll_branch(Header* branch, Header* task) noexcept;
+
 /// A Waker of the task, from a reference that the caller gives up.
 [[nodiscard]] Waker waker_from_reference(Header* task) noexcept;
 

@@ -40,6 +40,7 @@ enum class Disposition : std::uint8_t {
   pending,   ///< suspended at a leaf that will wake it
   yielded,   ///< wants to go to the back of the queue
   finished,  ///< reached its end; the output is stored
+  spending,  ///< pending, and the budget in the thread's context is that of this poll
 };
 
 /// What the output is.

@@ -30,16 +30,37 @@ inline void resume_directly(Header* task, std::coroutine_handle<> waiting) noexc
   task->resume = reinterpret_cast<std::uintptr_t>(waiting.address());
 }
 
-/// Body of a leaf's await_suspend: polls once, and returns whether to stay suspended.
+/// The next poll asks the leaf first.
+inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> waiting) noexcept {
+  leaf.waiting = waiting;
+  task->resume = reinterpret_cast<std::uintptr_t>(&leaf) | kLeafTag;
+}
+
+/// The task that a coroutine runs in.
 template <class Promise>
-bool suspend_on(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
+[[nodiscard]] Header* task_of(std::coroutine_handle<Promise> coroutine) noexcept {
   static_assert(
       requires { coroutine.promise().context(); },
       "only a coroutine that returns rt::Task may await this");
-  Header* const task = coroutine.promise().context();
+  return coroutine.promise().context();
+}
+
+/// Body of a leaf's await_suspend: polls once, and returns whether to stay suspended.
+template <class Promise>
+bool suspend_on(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
+  Header* const task = task_of(coroutine);
   if (leaf.poll(&leaf, task)) return false;
-  leaf.waiting = coroutine;
-  task->resume = reinterpret_cast<std::uintptr_t>(&leaf) | kLeafTag;
+  resume_when_ready(task, leaf, coroutine);
+  return true;
+}
+
+/// The same for what may be ready again and again: where the budget is spent the task gives way
+/// first, and its next poll asks the leaf.
+template <class Promise>
+bool suspend_with_budget(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
+  Header* const task = task_of(coroutine);
+  if (spend_budget(task)) return suspend_on(leaf, coroutine);
+  resume_when_ready(task, leaf, coroutine);
   return true;
 }
 

@@ -185,6 +185,17 @@ class [[nodiscard]] Task {
     return task::TaskAwaiter<T>(handle());
   }
 
+  /// For the runtime: where the coroutine is kept.
+  [[nodiscard]] task::Header* header() const noexcept {
+    TASKBENCH_ASSERT(frame_ != nullptr, "a Task that was moved from cannot be awaited");
+    return task::header_of(frame_);
+  }
+  /// For the runtime: the coroutine runs inside `task` from here on, beside others.
+  void become_branch_of(task::Header* task) noexcept {
+    TASKBENCH_ASSERT(frame_ != nullptr, "a join or select is awaited once");
+    handle().promise().set_awaited(task, {});
+  }
+
   /// For the runtime: gives the coroutine up, as a header that is ready to be spawned.
   [[nodiscard]] task::Header* release_for_spawn(task::Schedule* scheduler) && noexcept {
     TASKBENCH_ASSERT(frame_ != nullptr, "a Task that was moved from cannot be spawned");

@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/sync/cancellation.hpp"
 #include "runtime/sync/join_set.hpp"
 #include "runtime/sync/mpsc.hpp"
 #include "runtime/sync/mutex.hpp"
 #include "runtime/sync/notify.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "runtime/sync/semaphore.hpp"
+#include "runtime/task/join.hpp"
+#include "runtime/task/select.hpp"
 #include "tests/model/on_a_thread.hpp"
 #include "tests/model/runtime_check.hpp"
 
@@ -339,6 +342,109 @@ TEST(SemaphoreModel, closing_wakes_who_waits) {
     mc::require(run_here(takes(semaphore, 1)) == 0, "no permit");
     other.join();
   });
+}
+
+Task<int> cancelled(const CancellationToken& token, const base::Cell<int>& before) {
+  co_await token.cancelled();
+  co_return before.get();
+}
+
+TEST(CancellationModel, whoever_waits_is_woken_and_sees_what_came_before) {
+  holds([] {
+    const CancellationToken token;
+    base::Cell<int> before{0};
+    base::Thread other([&] {
+      before.set(1);
+      token.cancel();
+    });
+    mc::require(run_here(cancelled(token, before)) == 1, "written before");
+    other.join();
+  });
+}
+
+TEST(CancellationModel, asking_sees_what_came_before) {
+  holds([] {
+    const CancellationToken token;
+    base::Cell<int> before{0};
+    base::Thread other([&] {
+      before.set(1);
+      token.cancel();
+    });
+    const bool asked = token.is_cancelled();
+    mc::require(!asked || before.get() == 1, "written before");
+    mc::sometimes("cancelled", asked);
+    mc::sometimes("not yet", !asked);
+    other.join();
+  });
+}
+
+TEST(CancellationModel, a_wait_is_given_up_while_its_token_is_cancelled) {
+  holds(
+      [] {
+        const CancellationToken token;
+        const base::Cell<int> before{0};
+        base::Thread other([&] { token.cancel(); });
+        mc::sometimes("given up", polled_and_given_up(cancelled(token, before)));
+        other.join();
+        mc::require(token.is_cancelled(), "for good");
+      },
+      kNoWeakFailures);
+}
+
+TEST(CancellationModel, children_come_and_go_while_their_parent_is_cancelled) {
+  holds(
+      [] {
+        const CancellationToken token;
+        const base::Cell<int> before{0};
+        base::Thread other([&] { token.cancel(); });
+        CancellationToken last = token.child().child();
+        mc::sometimes("not yet", !last.is_cancelled());
+        run_here(cancelled(last, before));
+        other.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
+Task<int> both_received(sync::oneshot::Receiver<int> one, sync::oneshot::Receiver<int> two) {
+  const auto [first, second] = co_await join(std::move(one), std::move(two));
+  co_return *first + *second;
+}
+
+TEST(BranchesModel, are_woken_by_two_threads) {
+  holds(
+      [] {
+        auto one = sync::oneshot::channel<int>();
+        auto two = sync::oneshot::channel<int>();
+        base::Thread first([&] { mc::require(one.first.send(1), "is awaited"); });
+        base::Thread second([&] { mc::require(two.first.send(2), "is awaited"); });
+        mc::require(run_here(both_received(std::move(one.second), std::move(two.second))) == 3,
+                    "both");
+        first.join();
+        second.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
+}
+
+Task<int> received_or_cancelled(sync::oneshot::Receiver<int>& receiver,
+                                const CancellationToken& token) {
+  const auto result = co_await select(receiver, token.cancelled());
+  co_return result.index() == 0 ? *std::get<0>(result) : 0;
+}
+
+TEST(BranchesModel, either_may_win_and_the_loser_leaves_nothing_behind) {
+  holds(
+      [] {
+        auto ends = sync::oneshot::channel<int>();
+        const CancellationToken token;
+        base::Thread first([&] { mc::require(ends.first.send(1), "the receiver is there"); });
+        base::Thread second([&] { token.cancel(); });
+        const int got = run_here(received_or_cancelled(ends.second, token));
+        mc::sometimes("received", got == 1);
+        mc::sometimes("cancelled", got == 0);
+        first.join();
+        second.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 /// Where a JoinSet spawns: each task gets a thread of its own.

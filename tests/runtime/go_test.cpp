@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/sync/mutex.hpp"
 #include "runtime/sync/oneshot.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -213,6 +214,24 @@ TEST(Go, looks_at_the_global_queue_do_not_prolong_the_slice_of_tasks_that_succee
       }(&ran))
       .detach();
   EXPECT_TRUE(eventually([&] { return ran.load(); }));
+}
+
+TEST(Go, a_task_whose_slice_is_over_gives_way_where_its_await_is_ready) {
+  constexpr int kOperations = 100;  // fewer than its budget
+  Runtime runtime = go(1);
+  const int begun = run_as_task(runtime, []() -> Task<int> {
+    std::atomic<bool> ran{false};
+    JoinHandle<void> other = spawn(set(&ran));
+    sync::Mutex mutex;
+    int operations = 0;
+    for (; !ran.load() && operations < kOperations; ++operations) {
+      std::this_thread::sleep_for(5ms);
+      const auto guard = co_await mutex.lock();
+    }
+    co_await other;
+    co_return operations;
+  });
+  EXPECT_LT(begun, kOperations);
 }
 
 TEST(BlockInPlace, is_a_plain_call_where_no_worker_can_be_handed_on) {

@@ -27,8 +27,8 @@
 // worker along.
 //
 // What differs from Go: a poll cannot be interrupted, so that "give way" takes effect at the next
-// await that suspends; there is no garbage collector and no per-processor cache to keep; the search
-// stops at once when the engine closes.
+// await that suspends, or is of a channel, a lock or a socket; there is no garbage collector and no
+// per-processor cache to keep; the search stops at once when the engine closes.
 //
 // Threads: any.
 //

@@ -8,6 +8,7 @@
 
 #include "runtime/scheduler/go/go.hpp"
 #include "runtime/scheduler/traced_poll.hpp"
+#include "runtime/task/context.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::go {
@@ -44,6 +45,7 @@ void Machine::await_processor(bool needs_one) noexcept {
     processor_ = go_.take_given(*this, searching_);
   } while (processor_ == nullptr && (needs_one || !go_.closed()));
   if (processor_ == nullptr) return;
+  task::thread_context().slice_is_over = &processor_->slice_is_over;
   processor_->end_idle();
   if (searching_) processor_->recorder.search_start();
 }

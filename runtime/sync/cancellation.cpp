@@ -1,0 +1,95 @@
+#include "runtime/sync/cancellation.hpp"
+
+namespace taskbench::rt::sync::detail {
+
+Cancellation::Cancellation(Cancellation* parent) noexcept
+    : root_(parent == nullptr || parent->root_ == nullptr ? parent : parent->root_.get()) {
+  if (parent == nullptr) return;
+  const base::LockGuard lock(mutex());
+  link_into(*parent);
+  // relaxed: C2; whoever gets to see this node was given it by the thread that makes it here
+  cancelled_.store(parent->is_cancelled(), base::relaxed);
+}
+
+Cancellation::~Cancellation() {
+  if (parent_ == nullptr) return;  // the root: nothing is below it (C3)
+  const base::LockGuard lock(mutex());
+  unlink();
+  while (Cancellation* const child = first_child_) {
+    child->unlink();
+    child->link_into(*parent_);
+  }
+}
+
+/// With the mutex held, as the next two.
+void Cancellation::link_into(Cancellation& parent) noexcept {
+  parent_ = &parent;
+  previous_ = nullptr;
+  next_ = std::exchange(parent.first_child_, this);
+  if (next_ != nullptr) next_->previous_ = this;
+}
+
+void Cancellation::unlink() noexcept {
+  (previous_ == nullptr ? parent_->first_child_ : previous_->next_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+/// Each node before its children, without a stack: a tree may be a long chain.
+void Cancellation::cancel_all_below(WaitList& released) noexcept {
+  for (Cancellation* node = this;;) {
+    Cancellation* next = nullptr;
+    if (!node->is_cancelled()) {
+      // release: pairs with the acquire in is_cancelled()
+      node->cancelled_.store(true, base::release);
+      released.append(node->waiting_);
+      next = node->first_child_;  // below a cancelled node there is nothing left to do (C2)
+    }
+    for (; next == nullptr; node = node->parent_) {
+      if (node == this) return;
+      next = node->next_;
+    }
+    node = next;
+  }
+}
+
+void Cancellation::cancel() noexcept {
+  // Who is woken may give up the last token of this node; the mutex stays.
+  const base::Ref<Cancellation> root(root_ == nullptr ? this : root_.get());
+  WaitList released;
+  WakeBatch batch;
+  bool more = true;
+  for (bool first = true; more; first = false) {
+    {
+      const base::LockGuard lock(root->mutex_);
+      if (first) cancel_all_below(released);
+      while (!released.empty() && !batch.full()) batch.add(released.dismiss_front());
+      more = !released.empty();
+    }
+    batch.wake_all();
+  }
+}
+
+bool Cancellation::Wait::poll_cancelled(task::Leaf* leaf, task::Header* task) noexcept {
+  Wait& self = *static_cast<Wait*>(leaf);
+  {
+    const base::LockGuard lock(self.node_->mutex());
+    if (!self.node_->is_cancelled()) {
+      if (self.place() != Place::queued) self.node_->waiting_.push_back(self, task);
+      self.waits_ = true;
+      return false;
+    }
+  }
+  if (std::exchange(self.waits_, false)) self.give_up();
+  return true;
+}
+
+void Cancellation::Wait::give_up() noexcept {
+  task::Header* own = nullptr;
+  {
+    const base::LockGuard lock(node_->mutex());
+    if (place() == Place::queued) own = WaitList::withdraw(*this);
+  }
+  if (own != nullptr) task::drop_reference(own);
+}
+
+}  // namespace taskbench::rt::sync::detail

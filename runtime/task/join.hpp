@@ -1,0 +1,75 @@
+// join(): runs several coroutines inside the awaiting task until all have ended.
+//
+//   auto [user, posts] = co_await rt::join(load_user(id), load_posts(id));
+//   std::vector<Page> pages = co_await rt::join(std::move(tasks));
+//
+// A tuple of what they returned, or a vector; std::monostate where that is nothing. The first
+// exception ends the others and is thrown.
+//
+// The branches are a part of the awaiting task: none of them runs on another worker, all may refer
+// to its locals, and when it is destroyed or aborted they are destroyed with it, at once
+// (docs/design/structured_concurrency.md). To use several workers, join JoinHandles.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/task/branches.hpp"
+
+namespace taskbench::rt {
+
+namespace task {
+
+template <class... T>
+class [[nodiscard]] Join : public BranchesOf<std::tuple<Task<T>...>> {
+ public:
+  explicit Join(Task<T>... tasks)
+      : Join::BranchesOf(Branches::Until::all_return, {std::move(tasks)...}) {}
+
+  std::tuple<BranchOutput<T>...> await_resume() {
+    const auto ended = std::move(this->tasks_);
+    if (this->decisive() != nullptr) rethrow_failure(this->decisive());
+    return take_all(std::index_sequence_for<T...>());
+  }
+
+ private:
+  template <std::size_t... I>
+  std::tuple<BranchOutput<T>...> take_all(std::index_sequence<I...>) {
+    return {take_branch<T>(this->headers_[I])...};
+  }
+};
+
+template <class T>
+class [[nodiscard]] JoinVector : public BranchesOf<std::vector<Task<T>>> {
+ public:
+  explicit JoinVector(std::vector<Task<T>> tasks)
+      : JoinVector::BranchesOf(Branches::Until::all_return, std::move(tasks)) {}
+
+  std::vector<BranchOutput<T>> await_resume() {
+    const auto ended = std::move(this->tasks_);
+    if (this->decisive() != nullptr) rethrow_failure(this->decisive());
+    std::vector<BranchOutput<T>> outputs;
+    outputs.reserve(this->headers_.size());
+    for (Header* const branch : this->headers_) outputs.push_back(take_branch<T>(branch));
+    return outputs;
+  }
+};
+
+}  // namespace task
+
+/// co_await gives a std::tuple. A branch is a Task, or anything else that a task may await, which
+/// is then referred to: await the join in the same expression.
+template <class... Branch>
+requires(sizeof...(Branch) > 0) [[nodiscard]] auto join(Branch&&... branches) {
+  return task::Join(task::as_branch(std::forward<Branch>(branches))...);
+}
+
+/// co_await gives a std::vector, in the order of the tasks.
+template <class T>
+[[nodiscard]] task::JoinVector<T> join(std::vector<Task<T>> tasks) {
+  return task::JoinVector<T>(std::move(tasks));
+}
+
+}  // namespace taskbench::rt

@@ -1,0 +1,83 @@
+// select(): runs several coroutines inside the awaiting task until one of them has ended.
+//
+//   auto first = co_await rt::select(receiver.recv(), token.cancelled());
+//   if (first.index() == 1) co_return;
+//   auto [index, page] = co_await rt::select(std::move(tasks));
+//
+// A variant, whose index says which it was, or for a vector a pair; std::monostate where it
+// returned nothing. What it threw is thrown. The others have been destroyed by then, wherever they
+// were: each await says in its header what it leaves behind when it is given up. Those after it in
+// the order may not even have begun, so the most urgent comes first; of two that are ready the
+// first wins.
+//
+// As with join(), the branches are a part of the awaiting task.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/task/branches.hpp"
+
+namespace taskbench::rt {
+
+namespace task {
+
+template <class... T>
+class [[nodiscard]] Select : public BranchesOf<std::tuple<Task<T>...>> {
+ public:
+  using Result = std::variant<BranchOutput<T>...>;
+
+  explicit Select(Task<T>... tasks)
+      : Select::BranchesOf(Branches::Until::one_ends, {std::move(tasks)...}) {}
+
+  Result await_resume() {
+    const auto ended = std::move(this->tasks_);
+    return take<0, T...>();
+  }
+
+ private:
+  template <std::size_t index, class First, class... Others>
+  Result take() {
+    if constexpr (sizeof...(Others) > 0) {
+      if (this->headers_[index] != this->decisive()) return take<index + 1, Others...>();
+    }
+    return Result(std::in_place_index<index>, take_branch<First>(this->decisive()));
+  }
+};
+
+template <class T>
+class [[nodiscard]] SelectVector : public BranchesOf<std::vector<Task<T>>> {
+ public:
+  explicit SelectVector(std::vector<Task<T>> tasks)
+      : SelectVector::BranchesOf(Branches::Until::one_ends, std::move(tasks)) {
+    TASKBENCH_ASSERT(!this->headers_.empty(), "of no tasks none ends first");
+  }
+
+  std::pair<std::size_t, BranchOutput<T>> await_resume() {
+    const auto ended = std::move(this->tasks_);
+    const auto found = std::find(this->headers_.begin(), this->headers_.end(), this->decisive());
+    return {static_cast<std::size_t>(found - this->headers_.begin()), take_branch<T>(*found)};
+  }
+};
+
+}  // namespace task
+
+/// co_await gives a std::variant. A branch is a Task, or anything else that a task may await, which
+/// is then referred to: await the select in the same expression.
+template <class... Branch>
+requires(sizeof...(Branch) > 0) [[nodiscard]] auto select(Branch&&... branches) {
+  return task::Select(task::as_branch(std::forward<Branch>(branches))...);
+}
+
+/// co_await gives the index of the task that ended first, and what it returned. At least one task.
+template <class T>
+[[nodiscard]] task::SelectVector<T> select(std::vector<Task<T>> tasks) {
+  return task::SelectVector<T>(std::move(tasks));
+}
+
+}  // namespace taskbench::rt

@@ -1,0 +1,182 @@
+// CancellationToken: waiting, trees, and tokens that go; the numbers are cancellation.hpp's.
+#include "runtime/sync/cancellation.hpp"
+
+#include <vector>
+
+#include "runtime/task/select.hpp"
+#include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/sync_support.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using testing::HandPolled;
+using testing::Waiting;
+
+Task<> waits(CancellationToken token) { co_await token.cancelled(); }
+
+TEST(CancellationToken, is_cancelled_once_and_for_good) {
+  const CancellationToken token;
+  EXPECT_FALSE(token.is_cancelled());
+  token.cancel();
+  token.cancel();
+  EXPECT_TRUE(token.is_cancelled());
+  HandPolled task(waits(token));
+  EXPECT_TRUE(task.poll());
+}
+
+TEST(CancellationToken, copies_are_the_same_token) {
+  CancellationToken token;
+  const CancellationToken copy = token;
+  token = CancellationToken();
+  Waiting task(waits(copy));
+  token.cancel();
+  EXPECT_FALSE(copy.is_cancelled());
+  EXPECT_FALSE(task.is_woken());
+  copy.cancel();
+  EXPECT_TRUE(task.resumes());
+}
+
+TEST(CancellationToken, wakes_all_who_wait) {
+  const CancellationToken token;
+  auto tasks = testing::many_waiting([&] { return waits(token); });
+  token.cancel();
+  for (auto& task : tasks) EXPECT_TRUE(task->resumes());
+}
+
+TEST(CancellationToken, a_spurious_poll_goes_on_waiting) {
+  const CancellationToken token;
+  Waiting task(waits(token));
+  EXPECT_FALSE(task.poll());
+  EXPECT_FALSE(task.poll());
+  token.cancel();
+  EXPECT_TRUE(task.resumes());
+}
+
+TEST(CancellationToken, a_poll_before_its_wake_finds_it_cancelled) {
+  const CancellationToken token;
+  auto tasks = testing::many_waiting([&] { return waits(token); });
+  // The first that is woken polls the last, which the same cancel() has yet to wake.
+  tasks.front()->on_wake([&] { EXPECT_TRUE(tasks.back()->poll()); });
+  token.cancel();
+  for (auto& task : tasks) EXPECT_TRUE(task->poll());
+}
+
+TEST(CancellationToken, a_wait_that_is_given_up_leaves_nothing_behind) {
+  const CancellationToken token;
+  Waiting stays(waits(token));
+  {
+    Waiting goes(waits(token));
+    goes.drop();
+  }
+  token.cancel();
+  EXPECT_TRUE(stays.resumes());
+  Waiting select_loser([](CancellationToken stop) -> Task<> {
+    co_await select(stop.cancelled(), yield_now());
+    co_await testing::forever();
+  }(CancellationToken()));
+}
+
+TEST(CancellationToken, C2_children_are_cancelled_with_their_parent_but_not_the_other_way) {
+  const CancellationToken parent;
+  const CancellationToken first = parent.child();
+  const CancellationToken second = parent.child();
+  const CancellationToken grandchild = first.child();
+  Waiting in_parent(waits(parent));
+  Waiting in_second(waits(second));
+  Waiting in_grandchild(waits(grandchild));
+  first.cancel();
+  EXPECT_TRUE(grandchild.is_cancelled());
+  EXPECT_TRUE(in_grandchild.resumes());
+  EXPECT_FALSE(parent.is_cancelled());
+  EXPECT_FALSE(second.is_cancelled());
+  parent.cancel();
+  EXPECT_TRUE(in_second.resumes());
+  EXPECT_TRUE(in_parent.resumes());
+}
+
+TEST(CancellationToken, C2_a_child_of_a_cancelled_token_begins_cancelled) {
+  const CancellationToken token;
+  token.cancel();
+  EXPECT_TRUE(token.child().child().is_cancelled());
+}
+
+TEST(CancellationToken, C3_grandchildren_stay_connected_when_the_tokens_between_are_gone) {
+  const CancellationToken root;
+  std::vector<CancellationToken> grandchildren;
+  {
+    const CancellationToken child = root.child();
+    for (int i = 0; i < 3; ++i) grandchildren.push_back(child.child().child());
+  }
+  grandchildren.erase(grandchildren.begin() + 1);
+  Waiting task(waits(grandchildren.back()));
+  root.cancel();
+  EXPECT_TRUE(task.resumes());
+  for (const CancellationToken& each : grandchildren) EXPECT_TRUE(each.is_cancelled());
+}
+
+TEST(CancellationToken, C3_children_may_outlive_the_root) {
+  auto root = std::make_unique<CancellationToken>();
+  const CancellationToken child = root->child();
+  root.reset();
+  EXPECT_FALSE(child.is_cancelled());
+  child.child().child().cancel();
+  EXPECT_FALSE(child.is_cancelled());
+  child.cancel();
+  EXPECT_TRUE(child.is_cancelled());
+}
+
+TEST(CancellationToken, a_long_chain_is_cancelled_and_destroyed_without_a_stack) {
+  const CancellationToken root;
+  std::vector<CancellationToken> chain{root};
+  for (int i = 0; i < 100'000; ++i) chain.push_back(chain.back().child());
+  const CancellationToken middle = chain[50'000];
+  const CancellationToken last = chain.back();
+  middle.cancel();
+  EXPECT_FALSE(chain[49'999].is_cancelled());
+  EXPECT_TRUE(last.is_cancelled());
+  chain.clear();
+  root.cancel();
+}
+
+TEST(CancellationToken, who_is_woken_may_destroy_the_last_token) {
+  auto token = std::make_unique<CancellationToken>();
+  Waiting task([](CancellationToken& stop) -> Task<> { co_await stop.cancelled(); }(*token));
+  task.on_wake([&] { token.reset(); });
+  const CancellationToken* const cancelled = token.get();
+  cancelled->cancel();
+  EXPECT_EQ(token, nullptr);
+  EXPECT_TRUE(task.poll());
+}
+
+class CancellationEverywhere : public testing::OnEverySync {};
+TASKBENCH_SYNC_ON_EVERY_SCHEDULER(CancellationEverywhere);
+
+TEST_P(CancellationEverywhere, a_thread_outside_ends_tasks_that_make_children) {
+  const CancellationToken stop;
+  std::atomic<int> rounds{0};
+  const auto serves = [](CancellationToken token, std::atomic<int>& count) -> Task<> {
+    while (!token.is_cancelled()) {
+      const CancellationToken request = token.child();
+      const CancellationToken detached = request.child();
+      auto part = spawn(waits(detached));
+      if (count.fetch_add(1) % 3 == 0) request.cancel();
+      co_await select(token.cancelled(), part, testing::yield_times(3));
+      part.abort();
+    }
+  };
+  std::thread outside([&] {
+    EXPECT_TRUE(testing::eventually([&] { return rounds.load() >= 100; }));
+    stop.cancel();
+  });
+  this->run([&]() -> Task<> {
+    sync::JoinSet<> tasks;
+    for (int i = 0; i < 8; ++i) tasks.spawn(serves(stop.child(), rounds));
+    while (auto ended = co_await tasks.join_next()) EXPECT_TRUE(ended->has_value());
+  });
+  outside.join();
+}
+
+}  // namespace
+}  // namespace taskbench::rt
