@@ -4,9 +4,10 @@
 // Threads: every function with the mutex held that guards the condition.
 //
 // Invariants
-//   N1  A waiter is in the list from the beginning of wait() until take_one() takes it out. One
-//       whose parker is given a token otherwise never waits again, and lives as long as the list:
-//       so at the end of an engine.
+//   N1  A waiter is in the list from the beginning of wait() until take_one() takes it out, or it
+//       does so itself because its Sleeper has something else for it. One whose parker is given a
+//       token otherwise never waits again, and lives as long as the list: so at the end of an
+//       engine.
 #pragma once
 
 #include "runtime/base/sync_primitives.hpp"
@@ -19,13 +20,25 @@ namespace taskbench::rt::park {
 template <class Waiter>
 class Condition {
  public:
-  /// Gives `mutex` up, sleeps until there is a token, and has the mutex again.
-  void wait(base::Mutex& mutex, Waiter& self) noexcept {
+  /// Gives `mutex` up, sleeps until there is a token, and has the mutex again. False: without one,
+  /// as the Sleeper has something else; nobody has chosen this waiter then.
+  bool wait(base::Mutex& mutex, Waiter& self) noexcept {
     self.next_waiting = newest_;
     newest_ = &self;
     mutex.unlock();
+    const bool woken = self.parker.park_once();
+    mutex.lock();
+    if (woken) return true;
+    for (Waiter** place = &newest_; *place != nullptr; place = &(*place)->next_waiting) {
+      if (*place != &self) continue;
+      *place = self.next_waiting;
+      return false;
+    }
+    // Chosen meanwhile: the token is on its way.
+    mutex.unlock();
     self.parker.park();
     mutex.lock();
+    return true;
   }
 
   /// Takes out the waiter that has waited for the shortest time, whose caches are the warmest; the

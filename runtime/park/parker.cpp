@@ -8,25 +8,32 @@ constexpr int kPausesPerClockRead = base::patience(8);
 
 }  // namespace
 
-bool Futex::sleep(const Token& token, std::uint32_t expected,
-                  base::Clock::time_point deadline) noexcept {
+bool Futex::sleep(Token& token, std::uint32_t expected, base::Clock::time_point deadline) noexcept {
   return base::futex_wait(token, expected, deadline);
 }
 
 void Futex::wake(const Token* token) noexcept { base::futex_wake_one(token); }
 
 void Parker::park(std::chrono::nanoseconds spin) noexcept {
-  if (spin.count() > 0) {
-    if (take_token()) return;
-    const auto give_up = base::Clock::now() + spin;
-    do {
-      for (int i = 0; i < kPausesPerClockRead; ++i) {
-        base::spin_hint();
-        if (take_token()) return;
-      }
-    } while (base::Clock::now() < give_up);
-  }
+  if (await_token(spin)) return;
   while (!park_until(base::Clock::time_point::max())) continue;
+}
+
+bool Parker::park_once(std::chrono::nanoseconds spin) noexcept {
+  return await_token(spin) || park_until(base::Clock::time_point::max());
+}
+
+bool Parker::await_token(std::chrono::nanoseconds spin) noexcept {
+  if (spin.count() <= 0) return false;
+  if (take_token()) return true;
+  const auto give_up = base::Clock::now() + spin;
+  do {
+    for (int i = 0; i < kPausesPerClockRead; ++i) {
+      base::spin_hint();
+      if (take_token()) return true;
+    }
+  } while (base::Clock::now() < give_up);
+  return false;
 }
 
 bool Parker::park_until(base::Clock::time_point deadline) noexcept {

@@ -28,7 +28,7 @@ class Sleeper {
  public:
   /// Sleeps while `token` holds `expected`, at most until `deadline`; may wake for no reason.
   /// False: the deadline has passed, or the thread has something else to look at than its token.
-  [[nodiscard]] virtual bool sleep(const Token& token, std::uint32_t expected,
+  [[nodiscard]] virtual bool sleep(Token& token, std::uint32_t expected,
                                    base::Clock::time_point deadline) noexcept = 0;
 
   /// The thread that sleeps, or is about to, while `token` holds what it held is to return from
@@ -42,7 +42,7 @@ class Sleeper {
 /// The system's: a futex for each token.
 class Futex final : public Sleeper {
  public:
-  [[nodiscard]] bool sleep(const Token& token, std::uint32_t expected,
+  [[nodiscard]] bool sleep(Token& token, std::uint32_t expected,
                            base::Clock::time_point deadline) noexcept override;
   void wake(const Token* token) noexcept override;
 };
@@ -54,6 +54,10 @@ class Parker {
 
   /// Sleeps until there is a token, and takes it. Looks for it for up to `spin` before it sleeps.
   void park(std::chrono::nanoseconds spin = {}) noexcept;
+
+  /// The same, but as park_until() returns false when the Sleeper says that there is something
+  /// else.
+  [[nodiscard]] bool park_once(std::chrono::nanoseconds spin = {}) noexcept;
 
   /// Sleeps until there is a token, and takes it; returns false without one when the Sleeper says
   /// that there is something else, at `deadline` for instance.
@@ -73,6 +77,9 @@ class Parker {
   }
 
  private:
+  /// Looks for the token for up to `spin`. True: it has been taken.
+  [[nodiscard]] bool await_token(std::chrono::nanoseconds spin) noexcept;
+
   static constexpr std::uint32_t kNone = 0;
   static constexpr std::uint32_t kSleeping = 1;
   static constexpr std::uint32_t kGiven = 2;

@@ -9,6 +9,7 @@
 #include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/blocking/pool.hpp"
+#include "runtime/driver/driver.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/task/header.hpp"
 #include "runtime/task/schedule.hpp"
@@ -23,6 +24,7 @@ class Engine : public task::Spawner {
 
   void spawn_blocking(task::Header* call) final { blocking_.run(call); }
   [[nodiscard]] blocking::Pool& blocking_pool() noexcept { return blocking_; }
+  [[nodiscard]] driver::Driver& driver() noexcept final { return *driver_; }
 
   /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
   /// has finished. It has never been polled and has no schedule, which it gets here. Several
@@ -50,10 +52,12 @@ class Engine : public task::Spawner {
   explicit Engine(const RuntimeOptions& options)
       : blocking_(*this, {.max_threads = options.max_blocking_threads,
                           .idle_timeout = options.blocking_idle_timeout,
-                          .thread_name = options.name_of_thread("block")}) {}
+                          .thread_name = options.name_of_thread("block")}),
+        driver_(new driver::Driver(options.workers)) {}
 
  private:
   blocking::Pool blocking_;
+  const base::Ref<driver::Driver> driver_;
 };
 
 }  // namespace taskbench::rt::scheduler

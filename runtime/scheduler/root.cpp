@@ -21,12 +21,19 @@ void Root::run(task::Header* root) noexcept {
       case task::Polled::finished:
         return;
       case task::Polled::idle:
-        parker_.park(kSpinTime);
+        sleep();
         break;
       case task::Polled::yielded:
       case task::Polled::woken:
         break;
     }
+  }
+}
+
+void Root::sleep() noexcept {
+  for (bool woken = false; !woken;) {
+    woken = parker_.park_once(kSpinTime);
+    engine_.driver().dispatch(nullptr);
   }
 }
 

@@ -2,6 +2,7 @@
 // root, and sleeps in between.
 #pragma once
 
+#include "runtime/driver/driver.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/task/harness.hpp"
@@ -13,14 +14,20 @@ namespace taskbench::rt::scheduler {
 class Root final : public task::Schedule {
  public:
   /// `engine` is where rt::spawn goes in the root.
-  explicit Root(Engine& engine) noexcept : engine_(engine) {}
+  explicit Root(Engine& engine) noexcept : engine_(engine), parker_(engine.driver().reserve()) {}
 
-  void schedule(task::Header*) noexcept override { parker_.unpark(); }
+  void schedule(task::Header*) noexcept override {
+    // The root keeps the engine, and with it the driver, alive until it has the token.
+    const base::Ref<Engine> keep(&engine_);
+    parker_.unpark();
+  }
 
   /// Polls `root` to its end.
   void run(task::Header* root) noexcept;
 
  private:
+  void sleep() noexcept;
+
   Engine& engine_;
   park::Parker parker_;
 };

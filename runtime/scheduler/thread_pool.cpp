@@ -58,6 +58,11 @@ void ThreadPool::adopt(task::Header* task) noexcept {
   owned_.insert(task, worker != nullptr ? worker->index : 0);
 }
 
+driver::Wheel& ThreadPool::timers() noexcept {
+  Worker* const worker = local_worker();
+  return worker != nullptr ? worker->timers() : driver().outside_wheel();
+}
+
 void ThreadPool::unpark(Worker& worker, Worker* from) noexcept {
   if (from == nullptr) {
     outside_.notify(worker.index);

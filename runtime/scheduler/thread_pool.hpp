@@ -16,6 +16,8 @@
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/driver.hpp"
+#include "runtime/park/condition.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/scheduler/outside.hpp"
@@ -31,6 +33,7 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
   void spawn(task::Header* task) noexcept final;
   void adopt(task::Header* task) noexcept final;
   void disown(task::Header* task) noexcept final { owned_.remove(task); }
+  [[nodiscard]] driver::Wheel& timers() noexcept final;
 
   void run_root(task::Header* root) noexcept final;
   void close() noexcept final;
@@ -48,7 +51,11 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
 
   struct Worker {
     Worker(ThreadPool& pool, std::uint32_t number) noexcept
-        : index(number), recorder(pool.recording_.worker(number)) {}
+        : index(number),
+          parker(pool.driver()),
+          recorder(pool.recording_.worker(number)),
+          driver_(pool.driver()),
+          interval_(pool.options_.injector_interval) {}
     virtual ~Worker() = default;
 
     /// Polls `task`, and calls `push_back` if it goes to the back of the queue.
@@ -56,22 +63,51 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
     void poll(task::Header* task, PushBack&& push_back) noexcept {
       counters.polls.add();
       after_poll(scheduler::poll(task, recorder), counters, push_back);
+      count_poll();
     }
+    /// Looks at the driver every injector_interval polls.
+    void count_poll() noexcept {
+      if (++polls_ < interval_) return;
+      polls_ = 0;
+      driver_.look(&timers());
+    }
+    /// Sleeps until there is a token, or tasks have been woken for what the driver has brought.
     void park(std::chrono::nanoseconds spin) noexcept {
       before_park();
-      parker.park(spin);
+      static_cast<void>(parker.park_once(spin));
       recorder.unpark();
+      dispatch();
     }
+    /// The same until `condition`, which `mutex` guards and which this worker is not part of
+    /// afterwards. True: because it was taken out.
+    bool wait(park::Condition<Worker>& condition, base::Mutex& mutex) noexcept {
+      before_park();
+      const bool taken = condition.wait(mutex, *this);
+      recorder.unpark();
+      if (driver_.has_it()) {
+        mutex.unlock();
+        dispatch();
+        mutex.lock();
+      }
+      return taken;
+    }
+    void dispatch() noexcept { driver_.dispatch(&timers()); }
     void before_park() noexcept {
       counters.parks.add();
       recorder.park();
     }
+    [[nodiscard]] driver::Wheel& timers() const noexcept { return driver_.wheel(index); }
 
     const std::uint32_t index;
     park::Parker parker;
     Worker* next_waiting = nullptr;  // of a park::Condition
     trace::CounterBlock counters;
     trace::Recorder recorder;
+
+   private:
+    driver::Driver& driver_;
+    const std::uint32_t interval_;
+    std::uint32_t polls_ = 0;  // since the last look at the driver
   };
 
   /// Makes the workers, each a `WorkerType`.

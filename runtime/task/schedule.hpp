@@ -3,6 +3,11 @@
 
 #include "runtime/base/shared.hpp"
 
+namespace taskbench::rt::driver {
+class Driver;
+class Wheel;
+}  // namespace taskbench::rt::driver
+
 namespace taskbench::rt::task {
 
 struct Header;
@@ -45,6 +50,12 @@ class Spawner : public Schedule, public base::Shared {
   [[nodiscard]] virtual bool begin_blocking() noexcept { return false; }
   /// The end of a section whose begin returned true: waits until the thread may run tasks again.
   virtual void end_blocking() noexcept {}
+
+  /// Where its threads sleep, and what wakes tasks for descriptors and timers.
+  [[nodiscard]] virtual driver::Driver& driver() noexcept = 0;
+  /// The timers of the worker that the calling thread runs, which then is their owner; or else
+  /// those that have none.
+  [[nodiscard]] virtual driver::Wheel& timers() noexcept = 0;
 };
 
 }  // namespace taskbench::rt::task

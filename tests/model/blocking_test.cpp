@@ -3,6 +3,7 @@
 
 #include "runtime/blocking/pool.hpp"
 #include "runtime/blocking/spawn_blocking.hpp"
+#include "runtime/driver/driver.hpp"
 #include "tests/model/runtime_check.hpp"
 
 namespace taskbench::rt::model {
@@ -17,8 +18,13 @@ class Owner final : public task::Spawner {
   void schedule(task::Header*) noexcept override {}
   void spawn(task::Header*) noexcept override {}
   void spawn_blocking(task::Header* call) override { pool.run(call); }
+  driver::Driver& driver() noexcept override { return *driver_; }
+  driver::Wheel& timers() noexcept override { return driver_->outside_wheel(); }
 
   blocking::Pool pool;
+
+ private:
+  const base::Ref<driver::Driver> driver_{new driver::Driver(0)};
 };
 
 void end(Owner& owner) {

@@ -6,6 +6,7 @@
 #define TASKBENCH_SYSTEM_BLOCKS 1
 #define taskbench taskbench_model
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tests/model/mc/primitives.hpp"
@@ -63,5 +64,48 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
                            mc::Where where = mc::Where::current()) noexcept {
   mc::futex_wake(word, where);
 }
+
+/// Events are raised by the test, and are there until they are seen once, as edges are.
+class Poller {
+ public:
+  struct Event {
+    void* data;
+    std::uint32_t events;
+  };
+
+  void open(mc::Where where = mc::Where::current()) { open_.store(1, release, where); }
+  [[nodiscard]] bool is_open(mc::Where where = mc::Where::current()) const noexcept {
+    return open_.load(acquire, where) != 0;
+  }
+  [[nodiscard]] int descriptor() const noexcept { return 0; }
+
+  [[nodiscard]] std::size_t wait(Clock::time_point deadline,
+                                 mc::Where where = mc::Where::current()) noexcept {
+    if (deadline != Clock::time_point::min()) {
+      (void)futex_wait(pending_, 0, deadline, where);
+    }
+    return pending_.exchange(0, acquire, where) / kEvent;
+  }
+  [[nodiscard]] Event event(std::size_t) const noexcept { return {data_, 1}; }
+  void wake(mc::Where where = mc::Where::current()) noexcept {
+    pending_.fetch_or(kWake, release, where);
+    futex_wake_one(&pending_, where);
+  }
+
+  /// An event of the only registration that a test has, at most one at a time.
+  void raise(void* data, mc::Where where = mc::Where::current()) noexcept {
+    data_ = data;
+    pending_.fetch_or(kEvent, release, where);
+    futex_wake_one(&pending_, where);
+  }
+
+ private:
+  static constexpr std::uint32_t kWake = 1;
+  static constexpr std::uint32_t kEvent = 2;
+
+  Atomic<std::uint32_t> open_{0};
+  Atomic<std::uint32_t> pending_{0};
+  void* data_ = nullptr;
+};
 
 }  // namespace taskbench::rt::base

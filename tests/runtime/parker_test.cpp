@@ -120,7 +120,7 @@ TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
 /// Sleeps as the system does, and keeps account of it.
 class Accountant final : public Sleeper {
  public:
-  bool sleep(const Token& token, std::uint32_t expected,
+  bool sleep(Token& token, std::uint32_t expected,
              base::Clock::time_point deadline) noexcept override {
     sleeps.fetch_add(1);
     return futex.sleep(token, expected, std::min(deadline, earliest));

@@ -14,6 +14,7 @@ RUNTIME_FLOORS = {
     "sync": {"base", "task"},
     "park": {"base", "trace"},
     "driver": {"base", "trace", "queue", "task", "park"},
+    "time": {"base", "task", "sync", "driver"},
     "blocking": {"base", "trace", "queue", "task", "park"},
     "net": {"base", "task", "sync", "driver", "time", "blocking"},
     "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver", "blocking"},
@@ -27,6 +28,7 @@ RUNTIME_PUBLIC = (
     "runtime/blocking/spawn_blocking.hpp",
     "runtime/net/",
     "runtime/sync/",
+    "runtime/time/",
     "runtime/trace/planted_delay.hpp",
 )
 
@@ -48,7 +50,7 @@ PRIMITIVE_HEADERS = {
 # The same for what needs no header: clocks, and variables of a thread.
 AROUND_BASE = re.compile(
     r"\bthread_local\b|\b(?:steady|system|high_resolution)_clock\b|\b_*rdtscp?\b"
-    r"|\b(?:clock_gettime|gettimeofday|sleep_for|sleep_until|usleep|nanosleep|sched_yield)\b"
+    r"|\b(?:clock_gettime|gettimeofday|this_thread|usleep|nanosleep|sched_yield)\b"
 )
 
 PARTS = {"runtime", "reports", "workloads", "cli"}

@@ -75,7 +75,7 @@ class Floors(unittest.TestCase):
         self.refused("runtime/trace/counters.hpp", '"runtime/queue/local_queue.hpp"')
         self.refused("runtime/queue/local_queue.hpp", '"runtime/task/header.hpp"')
         self.refused("runtime/task/state.hpp", '"runtime/sync/oneshot.hpp"')
-        self.refused("runtime/sync/oneshot.hpp", '"runtime/io/reactor.hpp"')
+        self.refused("runtime/sync/oneshot.hpp", '"runtime/driver/wheel.hpp"')
         self.refused("runtime/sync/oneshot.hpp", '"runtime/scheduler/context.hpp"')
         self.refused("runtime/park/parker.hpp", '"runtime/scheduler/context.hpp"')
         self.refused("runtime/scheduler/context.hpp", '"runtime/runtime.hpp"')

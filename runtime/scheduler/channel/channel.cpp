@@ -57,9 +57,7 @@ task::Header* Channel::receive(Worker& worker) noexcept {
   const base::LockGuard lock(mutex_);
   while (!closed()) {
     if (task::Header* task = take()) return task;
-    worker.before_park();
-    receiver_.wait(mutex_, worker);
-    worker.recorder.unpark();
+    worker.wait(receiver_, mutex_);
   }
   return nullptr;
 }

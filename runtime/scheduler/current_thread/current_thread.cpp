@@ -83,6 +83,7 @@ void CurrentThread::take_inbox() noexcept {
 }
 
 bool CurrentThread::run_some() noexcept {
+  driver().look(&own_timers());
   take_inbox();
   for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
     task::Header* const task = queue_.pop_front();
@@ -164,8 +165,9 @@ bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
       scheduler_.counters_.parks.add();
       scheduler_.recorder_.park();
     }
-    parker_.park();
+    static_cast<void>(parker_.park_once());
     if (driving) scheduler_.recorder_.unpark();
+    scheduler_.driver().dispatch(driving ? &scheduler_.own_timers() : nullptr);
   }
 }
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "runtime/base/shared.hpp"
+#include "runtime/driver/driver.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/fifo.hpp"
 #include "runtime/queue/injector.hpp"
@@ -42,6 +43,9 @@ class CurrentThread final : public Engine {
   void spawn(task::Header* task) noexcept override;
   void adopt(task::Header* task) noexcept override;
   void disown(task::Header* task) noexcept override;
+  [[nodiscard]] driver::Wheel& timers() noexcept override {
+    return on_driver() ? own_timers() : driver().outside_wheel();
+  }
 
   void run_root(task::Header* root) noexcept override { Root(*this).run(root); }
 
@@ -58,7 +62,8 @@ class CurrentThread final : public Engine {
   /// One thread's call of block_on: the schedule of its root task.
   class Root final : public task::Schedule {
    public:
-    explicit Root(CurrentThread& scheduler) noexcept : scheduler_(scheduler) {}
+    explicit Root(CurrentThread& scheduler) noexcept
+        : scheduler_(scheduler), parker_(scheduler.driver()) {}
 
     void schedule(task::Header* root) noexcept override;
 
@@ -82,6 +87,7 @@ class CurrentThread final : public Engine {
   explicit CurrentThread(RuntimeOptions options);
 
   [[nodiscard]] bool on_driver() const noexcept;
+  [[nodiscard]] driver::Wheel& own_timers() noexcept { return driver().wheel(0); }
   /// Under the inbox's lock.
   void unpark_driver() noexcept;
   void take_inbox() noexcept;

@@ -34,13 +34,10 @@ task::Header* GlobalQueue::next_task(Worker& worker) noexcept {
     // seq_cst: the sleeper's half of G2, with the look at the inbox
     sleeping_.fetch_add(1, base::seq_cst);
     if (inbox_.looks_empty()) {
-      worker.before_park();
-      waiting_.wait(mutex_, worker);
-      worker.recorder.unpark();
-    } else {
-      // relaxed: takes back the announcement, so that at worst a pusher looks in vain
-      sleeping_.fetch_sub(1, base::relaxed);
+      if (worker.wait(waiting_, mutex_)) continue;
     }
+    // relaxed: takes back the announcement, so that at worst a pusher looks in vain
+    sleeping_.fetch_sub(1, base::relaxed);
   }
   return nullptr;
 }

@@ -101,6 +101,12 @@ void Go::adopt(task::Header* task) noexcept {
   owned_.insert(task, machine != nullptr ? machine->processor()->index : 0);
 }
 
+driver::Wheel& Go::timers() noexcept {
+  Machine* const machine = local_holder();
+  return machine != nullptr ? driver().wheel(machine->processor()->index)
+                            : driver().outside_wheel();
+}
+
 bool Go::begin_blocking() noexcept {
   Machine* machine = local_holder();
   if (machine == nullptr) return false;

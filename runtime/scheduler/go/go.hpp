@@ -48,6 +48,7 @@
 #include <vector>
 
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/driver.hpp"
 #include "runtime/queue/fifo.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/engine.hpp"
@@ -72,6 +73,7 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   void disown(task::Header* task) noexcept override { owned_.remove(task); }
   [[nodiscard]] bool begin_blocking() noexcept override;
   void end_blocking() noexcept override;
+  [[nodiscard]] driver::Wheel& timers() noexcept override;
 
   void run_root(task::Header* root) noexcept override;
   void close() noexcept override;

@@ -25,6 +25,8 @@ constexpr std::size_t kGlobalBatch = 128;
 
 }  // namespace
 
+Machine::Machine(Go& go) noexcept : parker(go.driver()), go_(go) {}
+
 void Machine::run() noexcept {
   await_processor(false);
   while (!go_.closed()) {
@@ -41,7 +43,9 @@ void Machine::run() noexcept {
 
 void Machine::await_processor(bool needs_one) noexcept {
   do {
-    parker.park();
+    static_cast<void>(parker.park_once());
+    // Without a processor: what the driver has brought goes to the global queue.
+    go_.driver().dispatch(nullptr);
     processor_ = go_.take_given(*this, searching_);
   } while (processor_ == nullptr && (needs_one || !go_.closed()));
   if (processor_ == nullptr) return;
@@ -62,6 +66,7 @@ task::Header* Machine::find_task() noexcept {
   Processor& own = *processor_;
   if (++own.ticks >= go_.options().injector_interval) {
     own.ticks = 0;
+    look_at_driver();
     if (make_room_for_returning()) return nullptr;
     // Not in a new slice: tasks that are next in line one after the other would have a new one at
     // every such look, and the local queue would wait for as long as the global one is not empty.
@@ -70,8 +75,15 @@ task::Header* Machine::find_task() noexcept {
   if (task::Header* task = next_of_queue()) return task;
   if (make_room_for_returning()) return nullptr;
   if (task::Header* task = take_global(kGlobalBatch)) return in_new_slice(task);
-  // Here Go looks at its network poller.
+  if (go_.driver().in_use()) {
+    look_at_driver();
+    if (task::Header* task = next_of_queue()) return task;
+  }
   return search();
+}
+
+void Machine::look_at_driver() noexcept {
+  go_.driver().look(&go_.driver().wheel(processor_->index));
 }
 
 bool Machine::make_room_for_returning() noexcept {

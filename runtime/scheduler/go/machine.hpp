@@ -19,7 +19,7 @@ class Go;
 
 class Machine {
  public:
-  explicit Machine(Go& go) noexcept : go_(go) {}
+  explicit Machine(Go& go) noexcept;
 
   /// Until the engine closes. The thread's context names this machine.
   void run() noexcept;
@@ -44,6 +44,7 @@ class Machine {
   [[nodiscard]] task::Header* find_task() noexcept;
   /// True: the processor went to a machine that waited to go on, and this one may hold another.
   [[nodiscard]] bool make_room_for_returning() noexcept;
+  void look_at_driver() noexcept;
   [[nodiscard]] task::Header* next_of_queue() noexcept;
   [[nodiscard]] task::Header* take_global(std::size_t limit) noexcept;
   [[nodiscard]] task::Header* search() noexcept;

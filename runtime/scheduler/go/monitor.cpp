@@ -19,6 +19,8 @@ constexpr int kPatience = 50;
 constexpr nanoseconds kBlocked{20'000};
 /// ...and of this length in any case.
 constexpr nanoseconds kBlockedLong{milliseconds{10}};
+/// Between two looks at the driver, for processors whose tasks compute for long.
+constexpr nanoseconds kLook{milliseconds{10}};
 /// A time slice.
 constexpr nanoseconds kSlice{milliseconds{10}};
 
@@ -40,6 +42,7 @@ void Monitor::stop() noexcept {
 void Monitor::run() noexcept {
   nanoseconds delay = kShortest;
   int in_vain = 0;
+  base::Clock::time_point next_look{};
   while (!go_.closed()) {
     if (go_.monitor_may_sleep()) {
       parker_.park();
@@ -49,6 +52,10 @@ void Monitor::run() noexcept {
     }
     static_cast<void>(parker_.park_until(base::Clock::now() + delay));
     const auto now = base::Clock::now();
+    if (now >= next_look) {
+      go_.driver().look(nullptr);
+      next_look = now + kLook;
+    }
     bool intervened = false;
     for (std::uint32_t i = 0; i < go_.processor_count() && !go_.closed(); ++i) {
       intervened |= look_at(go_.processor(i), seen_[i], now);

@@ -1,6 +1,7 @@
 #include "runtime/scheduler/in_turn/in_turn.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "runtime/task/harness.hpp"
 
@@ -17,9 +18,13 @@ constexpr std::chrono::microseconds kNap{100};
 /// One call of block_on: what its root is scheduled on.
 class InTurn::Root final : public task::Schedule {
  public:
-  explicit Root(InTurn& engine) noexcept : engine_(engine) {}
+  explicit Root(InTurn& engine) noexcept : engine_(engine), parker_(engine.driver()) {}
 
-  void schedule(task::Header*) noexcept override { parker_.unpark(); }
+  void schedule(task::Header*) noexcept override {
+    // The root keeps the engine, and with it the driver, alive until it has the token.
+    const base::Ref<InTurn> keep(&engine_);
+    parker_.unpark();
+  }
 
   /// Polls `root` to its end; in between the workers.
   void run(task::Header* root) noexcept;
@@ -33,7 +38,10 @@ void InTurn::Root::run(task::Header* root) noexcept {
   root->scheduler = this;
   const task::EnterContext enter(&engine_, nullptr);
   bool drives = engine_.try_drive();
+  std::uint32_t turns = 0;
   for (bool woken = true;;) {
+    // The workers look while they run tasks, but they may all be asleep while the root yields.
+    if (++turns % engine_.options().injector_interval == 0) engine_.driver().look(nullptr);
     if (woken || parker_.try_park()) {
       const task::Polled polled = task::poll(root);
       if (polled == task::Polled::finished) break;
@@ -43,6 +51,7 @@ void InTurn::Root::run(task::Header* root) noexcept {
     const bool ran = drives && engine_.take_turn();
     if (!ran && !woken) {
       woken = parker_.park_until(Clock::now() + kNap);
+      engine_.driver().dispatch(nullptr);
       if (!drives) drives = engine_.try_drive();
     }
   }

@@ -170,6 +170,7 @@ void Tokio01::run_task(Processor& own, task::Header* task) noexcept {
   own.counters.polls.add();
   const task::Polled polled = scheduler::poll(task, own.recorder);
   after_poll(polled, own.counters, [&] { push_local(task, own); });
+  own.count_poll();
   TaskCosts::leave_queue(task, cell, polled == task::Polled::finished);
 }
 
@@ -198,13 +199,17 @@ bool Tokio01::sleep(Processor& own) noexcept {
     own.recorder.unpark();
     own.was_woken = true;
   }
-  const base::LockGuard lock(mutex_);
-  if (own.state == State::asleep) remove_sleeper(own);
+  {
+    const base::LockGuard lock(mutex_);
+    if (own.state == State::asleep) remove_sleeper(own);
+  }
+  own.dispatch();
   return true;
 }
 
 bool Tokio01::sleep_until_woken(Processor& own) noexcept {
   while (!own.parker.park_until(Clock::now() + kKeepAlive)) {
+    if (driver().has_it()) break;
     const base::LockGuard lock(mutex_);
     if (own.state != State::asleep || live_ == 1) continue;
     std::erase(sleepers_, &own);

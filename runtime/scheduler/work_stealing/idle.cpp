@@ -1,5 +1,7 @@
 #include "runtime/scheduler/work_stealing/idle.hpp"
 
+#include <algorithm>
+
 namespace taskbench::rt::work_stealing {
 
 Idle::Idle(std::uint32_t worker_count)
@@ -19,6 +21,16 @@ bool Idle::park(std::uint32_t index, bool was_searching) {
   }
   if (searching(after) != 0) return false;
   leaver_fence(awake(after));
+  return true;
+}
+
+bool Idle::leave(std::uint32_t index) {
+  base::LockGuard lock(mutex_);
+  const auto place = std::find(sleepers_.begin(), sleepers_.end(), index);
+  if (place == sleepers_.end()) return false;
+  sleepers_.erase(place);
+  // relaxed: as in take_sleeper()
+  state_.fetch_add(kOneAwake + kOneSearching, base::relaxed);
   return true;
 }
 

@@ -91,6 +91,10 @@ class Idle {
   /// look at all queues once more before it really sleeps (the fence is included).
   [[nodiscard]] bool park(std::uint32_t index, bool was_searching);
 
+  /// Worker `index` wakes up by itself. True: it is awake and searching. False: somebody has woken
+  /// it already, and its token is on its way.
+  [[nodiscard]] bool leave(std::uint32_t index);
+
   /// Some worker searches or sleeps; a hint.
   [[nodiscard]] bool has_spare() const {
     const std::uint64_t seen = state_.load(base::relaxed);  // relaxed: a hint

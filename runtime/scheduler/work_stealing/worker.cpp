@@ -50,8 +50,10 @@ constexpr std::size_t kInjectorBatch = 128;
 }  // namespace
 
 Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
-    : recorder(set.recording().worker(index)),
+    : parker(set.driver()),
+      recorder(set.recording().worker(index)),
       set_(set),
+      timers_(set.driver().wheel(index)),
       index_(index),
       lifo_enabled_(has(Step::lifo_slot) && set.options().lifo_slot),
       pace_(pace),
@@ -70,9 +72,7 @@ void Worker::loop() {
     } else if (task::Header* found = search()) {
       run_task(found);
     } else if (!set_.closed()) {
-      fall_asleep();
-      parker.park();
-      wake_up();
+      sleep();
     }
   }
 }
@@ -97,6 +97,7 @@ task::Header* Worker::next_task() {
   if (++tick_ >= set_.options().injector_interval) {
     tick_ = 0;
     balance();
+    set_.driver().look(&timers_);
     if (task::Header* task = take_from_injector()) return task;
   }
   task::Header* task = nullptr;
@@ -357,6 +358,17 @@ void Worker::stop_searching() {
   searching_ = false;
   recorder.search_end();
   if (set_.idle.stop_searching()) set_.notify_if_work_is_visible(*this);
+}
+
+void Worker::sleep() {
+  fall_asleep();
+  // Without a token it has the driver. If somebody has taken it out of the sleepers meanwhile, the
+  // token is on its way.
+  if (!parker.park_once() && !set_.idle.leave(index_)) parker.park();
+  wake_up();
+  set_.driver().dispatch(&timers_);
+  // The loop looks at the LIFO slot behind a poll only.
+  if (task::Header* task = std::exchange(context_->next, nullptr)) push(task);
 }
 
 void Worker::fall_asleep() {

@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "runtime/base/random.hpp"
+#include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/local_queue.hpp"
 #include "runtime/scheduler/work_stealing/rung.hpp"
@@ -70,6 +71,7 @@ class Worker {
   }
 
   [[nodiscard]] std::uint32_t index() const { return index_; }
+  [[nodiscard]] driver::Wheel& timers() const { return timers_; }
 
   using Lock = std::conditional_t<has(Step::biased_lock), base::BiasedLock, base::EvenLock>;
   queue::LocalQueue<task::Header*, queue::ProductionLimits, Lock> queue;
@@ -104,10 +106,12 @@ class Worker {
   [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;
   void push(task::Header* task);
   void stop_searching();
+  void sleep();
   void fall_asleep();
   void wake_up();
 
   WorkerSet& set_;
+  driver::Wheel& timers_;
   const std::uint32_t index_;
   const bool lifo_enabled_;
   const Pace pace_;

@@ -70,6 +70,11 @@ void WorkerSet::adopt(task::Header* task) noexcept {
   owned_.insert(task, worker != nullptr ? worker->index() : 0);
 }
 
+driver::Wheel& WorkerSet::timers() noexcept {
+  Worker* const worker = local_worker();
+  return worker != nullptr ? worker->timers() : driver().outside_wheel();
+}
+
 void WorkerSet::disown(task::Header* task) noexcept { owned_.remove(task); }
 
 void WorkerSet::unpark(std::uint32_t index, Worker& from) noexcept {

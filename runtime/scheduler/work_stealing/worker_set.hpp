@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/wheel.hpp"
 #include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/scheduler/work_stealing/idle.hpp"
@@ -21,6 +22,8 @@ class WorkerSet : public scheduler::Engine {
   void spawn(task::Header* task) noexcept final;
   void adopt(task::Header* task) noexcept final;
   void disown(task::Header* task) noexcept final;
+
+  [[nodiscard]] driver::Wheel& timers() noexcept final;
 
   void close() noexcept final;
   [[nodiscard]] RuntimeStats stats() const final;

@@ -1,0 +1,168 @@
+// The driver: where the threads of an engine sleep, and what wakes tasks for descriptors and
+// timers.
+//
+// It is the Sleeper of the engine's parkers (docs/adr/0017). One thread at a time has it: who finds
+// it free when it goes to sleep sleeps inside, in epoll_wait if there is anything to watch, at most
+// until the first timer of all wheels; the others sleep in the futexes of their tokens. Waking the
+// one inside is one write to an eventfd, and nothing is done for one that is awake. Of an engine
+// that uses neither descriptors nor timers it opens nothing: the one inside sleeps in a futex, too.
+//
+// Events and timers that are due end sleep(); the thread still has the driver then. It becomes a
+// worker that is awake first, and then calls dispatch(), which wakes the tasks in its own context
+// and gives the driver up. A worker that does not sleep looks every now and then.
+//
+// No wake-up is lost: the story of two threads
+//   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open
+//   others:   publish one of these;      fence;  read wakes_at_, inside_
+// One of the two fences comes first. If that of the one inside, the others see that it sleeps, and
+// how, and end its sleep. If the others', the one inside sees what they have published. What ends
+// the sleep is kept until it sleeps: the word signal_, or the eventfd.
+//
+// The watch. Whoever leaves the driver to run tasks may compute for long while all others sleep
+// outside. So one of these, the watcher, sleeps for at most kWatch at a time while nobody has the
+// driver, and takes it then. Who leaves appoints one if there is none. Threads in block_on beside a
+// pool are of the reserve: they take the driver no other way, as tasks are better woken by a
+// worker.
+//
+// Threads: any; dispatch by the one that has the driver.
+//
+// Invariants
+//   D1  held_ is written, and retired_, line_ and watcher_ are guarded, under lock_.
+//   D2  events_ and what the poller has found belong to the thread that has the driver.
+//   D3  inside_ and wakes_at_ are written by the thread that has the driver; while it does not
+//   sleep
+//       they say so: 0.
+//   D4  While nobody has the driver, and it is in use, and somebody sleeps, there is a watcher.
+//
+// Reference: Schmidt et al., "Leader/Followers" (Pattern Languages of Program Design 4, 2000).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/poller.hpp"
+#include "runtime/base/shared.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/wheel.hpp"
+#include "runtime/park/parker.hpp"
+
+namespace taskbench::rt::driver {
+
+class Registration;
+
+class Driver final : public park::Sleeper, public base::Shared {
+  using Clock = base::Clock;
+
+ public:
+  /// Of an engine with so many workers, each of which has a wheel.
+  explicit Driver(std::uint32_t workers);
+
+  // For what tasks wait for.
+
+  /// Of epoll; its events carry the address of a Registration. Made at the first call: throws
+  /// std::system_error.
+  [[nodiscard]] int epoll_descriptor();
+
+  /// Frees what was taken out of epoll, once nobody can have an event of it any more.
+  void retire(Registration* registration) noexcept;
+
+  // For engines.
+
+  [[nodiscard]] Wheel& wheel(std::uint32_t worker) noexcept { return *wheels_[worker]; }
+  /// For threads that are no workers.
+  [[nodiscard]] Wheel& outside_wheel() noexcept { return *wheels_.back(); }
+
+  [[nodiscard]] bool in_use() const noexcept {
+    return in_use_.load(base::relaxed);  // relaxed: who must not miss it is told otherwise
+  }
+
+  /// Wakes what can be woken now, unless somebody sleeps inside and will. `own` is the wheel of the
+  /// worker that calls; nullptr: no worker does.
+  void look(Wheel* own) noexcept {
+    if (__builtin_expect(in_use(), 0)) look_now(own);
+  }
+
+  /// To be called after each sleep in a parker of this driver: if that ended for events or timers,
+  /// the calling thread has the driver, and wakes their tasks here. `own` as in look().
+  void dispatch(Wheel* own) noexcept {
+    if (has_it()) wake_and_release(own);
+  }
+  /// The calling thread has to call dispatch().
+  [[nodiscard]] bool has_it() const noexcept;
+
+  [[nodiscard]] bool sleep(park::Token& token, std::uint32_t expected,
+                           Clock::time_point deadline) noexcept override;
+  void wake(const park::Token* token) noexcept override;
+
+  /// Where threads of the reserve sleep.
+  [[nodiscard]] park::Sleeper& reserve() noexcept { return reserve_; }
+
+  // For wheels.
+
+  [[nodiscard]] Tick tick_before(Clock::time_point time) const noexcept;
+  [[nodiscard]] Tick tick_at_or_after(Clock::time_point time) const noexcept;
+  /// A wheel has to be looked at by `when`, and has said so in next().
+  void interrupt(Tick when) noexcept;
+
+ private:
+  friend class base::Ref<Driver>;
+  ~Driver();
+
+  /// A thread that sleeps outside.
+  struct Sleeping;
+
+  class Reserve final : public park::Sleeper {
+   public:
+    explicit Reserve(Driver& driver) noexcept : driver_(driver) {}
+    [[nodiscard]] bool sleep(park::Token& token, std::uint32_t expected,
+                             Clock::time_point deadline) noexcept override;
+    void wake(const park::Token* token) noexcept override { driver_.wake(token); }
+
+   private:
+    Driver& driver_;
+  };
+
+  [[nodiscard]] bool sleep_inside(const park::Token& token, std::uint32_t expected,
+                                  Clock::time_point deadline) noexcept;
+  /// Until it is the caller's turn to take the driver, which it has then: `takes_it`.
+  [[nodiscard]] bool sleep_outside(park::Token& token, std::uint32_t expected,
+                                   Clock::time_point deadline, bool reserve,
+                                   bool& takes_it) noexcept;
+  void begin_use() noexcept;
+  void look_now(Wheel* own) noexcept;
+  [[nodiscard]] bool try_take() noexcept;
+  void wake_and_release(Wheel* own) noexcept;
+  void release() noexcept;
+  // D1
+  void join_line(Sleeping& self, bool reserve) noexcept;
+  void leave_line(Sleeping& self) noexcept;
+  /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
+  [[nodiscard]] const park::Token* appoint_watcher() noexcept;
+  /// Ends the sleep of who is inside, as `inside` says.
+  void signal(std::uintptr_t inside) noexcept;
+  [[nodiscard]] Tick next_tick() const noexcept;
+  [[nodiscard]] Clock::time_point time_of(Tick tick) const noexcept;
+
+  const Clock::time_point origin_;
+  std::vector<std::unique_ptr<Wheel>> wheels_;
+  Reserve reserve_;
+  base::Poller poller_;
+  base::Mutex opening_;
+  base::Atomic<bool> in_use_{false};
+
+  alignas(base::kFalseSharingBytes) base::SpinLock lock_;
+  base::Atomic<bool> held_{false};
+  Registration* retired_ = nullptr;
+  Sleeping* line_ = nullptr;     // who sleeps outside, a ring; the reserve at its end
+  Sleeping* watcher_ = nullptr;  // one of them
+  std::size_t events_ = 0;
+  base::Atomic<const void*> holder_{nullptr};
+  base::Atomic<std::uintptr_t> inside_{0};
+  base::Atomic<Tick> wakes_at_{0};
+  base::Atomic<std::uint32_t> signal_{0};
+};
+
+}  // namespace taskbench::rt::driver

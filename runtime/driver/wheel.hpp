@@ -1,0 +1,95 @@
+// The timers of one worker: a hierarchical timing wheel.
+//
+// Time is counted in ticks of a millisecond since the driver was made; a deadline is rounded up to
+// the next tick, so that nothing fires early. Level 0 has a slot for each of the next 64 ticks,
+// level 1 one for each of the next 64 times 64, and so on. A timer lies on the level of the highest
+// digit (to the base 64) in which its tick differs from the wheel's time, in the slot of that
+// digit. So what is on a level comes before what is on the next, and the lowest occupied slot of
+// the lowest occupied level is the next thing to do: to fire its timers on level 0, elsewhere to
+// distribute them to the levels below once its time has come. A timer moves at most kLevels times;
+// one that is cancelled before mostly never. Timers lie in the awaiters; nothing is allocated.
+//
+// Threads: any. The worker that owns the wheel pays no locked instruction (base/biased_lock.hpp);
+// others (a task that was stolen, the thread that has the driver) visit. One wheel of an engine,
+// that for threads that are no workers, has no owner: everybody visits.
+//
+// Invariants
+//   W1  Everything but next_ is guarded by lock_.
+//   W2  next_ is at most the tick of the next slot that is due: cancelling leaves it too early,
+//       which costs a look in vain, and inserting lowers it before the lock is left.
+//   W3  Each timer's tick is greater than time_, or equal to it while it waits to be fired in level
+//       0; on level n its digits above n are those of time_.
+//   W4  Whoever fires a timer touches it for the last time when it sets `fired`, under lock_; the
+//       task it wakes afterwards by the reference that belonged to the timer. So an awaiter that
+//       sees `fired` may go, and one that does not see it takes its timer out under lock_.
+//
+// Rejected: a heap, as in Go: it costs log n where cancelling before the time is the common case.
+//
+// Reference: Varghese & Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/base/biased_lock.hpp"
+#include "runtime/base/cache_line.hpp"
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/timer.hpp"
+#include "runtime/task/header.hpp"
+
+namespace taskbench::rt::driver {
+
+class Driver;
+
+class alignas(base::kFalseSharingBytes) Wheel {
+ public:
+  explicit Wheel(Driver& driver) noexcept : driver_(driver) {}
+
+  /// Has `waiter` woken at `deadline`; a reference to it goes to the timer. By a thread of the
+  /// engine that has this wheel as its timers().
+  void insert(Timer& timer, base::Clock::time_point deadline, task::Header* waiter) noexcept;
+  /// Takes out a timer of this wheel, unless it has fired. It may be destroyed afterwards.
+  void cancel(Timer& timer) noexcept;
+
+  /// Who calls: the worker whose wheel it is, or anybody else.
+  enum class By : std::uint8_t { owner, visitor };
+
+  /// Wakes whoever waits for `now` or earlier.
+  void fire(Tick now, By by) noexcept;
+
+  /// When to look here again; kNever: there is nothing.
+  [[nodiscard]] Tick next() const noexcept {
+    // relaxed: the fences of Driver::sleep_inside() and interrupt() order it; elsewhere a hint
+    return next_.load(base::relaxed);
+  }
+
+ private:
+  static constexpr unsigned kDigitBits = 6;
+  static constexpr unsigned kSlots = 1U << kDigitBits;
+  static constexpr unsigned kLevels = 7;
+  /// 139 years; what is later fires then.
+  static constexpr Tick kLast = (Tick{1} << (kDigitBits * kLevels)) - 1;
+
+  class Section;
+
+  [[nodiscard]] By caller() const noexcept;
+
+  void put(Timer& timer) noexcept;
+  void take_out(Timer& timer) noexcept;
+  /// Takes timers that are due out and writes whom to wake. Returns how many; fewer than there is
+  /// room for: no more are due.
+  std::size_t take_due(Tick now, std::span<task::Header*> woken) noexcept;
+  [[nodiscard]] Tick next_slot() const noexcept;
+
+  Driver& driver_;
+  base::BiasedLock lock_;
+  base::Atomic<Tick> next_{kNever};
+  Tick time_ = 0;
+  std::uint32_t levels_ = 0;  // those that are occupied, a bit for each
+  std::array<std::uint64_t, kLevels> occupied_{};
+  std::array<Timer*, std::size_t{kLevels} * kSlots> slots_{};
+};
+
+}  // namespace taskbench::rt::driver

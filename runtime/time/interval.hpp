@@ -1,0 +1,64 @@
+// interval(): a task does something at regular times.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+
+#include "runtime/time/sleep.hpp"
+
+namespace taskbench::rt::time {
+
+/// What comes after a tick that was awaited too late, `period` or more after its time.
+enum class MissedTicks : std::uint8_t {
+  burst,  ///< those that were missed, at once; then as if none had been: as many ticks as periods
+  delay,  ///< the next one a period after the late one; the later ones count from there
+  skip,   ///< the next one at the first time that is a multiple of the period from the start
+};
+
+/// Not for two tasks at once. Holds on to nothing between two ticks; may be moved to other tasks
+/// and runtimes then.
+class Interval {
+ public:
+  /// The first tick is at `first`. Throws std::invalid_argument if `period` is not positive.
+  Interval(Clock::time_point first, std::chrono::nanoseconds period, MissedTicks missed);
+
+  class [[nodiscard]] Tick;
+  /// Waits for the next tick; returns the time it was due at. Cancellation-safe: a tick whose await
+  /// was given up comes again. Throws std::logic_error outside of every runtime.
+  Tick tick();
+
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
+
+ private:
+  /// The tick that was waited for has come.
+  Clock::time_point advance() noexcept;
+
+  Clock::time_point next_;
+  std::chrono::nanoseconds period_;
+  MissedTicks missed_;
+};
+
+class Interval::Tick {
+ public:
+  explicit Tick(Interval& interval) : interval_(interval), sleep_(sleep_until(interval.next_)) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return sleep_.await_ready(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return sleep_.await_suspend(coroutine);
+  }
+  Clock::time_point await_resume() noexcept { return interval_.advance(); }
+
+ private:
+  Interval& interval_;
+  Sleep sleep_;
+};
+
+inline Interval::Tick Interval::tick() { return Tick(*this); }
+
+/// Every `period`; the first tick is at once.
+[[nodiscard]] Interval interval(std::chrono::nanoseconds period,
+                                MissedTicks missed = MissedTicks::burst);
+
+}  // namespace taskbench::rt::time

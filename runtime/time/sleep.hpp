@@ -1,0 +1,56 @@
+// sleep() and sleep_until(): a task waits for a time, its worker runs others meanwhile.
+//
+// Time is steady: setting the system's clock does not move it. A sleep ends with the first
+// millisecond, counted from the start of the runtime, that is not before its deadline: never early,
+// on an idle machine one to two milliseconds late at most. Workers that all compute for long
+// without an await make it as late as that.
+//
+// Cancellation-safe: an await that is given up leaves nothing behind.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/timer.hpp"
+#include "runtime/task/leaf.hpp"
+
+namespace taskbench::rt::time {
+
+using Clock = base::Clock;
+
+/// What sleep() returns: to be awaited once, in a task.
+class [[nodiscard]] Sleep : private task::Leaf {
+ public:
+  explicit Sleep(Clock::time_point deadline) noexcept
+      : Leaf(&Sleep::poll_timer), deadline_(deadline) {}
+  ~Sleep() {
+    if (timer_.wheel != nullptr) withdraw();
+  }
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+  [[nodiscard]] bool await_ready() const noexcept { return Clock::now() >= deadline_; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_on(*this, coroutine);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static bool poll_timer(task::Leaf* leaf, task::Header* task);
+  void withdraw() noexcept;
+
+  const Clock::time_point deadline_;
+  driver::Timer timer_;
+};
+
+/// Throws std::logic_error outside of every runtime.
+Sleep sleep_until(Clock::time_point deadline);
+/// For `duration` from now on; nothing is waited for if it is not positive.
+Sleep sleep(std::chrono::nanoseconds duration);
+
+/// `duration` from now on, or the end of time if that comes first.
+[[nodiscard]] Clock::time_point after(std::chrono::nanoseconds duration) noexcept;
+
+}  // namespace taskbench::rt::time

@@ -1,0 +1,210 @@
+// sleep(), sleep_until() and interval() on every scheduler: never early, and given up at any time.
+#include "runtime/time/sleep.hpp"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "runtime/time/interval.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt::time {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How many descriptors the process has open.
+std::ptrdiff_t open_descriptors() {
+  DIR* const folder = opendir("/proc/self/fd");
+  std::ptrdiff_t count = 0;
+  while (readdir(folder) != nullptr) ++count;
+  closedir(folder);
+  return count;
+}
+
+class Sleeps : public testing::OnEveryScheduler {};
+TASKBENCH_ON_EVERY_SCHEDULER(Sleeps);
+
+/// By how much the sleep was late.
+Task<std::chrono::nanoseconds> sleeps(std::chrono::nanoseconds duration) {
+  const auto begin = Clock::now();
+  co_await sleep(duration);
+  co_return Clock::now() - begin - duration;
+}
+
+TEST_P(Sleeps, are_never_early) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([]() -> Task<void> {
+    std::vector<JoinHandle<std::chrono::nanoseconds>> all;
+    for (int i = 0; i < 200; ++i) all.push_back(spawn(sleeps(i * 397us % 40ms)));
+    all.push_back(spawn(sleeps(70ms)));  // of the second level
+    for (auto& each : all) {
+      const auto late = co_await each;
+      EXPECT_GE(late, 0ns);
+    }
+  }());
+}
+
+TEST_P(Sleeps, of_the_root_end) {
+  Runtime runtime = build_runtime();
+  EXPECT_GE(runtime.block_on(sleeps(3ms)), 0ns);
+  EXPECT_GE(runtime.block_on(sleeps(0ns)), 0ns);
+  EXPECT_GE(runtime.block_on(sleeps(-1h)), 1h);
+}
+
+TEST_P(Sleeps, open_no_descriptor) {
+  const std::ptrdiff_t before = open_descriptors();
+  Runtime runtime = build_runtime();
+  runtime.block_on(sleeps(2ms));
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+Task<void> yields_until(const bool& done) {
+  while (!done) co_await yield_now();
+}
+
+TEST_P(Sleeps, end_while_all_workers_are_busy) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([]() -> Task<void> {
+    bool done = false;
+    JoinHandle<void> busy = spawn([](bool& end) -> Task<void> {
+      for (int i = 0; i < 5; ++i) co_await sleep(1ms);
+      end = true;
+    }(done));
+    co_await yields_until(done);
+    co_await busy;
+  }());
+}
+
+TEST_P(Sleeps, that_are_given_up_leave_nothing_behind) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([]() -> Task<void> {
+    for (int i = 0; i < 100; ++i) {
+      JoinHandle<std::chrono::nanoseconds> handle = spawn(sleeps(i % 2 == 0 ? 1h : 1ms));
+      co_await yield_now();
+      handle.abort();
+      try {
+        co_await handle;
+      } catch (const JoinError&) {
+      }
+    }
+  }());
+}
+
+TEST_P(Sleeps, end_with_the_runtime) {
+  std::optional<JoinHandle<std::chrono::nanoseconds>> handle;
+  {
+    Runtime runtime = build_runtime();
+    handle = runtime.spawn(sleeps(1000h));
+    runtime.block_on(sleeps(1ms));
+  }
+  EXPECT_TRUE(handle->is_finished());
+}
+
+TEST_P(Sleeps, of_a_root_end_though_the_runtime_has_been_shut_down) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Runtime& all) -> Task<void> {
+    co_await sleep(1ms);
+    std::thread([&] { static_cast<void>(all.shutdown_timeout(1ms)); }).join();
+    co_await sleep(1ms);
+  }(runtime));
+}
+
+TEST_P(Sleeps, of_other_tasks_end_while_one_computes) {
+  if (GetParam().workers < 2 || !GetParam().is_pool()) GTEST_SKIP() << "one thread for all";
+  if (GetParam().scheduler == "sharded") GTEST_SKIP() << "nobody else runs a shard's tasks";
+  Runtime runtime = build_runtime();
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 20; ++i) {
+    runtime
+        .spawn([](std::atomic<int>& count) -> Task<void> {
+          co_await sleep(2ms);
+          ++count;
+        }(ended))
+        .detach();
+  }
+  JoinHandle<bool> computing = runtime.spawn([](std::atomic<int>& count) -> Task<bool> {
+    co_return testing::eventually([&] { return count.load() == 20; });
+  }(ended));
+  EXPECT_TRUE(runtime.block_on([](JoinHandle<bool>& handle) -> Task<bool> {
+    const bool all = co_await handle;
+    co_return all;
+  }(computing)));
+}
+
+TEST(Sleep, refuses_outside_of_a_runtime) {
+  EXPECT_THROW(static_cast<void>(sleep(1ms)), std::logic_error);
+  EXPECT_THROW(static_cast<void>(sleep_until(Clock::now())), std::logic_error);
+}
+
+TEST(Sleep, until_the_end_of_time_is_given_up) {
+  Runtime runtime = testing::build(testing::kTwoWorkers);
+  JoinHandle<std::chrono::nanoseconds> handle =
+      runtime.spawn(sleeps(std::chrono::nanoseconds::max()));
+  runtime.block_on(sleeps(2ms));
+  EXPECT_FALSE(handle.is_finished());
+}
+
+TEST(Interval, comes_at_once_and_then_every_period) {
+  Runtime runtime = testing::build(testing::kCurrentThread);
+  runtime.block_on([]() -> Task<void> {
+    Interval ticks = interval(2ms);
+    const auto first = co_await ticks.tick();
+    for (int i = 1; i < 5; ++i) {
+      const auto tick = co_await ticks.tick();
+      EXPECT_EQ(tick, first + i * 2ms);
+      EXPECT_GE(Clock::now(), first + i * 2ms);
+    }
+  }());
+}
+
+/// The times of the ticks after one that was awaited 25 ms late, counted from its own in
+/// milliseconds, for a period of 10 ms.
+std::vector<std::chrono::nanoseconds> after_a_late_tick(MissedTicks missed) {
+  Runtime runtime = testing::build(testing::kCurrentThread);
+  return runtime.block_on([](MissedTicks policy) -> Task<std::vector<std::chrono::nanoseconds>> {
+    Interval ticks(Clock::now() - 25ms, 10ms, policy);
+    const auto first = co_await ticks.tick();
+    std::vector<std::chrono::nanoseconds> times;
+    for (int i = 0; i < 3; ++i) {
+      const auto tick = co_await ticks.tick();
+      times.push_back(tick - first);
+    }
+    co_return times;
+  }(missed));
+}
+
+TEST(Interval, catches_up_in_a_burst) {
+  EXPECT_EQ(after_a_late_tick(MissedTicks::burst),
+            (std::vector<std::chrono::nanoseconds>{10ms, 20ms, 30ms}));
+}
+
+TEST(Interval, skips_what_was_missed) {
+  const auto times = after_a_late_tick(MissedTicks::skip);
+  EXPECT_GE(times[0], 30ms);
+  for (const auto& each : times) EXPECT_EQ(each % 10ms, 0ns);
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+}
+
+TEST(Interval, delays_all_that_follow) {
+  const auto times = after_a_late_tick(MissedTicks::delay);
+  EXPECT_GE(times[0], 35ms);
+  EXPECT_GE(times[1] - times[0], 10ms);
+}
+
+TEST(Interval, has_a_period) {
+  EXPECT_THROW(static_cast<void>(interval(0ms)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace taskbench::rt::time
