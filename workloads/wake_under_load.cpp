@@ -1,21 +1,18 @@
 // How long a task that is woken waits for its turn while the workers are busy. Tasks that compute
 // and yield keep them so. At random intervals the thread outside wakes one that sleeps; from its
 // worker, that one wakes another, and this one the thread outside.
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <random>
-#include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "runtime/runtime.hpp"
 #include "runtime/sync/notify.hpp"
 #include "workloads/compute.hpp"
 #include "workloads/countdown.hpp"
+#include "workloads/latencies.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {
@@ -30,36 +27,6 @@ constexpr std::array kParameters{
     Parameter{"steps", 1'000, 1, 1'000'000, "of each of these in a turn: multiplications in a row"},
 };
 
-/// From the moment before wakes to the moment when the woken task runs.
-class Latencies {
- public:
-  void add(Clock::duration latency) { latencies_.push_back(latency); }
-
-  /// The quantiles of all since the last call. One that fewer than one of them lies above says
-  /// nothing and is left out.
-  void take(std::string_view of, Figures& figures) {
-    struct Quantile {
-      std::string_view name;
-      std::size_t part, whole;
-    };
-    constexpr Quantile kQuantiles[] = {{"p50", 1, 2}, {"p99", 99, 100}, {"p99_9", 999, 1'000}};
-    std::ranges::sort(latencies_);
-    const auto put = [&](std::string_view name, Clock::duration latency) {
-      const std::chrono::duration<double, std::nano> ns = latency;
-      figures[std::string(of).append("_").append(name).append("_ns")] = ns.count();
-    };
-    const std::size_t count = latencies_.size();
-    for (const auto& [name, part, whole] : kQuantiles) {
-      if (count >= whole) put(name, latencies_[(count * part + whole - 1) / whole - 1]);
-    }
-    if (count > 0) put("slowest", latencies_.back());
-    latencies_.clear();
-  }
-
- private:
-  std::vector<Clock::duration> latencies_;
-};
-
 struct Shared {
   Countdown tasks;
   std::atomic<bool> is_over{false};
@@ -69,6 +36,7 @@ struct Shared {
   // Each written before a notification and read by the task that it wakes.
   Clock::time_point woke_first;
   Clock::time_point woke_second;
+  // From the moment before wakes to the moment when the woken task runs.
   Latencies from_outside;
   Latencies by_a_task;
 };

@@ -1,0 +1,239 @@
+// What the HTTP server answers to good and bad input, without a connection.
+#include "workloads/net/http_session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taskbench::workloads::net {
+namespace {
+
+constexpr HttpLimits kLimits{.header_bytes = 256, .body_bytes = 100};
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// What a session makes of input that comes in pieces.
+struct Conversation {
+  /// Offers `input` as a connection would: what was not taken, with at most `piece` bytes more.
+  void send(std::string_view input, std::size_t piece = SIZE_MAX) {
+    while (!session.is_over()) {
+      const std::size_t room = kLimits.header_bytes - unread.size();
+      const std::size_t more = std::min({input.size(), room, piece});
+      if (more == 0) {
+        ASSERT_GT(room, 0U) << "it takes nothing of all that it may be given";
+        return;
+      }
+      unread.append(input.substr(0, more));
+      input.remove_prefix(more);
+      unread.erase(0, session.receive(unread, out));
+    }
+  }
+
+  /// The status codes of all responses, each of which must be complete.
+  std::vector<int> statuses(bool to_head = false) const {
+    std::vector<int> codes;
+    for (std::size_t at = 0; at < out.size();) {
+      EXPECT_EQ(out.compare(at, 9, "HTTP/1.1 "), 0) << out.substr(at);
+      codes.push_back(std::atoi(out.c_str() + at + 9));
+      const std::size_t end = out.find("\r\n\r\n", at);
+      if (end == std::string::npos) return {};
+      const std::size_t length = out.find("Content-Length: ", at);
+      at = end + 4;
+      if (length < end && !to_head) at += std::strtoul(out.c_str() + length + 16, nullptr, 10);
+      EXPECT_LE(at, out.size());
+    }
+    return codes;
+  }
+
+  HttpSession session{kLimits};
+  std::string unread;
+  std::string out;
+};
+
+using Codes = std::vector<int>;
+
+TEST(HttpSession, greets_and_keeps_the_connection) {
+  Conversation talk;
+  talk.send(kGet);
+  EXPECT_EQ(talk.statuses(), Codes{200});
+  EXPECT_TRUE(talk.out.ends_with("\r\n\r\nHello, world!"));
+  EXPECT_NE(talk.out.find("Date: "), std::string::npos);
+  EXPECT_EQ(talk.out.find("Connection:"), std::string::npos);
+  talk.send(kGet);
+  EXPECT_EQ(talk.statuses(), (Codes{200, 200}));
+  EXPECT_EQ(talk.session.answered(), 2U);
+  EXPECT_TRUE(talk.session.is_between_requests());
+}
+
+TEST(HttpSession, where_pieces_end_does_not_matter) {
+  const std::string input = std::string(kGet) +
+                            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabcde\r\n"
+                            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            "3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: t\r\n\r\n" +
+                            "GET /there HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  Conversation whole;
+  whole.send(input);
+  EXPECT_EQ(whole.statuses(), (Codes{200, 200, 200, 404}));
+  EXPECT_NE(whole.out.find("\r\n\r\n5 bytes\n"), std::string::npos);
+  EXPECT_NE(whole.out.find("\r\n\r\n4 bytes\n"), std::string::npos);
+  EXPECT_TRUE(whole.session.is_over());
+  for (std::size_t piece = 1; piece < 60; ++piece) {
+    Conversation talk;
+    talk.send(input, piece);
+    EXPECT_EQ(talk.statuses(), (Codes{200, 200, 200, 404})) << piece;
+  }
+}
+
+TEST(HttpSession, head_has_no_body_and_http_1_0_keeps_alive_only_when_asked) {
+  Conversation head;
+  head.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(head.statuses(true), Codes{200});
+  EXPECT_TRUE(head.out.ends_with("\r\n\r\n"));
+
+  Conversation old;
+  old.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_FALSE(old.session.is_over());
+  EXPECT_NE(old.out.find("Connection: keep-alive\r\n"), std::string::npos);
+  old.send("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(old.session.is_over());
+  EXPECT_EQ(old.statuses(), (Codes{200, 200}));
+}
+
+TEST(HttpSession, tells_who_waits_to_send_a_body_to_go_on) {
+  Conversation talk;
+  talk.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+  EXPECT_EQ(talk.out, "HTTP/1.1 100 Continue\r\n\r\n");
+  talk.send("x");
+  EXPECT_EQ(talk.statuses(), (Codes{100, 200}));
+}
+
+TEST(HttpSession, refuses_what_is_wrong_and_ends_the_connection) {
+  const std::string long_header = "X: " + std::string(300, 'x') + "\r\n";
+  std::string many_headers;
+  for (int i = 0; i < 50; ++i) many_headers += "X-Name: a value\r\n";
+  const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n";
+  const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
+  const std::string chunked = post + "Transfer-Encoding: chunked\r\n\r\n";
+  const struct {
+    std::string input;
+    int status;
+  } cases[] = {
+      {"\x16\x03\x01 hello", 400},
+      {"GET /\r\n\r\n", 400},
+      {"GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"GET / HTTP/1.1\nHost: a\r\n\r\n", 505},
+      {"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505},
+      {"GET / HTTP/1.1\r\n\r\n", 400},
+      {get + "Host: b\r\n\r\n", 400},
+      {get + "No colon\r\n\r\n", 400},
+      {get + "Space : x\r\n\r\n", 400},
+      {get + std::string("X: a\0b\r\n\r\n", 10), 400},
+      {get + long_header + "\r\n", 431},
+      {get + many_headers + "\r\n", 431},
+      {"GET /" + std::string(300, 'x') + " HTTP/1.1\r\n\r\n", 431},
+      {post + "Content-Length: 101\r\n\r\n", 413},
+      {post + "Content-Length: x\r\n\r\n", 400},
+      {post + "Content-Length: -1\r\n\r\n", 400},
+      {post + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+      {post + "Content-Length: 18446744073709551617\r\n\r\n", 400},
+      {post + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {post + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", 400},
+      {post + "Transfer-Encoding: gzip\r\n\r\n", 501},
+      {post + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501},
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+      {chunked + "x\r\n\r\n", 400},
+      {chunked + "3\r\nabcd\r\n0\r\n\r\n", 400},
+      {chunked + "65\r\nx", 413},
+      {chunked + "64\r\n" + std::string(100, 'x') + "\r\n1\r\nx", 413},
+      {chunked + "ffffffffffffffffff\r\n", 400},
+      {chunked + "3;" + std::string(300, 'x') + "\r\n", 431},
+      {chunked + "0\r\n" + many_headers + "\r\n", 431},
+      {get + "Expect: miracles\r\n\r\n", 417},
+  };
+  for (const auto& [input, status] : cases) {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, SIZE_MAX}) {
+      Conversation talk;
+      talk.send(input, piece);
+      EXPECT_EQ(talk.statuses(), Codes{status}) << input;
+      EXPECT_TRUE(talk.session.is_over()) << input;
+      EXPECT_NE(talk.out.find("Connection: close\r\n"), std::string::npos);
+      EXPECT_EQ(talk.session.answered(), 0U);
+    }
+  }
+}
+
+TEST(HttpSession, methods_that_it_does_not_have_are_said_to_be_so) {
+  Conversation talk;
+  talk.send("DELETE / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_NE(talk.out.find("Allow: GET, HEAD, POST\r\n"), std::string::npos);
+  talk.send("BREW / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(talk.statuses(), (Codes{405, 501}));
+}
+
+TEST(HttpSession, answers_to_a_burst_are_bounded_by_what_may_be_unread) {
+  Conversation talk;
+  std::string burst;
+  while (burst.size() < kLimits.header_bytes) burst += kGet;
+  talk.unread = burst.substr(0, kLimits.header_bytes);
+  EXPECT_GT(talk.session.receive(talk.unread, talk.out), kLimits.header_bytes - kGet.size());
+  EXPECT_LT(talk.out.size(), 200 * (1 + kLimits.header_bytes / kGet.size()));
+}
+
+TEST(HttpSession, the_greeting_differs_from_an_answer_in_its_date_only) {
+  Conversation talk;
+  talk.send(kGet);
+  const Greeting expected = greeting();
+  ASSERT_EQ(expected.date_bytes, 29U);
+  talk.out.replace(expected.date_at, expected.date_bytes, expected.text, expected.date_at,
+                   expected.date_bytes);
+  EXPECT_EQ(talk.out, expected.text);
+}
+
+// Good requests with a few bytes changed, left out or put in, in pieces of any size. TASKBENCH_SEED
+// gives another start.
+TEST(HttpSession, survives_anything) {
+  const char* const given = std::getenv("TASKBENCH_SEED");
+  const auto seed = given == nullptr ? 15U : static_cast<unsigned>(std::atoi(given));
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
+  };
+  const std::string_view good[] = {
+      kGet, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabcde",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "3;x=\"y\"\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: t\r\n\r\n"};
+  static constexpr char kOddBytes[] = "\r\n\0 \t:;,/0129afHT\"\\\x7f\xff";
+  constexpr std::string_view kOdd(kOddBytes, sizeof(kOddBytes));
+  for (int round = 0; round < 5'000; ++round) {
+    std::string input;
+    for (std::size_t i = 1 + below(4); i > 0; --i) input += good[below(std::size(good))];
+    for (std::size_t i = below(4); i > 0; --i) {
+      const std::size_t at = below(input.size());
+      switch (below(3)) {
+        case 0:
+          input[at] = kOdd[below(kOdd.size())];
+          break;
+        case 1:
+          input.insert(at, 1, kOdd[below(kOdd.size())]);
+          break;
+        default:
+          input.erase(at, 1 + below(4));
+          break;
+      }
+    }
+    Conversation talk;
+    talk.send(input, 1 + below(80));
+    const Codes codes = talk.statuses();
+    const auto refused = std::ranges::count_if(codes, [](int code) { return code >= 400; });
+    ASSERT_LE(refused, 4) << input;
+    ASSERT_LT(talk.out.size(), 8'000U);
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::workloads::net

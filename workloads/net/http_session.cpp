@@ -1,0 +1,231 @@
+#include "workloads/net/http_session.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/beast/http/basic_parser.hpp>
+#include <iterator>
+#include <optional>
+
+namespace taskbench::workloads::net {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr std::string_view kGreeting = "Hello, world!";
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
+struct Status {
+  unsigned code;
+  std::string_view text;
+};
+constexpr std::array kStatuses{
+    Status{200, "OK"},
+    Status{400, "Bad Request"},
+    Status{404, "Not Found"},
+    Status{405, "Method Not Allowed"},
+    Status{413, "Content Too Large"},
+    Status{417, "Expectation Failed"},
+    Status{431, "Request Header Fields Too Large"},
+    Status{501, "Not Implemented"},
+    Status{505, "HTTP Version Not Supported"},
+};
+
+std::string_view text_of(unsigned status) {
+  for (const Status& each : kStatuses) {
+    if (each.code == status) return each.text;
+  }
+  return "";
+}
+
+}  // namespace
+
+/// What is remembered of one request: nothing that grows with it.
+class HttpSession::Request final : public http::basic_parser<true> {
+ public:
+  explicit Request(const HttpLimits& limits) {
+    header_limit(limits.header_bytes);
+    body_limit(limits.body_bytes);
+    eager(true);
+  }
+
+  /// The status for what put() said was wrong.
+  [[nodiscard]] unsigned status_of(const boost::system::error_code& error) const {
+    if (refused_with_ != 0) return refused_with_;
+    if (error == http::error::header_limit) return 431;
+    if (error == http::error::body_limit) return 413;
+    if (error == http::error::bad_version) return 505;
+    return 400;
+  }
+
+  [[nodiscard]] http::verb method() const { return method_; }
+  /// 10 or 11; 0 if it was not understood.
+  [[nodiscard]] int version() const { return version_; }
+  [[nodiscard]] bool is_for_root() const { return is_for_root_; }
+  [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }
+  /// Once, when the client waits for a word before it sends the body.
+  [[nodiscard]] bool take_expectation() { return std::exchange(expects_continue_, false); }
+
+ private:
+  using Error = boost::system::error_code;
+  using Text = boost::beast::string_view;
+
+  void refuse_with(unsigned status, Error& error) {
+    refused_with_ = status;
+    error = http::error::bad_value;
+  }
+
+  void on_request_impl(http::verb method, Text, Text target, int version, Error&) override {
+    method_ = method;
+    version_ = version;
+    is_for_root_ = target == "/";
+  }
+  void on_response_impl(int, Text, int, Error&) override {}
+  void on_field_impl(http::field name, Text, Text value, Error& error) override {
+    if (is_header_done()) return;  // a trailer says nothing
+    if (name == http::field::host) {
+      if (std::exchange(has_host_, true)) refuse_with(400, error);
+    } else if (name == http::field::transfer_encoding) {
+      // Another would hide where the body ends.
+      if (!boost::beast::iequals(value, "chunked")) refuse_with(501, error);
+    } else if (name == http::field::expect) {
+      if (!boost::beast::iequals(value, "100-continue")) return refuse_with(417, error);
+      expects_continue_ = true;
+    }
+  }
+  void on_header_impl(Error& error) override {
+    if (version_ >= 11 ? !has_host_ : chunked()) refuse_with(400, error);
+  }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
+  std::size_t on_body_impl(Text body, Error&) override {
+    body_bytes_ += body.size();
+    return body.size();
+  }
+  void on_chunk_header_impl(std::uint64_t, Text, Error&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, Text body, Error&) override {
+    body_bytes_ += body.size();
+    return body.size();
+  }
+  void on_finish_impl(Error&) override {}
+
+  http::verb method_ = http::verb::unknown;
+  int version_ = 0;
+  bool is_for_root_ = false;
+  bool has_host_ = false;
+  bool expects_continue_ = false;
+  unsigned refused_with_ = 0;
+  std::uint64_t body_bytes_ = 0;
+};
+
+struct HttpSession::Parser {
+  std::optional<Request> request;
+};
+
+HttpSession::HttpSession(const HttpLimits& limits)
+    : limits_(limits), parser_(std::make_unique<Parser>()) {}
+
+HttpSession::~HttpSession() = default;
+
+bool HttpSession::is_between_requests() const { return !parser_->request; }
+
+std::size_t HttpSession::receive(std::string_view in, std::string& out) {
+  std::size_t taken = 0;
+  while (!is_over_ && taken < in.size()) {
+    const std::size_t some = receive_some(in.substr(taken), out);
+    taken += some;
+    if (some == 0) break;
+  }
+  return taken;
+}
+
+std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
+  std::optional<Request>& request = parser_->request;
+  if (!request) {
+    // An empty line before a request is skipped (RFC 9112, 2.2).
+    if (in.starts_with("\r\n")) return 2;
+    if (in == "\r") return 0;
+    request.emplace(limits_);
+    header_taken_ = 0;
+  } else if (request->is_header_done() && request->chunked() && in.size() < kLastChunk.size()) {
+    return 0;  // more is to come in any case, and the parser asserts that it is given so much
+  }
+  boost::system::error_code error;
+  const std::size_t taken = request->put(boost::asio::const_buffer(in.data(), in.size()), error);
+  if (error && error != http::error::need_more) {
+    refuse(request->status_of(error), out);
+  } else if (request->is_done()) {
+    answer(out);
+    request.reset();
+  } else if (!request->is_header_done()) {
+    header_taken_ += taken;
+    // The parser's own limit is for what it is given at a time.
+    if (header_taken_ + in.size() - taken >= limits_.header_bytes) refuse(431, out);
+  } else if (taken == 0 && in.size() >= limits_.header_bytes) {
+    refuse(431, out);  // the header of a chunk, or what follows the last
+  } else if (request->take_expectation() && request->body_bytes() == 0) {
+    out += "HTTP/1.1 100 Continue\r\n\r\n";
+  }
+  return taken;
+}
+
+void HttpSession::answer(std::string& out) {
+  const Request& request = *parser_->request;
+  ++answered_;
+  is_over_ = !request.keep_alive();
+  if (!request.is_for_root()) return respond(404, "There is nothing here.\n", out);
+  switch (request.method()) {
+    case http::verb::get:
+    case http::verb::head:
+      return respond(200, kGreeting, out);
+    case http::verb::post:
+      return respond(200, fmt::format("{} bytes\n", request.body_bytes()), out);
+    case http::verb::unknown:
+      return respond(501, "", out);
+    default:
+      return respond(405, "", out);
+  }
+}
+
+void HttpSession::refuse(unsigned status, std::string& out) {
+  is_over_ = true;
+  respond(status, fmt::format("{}\n", text_of(status)), out);
+}
+
+void HttpSession::respond(unsigned status, std::string_view text, std::string& out) {
+  const Request& request = *parser_->request;
+  const auto end = std::back_inserter(out);
+  fmt::format_to(end,
+                 "HTTP/1.1 {} {}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nDate: {}\r\n",
+                 status, text_of(status), text.size(), date());
+  if (status == 405) out += "Allow: GET, HEAD, POST\r\n";
+  if (is_over_) {
+    out += "Connection: close\r\n";
+  } else if (request.version() == 10) {
+    out += "Connection: keep-alive\r\n";
+  }
+  out += "\r\n";
+  if (request.method() != http::verb::head) out += text;
+}
+
+std::string_view HttpSession::date() {
+  const std::time_t now = std::time(nullptr);
+  if (std::exchange(date_of_, now) != now) {
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    // No locale is set: the names are English.
+    static_cast<void>(std::strftime(date_, sizeof(date_), "%a, %d %b %Y %H:%M:%S GMT", &utc));
+  }
+  return date_;
+}
+
+Greeting greeting() {
+  HttpSession session({});
+  Greeting result;
+  static_cast<void>(session.receive("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", result.text));
+  constexpr std::string_view kDate = "Date: ";
+  result.date_at = result.text.find(kDate) + kDate.size();
+  result.date_bytes = result.text.find("\r\n", result.date_at) - result.date_at;
+  return result;
+}
+
+}  // namespace taskbench::workloads::net
