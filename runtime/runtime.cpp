@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
 
 namespace taskbench::rt {
@@ -131,10 +132,9 @@ void Runtime::shutdown() {
 }
 
 bool Runtime::shutdown_timeout(std::chrono::nanoseconds limit) {
-  const Clock::time_point now = Clock::now();
-  const bool endless = limit > Clock::time_point::max() - now;
+  const Clock::time_point deadline = park::deadline_in(limit);
   core_->close();
-  const bool done = core_->join(endless ? Clock::time_point::max() : now + limit);
+  const bool done = core_->join(deadline);
   if (!done) core_->gave_up = true;
   return done;
 }

@@ -73,10 +73,7 @@ void Pool::work(Thread& own) noexcept {
 bool Pool::wait(Thread& own) noexcept {
   idle_.push_back(&own);
   mutex_.unlock();
-  // A year, where the end of time would be passed.
-  const std::chrono::nanoseconds most = std::chrono::hours{365 * 24};
-  const auto deadline = Clock::now() + std::min(settings_.idle_timeout, most);
-  static_cast<void>(own.parker.park_until(deadline));
+  static_cast<void>(own.parker.park_until(park::deadline_in(settings_.idle_timeout)));
   mutex_.lock();
   const bool timed_out = std::erase(idle_, &own) != 0;
   // B2: who was taken out at this moment has been given a token, too.

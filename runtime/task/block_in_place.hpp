@@ -14,23 +14,24 @@ class BlockingSection {
  public:
   BlockingSection() noexcept
       : scheduler_(thread_context().scheduler),
-        marked_(scheduler_ != nullptr && scheduler_->begin_blocking()) {}
+        begun_(scheduler_ != nullptr ? scheduler_->begin_blocking() : nullptr) {}
   ~BlockingSection() {
-    if (marked_) scheduler_->end_blocking();
+    if (begun_ != nullptr) scheduler_->end_blocking(begun_);
   }
   BlockingSection(const BlockingSection&) = delete;
   BlockingSection& operator=(const BlockingSection&) = delete;
 
  private:
   Spawner* const scheduler_;
-  const bool marked_;
+  void* const begun_;
 };
 
 }  // namespace task
 
-/// Calls `function`, which may block the thread, and returns what it returns. The scheduler `go`
-/// lets another thread run the worker's other tasks when it takes longer than 20 us; with the other
-/// schedulers they wait. Anywhere else it is a plain call. `function` may spawn and wake tasks.
+/// Calls `function`, which may block the thread, and returns what it returns. The schedulers
+/// work_stealing and go let another thread run the worker's other tasks when it takes longer than
+/// 20 us; with the others, and in block_on, it is a plain call. `function` may spawn and wake
+/// tasks. What may block for long is better given to rt::spawn_blocking, with any scheduler.
 template <class Function>
 decltype(auto) block_in_place(Function&& function) {
   const task::BlockingSection section;

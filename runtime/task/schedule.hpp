@@ -46,10 +46,11 @@ class Spawner : public Schedule, public base::Shared {
   virtual void spawn_blocking(Header* call) = 0;
 
   /// The task that the calling thread polls begins a section that may block the thread, unless it
-  /// is in one: the worker may be handed to another thread. False: nothing was done.
-  [[nodiscard]] virtual bool begin_blocking() noexcept { return false; }
-  /// The end of a section whose begin returned true: waits until the thread may run tasks again.
-  virtual void end_blocking() noexcept {}
+  /// is in one: the worker may be handed to another thread. Returns what end_blocking() is to be
+  /// given; nullptr: nothing was done.
+  [[nodiscard]] virtual void* begin_blocking() noexcept { return nullptr; }
+  /// The end of a section.
+  virtual void end_blocking(void* /*begun*/) noexcept {}
 
   /// Where its threads sleep, and what wakes tasks for descriptors and timers.
   [[nodiscard]] virtual driver::Driver& driver() noexcept = 0;

@@ -49,7 +49,7 @@ TEST(BlockingPoolModel, a_thread_that_tires_of_waiting_misses_no_call) {
         end(*owner);
         mc::require(runs.get() == 2, "each once");
       },
-      {.preemptions = 2, .weak_failures = 0});
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
 TEST(BlockingPoolModel, a_call_against_the_shutdown_is_run_or_cancelled) {
@@ -67,7 +67,7 @@ TEST(BlockingPoolModel, a_call_against_the_shutdown_is_run_or_cancelled) {
         mc::sometimes("run", ran == 1);
         mc::sometimes("cancelled", ran == 0);
       },
-      {.preemptions = 2, .weak_failures = 0});
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
 TEST(BlockingPoolModel, threads_that_were_left_alone_end_the_runtime) {
@@ -82,7 +82,7 @@ TEST(BlockingPoolModel, threads_that_were_left_alone_end_the_runtime) {
           if (!owner->pool.join(base::Clock::time_point::min())) owner->pool.detach();
         }
       },
-      {.preemptions = 2, .weak_failures = 0});
+      {.preemptions = 2, .weak_failures = 0, .timeouts = true});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is lock-free in `go`: the task that is next in line, the lease of a processor whose machine
-// blocks, and a machine that comes back while the last processor falls idle.
+// What is lock-free in `go`: the task that is next in line, and a machine that comes back while the
+// last processor falls idle.
 #include <gtest/gtest.h>
 
 #include "runtime/scheduler/go/processor.hpp"
@@ -59,33 +59,6 @@ TEST(RunNextModel, two_thieves_do_not_get_the_same_task) {
     two.join();
     if (Errand* left = next.take()) left->run();
     mc::require(errand.runs.get() == 1, "once");
-  });
-}
-
-TEST(LeaseModel, a_processor_has_one_holder_after_each_of_two_blocking_sections) {
-  holds([] {
-    go::Lease lease;
-    base::Cell<int> processor{0};
-    const auto use = [&] { processor.set(processor.get() + 1); };
-    bool retaken = false;
-    base::Thread monitor([&] {
-      const std::uint32_t seen = lease.look();
-      if (!go::Lease::is_blocking(seen) || !lease.retake(seen)) return;
-      retaken = true;
-      use();
-    });
-    int sections = 0;
-    bool holds_it = true;
-    for (; holds_it && sections < 2; ++sections) {
-      use();
-      holds_it = lease.end_blocking(lease.begin_blocking());
-    }
-    if (holds_it) use();
-    monitor.join();
-    mc::require(holds_it != retaken, "one holder");
-    mc::sometimes("lost in the first", !holds_it && sections == 1);
-    mc::sometimes("lost in the second", !holds_it && sections == 2);
-    mc::sometimes("kept", holds_it);
   });
 }
 

@@ -9,6 +9,7 @@ STATE = "runtime/task/state.hpp"
 HARNESS = "runtime/task/harness.cpp"
 INJECTOR = "runtime/queue/injector.hpp"
 WORKER = "runtime/scheduler/work_stealing/worker.cpp"
+LEASE = "runtime/scheduler/lease.hpp"
 WORKER_SET = "runtime/scheduler/work_stealing/worker_set.cpp"
 DRAIN = "runtime/scheduler/drain.hpp"
 THREADS = "runtime/scheduler/worker_threads.cpp"
@@ -136,9 +137,13 @@ NAMED = (
     ("a value is taken by a look and a store", DEQUE,
      "front_.compare_exchange_weak(front, front + 1, base::release, base::relaxed)",
      "(front_.store(front + 1, base::release), true)"),
-    ("a machine gets back the processor that was retaken", "runtime/scheduler/go/processor.hpp",
+    ("a thread gets back what was retaken", LEASE,
      "return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);",
      "word_.store(begun + 1, base::relaxed);\n    return true;"),
+    ("the watcher leaves without a fence", LEASE,
+     "watched_.store(false, base::relaxed);\n"
+     "    // seq_cst: the watcher's half of the story at the top\n    base::full_fence();",
+     "watched_.store(false, base::relaxed);"),
     ("a task is cancelled under the injector's lock", INJECTOR,
      "for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);",
      "for (std::size_t i = 0; i < taken; ++i) locked([&] { sink(batch[i]); });"),

@@ -127,6 +127,27 @@ TEST(PoolModel, what_a_blocked_worker_took_from_the_injector_is_stolen) {
       interleavings(2));
 }
 
+Task<int> blocks_in_place(park::Parker& parker) {
+  block_in_place([&] { parker.park(); });
+  co_return co_await spawn(number(1));
+}
+
+TEST(PoolModel, a_worker_is_handed_on_whose_thread_blocks) {
+  holds(
+      [] {
+        park::Parker parker;
+        Runtime runtime = work_stealing(1).build();
+        JoinHandle<int> first = runtime.spawn(blocks_in_place(parker));
+        runtime.spawn(unblocks(parker)).detach();
+        runtime.block_on([](JoinHandle<int>& handle) -> Task<int> {
+          const int done = co_await handle;
+          co_return done;
+        }(first));
+        mc::sometimes("handed on", runtime.stats().total().hand_offs != 0);
+      },
+      {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true});
+}
+
 Task<int> receives(sync::oneshot::Receiver<int> receiver) {
   const std::optional<int> value = co_await std::move(receiver);
   co_return value.value_or(0);

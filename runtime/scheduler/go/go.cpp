@@ -107,14 +107,13 @@ driver::Wheel& Go::timers() noexcept {
                             : driver().outside_wheel();
 }
 
-bool Go::begin_blocking() noexcept {
+void* Go::begin_blocking() noexcept {
   Machine* machine = local_holder();
-  if (machine == nullptr) return false;
-  machine->begin_blocking();
-  return true;
+  if (machine != nullptr) machine->begin_blocking();
+  return machine;
 }
 
-void Go::end_blocking() noexcept { local_machine()->end_blocking(); }
+void Go::end_blocking(void* begun) noexcept { static_cast<Machine*>(begun)->end_blocking(); }
 
 void Go::notify_from(Processor& from) noexcept {
   const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::worker);

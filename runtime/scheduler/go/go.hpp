@@ -71,8 +71,8 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   void spawn(task::Header* task) noexcept override;
   void adopt(task::Header* task) noexcept override;
   void disown(task::Header* task) noexcept override { owned_.remove(task); }
-  [[nodiscard]] bool begin_blocking() noexcept override;
-  void end_blocking() noexcept override;
+  [[nodiscard]] void* begin_blocking() noexcept override;
+  void end_blocking(void* begun) noexcept override;
   [[nodiscard]] driver::Wheel& timers() noexcept override;
 
   void run_root(task::Header* root) noexcept override;

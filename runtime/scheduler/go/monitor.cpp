@@ -77,7 +77,7 @@ bool Monitor::look_at(Processor& processor, Seen& seen, base::Clock::time_point 
     return false;
   }
   const nanoseconds elapsed = now - seen.since;
-  if (Lease::is_blocking(lease)) {
+  if (scheduler::Lease::is_blocking(lease)) {
     if (elapsed < kBlocked) return false;
     if (elapsed < kBlockedLong && processor.looks_empty() && go_.idle.has_spare()) return false;
     if (!processor.lease.retake(lease)) return false;

@@ -12,6 +12,7 @@
 #include "runtime/base/random.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/queue/local_queue.hpp"
+#include "runtime/scheduler/lease.hpp"
 #include "runtime/task/header.hpp"
 #include "runtime/trace/counters.hpp"
 #include "runtime/trace/recording.hpp"
@@ -51,42 +52,6 @@ class RunNext {
   base::Atomic<Task*> task_{nullptr};
 };
 
-/// Who has the processor of a machine that is in a blocking section: the machine, when it comes
-/// back soon, or whoever retakes the processor before. Odd: in a blocking section.
-class Lease {
- public:
-  /// Holder: the section begins, and the processor may be retaken from now on. Returns what
-  /// end_blocking() is to be given.
-  [[nodiscard]] std::uint32_t begin_blocking() noexcept {
-    // relaxed: only holders change an even word
-    const std::uint32_t begun = word_.load(base::relaxed) + 1;
-    // release: pairs with the acquire in retake(): hands over all of the processor
-    word_.store(begun, base::release);
-    return begun;
-  }
-
-  /// Whoever began it: the section has ended. False: the processor was retaken.
-  [[nodiscard]] bool end_blocking(std::uint32_t begun) noexcept {
-    // relaxed: nobody else has touched the processor, or else it is lost
-    return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);
-  }
-
-  /// The word as it is now, to be given to retake() later.
-  [[nodiscard]] std::uint32_t look() const noexcept {
-    return word_.load(base::relaxed);  // relaxed: only compared
-  }
-  [[nodiscard]] static bool is_blocking(std::uint32_t word) noexcept { return word % 2 != 0; }
-
-  /// Monitor. True: it holds the processor, whose machine is still in the section of `seen`.
-  [[nodiscard]] bool retake(std::uint32_t seen) noexcept {
-    // acquire: pairs with the release in begin_blocking(); relaxed: the machine is back
-    return word_.compare_exchange_strong(seen, seen + 1, base::acquire, base::relaxed);
-  }
-
- private:
-  base::Atomic<std::uint32_t> word_{0};
-};
-
 struct Processor {
   Processor(std::uint32_t number, trace::Recorder events, std::uint64_t seed)
       : index(number), recorder(events), random(seed) {}
@@ -113,7 +78,7 @@ struct Processor {
   std::uint32_t ticks = 0;  ///< tasks taken since the last look at the global queue
   bool idle = false;        ///< between begin_idle() and end_idle()
 
-  alignas(base::kFalseSharingBytes) Lease lease;
+  alignas(base::kFalseSharingBytes) scheduler::Lease lease;
   /// Time slices begun. A task that comes out of `next` goes on with the slice before.
   base::Atomic<std::uint32_t> slices{0};
   /// The monitor: the slice has lasted too long, and what it runs is to go to the global queue.

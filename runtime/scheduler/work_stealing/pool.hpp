@@ -1,4 +1,10 @@
-// The work-stealing scheduler: a thread for each worker.
+// The work-stealing scheduler: a thread for each worker, and more of them when some block.
+//
+// A thread whose task blocks it (rt::block_in_place) leaves its worker: a thread that stands by
+// watches such sections, and goes on in the place of a worker whose thread has been blocked for
+// 20 us, with another Worker of the same index (docs/adr/0023). The thread that comes back ends its
+// poll as any thread outside would; its Worker, which nobody knows any more, tells it to leave
+// then, and it stands by. So the loop over tasks asks for nothing that it did not ask for anyway.
 //
 // Shutdown: close() refuses new tasks and wakes everybody; each worker finishes its current poll
 // and leaves; the last one to leave cancels all that is left, in drain(). Nobody waits for a task
@@ -7,8 +13,11 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/shared.hpp"
+#include "runtime/park/parker.hpp"
+#include "runtime/scheduler/lease.hpp"
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 #include "runtime/scheduler/worker_threads.hpp"
 
@@ -20,17 +29,43 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   /// that were started have then been stopped.
   [[nodiscard]] static base::Ref<Pool> make(RuntimeOptions options);
 
+  [[nodiscard]] void* begin_blocking() noexcept override;
+  void end_blocking(void* begun) noexcept override;
+
   void run_root(task::Header* root) noexcept override;
+  void close() noexcept override;
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept override;
   void detach() noexcept override { threads_.detach(); }
   [[nodiscard]] bool has_ended() noexcept override { return threads_.has_ended(); }
 
  private:
-  explicit Pool(RuntimeOptions options) : WorkerSet(std::move(options), Worker::Pace::clock) {}
+  /// A thread that stands by.
+  struct StandIn {
+    park::Parker parker;
+  };
+
+  explicit Pool(RuntimeOptions options)
+      : WorkerSet(std::move(options), Worker::Pace::clock), thread_count_(worker_count()) {}
 
   void run_worker(std::uint32_t index) noexcept override;
   void drain() noexcept override { WorkerSet::drain(); }
 
+  /// Nobody watches the leases: sees to it that somebody does, if there may be one thread more.
+  void call_watcher() noexcept;
+  /// Until there is a worker to go on with; nullptr: the thread is not needed any more.
+  [[nodiscard]] Worker* stand_by() noexcept;
+  /// With mutex_, which is given up meanwhile. False: `self` has waited for too long.
+  [[nodiscard]] bool wait(StandIn& self) noexcept;
+  /// nullptr: no thread blocks any more.
+  [[nodiscard]] Worker* watch(StandIn& self) noexcept;
+  [[nodiscard]] bool somebody_blocks() const noexcept;
+
+  scheduler::Watch watch_;
+  // Guarded by mutex_.
+  std::vector<StandIn*> standing_by_;
+  bool called_ = false;  // one of these is to watch
+  std::uint32_t thread_count_;
+  std::uint32_t next_index_ = 0;  // of a thread that was added
   scheduler::WorkerThreads threads_;
 };
 

@@ -66,12 +66,12 @@ void Worker::run() {
 }
 
 void Worker::loop() {
-  while (!set_.closed()) {
+  while (!leaves()) {
     if (task::Header* task = next_task()) {
       run_task(task);
     } else if (task::Header* found = search()) {
       run_task(found);
-    } else if (!set_.closed()) {
+    } else if (!leaves()) {
       sleep();
     }
   }
@@ -169,7 +169,7 @@ bool Worker::poll(task::Header* task) {
   counters.polls.add();
   if constexpr (has(Step::rounds)) join_round(task);
   scheduler::TaskCell* const cell = TaskCosts::cell_of(task);
-  switch (scheduler::poll(task, recorder)) {
+  switch (recorder.is_on() ? poll_and_record(task) : task::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
       TaskCosts::leave_queue(task, cell, true);
@@ -197,6 +197,48 @@ bool Worker::poll(task::Header* task) {
   if (!has(Step::rounds) || context_->next != nullptr) set_.notify_from(*this);
   TaskCosts::leave_queue(task, cell, false);
   return false;
+}
+
+task::Polled Worker::poll_and_record(task::Header* task) {
+  polling_ = task;
+  recorder.poll_start(task);
+  const task::Polled polled = task::poll(task);
+  recorder.poll_end(scheduler::poll_end(polled));  // off, when the worker was handed on meanwhile
+  return polled;
+}
+
+void Worker::begin_blocking() {
+  if (task::Header* const next = std::exchange(context_->next, nullptr)) {
+    push(next);
+    set_.notify_from(*this);
+  }
+  // For the tracer the poll ends here, and another one begins where the task goes on.
+  recorder.poll_end(PollEnd::idle);
+  context_->worker = nullptr;
+  begun_ = lease.begin_blocking();
+}
+
+bool Worker::end_blocking() {
+  if (!lease.end_blocking(begun_)) return false;
+  context_->worker = this;
+  recorder.poll_start(polling_);
+  return true;
+}
+
+void Worker::take_over(Worker& other) {
+  task::Header* task = nullptr;
+  while (other.queue.pop_front(task)) push(task);
+  tick_ = other.tick_;
+  turns_left_ = other.turns_left_;
+  publish_round(other.round_);
+  recorder = set_.recording().worker(index_);
+  counters.hand_offs.add();
+  leaves_.store(false, base::relaxed);  // relaxed: read by the thread that will run this worker
+}
+
+void Worker::resign() {
+  recorder = {};
+  leave();
 }
 
 bool Worker::runs_again(task::Header* task) {
@@ -270,7 +312,7 @@ task::Header* Worker::search() {
       if (task::Header* task = steal()) return task;
     }
     now = Clock::now();
-    if (now >= begin + kSearchTime || set_.closed()) break;
+    if (now >= begin + kSearchTime || leaves()) break;
     for (int i = 0; i < kPausesPerLook; ++i) base::spin_hint();
   }
   hold_back_ = {};

@@ -1,7 +1,7 @@
 // One worker (the "processor" of the documents): a queue, a LIFO slot, and the loop over them.
 //
-// Threads: everything but `queue` (thieves), `parker` (notifiers) and `counters` (readers) belongs
-// to the thread that runs the worker.
+// Threads: everything but `queue` (thieves), `parker` (notifiers), `counters` (readers) and `lease`
+// (whoever takes over) belongs to the thread that runs the worker.
 //
 // Where a worker looks for a task, in this order:
 //   1. every `injector_interval` polls: the injector
@@ -31,6 +31,7 @@
 #include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/queue/local_queue.hpp"
+#include "runtime/scheduler/lease.hpp"
 #include "runtime/scheduler/work_stealing/rung.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
@@ -50,8 +51,22 @@ class Worker {
 
   Worker(WorkerSet& set, std::uint32_t index, Pace pace);
 
-  /// Runs tasks until the pool shuts down, on the thread whose context names this worker.
+  /// Runs tasks until the pool shuts down or the worker is handed on, on the thread whose context
+  /// names this worker.
   void run();
+  /// run() is to return after the poll that runs. Any thread.
+  void leave() {
+    leaves_.store(true, base::release);  // release: pairs with the acquire in leaves()
+  }
+
+  /// The task that is being polled blocks the thread: the worker may be handed on.
+  void begin_blocking();
+  /// False: it was, and the thread, which is outside now, ends the poll without it.
+  [[nodiscard]] bool end_blocking();
+  /// Goes on in the place of `other`, whose lease the caller has retaken.
+  void take_over(Worker& other);
+  /// After end_blocking() has returned false, once who took over is done with it.
+  void resign();
 
   /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
   /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
@@ -79,6 +94,7 @@ class Worker {
   trace::CounterBlock counters;
   /// Rounds done, for the others to compare with theirs. Written once a round.
   alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> published_round{0};
+  scheduler::Lease lease;
   trace::Recorder recorder;
 
  private:
@@ -100,6 +116,7 @@ class Worker {
   /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
   /// it is behind.
   bool poll(task::Header* task);
+  [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
   /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
   void join_round(task::Header* task);
   bool runs_again(task::Header* task);
@@ -109,12 +126,17 @@ class Worker {
   void sleep();
   void fall_asleep();
   void wake_up();
+  [[nodiscard]] bool leaves() const {
+    // acquire: pairs with the release in leave(): whoever sees it sees all that was admitted before
+    return leaves_.load(base::acquire);
+  }
 
   WorkerSet& set_;
   driver::Wheel& timers_;
   const std::uint32_t index_;
   const bool lifo_enabled_;
   const Pace pace_;
+  base::Atomic<bool> leaves_{false};
   bool searching_ = false;
   bool asleep_ = false;                    // between fall_asleep() and wake_up()
   std::uint32_t tick_ = 0;                 // polls since the last look at the injector
@@ -124,6 +146,8 @@ class Worker {
   std::uint32_t turns_left_ = 1;            // of the current round
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
   task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
+  task::Header* polling_ = nullptr;         // for the tracer
+  std::uint32_t begun_ = 0;                 // of the lease, when the blocking section began
   base::FastRandom random_;
 };
 

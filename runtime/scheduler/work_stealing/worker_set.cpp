@@ -1,5 +1,6 @@
 #include "runtime/scheduler/work_stealing/worker_set.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/scheduler/drain.hpp"
@@ -16,9 +17,11 @@ WorkerSet::WorkerSet(RuntimeOptions options, Worker::Pace pace)
       owned_(options_.workers),
       outside_recorder_(recording_.outside()) {
   static_cast<void>(base::prepare_asymmetric_fences());
-  workers_.reserve(options_.workers);
+  workers_ = std::make_unique<base::Atomic<Worker*>[]>(options_.workers);
+  all_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(*this, i, pace));
+    all_.push_back(std::make_unique<Worker>(*this, i, pace));
+    workers_[i].store(all_.back().get(), base::relaxed);  // relaxed: no other thread is there yet
   }
 }
 
@@ -79,7 +82,7 @@ void WorkerSet::disown(task::Header* task) noexcept { owned_.remove(task); }
 
 void WorkerSet::unpark(std::uint32_t index, Worker& from) noexcept {
   from.recorder.notify(index);
-  workers_[index]->parker.unpark();
+  worker(index).parker.unpark();
   from.counters.unparks.add();
 }
 
@@ -91,7 +94,7 @@ void WorkerSet::notify_from(Worker& worker) noexcept {
 void WorkerSet::notify_from_outside() noexcept {
   const std::uint32_t index = idle.worker_to_notify(Idle::Pusher::outside);
   if (index == Idle::kNobody) return;
-  workers_[index]->parker.unpark();
+  worker(index).parker.unpark();
   injector.locked([this, index] {
     outside_.unparks.add();
     outside_recorder_.notify(index);
@@ -100,8 +103,8 @@ void WorkerSet::notify_from_outside() noexcept {
 
 bool WorkerSet::work_is_visible() const noexcept {
   if (!injector.looks_empty()) return true;
-  for (const auto& worker : workers_) {
-    if (!worker->queue.looks_empty()) return true;
+  for (std::uint32_t i = 0; i < worker_count(); ++i) {
+    if (!worker(i).queue.looks_empty()) return true;
   }
   return false;
 }
@@ -116,7 +119,44 @@ void WorkerSet::close() noexcept {
   injector.close();
   // release: pairs with the acquire in closed(): whoever sees it sees all that was admitted before
   closed_.store(true, base::release);
-  for (const auto& worker : workers_) worker->parker.unpark();
+  const base::LockGuard lock(mutex_);
+  for (const auto& worker : all_) {
+    worker->leave();
+    worker->parker.unpark();
+  }
+}
+
+Worker* WorkerSet::take_over(Worker& blocked, std::uint32_t seen) {
+  const base::LockGuard lock(mutex_);
+  if (closed()) return nullptr;
+  const auto spare = std::ranges::find(retired_, blocked.index(), &Worker::index);
+  const bool has_spare = spare != retired_.end();
+  if (!has_spare) {
+    all_.push_back(std::make_unique<Worker>(*this, blocked.index(), Worker::Pace::clock));
+    retired_.push_back(all_.back().get());
+  }
+  Worker* const next = has_spare ? *spare : retired_.back();
+  if (!blocked.lease.retake(seen)) return nullptr;
+  std::erase(retired_, next);
+  next->take_over(blocked);
+  // release: pairs with the acquire in worker()
+  workers_[next->index()].store(next, base::release);
+  // On their way from queue to queue a worker that was falling asleep may have missed them.
+  if (!next->queue.looks_empty()) notify_from(*next);
+  return next;
+}
+
+void WorkerSet::retire(Worker& worker) noexcept {
+  bool any = false;
+  worker.drain([&](task::Header* task) {
+    injector.push(task, queue::Admit::always, [this] { outside_.remote_schedules.add(); });
+    any = true;
+  });
+  {
+    const base::LockGuard lock(mutex_);
+    retired_.push_back(&worker);
+  }
+  if (any) notify_from_outside();
 }
 
 void WorkerSet::drain() noexcept {
@@ -126,7 +166,7 @@ void WorkerSet::drain() noexcept {
       TaskCosts::cancel(task);
       any = true;
     };
-    for (const auto& worker : workers_) worker->drain(cancel);
+    for (const auto& worker : all_) worker->drain(cancel);
     injector.take_all(cancel);
     return any;
   });
@@ -134,7 +174,11 @@ void WorkerSet::drain() noexcept {
 
 RuntimeStats WorkerSet::stats() const {
   RuntimeStats stats;
-  for (const auto& worker : workers_) stats.workers.push_back(worker->counters.snapshot());
+  stats.workers.resize(worker_count());
+  {
+    const base::LockGuard lock(mutex_);
+    for (const auto& worker : all_) stats.workers[worker->index()] += worker->counters.snapshot();
+  }
   stats.outside = outside_.snapshot();
   return stats;
 }

@@ -25,7 +25,7 @@ class WorkerSet : public scheduler::Engine {
 
   [[nodiscard]] driver::Wheel& timers() noexcept final;
 
-  void close() noexcept final;
+  void close() noexcept override;
   [[nodiscard]] RuntimeStats stats() const final;
   [[nodiscard]] trace::Recording& recording() noexcept final { return recording_; }
 
@@ -34,7 +34,9 @@ class WorkerSet : public scheduler::Engine {
   }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::uint32_t worker_count() const noexcept { return options_.workers; }
-  [[nodiscard]] Worker& worker(std::size_t index) noexcept { return *workers_[index]; }
+  [[nodiscard]] Worker& worker(std::size_t index) const noexcept {
+    return *workers_[index].load(base::acquire);  // acquire: pairs with the release in take_over()
+  }
 
   // For workers.
   queue::Injector<task::Header> injector;
@@ -51,9 +53,17 @@ class WorkerSet : public scheduler::Engine {
 
   /// The worker that the calling thread runs, if any.
   [[nodiscard]] Worker* local_worker() const noexcept;
+  /// Another worker of the same index goes on in the place of `blocked`, whose lease held `seen`;
+  /// nullptr: it holds another word by now, or the engine is closed.
+  [[nodiscard]] Worker* take_over(Worker& blocked, std::uint32_t seen);
+  /// `worker` was handed on and has resigned, and its thread has left it: what it has queued since
+  /// goes to the injector.
+  void retire(Worker& worker) noexcept;
   /// Cancels every task, also those that are on their way here. Once closed, by one thread, while
   /// no worker runs.
   void drain() noexcept;
+
+  mutable base::Mutex mutex_;
 
  private:
   void notify_from_outside() noexcept;
@@ -63,9 +73,11 @@ class WorkerSet : public scheduler::Engine {
   const RuntimeOptions options_;
   trace::Recording recording_;
   task::OwnedTasks owned_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  trace::CounterBlock outside_;       // written under the injector's lock
-  trace::Recorder outside_recorder_;  // the same
+  std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // by their indices
+  std::vector<std::unique_ptr<Worker>> all_;          // guarded by mutex_; also those handed on
+  std::vector<Worker*> retired_;                      // guarded by mutex_
+  trace::CounterBlock outside_;                       // written under the injector's lock
+  trace::Recorder outside_recorder_;                  // the same
   base::Atomic<bool> closed_{false};
 };
 

@@ -1,0 +1,79 @@
+// Who has what a thread in a blocking section has left: the thread, when it comes back soon, or
+// whoever retakes it before. And whether somebody watches for sections that last.
+//
+// No section is overlooked: the story of two threads
+//   blocker:  the lease says that the section has begun;  fence;  read watched_
+//   watcher:  watched_ = false;                           fence;  read all leases
+// One of the two fences comes first. If the blocker's, the watcher sees the section. If the
+// watcher's, the blocker sees that nobody watches.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::scheduler {
+
+/// Of a processor of `go`, or a worker of work_stealing: its holder is the thread that runs its
+/// tasks. Odd: in a blocking section.
+class Lease {
+ public:
+  /// Holder: the section begins, and what is held may be retaken from now on. Returns what
+  /// end_blocking() is to be given.
+  [[nodiscard]] std::uint32_t begin_blocking() noexcept {
+    // relaxed: only holders change an even word
+    const std::uint32_t begun = word_.load(base::relaxed) + 1;
+    // release: pairs with the acquire in retake(): hands over all that is held
+    word_.store(begun, base::release);
+    return begun;
+  }
+
+  /// Whoever began it: the section has ended. False: what was held has been retaken.
+  [[nodiscard]] bool end_blocking(std::uint32_t begun) noexcept {
+    // relaxed: nobody else has touched what is held, or else it is lost
+    return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);
+  }
+
+  /// The word as it is now, to be given to retake() later.
+  [[nodiscard]] std::uint32_t look() const noexcept {
+    return word_.load(base::relaxed);  // relaxed: only compared
+  }
+  [[nodiscard]] static bool is_blocking(std::uint32_t word) noexcept { return word % 2 != 0; }
+
+  /// True: the caller holds it, and who held it before is still in the section of `seen`.
+  [[nodiscard]] bool retake(std::uint32_t seen) noexcept {
+    // acquire: pairs with the release in begin_blocking(); relaxed: the thread is back
+    return word_.compare_exchange_strong(seen, seen + 1, base::acquire, base::relaxed);
+  }
+
+ private:
+  base::Atomic<std::uint32_t> word_{0};
+};
+
+/// Whether some thread watches the leases.
+class Watch {
+ public:
+  /// After Lease::begin_blocking(), or after a look that follows leave(). True: nobody watches, and
+  /// the caller has to see to it that somebody does.
+  [[nodiscard]] bool is_wanted() noexcept {
+    // seq_cst: the blocker's half of the story at the top
+    base::full_fence();
+    // relaxed: a first look that spares the line a write; the exchange decides
+    if (watched_.load(base::relaxed)) return false;
+    // relaxed: only whether; the leases hand over what is held
+    return !watched_.exchange(true, base::relaxed);
+  }
+
+  /// Nobody watches from here on; the watcher must look at all leases once more.
+  void leave() noexcept {
+    // relaxed: ordered by the fence
+    watched_.store(false, base::relaxed);
+    // seq_cst: the watcher's half of the story at the top
+    base::full_fence();
+  }
+
+ private:
+  base::Atomic<bool> watched_{false};
+};
+
+}  // namespace taskbench::rt::scheduler

@@ -1,0 +1,216 @@
+// A thread that blocks does not keep its worker, where the scheduler can hand it on.
+#include "runtime/task/block_in_place.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt::testing {
+namespace {
+
+class BlockInPlace : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  static Runtime of(unsigned workers) { return build({GetParam(), workers, ""}); }
+};
+
+/// Blocks the thread, as a system call would.
+void wait_for(const std::atomic<int>& count, int wanted) {
+  EXPECT_TRUE(eventually([&] { return count.load() >= wanted; }));
+}
+
+Task<> block_until(std::atomic<int>* count, int wanted) {
+  block_in_place([&] { wait_for(*count, wanted); });
+  co_return;
+}
+
+Task<> count_up(std::atomic<int>* count) {
+  count->fetch_add(1);
+  co_return;
+}
+
+TEST_P(BlockInPlace, a_blocked_task_leaves_its_only_worker_to_the_others) {
+  std::atomic<int> count{0};
+  Runtime runtime = of(1);
+  runtime.block_on([&]() -> Task<> {
+    JoinHandle<void> blocked = spawn(block_until(&count, 100));
+    for (int i = 0; i < 100; ++i) spawn(count_up(&count)).detach();
+    co_await blocked;
+  }());
+  EXPECT_EQ(count.load(), 100);
+}
+
+TEST_P(BlockInPlace, more_tasks_than_workers_block_at_once) {
+  constexpr int kTasks = 20;
+  std::atomic<int> inside{0};
+  Runtime runtime = of(2);
+  const auto block = [&]() -> Task<> {
+    block_in_place([&] {
+      inside.fetch_add(1);
+      wait_for(inside, kTasks);
+    });
+    co_return;
+  };
+  runtime.block_on([&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < kTasks; ++i) handles.push_back(spawn(block()));
+    co_await join_all(handles);
+  }());
+  EXPECT_EQ(inside.load(), kTasks);
+  if (kCounted) {
+    // All are inside at once, and only two of them can have had a worker to keep.
+    EXPECT_GE(runtime.stats().total().hand_offs, kTasks - 2U);
+  }
+}
+
+TEST_P(BlockInPlace,
+       what_was_queued_behind_a_blocked_task_is_run_and_what_it_spawns_afterwards_too) {
+  std::atomic<int> count{0};
+  Runtime runtime = of(1);
+  const int answer = run_as_task(runtime, [&]() -> Task<int> {
+    for (int i = 0; i < 300; ++i) spawn(count_up(&count)).detach();
+    const int seen = block_in_place([&] {
+      wait_for(count, 300);
+      spawn(count_up(&count)).detach();
+      wait_for(count, 301);
+      return count.load();
+    });
+    JoinHandle<void> last = spawn(count_up(&count));
+    co_await last;
+    co_return seen + count.load();
+  });
+  EXPECT_EQ(answer, 301 + 302);
+}
+
+TEST_P(BlockInPlace, short_blocking_sections_one_after_the_other_keep_every_count) {
+  std::atomic<int> count{0};
+  Runtime runtime = of(2);
+  const auto block_often = [&]() -> Task<> {
+    for (int turn = 0; turn < 200; ++turn) {
+      // Some are shorter than the monitor allows, some longer.
+      block_in_place([&] { std::this_thread::sleep_for(turn % 3 * 20us); });
+      spawn(count_up(&count)).detach();
+      if (turn % 10 == 0) co_await yield_now();
+    }
+  };
+  runtime.block_on([&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 8; ++i) handles.push_back(spawn(block_often()));
+    co_await join_all(handles);
+  }());
+  EXPECT_TRUE(eventually([&] { return count.load() == 8 * 200; }));
+  runtime.shutdown();
+  const WorkerCounters total = runtime.stats().total();
+  if (kCounted) {
+    EXPECT_EQ(total.tasks_completed, total.tasks_spawned);
+  }
+}
+
+TEST_P(BlockInPlace, an_exception_out_of_a_blocking_section_reaches_who_joins) {
+  Runtime runtime = of(1);
+  const auto fail = []() -> Task<> {
+    block_in_place([] {
+      std::this_thread::sleep_for(2ms);
+      throw std::runtime_error("blocked in vain");
+    });
+    co_return;
+  };
+  EXPECT_THROW(run_as_task(runtime, fail), std::runtime_error);
+  EXPECT_EQ(run_as_task(runtime, [] { return number(1); }), 1);
+}
+
+TEST_P(BlockInPlace, a_shutdown_waits_for_a_blocking_section_and_cancels_the_rest) {
+  Census census;
+  std::atomic<bool> inside{false};
+  std::atomic<bool> left{false};
+  const auto block = [&](Resident) -> Task<> {
+    block_in_place([&] {
+      inside.store(true);
+      std::this_thread::sleep_for(30ms);
+    });
+    left.store(true);
+    co_await forever();
+    ADD_FAILURE() << "ran on after the shutdown";
+  };
+  {
+    Runtime runtime = of(1);
+    runtime.spawn(block(Resident(census))).detach();
+    ASSERT_TRUE(eventually([&] { return inside.load(); }));
+    runtime.spawn(yield_forever(Resident(census))).detach();
+  }
+  EXPECT_TRUE(left.load());
+  EXPECT_EQ(census.living(), 0);
+}
+
+TEST_P(BlockInPlace, what_a_task_does_after_a_long_section_counts_as_before) {
+  constexpr int kTasks = 30;
+  std::atomic<int> count{0};
+  std::atomic<int> inside{0};
+  Runtime runtime = of(2);
+  const auto block_and_go_on = [&]() -> Task<> {
+    block_in_place([&] {
+      inside.fetch_add(1);
+      wait_for(inside, kTasks);
+    });
+    // By now the thread is outside, or has its worker back.
+    JoinHandle<void> child = spawn(count_up(&count));
+    co_await yield_now();
+    block_in_place([] { std::this_thread::sleep_for(50us); });
+    co_await wake_itself();
+    co_await child;
+    count.fetch_add(1);
+  };
+  runtime.block_on([&]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < kTasks; ++i) handles.push_back(spawn(block_and_go_on()));
+    co_await join_all(handles);
+  }());
+  EXPECT_EQ(count.load(), 2 * kTasks);
+  runtime.shutdown();
+  const WorkerCounters total = runtime.stats().total();
+  if (kCounted) {
+    EXPECT_EQ(total.tasks_completed, 2U * kTasks);
+    EXPECT_EQ(total.tasks_spawned, 2U * kTasks);
+  }
+}
+
+TEST_P(BlockInPlace, a_recorded_run_can_be_read_when_workers_were_handed_on) {
+  std::atomic<int> count{0};
+  Runtime runtime = builder({GetParam(), 1, ""}).trace(1024).build();
+  runtime.block_on([&]() -> Task<> {
+    JoinHandle<void> blocked = spawn(block_until(&count, 10));
+    for (int i = 0; i < 10; ++i) spawn(count_up(&count)).detach();
+    co_await blocked;
+  }());
+  runtime.shutdown();
+  EXPECT_FALSE(runtime.trace().workers.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedulers, BlockInPlace, ::testing::Values("go", "work_stealing"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+TEST(BlockInPlaceAnywhere, is_a_plain_call_where_no_worker_can_be_handed_on) {
+  EXPECT_EQ(block_in_place([] { return 1; }), 1);
+  for (const SchedulerInfo& row : schedulers()) {
+    Runtime runtime = build({row.name, 1, ""});
+    EXPECT_EQ(runtime.block_on([]() -> Task<int> {
+      const int outside = block_in_place([] { return block_in_place([] { return 2; }); });
+      co_return outside + co_await spawn([]() -> Task<int> {
+        co_return block_in_place([] { return block_in_place([] { return 3; }); });
+      }());
+    }()),
+              5)
+        << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace taskbench::rt::testing

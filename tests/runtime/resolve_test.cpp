@@ -1,0 +1,65 @@
+// Names of hosts, numbers as far as that goes: the machine that runs this may have no network.
+#include "runtime/net/resolve.hpp"
+
+#include <gtest/gtest.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt::testing {
+namespace {
+
+using net::SocketAddress;
+
+class Resolve : public OnOneRuntime {
+ protected:
+  std::vector<SocketAddress> resolve(std::string host, std::string service) {
+    return runtime_.block_on(net::resolve(std::move(host), std::move(service)));
+  }
+};
+
+TEST_P(Resolve, an_address_stands_for_itself) {
+  EXPECT_EQ(resolve("127.0.0.1", "80"), std::vector{SocketAddress::parse("127.0.0.1:80")});
+  EXPECT_EQ(resolve("::1", "8080"), std::vector{SocketAddress::parse("[::1]:8080")});
+}
+
+TEST_P(Resolve, no_host_is_every_address_of_this_machine) {
+  const std::vector<SocketAddress> all = resolve("", "7");
+  EXPECT_NE(std::ranges::find(all, SocketAddress::parse("0.0.0.0:7")), all.end());
+}
+
+TEST_P(Resolve, what_cannot_be_resolved_is_named) {
+  try {
+    resolve("127.0.0.1", "no-such-service");
+    FAIL() << "resolved";
+  } catch (const std::system_error& failure) {
+    EXPECT_EQ(failure.code(), std::error_code(EAI_SERVICE, net::resolve_category()));
+    EXPECT_NE(std::string(failure.what()).find("cannot resolve 127.0.0.1:no-such-service: "),
+              std::string::npos)
+        << failure.what();
+  }
+}
+
+TEST_P(Resolve, one_that_is_given_up_leaves_nothing) {
+  run([&]() -> Task<> {
+    JoinHandle<void> waiting = spawn([](Census& census) -> Task<> {
+      const Resident resident(census);
+      static_cast<void>(co_await net::resolve("127.0.0.1", "80"));
+      co_await forever();
+    }(census_));
+    co_await yield_now();
+    waiting.abort();
+  });
+  runtime_.shutdown();
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Resolve);
+
+}  // namespace
+}  // namespace taskbench::rt::testing
