@@ -12,7 +12,7 @@ Cancellation::Cancellation(Cancellation* parent) noexcept
 }
 
 Cancellation::~Cancellation() {
-  if (parent_ == nullptr) return;  // the root: nothing is below it (C3)
+  if (root_ == nullptr) return;  // nothing is below it any more (C3)
   const base::LockGuard lock(mutex());
   unlink();
   while (Cancellation* const child = first_child_) {

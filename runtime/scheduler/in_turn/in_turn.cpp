@@ -80,12 +80,16 @@ bool InTurn::take_turn() noexcept {
     return false;
   }
   const std::uint32_t first = random_.below(worker_count());
-  for (std::uint32_t i = 0; i < worker_count(); ++i) {
+  // The root's, which a worker borrows for its turn: it leaves nothing in the LIFO slot.
+  task::ThreadContext& context = task::thread_context();
+  bool ran = false;
+  for (std::uint32_t i = 0; i < worker_count() && !ran; ++i) {
     Worker& next = worker((first + i) % worker_count());
-    const task::EnterContext enter(this, &next);
-    if (next.take_turn()) return true;
+    context.worker = &next;
+    ran = next.take_turn();
   }
-  return false;
+  context.worker = nullptr;
+  return ran;
 }
 
 void InTurn::leave() noexcept {
