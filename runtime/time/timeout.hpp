@@ -1,0 +1,47 @@
+// timeout(): runs a task for so long and no longer.
+//
+//   const auto line = co_await rt::time::timeout(5s, stream.read_line());
+//   if (!line) co_return;
+//
+// What is given up is destroyed before timeout() returns, wherever it was; each await says in its
+// header what it leaves behind then. If it ends in time, so does its exception.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "runtime/task/select.hpp"
+#include "runtime/time/sleep.hpp"
+
+namespace taskbench::rt::time {
+
+namespace detail {
+
+template <class T>
+Task<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> run_for(
+    std::chrono::nanoseconds limit, Task<T> task) {
+  auto ended = co_await select(std::move(task), sleep(limit));
+  if constexpr (std::is_void_v<T>) {
+    co_return ended.index() == 0;
+  } else {
+    if (ended.index() != 0) co_return std::nullopt;
+    co_return std::get<0>(std::move(ended));
+  }
+}
+
+}  // namespace detail
+
+/// co_await gives a std::optional with what `task` returned, nullopt if `limit` had passed before;
+/// where it returns nothing, whether it ended in time. The time runs from the await on. A task that
+/// is ready at its first poll ends in time in any case. `task` is a Task, or anything else that a
+/// task may await, which is then referred to: await the timeout in the same expression. Throws
+/// std::logic_error outside of every runtime.
+template <class Awaitable>
+[[nodiscard]] auto timeout(std::chrono::nanoseconds limit, Awaitable&& task) {
+  return detail::run_for(limit, task::as_branch(std::forward<Awaitable>(task)));
+}
+
+}  // namespace taskbench::rt::time

@@ -1,0 +1,97 @@
+// timeout(): what ends in time, what does not, and what becomes of it.
+#include "runtime/time/timeout.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+
+#include "runtime/sync/mpsc.hpp"
+#include "runtime/sync/semaphore.hpp"
+#include "tests/runtime/sync_support.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Census;
+using testing::Resident;
+using time::timeout;
+
+class Timeout : public testing::OnEverySync {};
+TASKBENCH_SYNC_ON_EVERY_SCHEDULER(Timeout);
+
+TEST_P(Timeout, gives_what_ended_in_time) {
+  this->run([]() -> Task<> {
+    const std::optional<int> value = co_await timeout(testing::kPatience, testing::number(7));
+    EXPECT_EQ(value, 7);
+    const bool ended = co_await timeout(testing::kPatience, testing::yield_times(3));
+    EXPECT_TRUE(ended);
+  });
+}
+
+TEST_P(Timeout, destroys_what_does_not_end_in_time) {
+  Census census;
+  this->run([&census]() -> Task<> {
+    const auto begin = time::Clock::now();
+    const bool ended = co_await timeout(2ms, testing::wait_forever(Resident(census)));
+    EXPECT_FALSE(ended);
+    EXPECT_EQ(census.living(), 0);
+    EXPECT_GE(time::Clock::now() - begin, 2ms);
+    const bool yielded = co_await timeout(1ms, testing::yield_forever(Resident(census)));
+    EXPECT_FALSE(yielded);
+    EXPECT_EQ(census.living(), 0);
+  });
+}
+
+TEST_P(Timeout, throws_what_its_task_throws) {
+  EXPECT_THROW(this->run([]() -> Task<> {
+    co_await timeout(testing::kPatience, []() -> Task<int> {
+      co_await yield_now();
+      throw std::runtime_error("in time");
+    }());
+  }),
+               std::runtime_error);
+}
+
+TEST_P(Timeout, of_nothing_lets_its_task_be_polled_once) {
+  this->run([]() -> Task<> {
+    const auto ready = co_await timeout(0ns, testing::number(1));
+    EXPECT_EQ(ready, 1);
+    const auto late = co_await timeout(-1s, testing::yield_times(1));
+    EXPECT_FALSE(late);
+  });
+}
+
+TEST_P(Timeout, a_receive_that_is_given_up_takes_no_message) {
+  this->run([]() -> Task<> {
+    auto ends = sync::mpsc::unbounded_channel<int>();
+    const auto none = co_await timeout(1ms, ends.second.recv());
+    EXPECT_FALSE(none);
+    ends.first.send(1);
+    const auto message = co_await timeout(testing::kPatience, ends.second.recv());
+    EXPECT_TRUE(message && *message == 1);
+  });
+}
+
+TEST_P(Timeout, the_inner_one_of_two_ends_first) {
+  this->run([]() -> Task<> {
+    const auto inner = co_await timeout(testing::kPatience, timeout(1ms, testing::forever()));
+    EXPECT_TRUE(inner.has_value() && !inner->has_value());
+    const auto outer = co_await timeout(1ms, timeout(testing::kPatience, testing::forever()));
+    EXPECT_FALSE(outer.has_value());
+  });
+}
+
+TEST_P(Timeout, many_that_never_fire_leave_nothing_behind) {
+  this->run([]() -> Task<> {
+    sync::Semaphore semaphore(1);
+    for (int i = 0; i < 1000; ++i) {
+      const auto permit = co_await timeout(testing::kPatience, semaphore.acquire());
+      EXPECT_TRUE(permit && *permit);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt
