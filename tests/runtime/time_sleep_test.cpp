@@ -69,6 +69,22 @@ TEST_P(Sleeps, open_no_descriptor) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+// What the driver wakes at a look between two polls runs, though nothing else is queued.
+TEST_P(Sleeps, that_end_during_the_last_poll_of_all_others_end) {
+  Runtime runtime = builder(GetParam()).workers(1).global_queue_interval(1).build();
+  runtime.block_on([]() -> Task<void> {
+    JoinHandle<std::chrono::nanoseconds> sleeper = spawn(sleeps(1ms));
+    co_await sleep(0ns);
+    JoinHandle<void> last = spawn([]() -> Task<void> {
+      const auto end = Clock::now() + 5ms;
+      while (Clock::now() < end) continue;
+      co_return;
+    }());
+    co_await last;
+    EXPECT_GE(co_await sleeper, 0ns);
+  }());
+}
+
 Task<void> yields_until(const bool& done) {
   while (!done) co_await yield_now();
 }

@@ -97,7 +97,7 @@ task::Header* Worker::next_task() {
   if (++tick_ >= set_.options().injector_interval) {
     tick_ = 0;
     balance();
-    set_.driver().look(&timers_);
+    if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
     if (task::Header* task = take_from_injector()) return task;
   }
   task::Header* task = nullptr;
@@ -409,7 +409,15 @@ void Worker::sleep() {
   if (!parker.park_once() && !set_.idle.leave(index_)) parker.park();
   wake_up();
   set_.driver().dispatch(&timers_);
-  // The loop looks at the LIFO slot behind a poll only.
+  queue_what_is_next();
+}
+
+void Worker::look_at_driver() {
+  set_.driver().look(&timers_);
+  queue_what_is_next();
+}
+
+void Worker::queue_what_is_next() {
   if (task::Header* task = std::exchange(context_->next, nullptr)) push(task);
 }
 

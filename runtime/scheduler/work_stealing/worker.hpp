@@ -124,6 +124,9 @@ class Worker {
   void push(task::Header* task);
   void stop_searching();
   void sleep();
+  void look_at_driver();
+  /// After tasks were woken outside of a poll: run_task() looks at the LIFO slot behind one only.
+  void queue_what_is_next();
   void fall_asleep();
   void wake_up();
   [[nodiscard]] bool leaves() const {
