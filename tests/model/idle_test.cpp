@@ -89,6 +89,11 @@ class Workers {
     is_taken_.store(1, base::relaxed);
     for (park::Parker& parker : parkers_) (void)parker.unpark();
   }
+  /// A searcher has found several, of which it queues one and runs another.
+  void queue_and_stop_searching() {
+    work_.push();
+    if (idle_.stop_searching()) look_again();
+  }
   /// The same as take(), asleep at first.
   void wake_up_and_take(std::uint32_t index) {
     parkers_[index].park();
@@ -193,6 +198,18 @@ TEST(IdleModel, the_last_worker_to_fall_asleep_sees_what_one_pushed_that_fell_as
     base::Thread second([&] { workers.take_the_only_one(1, true); });
     first.join();
     second.join();
+  });
+}
+
+// Found by drawing interleavings of what_a_blocked_worker_took_from_the_injector_is_stolen without
+// any bound: of two searchers the one that is not the last to stop passes no fence.
+TEST(IdleModel, the_last_searcher_sees_what_one_queued_that_stopped_before) {
+  holds([] {
+    Workers<Count> workers(4);
+    mc::require(workers.searches() && workers.searches(), "half of the workers may");
+    base::Thread finder([&] { workers.queue_and_stop_searching(); });
+    workers.take(1, true);
+    finder.join();
   });
 }
 

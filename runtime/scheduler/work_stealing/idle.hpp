@@ -78,9 +78,10 @@ class Idle {
   /// The caller found work. True: it was the last one searching, somebody sleeps, and the caller
   /// must look whether there is more (the fence is included).
   [[nodiscard]] bool stop_searching() {
-    // relaxed: (R) of the story at the top; the fence below acquires what it reads, the (R) of
-    // workers that went to sleep before: what they had pushed is visible
-    const std::uint64_t before = state_.fetch_sub(kOneSearching, base::relaxed);
+    // release: (R) of the story at the top; pairs with the fence after a later (R): what this
+    // worker has queued of a batch is visible to the searcher that stops last. The fence below
+    // acquires the (R) of workers that stopped or went to sleep before
+    const std::uint64_t before = state_.fetch_sub(kOneSearching, base::release);
     if (has(Step::few_wakeups) && searching(before) != 1) return false;
     if (awake(before) == worker_count_) return false;
     leaver_fence(awake(before) - 1);
