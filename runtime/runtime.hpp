@@ -152,11 +152,12 @@ class Runtime::Builder {
   /// Threads are named "<name>-<worker>", cut to what the system takes.
   Builder& thread_name(std::string name);
   /// The most threads for rt::spawn_blocking at one time, > 0; 512 by default. They are named
-  /// "<name>-block".
+  /// "<name>-block". And the most that stand in for those of work_stealing that block.
   Builder& max_blocking_threads(unsigned count);
   /// After how long an idle one of them ends, >= 0; 10 s by default.
   Builder& blocking_idle_timeout(std::chrono::nanoseconds time);
-  /// Called on each worker's thread before its first and after its last task. Must not throw.
+  /// Called on each worker's thread before its first and after its last task. Must not throw. The
+  /// threads that stand in for those that block have numbers from worker_count() on.
   Builder& on_thread_start(std::function<void(unsigned worker)> hook);
   Builder& on_thread_stop(std::function<void(unsigned worker)> hook);
 

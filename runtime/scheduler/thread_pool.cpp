@@ -89,9 +89,7 @@ void ThreadPool::close() noexcept {
   release_waiting();
 }
 
-bool ThreadPool::join(Clock::time_point deadline) noexcept {
-  return local_worker() == nullptr && threads_.join(deadline);
-}
+bool ThreadPool::join(Clock::time_point deadline) noexcept { return threads_.join(deadline); }
 
 void ThreadPool::drain() noexcept {
   scheduler::drain(*this, owned_, [this] {

@@ -6,6 +6,16 @@
 #include "runtime/task/context.hpp"
 
 namespace taskbench::rt::scheduler {
+namespace {
+
+struct OwnerTag;
+
+/// Whose thread this is.
+const WorkerThreads*& threads_of_this() noexcept {
+  return base::of_this_thread<const WorkerThreads*, OwnerTag>();
+}
+
+}  // namespace
 
 void WorkerThreads::start(Engine& engine, Work& work, const RuntimeOptions& options) {
   {
@@ -80,6 +90,7 @@ void WorkerThreads::join_threads() noexcept {
 
 void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& options,
                         std::uint32_t index, Worked& own) noexcept {
+  threads_of_this() = this;
   base::name_this_thread(options.name_of_thread(std::to_string(index)).c_str());
   {
     // The hooks may spawn: outside of the worker's context, as any other thread.
@@ -105,6 +116,8 @@ void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& option
 }
 
 bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
+  // Also in the midst of a task that has lost its worker, or may lose it.
+  if (threads_of_this() == this) return false;
   while (!has_ended()) {
     if (!joiner_.park_until(deadline) && !has_ended()) return false;
   }

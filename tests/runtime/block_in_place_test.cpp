@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "runtime/time/sleep.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -180,6 +181,39 @@ TEST_P(BlockInPlace, what_a_task_does_after_a_long_section_counts_as_before) {
     EXPECT_EQ(total.tasks_completed, 2U * kTasks);
     EXPECT_EQ(total.tasks_spawned, 2U * kTasks);
   }
+}
+
+TEST_P(BlockInPlace, a_shutdown_in_a_section_or_after_it_only_begins) {
+  std::atomic<int> count{0};
+  std::atomic<bool> done{false};
+  Runtime runtime = of(1);
+  runtime
+      .spawn([](Runtime* own, std::atomic<int>* others, std::atomic<bool>* flag) -> Task<> {
+        block_in_place([&] {
+          wait_for(*others, 1);  // run by who has taken over
+          EXPECT_FALSE(own->shutdown_timeout(1h));
+        });
+        EXPECT_FALSE(own->shutdown_timeout(1h));
+        flag->store(true);
+        co_return;
+      }(&runtime, &count, &done))
+      .detach();
+  runtime.spawn(count_up(&count)).detach();
+  EXPECT_TRUE(eventually([&] { return done.load(); }));
+}
+
+TEST_P(BlockInPlace, timers_of_a_blocked_worker_go_on) {
+  std::atomic<int> count{0};
+  Runtime runtime = of(1);
+  runtime.block_on([&]() -> Task<> {
+    JoinHandle<void> sleeper = spawn([](std::atomic<int>* done) -> Task<> {
+      co_await time::sleep(1ms);
+      co_await time::sleep(1ms);
+      done->fetch_add(1);
+    }(&count));
+    co_await spawn(block_until(&count, 1));
+    co_await sleeper;
+  }());
 }
 
 TEST_P(BlockInPlace, a_recorded_run_can_be_read_when_workers_were_handed_on) {

@@ -251,9 +251,7 @@ void Go::close() noexcept {
   for (const auto& machine : machines_) machine->parker.unpark();
 }
 
-bool Go::join(Clock::time_point deadline) noexcept {
-  return local_machine() == nullptr && threads_.join(deadline);
-}
+bool Go::join(Clock::time_point deadline) noexcept { return threads_.join(deadline); }
 
 void Go::drain() noexcept {
   monitor_.stop();

@@ -146,8 +146,6 @@ void Pool::close() noexcept {
 
 void Pool::run_root(task::Header* root) noexcept { scheduler::Root(*this).run(root); }
 
-bool Pool::join(Clock::time_point deadline) noexcept {
-  return local_worker() == nullptr && threads_.join(deadline);
-}
+bool Pool::join(Clock::time_point deadline) noexcept { return threads_.join(deadline); }
 
 }  // namespace taskbench::rt::work_stealing
