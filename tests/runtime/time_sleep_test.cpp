@@ -158,6 +158,26 @@ TEST_P(Sleeps, of_other_tasks_end_while_one_computes) {
   }(computing)));
 }
 
+TEST_P(Sleeps, end_when_a_look_finds_them_due_and_there_is_nothing_else_to_run) {
+  if (!GetParam().is_pool()) GTEST_SKIP() << "the thread of the root would look, too";
+  std::atomic<bool> ended{false};
+  // A worker looks before it takes a task, so also when there is none.
+  Runtime runtime = testing::builder(GetParam()).workers(1).global_queue_interval(1).build();
+  runtime
+      .spawn([](std::atomic<bool>* flag) -> Task<void> {
+        co_await sleep(2ms);
+        flag->store(true);
+      }(&ended))
+      .detach();
+  runtime
+      .spawn([]() -> Task<void> {
+        co_await yield_now();  // until the other sleeps
+        std::this_thread::sleep_for(20ms);
+      }())
+      .detach();
+  EXPECT_TRUE(testing::eventually([&] { return ended.load(); }, 10s));
+}
+
 TEST(Sleep, refuses_outside_of_a_runtime) {
   EXPECT_THROW(static_cast<void>(sleep(1ms)), std::logic_error);
   EXPECT_THROW(static_cast<void>(sleep_until(Clock::now())), std::logic_error);
