@@ -14,5 +14,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& blocking_calls();
 [[nodiscard]] const Workload& fairness();
 [[nodiscard]] const Workload& wake_under_load();
+[[nodiscard]] const Workload& timer();
+[[nodiscard]] const Workload& timeouts();
 
 }  // namespace taskbench::workloads

@@ -6,7 +6,8 @@ import json
 from taskbench_command import CommandTest, main
 
 WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
-             "imbalance", "blocking_calls", "fairness", "wake_under_load"]
+             "imbalance", "blocking_calls", "fairness", "wake_under_load",
+             "timer", "timeouts"]
 
 
 class List(CommandTest):

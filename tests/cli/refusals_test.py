@@ -113,21 +113,24 @@ class Numbers(CommandTest):
         self.refused("run", "--min-time", "", says="is not a duration; write seconds")
 
     def test_what_goes_together(self):
+        count = len(self.workload_names())
         self.refuse("", {
             "run --scheduler current_thread --workers 2":
                 "scheduler 'current_thread' has one worker and cannot have 2; give --workers 1",
             "trace ping_pong --scheduler work_stealing,current_thread --workers 2 --out t.json":
                 "give one scheduler and one worker count only",
             # Found out before the first thread is started.
-            f"run --workers {up_to(4096)}": "these are 36864 cases",
-            "run --workers 4096,4095": "these cases have 73719 workers in all, each a thread, "
-                                       "and all exist at once; the limit is 30000",
+            f"run --workers {up_to(4096)}": f"these are {4096 * count} cases",
+            "run --workers 4096,4095": f"these cases have {8191 * count} workers in all, each a "
+                                       "thread, and all exist at once; the limit is 30000",
             f"run --repetitions 10000 --min-time 100us --workers {up_to(21)}":
-                "10000 of 189 cases are more than 1000000 in all",
+                f"10000 of {21 * count} cases are more than 1000000 in all",
             "run --time-budget 1s --repetitions 1000 --workers 1":
-                "1s is too short for 1000 repetitions of 9 cases; give at least 90s",
+                f"1s is too short for 1000 repetitions of {count} cases; "
+                f"give at least {10 * count}s",
             "run --repetitions 10000 --min-time 1h --workers 1":
-                "10000 repetitions of 9 cases at --min-time 1h take 90000h; the limit is 24h",
+                f"10000 repetitions of {count} cases at --min-time 1h take {count}0000h; "
+                "the limit is 24h",
             "run --pin --workers 2048": "--pin gives every worker a CPU",
         })
 
@@ -179,8 +182,9 @@ class Expressions(CommandTest):
                 self.assertLess(time.monotonic() - started, 10)
 
     def test_filter_that_matches_nothing_shows_what_a_name_looks_like(self):
+        count = len(self.workload_names())
         self.refused("run --filter chaned --workers 2",
-                     says="'chaned' matches none of the 9 cases; the first is "
+                     says=f"'chaned' matches none of the {count} cases; the first is "
                      "'chained_spawn/work_stealing/workers:2'")
 
 

@@ -77,6 +77,15 @@ TEST(FiguresOfWakeUnderLoad, what_is_woken_waits_for_all_others_where_everybody_
   EXPECT_LT(10 * at_once.at("task_p50_ns"), in_turn.at("task_p50_ns"));
 }
 
+TEST(FiguresOfTimer, no_task_wakes_early_and_some_within_a_few_ticks) {
+  const ParameterValues values{{"tasks", 40}, {"sleep_ms", 3}};
+  const Figures figures = figures_of("timer", "work_stealing", 2, values);
+  EXPECT_EQ(figures.size(), 3U) << "120 sleeps have no 99.9th percentile";
+  EXPECT_GE(figures.at("late_p50_ns"), 0.0);
+  EXPECT_LE(figures.at("late_p50_ns"), figures.at("late_p99_ns"));
+  EXPECT_LE(figures.at("late_p99_ns"), figures.at("late_slowest_ns"));
+}
+
 TEST(Figures, of_the_timed_iterations_stand_among_the_counters_of_a_repetition) {
   using namespace measure;
   const measure::Case spec{

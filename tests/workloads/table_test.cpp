@@ -28,7 +28,9 @@ TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
       {"fairness", {{"tasks", 200}, {"yields", 1'000}}, 200'000},
       {"wake_under_load",
        {{"wakes", 100}, {"pause_us", 100}, {"tasks", 256}, {"steps", 1'000}},
-       200}};
+       200},
+      {"timer", {{"tasks", 1'000}, {"sleep_ms", 10}}, 1'000},
+      {"timeouts", {{"tasks", 100}, {"timers", 100}}, 10'000}};
   ASSERT_EQ(all().size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Workload& workload = all()[i];

@@ -45,9 +45,12 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     return rt::Runtime::Builder{}.scheduler(pool.scheduler).workers(pool.workers).build();
   }
 
-  /// Or a twentieth of it where each wake may take as long as the system lets others run.
+  /// Or a twentieth of it where tasks wait for the clock, or for the system to let others run, or
+  /// do much at each step.
   int iterations(int wanted) const {
-    return workload().name == "wake_under_load" ? 1 + wanted / 20 : wanted;
+    constexpr std::string_view kLong[] = {"wake_under_load", "timer", "timeouts"};
+    const bool is_long = std::ranges::find(kLong, workload().name) != std::end(kLong);
+    return is_long ? 1 + wanted / 20 : wanted;
   }
 
   void run_and_verify(const ParameterValues& values, int wanted) {
