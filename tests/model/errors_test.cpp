@@ -1,6 +1,8 @@
 // What the tester must find, and say: each kind of error, planted.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -97,6 +99,64 @@ TEST(Races, none_through_a_mutex_a_join_or_a_released_flag) {
     other.join();
     require(guarded.get() == 2, "both have counted");
   });
+}
+
+/// Hands a cell over by a relaxed flag behind a fence; the reader has `load`, and then a fence.
+/// `through`: a third thread adds to the flag in between.
+std::function<void()> handed_over(Fence writers, Order load, std::optional<Fence> readers,
+                                  bool through = false) {
+  return [=] {
+    Cell<int> cell{0};
+    Atomic<int> flag{0};
+    Thread writer([&] {
+      cell.set(1);
+      fence(writers);
+      flag.store(1, relaxed);
+    });
+    Thread other([&] {
+      if (through) flag.fetch_add(1, relaxed);
+    });
+    if (flag.load(load) == (through ? 2 : 1)) {
+      if (readers) fence(*readers);
+      (void)cell.get();
+    }
+    writer.join();
+    other.join();
+  };
+}
+
+TEST(Races, none_through_a_light_fence_and_a_heavy_one) {
+  for (const bool through : {false, true}) {
+    holds(handed_over(Fence::light, relaxed, Fence::heavy, through));
+    holds(handed_over(Fence::heavy, relaxed, Fence::light, through));
+    holds(handed_over(Fence::heavy, relaxed, Fence::heavy, through));
+    fails("data race", handed_over(Fence::light, relaxed, Fence::light, through));
+  }
+}
+
+TEST(Races, are_not_hidden_by_a_light_fence_that_meets_no_heavy_one) {
+  fails("data race", handed_over(Fence::light, acquire, std::nullopt));
+  fails("data race", handed_over(Fence::light, relaxed, Fence::acquire));
+  fails("data race", handed_over(Fence::release, relaxed, Fence::light));
+}
+
+TEST(Races, after_a_compare_exchange_that_fails_depend_on_its_order_for_that) {
+  const auto body = [](Order failure) {
+    return [failure] {
+      Cell<int> cell{0};
+      Atomic<int> flag{0};
+      Thread writer([&] {
+        cell.set(1);
+        flag.store(1, release);
+      });
+      int expected = 2;
+      require(!flag.compare_exchange_strong(expected, 3, acquire, failure), "it is never 2");
+      if (expected == 1) (void)cell.get();
+      writer.join();
+    };
+  };
+  fails("data race", body(relaxed));
+  holds(body(acquire));
 }
 
 TEST(Races, of_the_maker_of_an_atomic_with_a_user_of_it) {
@@ -477,6 +537,10 @@ TEST(Bodies, that_depend_on_something_else_are_told) {
     (void)(odd ? x : y).load(relaxed);
     if (odd) (void)choose(3);
     other.join();
+  });
+  int choices = 0;
+  fails("does not do the same each time", [&] {
+    for (int i = 0; i < 3; ++i) (void)choose(2 + choices++ / 4);
   });
 }
 
