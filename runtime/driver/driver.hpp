@@ -104,6 +104,7 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   [[nodiscard]] Tick tick_before(Clock::time_point time) const noexcept;
   [[nodiscard]] Tick tick_at_or_after(Clock::time_point time) const noexcept;
+  [[nodiscard]] Clock::time_point time_of(Tick tick) const noexcept;
   /// A wheel has to be looked at by `when`, and has said so in next().
   void interrupt(Tick when) noexcept;
 
@@ -144,7 +145,6 @@ class Driver final : public park::Sleeper, public base::Shared {
   /// Ends the sleep of who is inside, as `inside` says.
   void signal(std::uintptr_t inside) noexcept;
   [[nodiscard]] Tick next_tick() const noexcept;
-  [[nodiscard]] Clock::time_point time_of(Tick tick) const noexcept;
 
   const Clock::time_point origin_;
   std::vector<std::unique_ptr<Wheel>> wheels_;

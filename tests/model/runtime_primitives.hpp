@@ -58,14 +58,16 @@ inline bool prepare_asymmetric_fences() noexcept { return true; }
 inline bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                        Clock::time_point deadline,
                        mc::Where where = mc::Where::current()) noexcept {
-  return mc::futex_wait(&word, 0, expected, deadline != Clock::time_point::max(), where);
+  const bool limited = deadline != Clock::time_point::max();
+  if (limited && deadline <= Clock::now()) return false;
+  return mc::futex_wait(&word, 0, expected, limited, where);
 }
 inline void futex_wake_one(const Atomic<std::uint32_t>* word,
                            mc::Where where = mc::Where::current()) noexcept {
   mc::futex_wake(word, where);
 }
 
-/// Events are raised by the test, and are there until they are seen once, as edges are.
+/// Nothing but wake() happens to it, which is seen once, as an edge is.
 class Poller {
  public:
   struct Event {
@@ -84,28 +86,19 @@ class Poller {
     if (deadline != Clock::time_point::min()) {
       (void)futex_wait(pending_, 0, deadline, where);
     }
-    return pending_.exchange(0, acquire, where) / kEvent;
+    pending_.exchange(0, acquire, where);
+    return 0;
   }
-  [[nodiscard]] Event event(std::size_t) const noexcept { return {data_, 1}; }
+  [[nodiscard]] Event event(std::size_t) const noexcept { return {nothing_, 0}; }
   void wake(mc::Where where = mc::Where::current()) noexcept {
-    pending_.fetch_or(kWake, release, where);
-    futex_wake_one(&pending_, where);
-  }
-
-  /// An event of the only registration that a test has, at most one at a time.
-  void raise(void* data, mc::Where where = mc::Where::current()) noexcept {
-    data_ = data;
-    pending_.fetch_or(kEvent, release, where);
+    pending_.store(1, release, where);
     futex_wake_one(&pending_, where);
   }
 
  private:
-  static constexpr std::uint32_t kWake = 1;
-  static constexpr std::uint32_t kEvent = 2;
-
   Atomic<std::uint32_t> open_{0};
   Atomic<std::uint32_t> pending_{0};
-  void* data_ = nullptr;
+  void* nothing_ = nullptr;
 };
 
 }  // namespace taskbench::rt::base
