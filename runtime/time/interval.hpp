@@ -21,7 +21,8 @@ enum class MissedTicks : std::uint8_t {
 class Interval {
  public:
   /// The first tick is at `first`. Throws std::invalid_argument if `period` is not positive.
-  Interval(Clock::time_point first, std::chrono::nanoseconds period, MissedTicks missed);
+  Interval(Clock::time_point first, std::chrono::nanoseconds period,
+           MissedTicks missed = MissedTicks::burst);
 
   class [[nodiscard]] Tick;
   /// Waits for the next tick; returns the time it was due at. Cancellation-safe: a tick whose await

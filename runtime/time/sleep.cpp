@@ -28,6 +28,7 @@ Sleep sleep(std::chrono::nanoseconds duration) { return sleep_until(after(durati
 bool Sleep::poll_timer(task::Leaf* leaf, task::Header* task) {
   Sleep& self = *static_cast<Sleep*>(leaf);
   if (self.timer_.wheel == nullptr) {
+    if (Clock::now() >= self.deadline_) return true;
     Wheel& wheel = task::thread_context().scheduler->timers();
     wheel.insert(self.timer_, self.deadline_, task::reference_in_poll(task));
     return false;

@@ -5,7 +5,8 @@
 // on an idle machine one to two milliseconds late at most. Workers that all compute for long
 // without an await make it as late as that.
 //
-// Cancellation-safe: an await that is given up leaves nothing behind.
+// Cancellation-safe: an await that is given up leaves nothing behind. One whose time has come
+// already spends the task's budget, as a channel that is ready does.
 #pragma once
 
 #include <chrono>
@@ -30,10 +31,10 @@ class [[nodiscard]] Sleep : private task::Leaf {
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;
 
-  [[nodiscard]] bool await_ready() const noexcept { return Clock::now() >= deadline_; }
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return task::suspend_on(*this, coroutine);
+    return task::suspend_with_budget(*this, coroutine);
   }
   void await_resume() const noexcept {}
 

@@ -238,6 +238,22 @@ TEST(Interval, delays_all_that_follow) {
   EXPECT_GE(times[1] - times[0], 10ms);
 }
 
+TEST(Interval, in_a_burst_lets_other_tasks_run) {
+  Runtime runtime = testing::build(testing::kCurrentThread);
+  runtime.block_on([]() -> Task<void> {
+    bool ran = false;
+    spawn([](bool& done) -> Task<void> {
+      done = true;
+      co_return;
+    }(ran))
+        .detach();
+    Interval ticks(Clock::now() - 10s, 1us);  // never catches up
+    int count = 0;
+    for (; !ran && count < 1'000'000; ++count) co_await ticks.tick();
+    EXPECT_LT(count, 1'000'000);
+  }());
+}
+
 TEST(Interval, has_a_period) {
   EXPECT_THROW(static_cast<void>(interval(0ms)), std::invalid_argument);
 }
