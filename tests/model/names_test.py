@@ -21,7 +21,7 @@ from pathlib import Path
 RUNTIME = re.compile(r"(?<!\d)9taskbench")
 MODEL = re.compile(r"(?<!\d)15taskbench_model")
 LIBRARY = re.compile(
-    r"_Z(?:T[VIS]|G[VR]|Z)*N?[VKO]*(?:St|S[absiod]|9__gnu_cxx)|_Z(?:nw|dl)|DW\.ref\."
+    r"_Z(?:T[VIS]|G[VR]|Z)*N?[VKRO]*(?:St|S[absiod]|9__gnu_cxx)|_Z(?:nw|dl)|DW\.ref\."
 )
 TESTER = re.compile(r"_Z(?:T[VIS]|G[VR]|Z)*N?[VKO]*2mc")
 
