@@ -39,9 +39,9 @@ void Cancellation::cancel_all_below(WaitList& released) noexcept {
   for (Cancellation* node = this;;) {
     Cancellation* next = nullptr;
     if (!node->is_cancelled()) {
+      released.append(node->waiting_);
       // release: pairs with the acquire in is_cancelled()
       node->cancelled_.store(true, base::release);
-      released.append(node->waiting_);
       next = node->first_child_;  // below a cancelled node there is nothing left to do (C2)
     }
     for (; next == nullptr; node = node->parent_) {
