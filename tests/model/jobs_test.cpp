@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -156,9 +157,12 @@ class Checkpoint : public ::testing::Test {
 
   /// Runs it in a process, which is sent the signal when it has written a checkpoint.
   void begin(const Program& program, const Options& options, int signal) {
+    begin([&] { (void)outcomes_of(program, options, true); }, options, signal);
+  }
+  void begin(const std::function<void()>& search, const Options& options, int signal) {
     const pid_t process = fork();
     if (process == 0) {
-      (void)outcomes_of(program, options, true);
+      search();
       _exit(1);
     }
     int status = 0;
@@ -193,6 +197,24 @@ TEST_F(Checkpoint, a_killed_search_makes_the_executions_that_are_left) {
   kill_and_go_on(kReaders, kBounded, SIGKILL);
   kill_and_go_on(kOrdered, {}, SIGKILL);
   kill_and_go_on(kReaders, {.search = Search::random, .executions = 50'000}, SIGKILL);
+}
+
+TEST_F(Checkpoint, is_gone_on_from_and_not_begun_again) {
+  const Options options{.search = Search::random, .executions = 300'000, .name = "gone_on"};
+  std::uint64_t executions = 0;
+  const auto search = [&] {
+    return check(options, [&] {
+      ++executions;
+      (void)choose(3);
+    });
+  };
+  begin([&] { (void)search(); }, options, SIGKILL);
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = search();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(result.executions, options.executions);
+  EXPECT_LT(executions, options.executions);
+  EXPECT_GT(result.seconds, taken.count()) << "the time of the killed one counts, too";
 }
 
 TEST_F(Checkpoint, is_of_all_jobs) {
