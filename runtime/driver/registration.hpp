@@ -1,18 +1,50 @@
-// A descriptor that the driver watches.
+// A descriptor that the driver watches, from its first use to its end.
+//
+// Threads: on_events() by the thread that has the driver; retire() once, by whoever owns the
+// registration; the readiness: see readiness.hpp.
+//
+// It is added to epoll once, for both directions and for edges, and its address is what an event
+// carries. So it must outlive every event that was fetched: retire() takes it out of epoll and
+// leaves it to the driver, which frees it when whoever has the driver begins its next turn: what it
+// fetched before has been dispatched by then, and what it fetches afterwards does not name it.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/base/shared.hpp"
+#include "runtime/driver/readiness.hpp"
+
 namespace taskbench::rt::driver {
+
+class Driver;
 
 class Registration {
  public:
-  virtual ~Registration() = default;
+  /// Has `driver` watch `descriptor`. Throws std::system_error: not every descriptor can be
+  /// watched.
+  Registration(Driver& driver, int descriptor);
+  ~Registration();
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
 
-  /// What epoll_wait said of it. By the thread that has the driver.
-  virtual void on_events(std::uint32_t epoll_events) noexcept = 0;
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] Driver& driver() const noexcept { return *driver_; }
+  [[nodiscard]] Readiness& reading() noexcept { return reading_; }
+  [[nodiscard]] Readiness& writing() noexcept { return writing_; }
+
+  /// What epoll_wait said of it.
+  void on_events(std::uint32_t epoll_events) noexcept;
+
+  /// Ends the watch, while the descriptor is still open, and gives this to the driver.
+  void retire() noexcept;
 
   Registration* next_retired = nullptr;  ///< the driver's
+
+ private:
+  Readiness reading_;
+  Readiness writing_;
+  base::Ref<Driver> driver_;
+  const int descriptor_;
 };
 
 }  // namespace taskbench::rt::driver

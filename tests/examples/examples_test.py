@@ -1,25 +1,105 @@
 #!/usr/bin/env python3
 """Runs the programs of examples/, in the folder named as the first argument."""
 
+import contextlib
+import http.server
+import re
+import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from pathlib import Path
 
 
+class Pages(http.server.BaseHTTPRequestHandler):
+    """One page in chunks; no answer at /silence until the client has gone."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        if self.path == "/silence":
+            self.connection.recv(1)
+            return
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for chunk in ("one ", "and another", ""):
+            self.wfile.write(f"{len(chunk):x}\r\n{chunk}\r\n".encode())
+
+    def log_message(self, *_):
+        pass
+
+
 class Examples(unittest.TestCase):
     folder = None
 
-    def run_example(self, name):
-        return subprocess.run([self.folder / name], capture_output=True, encoding="utf-8",
-                              timeout=60, check=True)
+    def run_example(self, name, *arguments, check=True):
+        return subprocess.run([self.folder / name, *arguments], capture_output=True,
+                              encoding="utf-8", timeout=60, check=check)
+
+    @contextlib.contextmanager
+    def server(self, name):
+        """A program that says where it listens, and what connects there."""
+        with subprocess.Popen([self.folder / name, "127.0.0.1:0"], stdout=subprocess.PIPE,
+                              encoding="utf-8") as process:
+            try:
+                said = process.stdout.readline()
+                port = int(re.fullmatch(r"listening at 127\.0\.0\.1:(\d+)\n", said)[1])
+                yield process, lambda: socket.create_connection(("127.0.0.1", port), timeout=60)
+            finally:
+                process.kill()
 
     def test_timer_future_waits_two_seconds_between_its_lines(self):
         begun = time.monotonic()
         result = self.run_example("timer_future")
         self.assertEqual((result.stdout, result.stderr), ("howdy!\ndone!\n", ""))
         self.assertGreaterEqual(time.monotonic() - begun, 2)
+
+    def test_echo_server_ends_when_it_was_told_to_and_its_connections_have_ended(self):
+        with self.server("echo_server") as (process, connect):
+            with connect() as one, connect() as other:
+                for connection in (one, other):
+                    connection.sendall(b"hello")
+                    self.assertEqual(connection.recv(5, socket.MSG_WAITALL), b"hello")
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.stdout.readline(), "no more connections\n")
+                other.sendall(b"still served")
+                self.assertEqual(other.recv(12, socket.MSG_WAITALL), b"still served")
+                self.assertIsNone(process.poll())
+            self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_chat_tells_everybody_but_who_said_it(self):
+        with self.server("chat") as (_, connect):
+            with contextlib.ExitStack() as stack:
+                guests = []
+                for others in range(3):
+                    connection = stack.enter_context(connect())
+                    guests.append(connection.makefile("rw", newline="\n"))
+                    self.assertEqual(guests[-1].readline(), f"welcome; others here: {others}\n")
+                    if others == 0:
+                        name = "%s:%d: " % connection.getsockname()
+                for part in ("hello, ", "all\n"):
+                    guests[0].write(part)
+                    guests[0].flush()
+                for guest in guests[1:]:
+                    self.assertEqual(guest.readline(), name + "hello, all\n")
+
+    def test_http_client_gets_a_page_or_gives_up_in_time(self):
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+            threading.Thread(target=server.serve_forever).start()
+            url = "http://localhost:%d" % server.server_port
+            try:
+                page = self.run_example("http_client", url + "/page")
+                self.assertEqual(page.stdout, "one and another")
+                self.assertIn("HTTP/1.1 200 OK\n", page.stderr)
+                late = self.run_example("http_client", url + "/silence", "1", check=False)
+                self.assertEqual((late.returncode, late.stderr),
+                                 (1, "http_client: no answer in time\n"))
+            finally:
+                server.shutdown()
 
 
 if __name__ == "__main__":

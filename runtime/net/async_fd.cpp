@@ -1,0 +1,86 @@
+#include "runtime/net/async_fd.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <stdexcept>
+
+#include "runtime/driver/driver.hpp"
+#include "runtime/task/context.hpp"
+
+namespace taskbench::rt {
+namespace net {
+
+void throw_error(int error, std::string_view operation, std::string_view address) {
+  throw std::system_error(error, std::system_category(),
+                          std::string(operation) + ' ' + std::string(address));
+}
+
+namespace detail {
+
+void throw_refused() {
+  throw std::logic_error(
+      "another task waits for the same direction of this socket or descriptor: let one task at a "
+      "time read, and one write, or guard it with an rt::sync::Mutex");
+}
+
+Attempt AskWhetherReady::attempt(int descriptor, bool) const noexcept {
+  pollfd asked{
+      .fd = descriptor,
+      .events = static_cast<short>(direction == Direction::read ? POLLIN | POLLRDHUP : POLLOUT),
+      .revents = 0};
+  const Returned ready = call_system([&] { return ::poll(&asked, 1, 0); });
+  return ready.value == 0 ? Attempt::again : Attempt::done;
+}
+
+}  // namespace detail
+}  // namespace net
+
+namespace {
+
+driver::Driver& driver_of_this_thread() {
+  task::Spawner* const scheduler = task::thread_context().scheduler;
+  if (scheduler == nullptr) {
+    throw std::logic_error(
+        "sockets and descriptors belong to a runtime: make them in a task or inside block_on");
+  }
+  return scheduler->driver();
+}
+
+}  // namespace
+
+AsyncFd AsyncFd::own(int descriptor) {
+  net::detail::Descriptor owned(descriptor);
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags == -1 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == -1) {
+    net::throw_error(errno, "make non-blocking", "descriptor " + std::to_string(descriptor));
+  }
+  return own(std::move(owned));
+}
+
+AsyncFd AsyncFd::own(net::detail::Descriptor non_blocking) {
+  AsyncFd made(non_blocking.get(), true);
+  (void)non_blocking.release();
+  return made;
+}
+
+AsyncFd AsyncFd::borrow(int descriptor) { return AsyncFd(descriptor, false); }
+
+AsyncFd::AsyncFd(int descriptor, bool owned)
+    : registration_(new driver::Registration(driver_of_this_thread(), descriptor)), owned_(owned) {}
+
+int AsyncFd::release() && noexcept {
+  const int descriptor = registration().descriptor();
+  std::exchange(registration_, nullptr)->retire();
+  return descriptor;
+}
+
+void AsyncFd::end() noexcept {
+  if (registration_ == nullptr) return;
+  const int descriptor = std::move(*this).release();
+  if (owned_) ::close(descriptor);
+}
+
+}  // namespace taskbench::rt

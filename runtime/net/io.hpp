@@ -1,0 +1,124 @@
+// The awaiter of every operation on a descriptor: tries the system call, and waits only when that
+// says that it would have to.
+//
+// Threads: an operation belongs to the task that awaits it. Two may be under way on a descriptor at
+// once, one in each direction; a second one in the same direction is refused with std::logic_error.
+//
+// Cancellation: an awaiter that is destroyed while it waits withdraws. It has made no call that
+// moved a byte, or it would not wait; operations of several calls (read_exact, write_all) say so.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <coroutine>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/driver/registration.hpp"
+#include "runtime/task/leaf.hpp"
+
+namespace taskbench::rt::net {
+
+enum class Direction : std::uint8_t { read, write };
+
+namespace detail {
+
+/// What became of an attempt.
+enum class Attempt : std::uint8_t {
+  again,      ///< would have to wait
+  exhausted,  ///< done; the next attempt would have to wait
+  done,       ///< done, or failed; the next attempt may succeed at once
+};
+
+[[noreturn]] void throw_refused();
+
+/// `Call` has `Attempt attempt(int descriptor, bool lasting)`, and `take()`, which returns the
+/// result or throws. `lasting`: only the system's EAGAIN says that it would have to wait.
+template <class Call>
+class [[nodiscard]] Operation : private task::Leaf {
+ public:
+  Operation(driver::Registration& registration, Direction direction, Call call)
+      : Leaf(&Operation::poll_call),
+        readiness_(direction == Direction::read ? registration.reading() : registration.writing()),
+        descriptor_(registration.descriptor()),
+        call_(std::move(call)) {}
+  ~Operation() {
+    if (waiter_ != nullptr) readiness_.withdraw(waiter_);
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    return task::suspend_with_budget(*this, coroutine);
+  }
+  decltype(auto) await_resume() {
+    if (is_refused_) [[unlikely]]
+      throw_refused();
+    return call_.take();
+  }
+
+ private:
+  using State = driver::Readiness::State;
+
+  static bool poll_call(task::Leaf* leaf, task::Header* task) noexcept {
+    return static_cast<Operation*>(leaf)->poll_once(task);
+  }
+
+  bool poll_once(task::Header* task) noexcept {
+    for (;;) {
+      const State state = readiness_.take();
+      if (state == State::no) {
+        switch (readiness_.wait(task, waiter_ != nullptr)) {
+          case driver::Readiness::Wait::ready:
+            continue;
+          case driver::Readiness::Wait::waits:
+            waiter_ = task;
+            return false;
+          case driver::Readiness::Wait::refused:
+            is_refused_ = true;
+            return true;
+        }
+      }
+      waiter_ = nullptr;  // the event that made it ready took the reference
+      switch (call_.attempt(descriptor_, state == State::lasting)) {
+        case Attempt::again:
+          continue;
+        case Attempt::exhausted:
+          if (state == State::lasting) readiness_.give_back(state);
+          return true;
+        case Attempt::done:
+          readiness_.give_back(state);
+          return true;
+      }
+    }
+  }
+
+  driver::Readiness& readiness_;
+  task::Header* waiter_ = nullptr;  // was put into readiness_ and may stand there still
+  const int descriptor_;
+  bool is_refused_ = false;
+  Call call_;
+};
+
+/// What a system call returned, once it was not interrupted.
+struct Returned {
+  ssize_t value;
+  int error;  ///< 0 unless value is -1
+
+  [[nodiscard]] bool would_wait() const noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
+};
+
+template <class Function>
+Returned call_system(Function&& function) {
+  for (;;) {
+    const ssize_t value = function();
+    if (value >= 0) return {value, 0};
+    if (errno != EINTR) return {value, errno};
+  }
+}
+
+}  // namespace detail
+}  // namespace taskbench::rt::net

@@ -1,0 +1,53 @@
+#include "runtime/net/listener.hpp"
+
+#include <cerrno>
+
+namespace taskbench::rt::net::detail {
+namespace {
+
+/// The network's errors are told by accept where they belong to the connection: it is gone, and the
+/// next may be there.
+bool is_of_the_connection(int error) {
+  switch (error) {
+    case ECONNABORTED:
+    case ENETDOWN:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Attempt Accept::attempt(int descriptor, bool) noexcept {
+  do {
+    peer = AddressBuffer();
+    returned = call_system([&] {
+      return ::accept4(descriptor, peer.data(), peer.size(), SOCK_NONBLOCK | SOCK_CLOEXEC);
+    });
+  } while (is_of_the_connection(returned.error));
+  return returned.would_wait() ? Attempt::again : Attempt::done;
+}
+
+bool is_shortage(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+AsyncFd listen_at(const SocketAddress& address, int backlog) {
+  Descriptor socket = open_socket(address, SOCK_STREAM);
+  if (address.family() != AF_UNIX && address.port() != 0) {
+    const int on = 1;
+    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  }
+  bind_socket(socket, address);
+  if (::listen(socket.get(), backlog) != 0) throw_error(errno, "listen at", address.text());
+  return AsyncFd::own(std::move(socket));
+}
+
+}  // namespace taskbench::rt::net::detail

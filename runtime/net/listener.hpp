@@ -1,0 +1,81 @@
+// What waits for connections, of TCP or Unix.
+//
+// Threads: one task accepts at a time; the listener stays where it is meanwhile.
+//
+// When there are no descriptors or no memory left (EMFILE, ENFILE, ENOBUFS, ENOMEM) accept() tries
+// again after 1, 2, 4 ... 64 ms, and reports it only when it has lasted for about a second. The
+// connection waits in the backlog meanwhile. So a moment's shortage disturbs nobody, and a server
+// that goes on after the error does not spin.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "runtime/net/backoff.hpp"
+#include "runtime/net/descriptor.hpp"
+#include "runtime/net/socket.hpp"
+#include "runtime/task/task.hpp"
+
+namespace taskbench::rt::net {
+
+namespace detail {
+
+/// accept4, once for each connection.
+struct Accept {
+  struct Accepted {
+    Descriptor descriptor;
+    SocketAddress peer;
+    int error;
+  };
+
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  [[nodiscard]] Accepted take() const {
+    return {Descriptor(static_cast<int>(returned.value)),
+            returned.error == 0 ? peer.take() : SocketAddress(), returned.error};
+  }
+
+  AddressBuffer peer{};
+  Returned returned{};
+};
+
+/// Whether somebody may close a descriptor or give memory back soon.
+[[nodiscard]] bool is_shortage(int error) noexcept;
+
+/// A socket that listens. Throws std::system_error.
+[[nodiscard]] AsyncFd listen_at(const SocketAddress& address, int backlog);
+
+}  // namespace detail
+
+template <class Stream>
+class Listener : public Socket {
+ public:
+  /// Begins to listen at `address`; for a port 0, local_address() says at which. Throws
+  /// std::system_error. Unless it is 0, TCP's port may be taken again at once after a restart
+  /// (SO_REUSEADDR). A Unix path must not exist yet; it is removed by nobody.
+  [[nodiscard]] static Listener bind(const SocketAddress& address, int backlog = SOMAXCONN) {
+    return Listener(detail::listen_at(address, backlog));
+  }
+  /// Of a socket that listens already, as a service manager hands it over.
+  explicit Listener(AsyncFd listening) noexcept : Socket(std::move(listening)) {}
+
+  /// The next connection. Throws std::system_error. Cancellation-safe.
+  [[nodiscard]] Task<Stream> accept() {
+    detail::Backoff backoff;
+    for (int attempts = 0;; ++attempts) {
+      detail::Accept::Accepted accepted = co_await operation(Direction::read, detail::Accept{});
+      if (accepted.error == 0) {
+        co_return Stream(AsyncFd::own(std::move(accepted.descriptor)), accepted.peer);
+      }
+      if (attempts == kMostAttempts || !detail::is_shortage(accepted.error)) {
+        throw_error(accepted.error, "accept at", local_address().text());
+      }
+      co_await backoff.pause();
+    }
+  }
+
+ private:
+  static constexpr int kMostAttempts = 20;  // 63 ms until the pauses are 64 ms, then 14 of these
+};
+
+}  // namespace taskbench::rt::net

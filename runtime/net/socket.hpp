@@ -1,0 +1,74 @@
+// What all sockets have: a descriptor, options, and an address of their own.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "runtime/net/address.hpp"
+#include "runtime/net/async_fd.hpp"
+#include "runtime/net/descriptor.hpp"
+#include "runtime/task/task.hpp"
+
+namespace taskbench::rt::net {
+
+/// Its functions throw std::system_error.
+class Socket {
+ public:
+  [[nodiscard]] int descriptor() const noexcept { return fd_.descriptor(); }
+  [[nodiscard]] SocketAddress local_address() const;
+
+  /// setsockopt and getsockopt, for options whose value is a T.
+  template <class T>
+  void set_option(int level, int name, const T& value) {
+    set_option_bytes(level, name, &value, sizeof(value));
+  }
+  template <class T>
+  [[nodiscard]] T option(int level, int name) const {
+    T value{};
+    option_bytes(level, name, &value, sizeof(value));
+    return value;
+  }
+
+  /// Asks for buffers in the kernel of about this size.
+  void set_receive_buffer(int bytes) { set_option(SOL_SOCKET, SO_RCVBUF, bytes); }
+  void set_send_buffer(int bytes) { set_option(SOL_SOCKET, SO_SNDBUF, bytes); }
+  [[nodiscard]] int receive_buffer() const { return option<int>(SOL_SOCKET, SO_RCVBUF); }
+  [[nodiscard]] int send_buffer() const { return option<int>(SOL_SOCKET, SO_SNDBUF); }
+
+  /// As AsyncFd's: waits until there is something to do, without doing it.
+  [[nodiscard]] auto readable() { return fd_.readable(); }
+  [[nodiscard]] auto writable() { return fd_.writable(); }
+
+  /// Gives the descriptor up, which stays open and non-blocking.
+  [[nodiscard]] int release() && noexcept { return std::move(fd_).release(); }
+
+ protected:
+  explicit Socket(AsyncFd fd) noexcept : fd_(std::move(fd)) {}
+  template <class Call>
+  [[nodiscard]] auto operation(Direction direction, Call call) {
+    return fd_.operation(direction, std::move(call));
+  }
+
+ private:
+  void set_option_bytes(int level, int name, const void* value, socklen_t size);
+  void option_bytes(int level, int name, void* value, socklen_t size) const;
+
+  AsyncFd fd_;
+};
+
+namespace detail {
+
+/// A socket for `address`: non-blocking, and closed where another program is run. Throws
+/// std::system_error.
+[[nodiscard]] Descriptor open_socket(const SocketAddress& address, int type);
+
+/// Throws std::system_error.
+void bind_socket(const Descriptor& socket, const SocketAddress& address);
+
+/// A stream's socket, connected. A peer whose backlog is full is waited for, also a Unix one, which
+/// is asked again and again.
+[[nodiscard]] Task<AsyncFd> connect_socket(SocketAddress peer);
+
+}  // namespace detail
+}  // namespace taskbench::rt::net

@@ -1,0 +1,195 @@
+// What a connection is, TCP's or Unix's: bytes in order, both ways, until each side ends its own.
+//
+// Threads: as in io.hpp: one task may read while another writes. The stream stays where it is while
+// an operation is under way, and outlives it; split() makes two halves that two tasks can own.
+//
+// Every operation is awaited, and throws std::system_error with the operation and the peer's
+// address in its text. Writing to a peer that is gone throws too (EPIPE); there is no SIGPIPE.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "runtime/base/shared.hpp"
+#include "runtime/net/address.hpp"
+#include "runtime/net/buffers.hpp"
+#include "runtime/net/socket.hpp"
+
+namespace taskbench::rt::net {
+
+class ReadHalf;
+class WriteHalf;
+
+namespace detail {
+
+/// recv or send, once.
+struct Transfer {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  [[nodiscard]] std::size_t take() const;
+
+  const SocketAddress* peer;
+  Direction direction;
+  void* data;
+  std::size_t size;
+  int flags = 0;
+  Returned returned{};
+};
+
+/// The same for several buffers.
+struct VectoredTransfer {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  [[nodiscard]] std::size_t take() const;
+
+  const SocketAddress* peer;
+  Direction direction;
+  Buffers buffers;
+  Returned returned{};
+};
+
+/// As many of one of these as it takes.
+struct TransferAll {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  void take() const;
+
+  Transfer rest;
+  const std::size_t size = rest.size;
+};
+struct VectoredTransferAll {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  void take() const;
+
+  VectoredTransfer rest;
+};
+
+}  // namespace detail
+
+class Stream : public Socket {
+ public:
+  /// co_await reads what there is, at least one byte and at most what there is room for, and
+  /// returns how many; 0 at the end of the stream. Cancellation-safe.
+  [[nodiscard]] auto read(MutableBytes into) { return receive(into, 0); }
+  /// The same into several buffers, one after the other.
+  [[nodiscard]] auto read(Buffers into) {
+    return operation(Direction::read, detail::VectoredTransfer{&peer_, Direction::read, into});
+  }
+  /// The same, and the next reads it again.
+  [[nodiscard]] auto peek(MutableBytes into) { return receive(into, MSG_PEEK); }
+  /// Fills all of `into`; throws EndOfStream when the peer sends less. Not cancellation-safe: what
+  /// was read when it was given up is gone.
+  [[nodiscard]] auto read_exact(MutableBytes into) {
+    return operation(Direction::read, detail::TransferAll{receiving(into, 0)});
+  }
+
+  /// co_await writes what there is room for, at least one byte, and returns how many.
+  /// Cancellation-safe.
+  [[nodiscard]] auto write(ConstBytes from) { return operation(Direction::write, sending(from)); }
+  /// The same from several buffers, one after the other.
+  [[nodiscard]] auto write(Buffers from) {
+    return operation(Direction::write, detail::VectoredTransfer{&peer_, Direction::write, from});
+  }
+  /// Writes all of it. Not cancellation-safe: some of it may have been written.
+  [[nodiscard]] auto write_all(ConstBytes from) {
+    return operation(Direction::write, detail::TransferAll{sending(from)});
+  }
+  /// The same; the entries of `from` are moved on as they are written.
+  [[nodiscard]] auto write_all(Buffers from) {
+    return operation(Direction::write,
+                     detail::VectoredTransferAll{{&peer_, Direction::write, from}});
+  }
+
+  /// The peer reads the end of the stream after what was written until now.
+  void shutdown_write() { shut_down(SHUT_WR); }
+  /// Ends both directions.
+  void shutdown() { shut_down(SHUT_RDWR); }
+
+  [[nodiscard]] const SocketAddress& peer_address() const noexcept { return peer_; }
+
+  /// A half for the task that reads, and one for the task that writes.
+  [[nodiscard]] std::pair<ReadHalf, WriteHalf> split() &&;
+
+ protected:
+  Stream(AsyncFd fd, const SocketAddress& peer) noexcept : Socket(std::move(fd)), peer_(peer) {}
+
+ private:
+  [[nodiscard]] detail::Transfer receiving(MutableBytes into, int flags) const noexcept {
+    return {&peer_, Direction::read, into.data, into.size, flags};
+  }
+  [[nodiscard]] detail::Transfer sending(ConstBytes from) const noexcept {
+    // Not written to: one type does for both directions.
+    return {&peer_, Direction::write, const_cast<std::byte*>(from.data), from.size};
+  }
+  [[nodiscard]] detail::Operation<detail::Transfer> receive(MutableBytes into, int flags) {
+    return operation(Direction::read, receiving(into, flags));
+  }
+  void shut_down(int how);
+
+  SocketAddress peer_;
+};
+
+namespace detail {
+
+/// A stream that its two halves own.
+class SplitStream final : public base::Shared, public Stream {
+ public:
+  explicit SplitStream(Stream stream) noexcept : Stream(std::move(stream)) {}
+};
+
+}  // namespace detail
+
+/// What split() gives to the task that reads.
+class ReadHalf {
+ public:
+  [[nodiscard]] auto read(MutableBytes into) { return stream_->read(into); }
+  [[nodiscard]] auto read(Buffers into) { return stream_->read(into); }
+  [[nodiscard]] auto peek(MutableBytes into) { return stream_->peek(into); }
+  [[nodiscard]] auto read_exact(MutableBytes into) { return stream_->read_exact(into); }
+  [[nodiscard]] const SocketAddress& peer_address() const noexcept {
+    return stream_->peer_address();
+  }
+
+ private:
+  friend class Stream;
+  explicit ReadHalf(base::Ref<detail::SplitStream> stream) noexcept : stream_(std::move(stream)) {}
+
+  base::Ref<detail::SplitStream> stream_;
+};
+
+/// What split() gives to the task that writes. When it goes the peer reads the end of the stream.
+class WriteHalf {
+ public:
+  WriteHalf(WriteHalf&&) noexcept = default;
+  WriteHalf& operator=(WriteHalf&& other) noexcept {
+    if (this != &other) {
+      end();
+      stream_ = std::move(other.stream_);
+    }
+    return *this;
+  }
+  ~WriteHalf() { end(); }
+
+  [[nodiscard]] auto write(ConstBytes from) { return stream_->write(from); }
+  [[nodiscard]] auto write(Buffers from) { return stream_->write(from); }
+  [[nodiscard]] auto write_all(ConstBytes from) { return stream_->write_all(from); }
+  [[nodiscard]] auto write_all(Buffers from) { return stream_->write_all(from); }
+  void shutdown_write() { stream_->shutdown_write(); }
+  [[nodiscard]] const SocketAddress& peer_address() const noexcept {
+    return stream_->peer_address();
+  }
+
+ private:
+  friend class Stream;
+  explicit WriteHalf(base::Ref<detail::SplitStream> stream) noexcept : stream_(std::move(stream)) {}
+  void end() noexcept;
+
+  base::Ref<detail::SplitStream> stream_;
+};
+
+inline std::pair<ReadHalf, WriteHalf> Stream::split() && {
+  const base::Ref<detail::SplitStream> shared(new detail::SplitStream(std::move(*this)));
+  return {ReadHalf(shared), WriteHalf(shared)};
+}
+
+}  // namespace taskbench::rt::net

@@ -1,0 +1,39 @@
+// TCP.
+//
+//   net::TcpListener listener = net::TcpListener::bind(net::SocketAddress::parse("[::]:8080"));
+//   for (;;) rt::spawn(serve(co_await listener.accept()));
+#pragma once
+
+#include <netinet/tcp.h>
+
+#include <utility>
+
+#include "runtime/net/listener.hpp"
+#include "runtime/net/stream.hpp"
+
+namespace taskbench::rt::net {
+
+class TcpStream : public Stream {
+ public:
+  /// Connects to `peer`. Throws std::system_error. Cancellation-safe: gives the connection up.
+  [[nodiscard]] static Task<TcpStream> connect(SocketAddress peer) {
+    AsyncFd connected = co_await detail::connect_socket(peer);
+    co_return TcpStream(std::move(connected), peer);
+  }
+  /// Of a socket that is connected already.
+  TcpStream(AsyncFd connected, const SocketAddress& peer) noexcept
+      : Stream(std::move(connected), peer) {}
+
+  /// Whether each write is sent at once, and not held back until more comes (TCP_NODELAY).
+  void set_no_delay(bool on) { set_option(IPPROTO_TCP, TCP_NODELAY, int{on}); }
+  [[nodiscard]] bool no_delay() const { return option<int>(IPPROTO_TCP, TCP_NODELAY) != 0; }
+  /// Whether the system finds out by itself that the peer has vanished (SO_KEEPALIVE).
+  void set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, int{on}); }
+  [[nodiscard]] bool keep_alive() const { return option<int>(SOL_SOCKET, SO_KEEPALIVE) != 0; }
+  /// Closing drops what was not sent yet, and resets the connection.
+  void reset_on_close() { set_option(SOL_SOCKET, SO_LINGER, linger{.l_onoff = 1, .l_linger = 0}); }
+};
+
+using TcpListener = Listener<TcpStream>;
+
+}  // namespace taskbench::rt::net

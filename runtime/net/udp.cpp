@@ -1,0 +1,54 @@
+#include "runtime/net/udp.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace taskbench::rt::net {
+namespace detail {
+
+Attempt SendDatagram::attempt(int descriptor, bool) noexcept {
+  returned = call_system([&] {
+    return ::sendto(descriptor, data.data, data.size, MSG_NOSIGNAL,
+                    to != nullptr ? to->data() : nullptr, to != nullptr ? to->size() : 0);
+  });
+  return returned.would_wait() ? Attempt::again : Attempt::done;
+}
+
+void SendDatagram::take() const {
+  if (returned.error != 0) {
+    throw_error(returned.error, "send to", (to != nullptr ? to : peer)->text());
+  }
+}
+
+Attempt ReceiveDatagram::attempt(int descriptor, bool) noexcept {
+  from = AddressBuffer();
+  // MSG_TRUNC: the datagram's own size is returned, also when it does not fit
+  returned = call_system([&] {
+    return ::recvfrom(descriptor, into.data, into.size, flags | MSG_TRUNC, from.data(),
+                      from.size());
+  });
+  return returned.would_wait() ? Attempt::again : Attempt::done;
+}
+
+Datagram ReceiveDatagram::take() const {
+  if (returned.error != 0) throw_error(returned.error, "receive from", peer->text());
+  const auto size = static_cast<std::size_t>(returned.value);
+  return {std::min(size, into.size), from.take(), size > into.size};
+}
+
+}  // namespace detail
+
+UdpSocket UdpSocket::bind(const SocketAddress& address) {
+  detail::Descriptor socket = detail::open_socket(address, SOCK_DGRAM);
+  detail::bind_socket(socket, address);
+  return UdpSocket(AsyncFd::own(std::move(socket)));
+}
+
+void UdpSocket::connect(const SocketAddress& peer) {
+  if (::connect(descriptor(), peer.data(), peer.size()) != 0) {
+    throw_error(errno, "connect to", peer.text());
+  }
+  peer_ = peer;
+}
+
+}  // namespace taskbench::rt::net

@@ -1,0 +1,86 @@
+// UDP.
+//
+// Threads: as in io.hpp: one task may receive while another sends. The socket stays where it is
+// while an operation is under way, and outlives it. Every operation is cancellation-safe.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "runtime/net/address.hpp"
+#include "runtime/net/buffers.hpp"
+#include "runtime/net/socket.hpp"
+
+namespace taskbench::rt::net {
+
+/// A datagram that was received.
+struct Datagram {
+  std::size_t size;  ///< of what was stored
+  SocketAddress from;
+  bool is_cut;  ///< it was longer; the rest is gone
+};
+
+namespace detail {
+
+struct SendDatagram {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  void take() const;
+
+  ConstBytes data;
+  const SocketAddress* to;  // null: to the peer it is connected to
+  const SocketAddress* peer;
+  Returned returned{};
+};
+
+struct ReceiveDatagram {
+  Attempt attempt(int descriptor, bool lasting) noexcept;
+  [[nodiscard]] Datagram take() const;
+
+  MutableBytes into;
+  int flags;
+  const SocketAddress* peer;
+  AddressBuffer from{};
+  Returned returned{};
+};
+
+}  // namespace detail
+
+class UdpSocket : public Socket {
+ public:
+  /// A socket at `address`; for a port 0, local_address() says where. Throws std::system_error.
+  [[nodiscard]] static UdpSocket bind(const SocketAddress& address);
+  /// Of a socket that exists already.
+  explicit UdpSocket(AsyncFd socket) noexcept : Socket(std::move(socket)) {}
+
+  /// Names the peer that send() sends to, the only one that is received from. Throws
+  /// std::system_error.
+  void connect(const SocketAddress& peer);
+
+  /// co_await sends one datagram. Throws std::system_error; when connected also for one before it
+  /// that nobody received (ECONNREFUSED).
+  [[nodiscard]] auto send(ConstBytes data) { return sending(data, nullptr); }
+  /// `to` is kept by the caller until it is sent.
+  [[nodiscard]] auto send_to(ConstBytes data, const SocketAddress& to) {
+    return sending(data, &to);
+  }
+  /// co_await returns the next Datagram. Throws as send() does.
+  [[nodiscard]] auto receive(MutableBytes into) { return receiving(into, 0); }
+  /// The same, and the next receives it again.
+  [[nodiscard]] auto peek(MutableBytes into) { return receiving(into, MSG_PEEK); }
+
+  /// Whether it may send to broadcast addresses (SO_BROADCAST).
+  void set_broadcast(bool on) { set_option(SOL_SOCKET, SO_BROADCAST, int{on}); }
+
+ private:
+  [[nodiscard]] detail::Operation<detail::SendDatagram> sending(ConstBytes data,
+                                                                const SocketAddress* to) {
+    return operation(Direction::write, detail::SendDatagram{data, to, &peer_});
+  }
+  [[nodiscard]] detail::Operation<detail::ReceiveDatagram> receiving(MutableBytes into, int flags) {
+    return operation(Direction::read, detail::ReceiveDatagram{into, flags, &peer_});
+  }
+
+  SocketAddress peer_;
+};
+
+}  // namespace taskbench::rt::net

@@ -1,0 +1,153 @@
+#include "runtime/net/async_fd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "runtime/time/sleep.hpp"
+#include "tests/runtime/net_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using testing::failure_of;
+
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0); }
+  int ends[2];
+};
+
+class AsyncFds : public testing::OnOneRuntime {};
+
+TEST_P(AsyncFds, a_pipe_is_read_and_written) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    auto out = AsyncFd::own(pipe.ends[0]);
+    auto in = AsyncFd::own(pipe.ends[1]);
+    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+      co_return co_await testing::read_all(from);
+    }(out));
+    const std::string text = testing::long_text(200'000);
+    for (std::size_t at = 0; at < text.size();) {
+      at += co_await in.write({text.data() + at, text.size() - at});
+    }
+    { const AsyncFd closed = std::move(in); }
+    EXPECT_EQ(co_await std::move(reader), text);
+  });
+}
+
+TEST_P(AsyncFds, what_others_read_is_waited_for_again) {
+  run([]() -> Task<> {
+    const int events = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    auto fd = AsyncFd::own(events);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      auto sender = spawn([](int to, std::uint64_t number) -> Task<> {
+        EXPECT_EQ(::write(to, &number, sizeof(number)), 8);
+        co_return;
+      }(events, i));
+      co_await fd.readable();
+      co_await fd.readable();
+      std::uint64_t got = 0;
+      EXPECT_EQ(::read(events, &got, sizeof(got)), 8);
+      EXPECT_EQ(got, i);
+      co_await std::move(sender);
+    }
+  });
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(AsyncFds);
+
+class AsyncFdOfTwoWorkers : public ::testing::Test {
+ protected:
+  template <class Body>
+  auto run(Body body) {
+    return testing::run_as_task(runtime_, body);
+  }
+  Runtime runtime_ = testing::build(testing::kTwoWorkers);
+};
+
+bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
+
+TEST_F(AsyncFdOfTwoWorkers, what_is_owned_is_closed_and_what_is_borrowed_or_released_is_not) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    { const auto borrowed = AsyncFd::borrow(pipe.ends[0]); }
+    EXPECT_TRUE(is_open(pipe.ends[0]));
+    EXPECT_EQ(AsyncFd::own(pipe.ends[0]).release(), pipe.ends[0]);
+    EXPECT_TRUE(is_open(pipe.ends[0]));
+    { const auto owned = AsyncFd::own(pipe.ends[0]); }
+    EXPECT_FALSE(is_open(pipe.ends[0]));
+    {
+      auto moved_over = AsyncFd::own(pipe.ends[1]);
+      moved_over = AsyncFd::own(::eventfd(0, EFD_CLOEXEC));
+    }
+    EXPECT_FALSE(is_open(pipe.ends[1]));
+    co_return;
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_watched_is_refused_and_closed) {
+  run([]() -> Task<> {
+    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    std::string text;
+    try {
+      const auto fd = AsyncFd::own(file);
+    } catch (const std::system_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "watch descriptor " + std::to_string(file) +
+                        ", which is of a kind that is always ready: Operation not permitted");
+    EXPECT_FALSE(is_open(file));
+    co_return;
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers, a_fifo_may_be_opened_again_after_its_end) {
+  const std::string path = ::testing::TempDir() + "taskbench-fifo-" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  run([&]() -> Task<> {
+    auto out = AsyncFd::own(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    for (const char* text : {"one", "two"}) {
+      const int in = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      // Nothing can be read, and nobody has hung up: it waits.
+      auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+        co_return co_await testing::read_all(from);
+      }(out));
+      co_await time::sleep(std::chrono::milliseconds(2));
+      EXPECT_FALSE(reader.is_finished());
+      EXPECT_EQ(::write(in, text, 3), 3);
+      ::close(in);
+      EXPECT_EQ(co_await std::move(reader), text);
+    }
+  });
+  ::unlink(path.c_str());
+}
+
+TEST_F(AsyncFdOfTwoWorkers, errors_and_exceptions_of_a_users_call_come_out) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    auto out = AsyncFd::own(pipe.ends[0]);
+    auto in = AsyncFd::own(pipe.ends[1]);
+    const auto failure =
+        co_await failure_of([](AsyncFd& wrong) -> Task<> { co_await wrong.write("x"); }(out));
+    EXPECT_EQ(failure.text, "write to a descriptor: Bad file descriptor");
+    std::string text;
+    try {
+      co_await in.write_with([](int) -> int { throw std::runtime_error("mine"); });
+    } catch (const std::runtime_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "mine");
+    EXPECT_EQ(co_await in.write_with([](int) { return 7; }), 7);
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt

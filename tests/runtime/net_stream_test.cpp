@@ -1,0 +1,351 @@
+// Streams over the loopback, TCP's and Unix's.
+#include "runtime/net/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/net/tcp.hpp"
+#include "runtime/net/unix.hpp"
+#include "runtime/time/sleep.hpp"
+#include "tests/runtime/net_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::connected;
+using testing::failure_of;
+using testing::long_text;
+using testing::read_all;
+using testing::read_bytes;
+
+class Streams : public testing::OnOneRuntime {};
+
+Task<> echo(net::TcpStream stream) {
+  std::array<char, 512> buffer;
+  for (;;) {
+    const std::size_t size = co_await stream.read(buffer);
+    if (size == 0) co_return;
+    co_await stream.write_all({buffer.data(), size});
+  }
+}
+
+TEST_P(Streams, what_is_written_comes_back) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto server = spawn(echo(std::move(ends.server)));
+    for (const char* text : {"one", "two", "three"}) {
+      co_await ends.client.write_all(text);
+      EXPECT_EQ(co_await read_bytes(ends.client, std::string(text).size()), text);
+    }
+    ends.client.shutdown_write();
+    EXPECT_EQ(co_await read_all(ends.client), "");
+    co_await std::move(server);
+  });
+}
+
+TEST_P(Streams, many_connections_are_served_at_once) {
+  static constexpr int kConnections = 40;
+  static constexpr int kMessages = 10;
+  const auto client = [](net::SocketAddress server) -> Task<int> {
+    auto stream = co_await net::TcpStream::connect(server);
+    int correct = 0;
+    for (int i = 0; i < kMessages; ++i) {
+      const std::string text = std::to_string(i) + " for " + stream.local_address().text();
+      co_await stream.write_all(text);
+      if (co_await read_bytes(stream, text.size()) == text) ++correct;
+    }
+    co_return correct;
+  };
+  run([&]() -> Task<> {
+    auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
+    std::vector<JoinHandle<int>> clients;
+    std::vector<JoinHandle<void>> servers;
+    for (int i = 0; i < kConnections; ++i)
+      clients.push_back(spawn(client(listener.local_address())));
+    for (int i = 0; i < kConnections; ++i) {
+      net::TcpStream accepted = co_await listener.accept();
+      servers.push_back(spawn(echo(std::move(accepted))));
+    }
+    for (auto& handle : clients) EXPECT_EQ(co_await handle, kMessages);
+    for (auto& handle : servers) co_await handle;
+  });
+}
+
+TEST_P(Streams, a_read_that_is_aborted_loses_nothing_and_another_task_goes_on) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    const auto read = [](net::TcpStream& stream) -> Task<std::string> {
+      co_return co_await read_bytes(stream, 1);
+    };
+    for (const char* text : {"a", "b", "c"}) {
+      auto aborted = spawn(read(ends.server));
+      co_await testing::yield_times(3);
+      aborted.abort();
+      std::optional<std::string> got;
+      try {
+        got = co_await std::move(aborted);
+      } catch (const JoinError&) {
+      }
+      EXPECT_EQ(got, std::nullopt);
+      co_await ends.client.write_all(text);
+      EXPECT_EQ(co_await spawn(read(ends.server)), text);
+    }
+  });
+}
+
+TEST_P(Streams, a_runtime_that_ends_with_operations_under_way_leaves_no_descriptor) {
+  const auto before = testing::open_descriptors();
+  {
+    Runtime runtime = build_runtime();
+    runtime.block_on([]() -> Task<> {
+      auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
+      for (int i = 0; i < 8; ++i) {
+        auto client = co_await net::TcpStream::connect(listener.local_address());
+        auto server = co_await listener.accept();
+        spawn(echo(std::move(server))).detach();
+        spawn([](net::TcpStream stream) -> Task<> {
+          const std::string more_than_fits(1 << 23, 'x');
+          co_await stream.write_all(more_than_fits);
+        }(std::move(client)))
+            .detach();
+      }
+      spawn([](net::TcpListener idle) -> Task<> { co_await idle.accept(); }(std::move(listener)))
+          .detach();
+      co_await testing::yield_times(10);
+    }());
+  }
+  EXPECT_EQ(testing::open_descriptors(), before);
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Streams);
+
+/// What does not depend on who runs the tasks.
+class StreamOfTwoWorkers : public ::testing::Test {
+ protected:
+  template <class Body>
+  auto run(Body body) {
+    return testing::run_as_task(runtime_, body);
+  }
+  Runtime runtime_ = testing::build(testing::kTwoWorkers);
+};
+
+TEST_F(StreamOfTwoWorkers, the_end_is_read_after_the_last_bytes_and_stays) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    co_await ends.client.write_all("abc");
+    ends.client.shutdown();
+    std::string buffer(100, ' ');
+    for (const std::size_t size : {3U, 0U, 0U}) EXPECT_EQ(co_await ends.server.read(buffer), size);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, one_that_is_half_open_still_writes) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    ends.client.shutdown_write();
+    EXPECT_EQ(co_await read_all(ends.server), "");
+    co_await ends.server.write_all("still here");
+    ends.server.shutdown_write();
+    EXPECT_EQ(co_await read_all(ends.client), "still here");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_reset_is_an_error_that_names_the_peer) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto read = spawn([](net::TcpStream& stream) -> Task<testing::Failure> {
+      co_return co_await failure_of(read_all(stream));
+    }(ends.server));
+    co_await testing::yield_times(3);
+    const std::string peer = ends.server.peer_address().text();
+    {
+      const net::TcpStream reset = std::move(ends.client);
+      const_cast<net::TcpStream&>(reset).reset_on_close();
+    }
+    const auto failure = co_await std::move(read);
+    EXPECT_EQ(failure.code, std::errc::connection_reset);
+    EXPECT_EQ(failure.text, "read from " + peer + ": Connection reset by peer");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, writing_to_a_peer_that_is_gone_is_an_error_and_no_signal) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    const std::string peer = ends.server.peer_address().text();
+    { const net::TcpStream gone = std::move(ends.client); }
+    const auto failure = co_await failure_of([](net::TcpStream& stream) -> Task<> {
+      for (;;) {
+        co_await stream.write_all("x");
+        co_await stream.writable();
+      }
+    }(ends.server));
+    EXPECT_TRUE(failure.code == std::errc::broken_pipe ||
+                failure.code == std::errc::connection_reset)
+        << failure.text;
+    EXPECT_EQ(failure.text.find("write to " + peer + ": "), 0U) << failure.text;
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_slow_reader_holds_the_writer_back_and_gets_everything) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    ends.client.set_send_buffer(100'000);
+    ends.server.set_receive_buffer(100'000);
+    const std::string text = long_text(1'000'000);
+    auto writer = spawn([](net::TcpStream stream, const std::string& all) -> Task<> {
+      co_await stream.write_all(all);
+    }(std::move(ends.client), text));
+    co_await time::sleep(5ms);
+    EXPECT_FALSE(writer.is_finished());
+    EXPECT_EQ(co_await read_all(ends.server, 10'000), text);
+    co_await std::move(writer);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, several_buffers_are_written_and_read_in_their_order) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    ends.client.set_send_buffer(4096);
+    std::string text = long_text(300'000);
+    auto writer = spawn([](net::TcpStream stream, std::string& all) -> Task<> {
+      // More than one call takes, and empty ones among them.
+      std::vector<iovec> buffers;
+      for (std::size_t at = 0; at < all.size(); at += 100) {
+        buffers.push_back({all.data() + at, 100});
+        buffers.push_back({nullptr, 0});
+      }
+      co_await stream.write_all(net::Buffers(buffers));
+    }(std::move(ends.client), text));
+    std::string got;
+    for (;;) {
+      std::array<char, 10> first;
+      std::array<char, 1000> second;
+      std::array<iovec, 2> buffers{{{first.data(), first.size()}, {second.data(), second.size()}}};
+      const std::size_t size = co_await ends.server.read(net::Buffers(buffers));
+      if (size == 0) break;
+      got.append(first.data(), std::min(size, first.size()));
+      if (size > first.size()) got.append(second.data(), size - first.size());
+    }
+    EXPECT_EQ(got, text);
+    co_await std::move(writer);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, what_is_peeked_at_is_read_again) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    co_await ends.client.write_all("abc");
+    std::string buffer(10, ' ');
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(co_await ends.server.peek(buffer), 3U);
+    EXPECT_EQ(co_await read_bytes(ends.server, 3), "abc");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, read_exact_waits_for_all_and_says_when_the_peer_had_less) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto read = spawn([](net::TcpStream& stream) -> Task<std::string> {
+      co_return co_await read_bytes(stream, 6);
+    }(ends.server));
+    for (const char* part : {"ab", "cd", "ef"}) {
+      co_await ends.client.write_all(part);
+      co_await testing::yield_times(3);
+    }
+    EXPECT_EQ(co_await std::move(read), "abcdef");
+
+    const std::string peer = ends.server.peer_address().text();
+    co_await ends.client.write_all("abc");
+    { const net::TcpStream gone = std::move(ends.client); }
+    std::string text;
+    try {
+      co_await read_bytes(ends.server, 10);
+    } catch (const net::EndOfStream& end) {
+      text = end.what();
+    }
+    EXPECT_EQ(text.find("read from " + peer + ": the stream ended after 3 of 10 bytes"), 0U)
+        << text;
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_second_reader_is_refused_while_the_first_waits) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto first = spawn([](net::TcpStream& stream) -> Task<std::string> {
+      co_return co_await read_bytes(stream, 1);
+    }(ends.server));
+    co_await time::sleep(5ms);
+    std::string text;
+    try {
+      co_await ends.server.readable();
+    } catch (const std::logic_error& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find("another task waits"), std::string::npos) << text;
+    co_await ends.server.write_all("the other direction is free");
+    co_await ends.client.write_all("x");
+    EXPECT_EQ(co_await std::move(first), "x");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, two_tasks_own_a_half_each) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    auto halves = std::move(ends.client).split();
+    auto server = spawn(echo(std::move(ends.server)));
+    const std::string text = long_text(100'000);
+    auto writer = spawn([](net::WriteHalf half, const std::string& all) -> Task<> {
+      EXPECT_NE(half.peer_address().port(), 0);
+      co_await half.write_all(all);
+    }(std::move(halves.second), text));
+    // The writer's half is gone when it has written, so that the echo ends too.
+    EXPECT_EQ(co_await read_all(halves.first), text);
+    co_await std::move(writer);
+    co_await std::move(server);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, options_are_set_and_read) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    net::TcpStream& stream = ends.client;
+    EXPECT_FALSE(stream.no_delay());
+    stream.set_no_delay(true);
+    EXPECT_TRUE(stream.no_delay());
+    EXPECT_FALSE(stream.keep_alive());
+    stream.set_keep_alive(true);
+    EXPECT_TRUE(stream.keep_alive());
+    stream.set_receive_buffer(10'000);
+    EXPECT_GE(stream.receive_buffer(), 10'000);
+    stream.set_send_buffer(10'000);
+    EXPECT_GE(stream.send_buffer(), 10'000);
+    EXPECT_EQ(stream.option<int>(SOL_SOCKET, SO_TYPE), SOCK_STREAM);
+    EXPECT_EQ(stream.local_address(), ends.server.peer_address());
+    EXPECT_EQ(stream.peer_address(), ends.server.local_address());
+    EXPECT_THROW(stream.set_option(SOL_SOCKET, -1, 0), std::system_error);
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_pair_of_unix_sockets_is_connected) {
+  run([]() -> Task<> {
+    auto both = net::UnixStream::pair();
+    net::UnixStream& other = both.second;
+    co_await both.first.write_all("abc");
+    both.first.shutdown_write();
+    EXPECT_EQ(co_await read_all(other), "abc");
+    { const net::UnixStream gone = std::move(both.first); }
+    const auto failure = co_await failure_of(
+        [](net::UnixStream& stream) -> Task<> { co_await stream.write_all("x"); }(other));
+    EXPECT_EQ(failure.text, "write to a socket without a name: Broken pipe");
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,102 @@
+#include "runtime/net/udp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <system_error>
+
+#include "runtime/time/sleep.hpp"
+#include "tests/runtime/net_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using net::SocketAddress;
+using net::UdpSocket;
+using testing::failure_of;
+
+class Udp : public testing::OnOneRuntime {};
+
+TEST_P(Udp, datagrams_keep_their_borders_and_say_where_they_are_from) {
+  run([]() -> Task<> {
+    auto one = UdpSocket::bind(SocketAddress::loopback());
+    auto other = UdpSocket::bind(SocketAddress::loopback());
+    auto sender = spawn([](UdpSocket& from, SocketAddress to) -> Task<> {
+      for (const char* text : {"a", "", "long"}) co_await from.send_to(text, to);
+    }(one, other.local_address()));
+    std::string buffer(3, ' ');
+    for (const char* text : {"a", "", "lon"}) {
+      const net::Datagram datagram = co_await other.receive(buffer);
+      EXPECT_EQ(buffer.substr(0, datagram.size), text);
+      EXPECT_EQ(datagram.from, one.local_address());
+      EXPECT_EQ(datagram.is_cut, std::string(text) == "lon");
+    }
+    co_await std::move(sender);
+  });
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Udp);
+
+class UdpOfTwoWorkers : public ::testing::Test {
+ protected:
+  template <class Body>
+  auto run(Body body) {
+    return testing::run_as_task(runtime_, body);
+  }
+  Runtime runtime_ = testing::build(testing::kTwoWorkers);
+};
+
+TEST_F(UdpOfTwoWorkers, what_is_peeked_at_is_received_again) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    const auto address = socket.local_address();
+    co_await socket.send_to("abc", address);
+    std::string buffer(10, ' ');
+    EXPECT_EQ((co_await socket.peek(buffer)).size, 3U);
+    EXPECT_EQ((co_await socket.receive(buffer)).size, 3U);
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, a_peer_that_nobody_is_refuses_and_the_socket_goes_on) {
+  run([]() -> Task<> {
+    auto peer = SocketAddress::loopback();
+    {
+      auto gone = UdpSocket::bind(peer);
+      peer = gone.local_address();
+    }
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    socket.connect(peer);
+    co_await socket.send("x");
+    const auto failure = co_await failure_of([](UdpSocket& from) -> Task<> {
+      std::string buffer(10, ' ');
+      co_await from.receive(buffer);
+    }(socket));
+    EXPECT_EQ(failure.text, "receive from " + peer.text() + ": Connection refused");
+
+    auto back = UdpSocket::bind(peer);
+    auto receiving = spawn([](UdpSocket& from) -> Task<std::size_t> {
+      std::string buffer(10, ' ');
+      const net::Datagram datagram = co_await from.receive(buffer);
+      co_return datagram.size;
+    }(socket));
+    co_await testing::yield_times(3);
+    co_await back.send_to("abc", socket.local_address());
+    EXPECT_EQ(co_await std::move(receiving), 3U);
+  });
+}
+
+TEST_F(UdpOfTwoWorkers, a_datagram_that_is_too_long_is_refused) {
+  run([]() -> Task<> {
+    auto socket = UdpSocket::bind(SocketAddress::loopback());
+    const auto to = socket.local_address();
+    const auto failure =
+        co_await failure_of([](UdpSocket& from, const SocketAddress& at) -> Task<> {
+          const std::string text(70'000, 'x');
+          co_await from.send_to(text, at);
+        }(socket, to));
+    EXPECT_EQ(failure.text, "send to " + to.text() + ": Message too long");
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt
