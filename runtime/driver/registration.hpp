@@ -5,8 +5,8 @@
 //
 // It is added to epoll once, for both directions and for edges, and its address is what an event
 // carries. So it must outlive every event that was fetched: retire() takes it out of epoll and
-// leaves it to the driver, which frees it when whoever has the driver begins its next turn: what it
-// fetched before has been dispatched by then, and what it fetches afterwards does not name it.
+// leaves it to the driver, which frees it when nobody has the driver, and what was fetched has been
+// dispatched.
 #pragma once
 
 #include <cstdint>
