@@ -16,5 +16,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& wake_under_load();
 [[nodiscard]] const Workload& timer();
 [[nodiscard]] const Workload& timeouts();
+[[nodiscard]] const Workload& echo();
+[[nodiscard]] const Workload& http_hello();
 
 }  // namespace taskbench::workloads

@@ -64,6 +64,8 @@ struct Workload {
   std::span<const Parameter> parameters;
   std::uint64_t (*operations)(const ParameterValues&);  ///< elementary operations per iteration
   std::unique_ptr<Instance> (*make)(rt::Runtime&, const ParameterValues&);
+  /// Why it cannot be run here; empty: it can. nullptr: it can everywhere.
+  std::string (*why_not)() = nullptr;
 };
 
 /// Every workload, in the order in which they are run and listed.

@@ -18,7 +18,8 @@ using Chosen = std::span<const Workload* const>;
 constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
 
-std::vector<const Workload*> choose_workloads(const Strings& names) {
+/// Those of the names, or all that can be run here; the others go to `left_out`.
+std::vector<const Workload*> choose_workloads(const Strings& names, Strings& left_out) {
   std::vector<const Workload*> chosen;
   for (const std::string& name : names) {
     const Workload* workload = find_row("", "workload", workloads::all(), name);
@@ -28,7 +29,14 @@ std::vector<const Workload*> choose_workloads(const Strings& names) {
     chosen.push_back(workload);
   }
   if (chosen.empty()) {
-    for (const Workload& workload : workloads::all()) chosen.push_back(&workload);
+    for (const Workload& workload : workloads::all()) {
+      const std::string why_not = workload.why_not == nullptr ? "" : workload.why_not();
+      if (why_not.empty()) {
+        chosen.push_back(&workload);
+      } else {
+        left_out.push_back(fmt::format("{}: {}", workload.name, why_not));
+      }
+    }
   }
   return chosen;
 }
@@ -315,7 +323,7 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
     (is_assignment(word) ? assignments : names).push_back(word);
   }
   RunPlan plan = arguments.plan;
-  const auto chosen = choose_workloads(names);
+  const auto chosen = choose_workloads(names, plan.left_out);
   const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
   if (arguments.filter) plan.cases = keep_matching(std::move(plan.cases), *arguments.filter);

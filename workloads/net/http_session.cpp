@@ -221,7 +221,7 @@ std::string_view HttpSession::date() {
 Greeting greeting() {
   HttpSession session({});
   Greeting result;
-  static_cast<void>(session.receive("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", result.text));
+  static_cast<void>(session.receive(kGreetMe, result.text));
   constexpr std::string_view kDate = "Date: ";
   result.date_at = result.text.find(kDate) + kDate.size();
   result.date_bytes = result.text.find("\r\n", result.date_at) - result.date_at;

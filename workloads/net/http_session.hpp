@@ -57,7 +57,10 @@ class HttpSession {
   char date_[32];
 };
 
-/// The answer to GET /: from `date_at` on it has a date of `date_bytes`.
+/// A request that is greeted.
+inline constexpr std::string_view kGreetMe = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// The answer to it: from `date_at` on it has a date of `date_bytes`.
 struct Greeting {
   std::string text;
   std::size_t date_at;

@@ -1,0 +1,129 @@
+// The HTTP server on sockets: slow and rude clients, and what is left behind.
+#include "workloads/net/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace taskbench::workloads::net {
+namespace {
+
+constexpr int kPatience_ms = 20'000;
+
+/// A client, which blocks.
+class Client {
+ public:
+  explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in server{};
+    server.sin_family = AF_INET;
+    server.sin_port = htons(port);
+    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&server), sizeof(server)), 0);
+  }
+  ~Client() { ::close(socket_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  bool send(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t size = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (size <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(size));
+    }
+    return true;
+  }
+
+  /// All that comes until the server ends the connection.
+  std::string receive_all() const {
+    std::string all;
+    char some[4'096];
+    for (;;) {
+      pollfd ready{socket_, POLLIN, 0};
+      if (::poll(&ready, 1, kPatience_ms) != 1) return all + "(and then nothing)";
+      const ssize_t size = ::recv(socket_, some, sizeof(some), 0);
+      if (size <= 0) return all;
+      all.append(some, static_cast<std::size_t>(size));
+    }
+  }
+
+ private:
+  int socket_;
+};
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return std::distance(begin(open), end(open));
+}
+
+class EveryScheduler : public testing::TestWithParam<const char*> {
+ protected:
+  rt::Runtime runtime_ = rt::Runtime::Builder{}.scheduler(GetParam()).workers(2).build();
+};
+
+// On the others nobody would run the tasks while the test talks.
+INSTANTIATE_TEST_SUITE_P(pools, EveryScheduler,
+                         testing::Values("work_stealing", "global_queue", "go"));
+
+TEST_P(EveryScheduler, a_client_that_drips_its_header_is_cut_off_and_the_others_are_not) {
+  HttpServer server(runtime_, {.request = {}, .patience = std::chrono::milliseconds(80)});
+  const Client idle(server.port());
+  const Client slow(server.port());
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t sent = 0;
+  while (server.cut_off() == 0 && sent < 4'000) {
+    slow.send(sent < 5 ? std::string_view("GET /").substr(sent, 1) : "x");
+    ++sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(80));
+  EXPECT_EQ(slow.receive_all(), "");
+  EXPECT_EQ(server.cut_off(), 1U);
+  idle.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(idle.receive_all().ends_with("Hello, world!"));
+}
+
+TEST_P(EveryScheduler, a_client_that_takes_no_answers_is_cut_off) {
+  HttpServer server(runtime_, {.request = {}, .patience = std::chrono::milliseconds(40)});
+  const Client rude(server.port());
+  std::string requests;
+  for (int i = 0; i < 1'000; ++i) requests += kGreetMe;
+  while (rude.send(requests)) {
+  }
+  EXPECT_EQ(server.cut_off(), 1U);
+}
+
+TEST_P(EveryScheduler, who_is_refused_hears_why_though_it_sends_on) {
+  HttpServer server(runtime_);
+  const Client client(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n");
+  client.send(std::string(100'000, 'x'));
+  EXPECT_TRUE(client.receive_all().starts_with("HTTP/1.1 413 "));
+}
+
+TEST_P(EveryScheduler, no_descriptor_is_left_when_the_server_goes) {
+  { const HttpServer first(runtime_); }  // opens what the runtime keeps
+  const auto before = open_descriptors();
+  for (int round = 0; round < 5; ++round) {
+    HttpServer server(runtime_);
+    const Client idle(server.port());
+    const Client halfway(server.port());
+    halfway.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc");
+    const Client gone(server.port());
+    gone.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_NE(gone.receive_all(), "");
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace taskbench::workloads::net

@@ -1,0 +1,49 @@
+// A web server that greets, and clients on fifty connections that ask again and again.
+#include <array>
+#include <string>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+#include "workloads/net/http_server.hpp"
+#include "workloads/net/under_load.hpp"
+#include "workloads/table.hpp"
+
+namespace taskbench::workloads {
+namespace {
+
+constexpr std::array kParameters{
+    Parameter{"requests", 1'000, 1, 100'000'000, "requests, each answered before the next"},
+    Parameter{"connections", 50, 1, 100'000, "connections that they come on, all at once"},
+};
+
+net::Exchange greeting_over_http() {
+  net::Greeting greeting = net::greeting();
+  return {.request = std::string(net::kGreetMe),
+          .response = std::move(greeting.text),
+          .varies_at = greeting.date_at,
+          .varies_bytes = greeting.date_bytes};
+}
+
+}  // namespace
+
+const Workload& http_hello() {
+  static const Workload kWorkload{
+      .name = "http_hello",
+      .summary = "an HTTP/1.1 server greets clients that ask again and again",
+      .operation = "request",
+      .parameters = kParameters,
+      .operations = [](const ParameterValues& values) { return values.at("requests"); },
+      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
+        return std::make_unique<net::UnderLoad<net::HttpServer>>(
+            runtime, net::Load{.exchange = greeting_over_http(),
+                               .connections = values.at("connections"),
+                               .busy = values.at("connections"),
+                               .count = values.at("requests"),
+                               .rate = "requests_per_s"});
+      },
+      .why_not = net::why_no_loopback,
+  };
+  return kWorkload;
+}
+
+}  // namespace taskbench::workloads

@@ -1,0 +1,84 @@
+#include "workloads/net/loopback.hpp"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace taskbench::workloads::net {
+
+LoopbackServer::LoopbackServer(rt::Runtime& runtime, Serve serve)
+    : runtime_(runtime), serve_(std::move(serve)) {
+  runtime_.block_on(start());
+}
+
+LoopbackServer::~LoopbackServer() { runtime_.block_on(stop()); }
+
+rt::Task<> LoopbackServer::start() {
+  listener_.emplace(rt::net::TcpListener::bind(rt::net::SocketAddress::loopback()));
+  port_ = listener_->local_address().port();
+  acceptor_.emplace(rt::spawn(accept_all()));
+  co_return;
+}
+
+rt::Task<> LoopbackServer::accept_all() {
+  for (;;) {
+    rt::net::TcpStream stream = co_await listener_->accept();
+    stream.set_no_delay(true);
+    connections_.spawn(serve_(std::move(stream)));
+    while (connections_.try_join_next()) {
+    }
+  }
+}
+
+rt::Task<> LoopbackServer::stop() {
+  acceptor_->abort();
+  try {
+    co_await *acceptor_;
+  } catch (const std::exception&) {
+    // Cancelled; or it could accept no more, which the clients have noticed.
+  }
+  co_await connections_.shutdown();
+  listener_.reset();
+}
+
+void make_room_for_descriptors(std::uint64_t more) {
+  // Some for what is opened meanwhile: files, the descriptors of other runtimes.
+  constexpr std::uint64_t kOthers = 100;
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  const rlim_t needed =
+      more + kOthers + static_cast<std::uint64_t>(std::distance(begin(open), end(open)));
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return;
+  const rlimit raised{needed, std::max(needed, limit.rlim_max)};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  throw std::runtime_error(
+      fmt::format("it needs {} descriptors and may have {}; `ulimit -n` shows the limit, and root "
+                  "may raise it",
+                  needed, limit.rlim_max));
+}
+
+std::string why_no_loopback() {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool works =
+      descriptor >= 0 &&
+      ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  return works ? "" : fmt::format("no sockets on the loopback: {}", std::strerror(error));
+}
+
+}  // namespace taskbench::workloads::net

@@ -1,0 +1,48 @@
+// A server on this machine's loopback, as tasks of a runtime: one accepts, and one serves each
+// connection.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "runtime/net/tcp.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/sync/join_set.hpp"
+
+namespace taskbench::workloads::net {
+
+/// Belongs to the thread that drives the iterations, which is none of the runtime's.
+class LoopbackServer {
+ public:
+  /// What becomes of a connection. What it throws ends that one only.
+  using Serve = std::function<rt::Task<>(rt::net::TcpStream)>;
+
+  /// Throws std::system_error where there is no loopback.
+  LoopbackServer(rt::Runtime& runtime, Serve serve);
+  /// Ends all connections, and waits for their tasks.
+  ~LoopbackServer();
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  rt::Task<> start();
+  rt::Task<> accept_all();
+  rt::Task<> stop();
+
+  rt::Runtime& runtime_;
+  const Serve serve_;
+  std::optional<rt::net::TcpListener> listener_;
+  std::uint16_t port_ = 0;
+  std::optional<rt::JoinHandle<void>> acceptor_;
+  rt::sync::JoinSet<> connections_;  // the acceptor's, until that has ended
+};
+
+/// Raises this process's limit of descriptors if it has to, so that `more` can be opened. Throws
+/// std::runtime_error where that is not permitted.
+void make_room_for_descriptors(std::uint64_t more);
+
+/// Why there are no sockets here; empty: there are.
+[[nodiscard]] std::string why_no_loopback();
+
+}  // namespace taskbench::workloads::net

@@ -1,0 +1,89 @@
+// A workload that is a server on the runtime, and clients that keep it busy.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+#include "workloads/net/closed_loop.hpp"
+#include "workloads/net/loopback.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads::net {
+
+/// How the clients behave.
+struct Load {
+  Exchange exchange;
+  std::uint64_t connections;
+  std::uint64_t busy;     ///< of these
+  std::uint64_t count;    ///< exchanges in an iteration
+  std::string_view rate;  ///< the name of exchanges per second
+};
+
+/// `Server` is made of the runtime and `more`, and has port() and answered().
+template <class Server>
+class UnderLoad final : public Instance {
+ public:
+  template <class... More>
+  UnderLoad(rt::Runtime& runtime, Load load, const More&... more)
+      : runtime_(runtime),
+        count_(load.count),
+        rate_(load.rate),
+        server_(prepared(runtime, load), more...),
+        load_(std::move(load.exchange), load.connections, load.busy) {
+    hear([&](SignalSender done) { load_.connect(server_.port(), std::move(done)); });
+    if (const auto failure = load_.take_failure()) throw std::runtime_error(*failure);
+  }
+
+  void run_iteration() override {
+    hear([&](SignalSender done) { load_.exchange(count_, std::move(done)); });
+    expected_ += count_;
+  }
+
+  std::optional<std::string> verify() override {
+    const std::uint64_t expected = std::exchange(expected_, 0);
+    const std::uint64_t heard = load_.take_answers();
+    const std::uint64_t before = std::exchange(answered_before_, server_.answered());
+    if (auto failure = load_.take_failure()) return failure;
+    if (auto wrong = compare_counts("answers to the clients", expected, heard)) return wrong;
+    return compare_counts("requests at the server", expected, answered_before_ - before);
+  }
+
+  Figures take_figures() override {
+    Figures figures;
+    load_.take_figures(rate_, figures);
+    return figures;
+  }
+
+ private:
+  /// Both ends of a connection are in this process.
+  static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
+    make_room_for_descriptors(2 * load.connections);
+    return runtime;
+  }
+
+  static rt::Task<> wait_for(SignalReceiver done) { require_heard(co_await std::move(done)); }
+
+  /// The runtime's tasks run meanwhile, on this thread where that is where they run.
+  template <class Begin>
+  void hear(Begin begin) {
+    auto channel = rt::sync::oneshot::channel<Signal>();
+    begin(std::move(channel.first));
+    runtime_.block_on(wait_for(std::move(channel.second)));
+  }
+
+  rt::Runtime& runtime_;
+  const std::uint64_t count_;
+  const std::string_view rate_;
+  Server server_;
+  ClosedLoop load_;  // goes first, with its connections
+  std::uint64_t expected_ = 0;
+  std::uint64_t answered_before_ = 0;
+};
+
+}  // namespace taskbench::workloads::net
