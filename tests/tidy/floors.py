@@ -17,6 +17,7 @@ RUNTIME_FLOORS = {
     "time": {"base", "task", "sync", "driver"},
     "blocking": {"base", "trace", "queue", "task", "park"},
     "net": {"base", "task", "sync", "driver", "time", "blocking"},
+    "signal": {"base", "net"},
     "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver", "blocking"},
 }
 
@@ -27,6 +28,7 @@ RUNTIME_PUBLIC = (
     "runtime/base/cache_line.hpp",
     "runtime/blocking/spawn_blocking.hpp",
     "runtime/net/",
+    "runtime/signal/",
     "runtime/sync/",
     "runtime/time/",
     "runtime/trace/planted_delay.hpp",

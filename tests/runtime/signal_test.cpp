@@ -1,0 +1,90 @@
+// Signals as something to wait for.
+#include "runtime/signal/signal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <optional>
+#include <stdexcept>
+
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt::testing {
+namespace {
+
+using signal::Signal;
+
+class Signals : public OnOneRuntime {};
+
+TEST_P(Signals, each_listener_hears_of_the_signal) {
+  run([&]() -> Task<> {
+    Signal first(SIGUSR1);
+    Signal second(SIGUSR1);
+    Signal other(SIGUSR2);
+    const auto wait = [](Signal* signal) -> Task<int> {
+      const auto count = co_await signal->next();
+      co_return static_cast<int>(count);
+    };
+    JoinHandle<int> waiting = spawn(wait(&first));
+    co_await yield_now();
+    std::raise(SIGUSR1);
+    EXPECT_EQ(co_await waiting, 1);
+    std::raise(SIGUSR1);
+    // What has come already counts.
+    EXPECT_EQ(co_await second.next(), 2);
+    EXPECT_EQ(co_await first.next(), 1);
+    JoinHandle<int> given_up = spawn(wait(&first));
+    co_await yield_now();
+    given_up.abort();
+    bool cancelled = false;
+    try {
+      co_await given_up;
+    } catch (const JoinError&) {
+      cancelled = true;
+    }
+    EXPECT_TRUE(cancelled);
+    std::raise(SIGUSR1);
+    EXPECT_EQ(co_await first.next(), 1);
+    std::raise(SIGUSR2);
+    EXPECT_EQ(co_await other.next(), 1);
+  });
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Signals);
+
+volatile std::sig_atomic_t before_us = 0;
+
+TEST(Signal, puts_back_what_handled_it_before) {
+  struct sigaction before = {};
+  before.sa_handler = [](int) { before_us = before_us + 1; };
+  struct sigaction original = {};
+  ASSERT_EQ(sigaction(SIGUSR1, &before, &original), 0);
+  std::raise(SIGUSR1);
+  EXPECT_EQ(before_us, 1);
+  build(kOneWorker).block_on([]() -> Task<> {
+    std::optional<Signal> first(SIGUSR1);
+    Signal second(SIGUSR1);
+    first.reset();
+    std::raise(SIGUSR1);
+    EXPECT_EQ(co_await second.next(), 1);
+  }());
+  EXPECT_EQ(before_us, 1);
+  std::raise(SIGUSR1);
+  EXPECT_EQ(before_us, 2);
+  ASSERT_EQ(sigaction(SIGUSR1, &original, nullptr), 0);
+}
+
+TEST(Signal, refuses_what_cannot_be_waited_for) {
+  EXPECT_THROW(Signal{SIGTERM}, std::logic_error);  // outside of a runtime
+  build(kOneWorker).block_on([]() -> Task<> {
+    for (const int number : {0, -1, NSIG, SIGKILL, SIGSTOP, SIGSEGV}) {
+      EXPECT_THROW(Signal{number}, std::invalid_argument) << number;
+    }
+    co_return;
+  }());
+}
+
+}  // namespace
+}  // namespace taskbench::rt::testing
