@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -123,6 +124,23 @@ TEST_P(Streams, a_runtime_that_ends_with_operations_under_way_leaves_no_descript
     }());
   }
   EXPECT_EQ(testing::open_descriptors(), before);
+}
+
+TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    std::atomic<bool> had_a_turn{false};
+    auto other = spawn([](std::atomic<bool>& turn) -> Task<> {
+      turn.store(true);
+      co_return;
+    }(had_a_turn));
+    std::array<char, 1> byte;
+    while (!had_a_turn.load()) {
+      co_await ends.client.write_all("x");
+      co_await ends.server.read_exact(byte);
+    }
+    co_await std::move(other);
+  });
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Streams);
