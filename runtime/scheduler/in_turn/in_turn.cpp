@@ -41,7 +41,7 @@ void InTurn::Root::run(task::Header* root) noexcept {
   std::uint32_t turns = 0;
   for (bool woken = true;;) {
     // The workers look while they run tasks, but they may all be asleep while the root yields.
-    if (++turns % engine_.options().injector_interval == 0) engine_.driver().look(nullptr);
+    if (woken && ++turns % engine_.options().injector_interval == 0) engine_.driver().look(nullptr);
     if (woken || parker_.try_park()) {
       const task::Polled polled = task::poll(root);
       if (polled == task::Polled::finished) break;

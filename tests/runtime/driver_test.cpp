@@ -1,0 +1,128 @@
+// A socket wakes a task on every scheduler: while all workers sleep, while all are busy, and while
+// the one that watched computes.
+#include "runtime/driver/driver.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "runtime/net/async_fd.hpp"
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Two ends of a socket; what is written to one can be read from the other.
+class Pair {
+ public:
+  Pair() {
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends_), 0);
+  }
+  ~Pair() {
+    for (const int end : ends_) close(end);
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+
+  void write() const { EXPECT_EQ(::write(ends_[1], "x", 1), 1); }
+  [[nodiscard]] int to_be_read() const { return ends_[0]; }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+class SocketsWake : public testing::OnEveryScheduler {
+ protected:
+  [[nodiscard]] static bool others_run_its_tasks() {
+    const testing::Kind& kind = GetParam();
+    return kind.is_pool() && kind.workers > 1 && kind.scheduler != "sharded";
+  }
+};
+TASKBENCH_ON_EVERY_SCHEDULER(SocketsWake);
+
+Task<void> reads(const Pair& pair, std::atomic<bool>& waits, std::atomic<bool>& woken) {
+  AsyncFd end = AsyncFd::borrow(pair.to_be_read());
+  waits = true;
+  co_await end.readable();
+  woken = true;
+}
+
+TEST_P(SocketsWake, a_task_while_nobody_has_anything_to_do) {
+  const Pair pair;
+  std::atomic<bool> waits{false};
+  std::atomic<bool> woken{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(testing::eventually([&] { return waits.load(); }));
+    std::this_thread::sleep_for(2ms);  // so that all workers are asleep, most times
+    pair.write();
+  });
+  build_runtime().block_on(
+      [](const Pair& ends, std::atomic<bool>& begun, std::atomic<bool>& ended) -> Task<void> {
+        co_await spawn(reads(ends, begun, ended));
+      }(pair, waits, woken));
+  EXPECT_TRUE(woken.load());
+  writer.join();
+}
+
+Task<void> yields_until(const std::atomic<bool>& end) {
+  while (!end.load()) co_await yield_now();
+}
+
+TEST_P(SocketsWake, a_task_while_all_workers_are_busy) {
+  const Pair pair;
+  std::atomic<bool> waits{false};
+  std::atomic<bool> woken{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(testing::eventually([&] { return waits.load(); }));
+    pair.write();
+  });
+  Runtime runtime = build_runtime();
+  for (int i = 0; i < 8; ++i) runtime.spawn(yields_until(woken)).detach();
+  runtime.block_on(
+      [](const Pair& ends, std::atomic<bool>& begun, std::atomic<bool>& ended) -> Task<void> {
+        co_await spawn(reads(ends, begun, ended));
+      }(pair, waits, woken));
+  writer.join();
+}
+
+TEST_P(SocketsWake, a_task_while_the_one_woken_before_computes) {
+  if (!others_run_its_tasks()) GTEST_SKIP() << "nobody else runs the tasks of a thread";
+  const Pair first;
+  const Pair second;
+  std::atomic<bool> waits[2] = {false, false};
+  std::atomic<bool> woken{false};
+  std::atomic<bool> computes{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(testing::eventually([&] { return waits[0].load() && waits[1].load(); }));
+    std::this_thread::sleep_for(2ms);
+    first.write();
+    EXPECT_TRUE(testing::eventually([&] { return computes.load(); }));
+    second.write();
+  });
+  Runtime runtime = build_runtime();
+  JoinHandle<bool> computing =
+      runtime.spawn([](const Pair& pair, std::atomic<bool>& begun, std::atomic<bool>& busy,
+                       std::atomic<bool>& other) -> Task<bool> {
+        AsyncFd end = AsyncFd::borrow(pair.to_be_read());
+        begun = true;
+        co_await end.readable();
+        busy = true;
+        co_return testing::eventually([&] { return other.load(); });
+      }(first, waits[0], computes, woken));
+  runtime.spawn(reads(second, waits[1], woken)).detach();
+  EXPECT_TRUE(runtime.block_on([](JoinHandle<bool>& handle) -> Task<bool> {
+    const bool in_time = co_await handle;
+    co_return in_time;
+  }(computing)));
+  writer.join();
+}
+
+}  // namespace
+}  // namespace taskbench::rt
