@@ -47,8 +47,8 @@ int Driver::epoll_descriptor() {
   begin_use();
   // seq_cst: the others' half of the story at the top
   base::full_fence();
-  // acquire: pairs with the release in sleep_inside(), as in interrupt()
-  const std::uintptr_t inside = inside_.load(base::acquire);
+  // relaxed: ordered by the fence
+  const std::uintptr_t inside = inside_.load(base::relaxed);
   if ((inside & kPolls) == 0) signal(inside);
   return poller_.descriptor();
 }
@@ -70,15 +70,14 @@ void Driver::interrupt(Tick when) noexcept {
   base::full_fence();
   // relaxed: ordered by the fence
   if (when >= wakes_at_.load(base::relaxed)) return;
-  // acquire: pairs with the release in sleep_inside(): signal_ is set after it was cleared there
-  signal(inside_.load(base::acquire));
+  signal(inside_.load(base::relaxed));  // relaxed: the same
 }
 
 void Driver::wake(const park::Token* token) noexcept {
   // seq_cst: the others' half of the story at the top
   base::full_fence();
-  // acquire: pairs with the release in sleep_inside(), as in interrupt()
-  const std::uintptr_t inside = inside_.load(base::acquire);
+  // relaxed: ordered by the fence
+  const std::uintptr_t inside = inside_.load(base::relaxed);
   if ((inside & ~kPolls) == reinterpret_cast<std::uintptr_t>(token)) {
     signal(inside);
   } else {
@@ -121,11 +120,11 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
   for (;;) {
     const bool polls = poller_.is_open();
     const Tick due = next_tick();
-    // relaxed: the release below orders it before what a signal stores
+    // relaxed: ordered by the fence, these three: whoever publishes what is not seen below stores
+    // its signal behind a later fence, and so after this
     signal_.store(0, base::relaxed);
-    wakes_at_.store(due, base::relaxed);  // relaxed: ordered by the fence
-    // release: pairs with the acquire of who ends this sleep
-    inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::release);
+    wakes_at_.store(due, base::relaxed);
+    inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::relaxed);
     // seq_cst: the half of the story at the top of the one inside
     base::full_fence();
     // relaxed: ordered by the fence

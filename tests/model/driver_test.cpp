@@ -86,6 +86,19 @@ TEST(DriverModel, a_token_wakes_who_goes_over_to_epoll) {
   });
 }
 
+// Else what becomes ready in epoll would wake nobody.
+TEST(DriverModel, who_sleeps_inside_goes_over_to_epoll_when_that_is_opened) {
+  holds([] {
+    const base::Ref<Driver> driver(new Driver(0));
+    park::Parker parker(*driver);
+    base::Thread sleeper([&] { sleep(*driver, parker); });
+    (void)driver->epoll_descriptor();
+    base::Poller::opened->await_entry();
+    (void)parker.unpark();
+    sleeper.join();
+  });
+}
+
 void tokens_wake_two(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();

@@ -193,6 +193,10 @@ NAMED = (
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
 # (docs/design/memory_ordering.md).
 EQUIVALENT = {
+    "driver.cpp, sleep_inside: `signal_.store(0, base::relaxed);` after what follows":
+        "both before the fence",
+    "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
+        "both before the fence",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",

@@ -27,13 +27,13 @@ struct Stream {
   }
   void send_and_end(int count) {
     bytes.fetch_add(count, base::relaxed);
-    ended.store(true, base::relaxed);
+    ended.store(true, base::release);  // as the kernel, under its own lock
     readiness.set(State::lasting);
   }
   /// -1: nothing is there now; 0: nothing will be.
   int receive(int most) {
     const int there = bytes.load(base::relaxed);
-    if (there == 0) return ended.load(base::relaxed) && bytes.load(base::relaxed) == 0 ? 0 : -1;
+    if (there == 0) return ended.load(base::acquire) && bytes.load(base::relaxed) == 0 ? 0 : -1;
     const int taken = there < most ? there : most;
     bytes.fetch_sub(taken, base::relaxed);
     return taken;

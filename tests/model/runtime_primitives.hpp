@@ -75,7 +75,10 @@ class Poller {
     std::uint32_t events;
   };
 
-  void open(mc::Where where = mc::Where::current()) { open_.store(1, release, where); }
+  void open(mc::Where where = mc::Where::current()) {
+    opened = this;
+    open_.store(1, release, where);
+  }
   [[nodiscard]] bool is_open(mc::Where where = mc::Where::current()) const noexcept {
     return open_.load(acquire, where) != 0;
   }
@@ -84,6 +87,8 @@ class Poller {
   [[nodiscard]] std::size_t wait(Clock::time_point deadline,
                                  mc::Where where = mc::Where::current()) noexcept {
     if (deadline != Clock::time_point::min()) {
+      entered_.store(1, relaxed, where);
+      futex_wake_one(&entered_, where);
       (void)futex_wait(pending_, 0, deadline, where);
     }
     pending_.exchange(0, acquire, where);
@@ -95,8 +100,18 @@ class Poller {
     futex_wake_one(&pending_, where);
   }
 
+  /// Until somebody has slept here.
+  void await_entry(mc::Where where = mc::Where::current()) {
+    while (entered_.load(relaxed, where) == 0) {
+      (void)futex_wait(entered_, 0, Clock::time_point::max(), where);
+    }
+  }
+  /// The one that was opened last, of this execution.
+  inline static Poller* opened = nullptr;
+
  private:
   Atomic<std::uint32_t> open_{0};
+  Atomic<std::uint32_t> entered_{0};
   Atomic<std::uint32_t> pending_{0};
   void* nothing_ = nullptr;
 };
