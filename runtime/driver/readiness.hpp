@@ -63,8 +63,9 @@ class Readiness {
   /// After take(): `state` holds on, unless something newer is known.
   void give_back(State state) noexcept {
     std::uintptr_t seen = word_of(State::no);
-    // release: pairs with the acquire in take(); relaxed on failure: an event was faster
-    if (word_.compare_exchange_strong(seen, word_of(state), base::release, base::relaxed)) return;
+    // relaxed: a read-modify-write, as every change of the word is: so the release of the event
+    // that was taken goes on with it. On failure an event was faster
+    if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) return;
     // Two tasks share the direction, as they may when they take turns: the other has begun to wait.
     if (waiter_in(seen) != nullptr) set(state);
   }

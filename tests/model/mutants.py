@@ -193,6 +193,10 @@ NAMED = (
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
 # (docs/design/memory_ordering.md).
 EQUIVALENT = {
+    "driver.cpp, sleep_inside: `inside_.store(0, base::relaxed);` after what follows":
+        "a sleep that is over may be ended",
+    "cancellation.cpp, cancel_all_below: `released.append(node->waiting_);` after what follows":
+        "both under the mutex, which whoever waits takes",
     "driver.cpp, sleep_inside: `signal_.store(0, base::relaxed);` after what follows":
         "both before the fence",
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":

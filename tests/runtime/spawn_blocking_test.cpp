@@ -264,7 +264,7 @@ TEST(BlockingPool, its_threads_are_named_after_the_runtime) {
 }
 
 TEST(BlockingPool, refuses_what_makes_no_sense) {
-  EXPECT_THROW(spawn_blocking([] {}), std::logic_error);
+  EXPECT_THROW((void)spawn_blocking([] {}), std::logic_error);
   EXPECT_THROW(static_cast<void>(builder(kOneWorker).max_blocking_threads(0).build()),
                std::invalid_argument);
   EXPECT_THROW(static_cast<void>(builder(kOneWorker).blocking_idle_timeout(-1ns).build()),
