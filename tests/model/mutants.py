@@ -178,7 +178,7 @@ NAMED = (
     ("a shutdown does not wait for a spawn on its way", "runtime/scheduler/thread_pool.cpp",
      "bool any = outside_.is_spawning();", "bool any = false;"),
     ("readiness is given back over what an event has said", READINESS,
-     "if (word_.compare_exchange_strong(seen, word_of(state), base::release, base::relaxed)) "
+     "if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) "
      "return;",
      "seen = word_.exchange(word_of(state), base::acq_rel);"),
     ("a wait begins over an event", READINESS,
