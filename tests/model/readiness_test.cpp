@@ -141,6 +141,20 @@ TEST(ReadinessModel, the_end_that_comes_after_the_last_bytes_is_seen) {
       {.preemptions = 3, .weak_failures = 0});
 }
 
+TEST(ReadinessModel, the_end_that_comes_while_the_readiness_is_given_back_is_seen) {
+  holds(
+      [] {
+        Stream stream;
+        base::Thread other([&] {
+          stream.send(2);
+          stream.send_and_end(1);
+        });
+        mc::require(run_here(reads_to_the_end(stream, 2)) == 3, "all bytes, then the end");
+        other.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
 TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
   holds(
       [] {
