@@ -38,14 +38,11 @@ class Pair {
   int ends_[2] = {-1, -1};
 };
 
-class SocketsWake : public testing::OnEveryScheduler {
- protected:
-  [[nodiscard]] static bool others_run_its_tasks() {
-    const testing::Kind& kind = GetParam();
-    return kind.is_pool() && kind.workers > 1 && kind.scheduler != "sharded";
-  }
-};
+class SocketsWake : public testing::OnEveryScheduler {};
 TASKBENCH_ON_EVERY_SCHEDULER(SocketsWake);
+
+class SocketsWakeBesideOthers : public testing::OnEveryPool {};
+TASKBENCH_ON_SHARING_POOLS(SocketsWakeBesideOthers);
 
 Task<void> reads(const Pair& pair, std::atomic<bool>& waits, std::atomic<bool>& woken) {
   AsyncFd end = AsyncFd::borrow(pair.to_be_read());
@@ -92,8 +89,7 @@ TEST_P(SocketsWake, a_task_while_all_workers_are_busy) {
   writer.join();
 }
 
-TEST_P(SocketsWake, a_task_while_the_one_woken_before_computes) {
-  if (!others_run_its_tasks()) GTEST_SKIP() << "nobody else runs the tasks of a thread";
+TEST_P(SocketsWakeBesideOthers, a_task_while_the_one_woken_before_computes) {
   const Pair first;
   const Pair second;
   std::atomic<bool> waits[2] = {false, false};

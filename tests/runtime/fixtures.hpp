@@ -89,6 +89,16 @@ using OnEveryPool = OnEveryScheduler;
 
 #define TASKBENCH_ON_EVERY_POOL(Suite) TASKBENCH_ON_POOLS(Suite, TASKBENCH_OTHER_POOLS)
 
+/// Those of several workers, each of which runs what any other has queued.
+#define TASKBENCH_ON_SHARING_POOLS(Suite)                                                   \
+  INSTANTIATE_TEST_SUITE_P(                                                                 \
+      Pools, Suite,                                                                         \
+      ::testing::Values(::taskbench::rt::testing::kTwoWorkers,                              \
+                        ::taskbench::rt::testing::kFourWorkers,                             \
+                        ::taskbench::rt::testing::kGlobalQueue,                             \
+                        ::taskbench::rt::testing::kTokio01, ::taskbench::rt::testing::kGo), \
+      [](const auto& instance) { return std::string(instance.param.name); })
+
 /// Far longer than anything takes, also under a sanitizer on a loaded machine; a test that
 /// reaches it has hung.
 inline constexpr auto kPatience = 60s;

@@ -136,9 +136,10 @@ TEST_P(Sleeps, of_a_root_end_though_the_runtime_has_been_shut_down) {
   }(runtime));
 }
 
-TEST_P(Sleeps, of_other_tasks_end_while_one_computes) {
-  if (GetParam().workers < 2 || !GetParam().is_pool()) GTEST_SKIP() << "one thread for all";
-  if (GetParam().scheduler == "sharded") GTEST_SKIP() << "nobody else runs a shard's tasks";
+class SleepsBesideOthers : public testing::OnEveryPool {};
+TASKBENCH_ON_SHARING_POOLS(SleepsBesideOthers);
+
+TEST_P(SleepsBesideOthers, end_while_one_of_them_computes) {
   Runtime runtime = build_runtime();
   std::atomic<int> ended{0};
   for (int i = 0; i < 20; ++i) {
@@ -156,26 +157,6 @@ TEST_P(Sleeps, of_other_tasks_end_while_one_computes) {
     const bool all = co_await handle;
     co_return all;
   }(computing)));
-}
-
-TEST_P(Sleeps, end_when_a_look_finds_them_due_and_there_is_nothing_else_to_run) {
-  if (!GetParam().is_pool()) GTEST_SKIP() << "the thread of the root would look, too";
-  std::atomic<bool> ended{false};
-  // A worker looks before it takes a task, so also when there is none.
-  Runtime runtime = testing::builder(GetParam()).workers(1).global_queue_interval(1).build();
-  runtime
-      .spawn([](std::atomic<bool>* flag) -> Task<void> {
-        co_await sleep(2ms);
-        flag->store(true);
-      }(&ended))
-      .detach();
-  runtime
-      .spawn([]() -> Task<void> {
-        co_await yield_now();  // until the other sleeps
-        std::this_thread::sleep_for(20ms);
-      }())
-      .detach();
-  EXPECT_TRUE(testing::eventually([&] { return ended.load(); }, 10s));
 }
 
 TEST(Sleep, refuses_outside_of_a_runtime) {
