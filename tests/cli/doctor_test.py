@@ -152,7 +152,7 @@ class Output(Doctor):
         self.assertIn("taskbench doctor", text)
         self.assertNotIn("\x1b", text)
         for name in self.workload_names():
-            self.assertRegex(text, rf"(?m)^{name} \(\w+\) +[\d,.]+ ")
+            self.assertRegex(text, rf"(?m)^{name} \([\w ]+\) +[\d,.]+ ")
         for line in text.splitlines():
             self.assertEqual(line, line.rstrip())
             # The name of a control group may be longer than any line.
