@@ -110,8 +110,10 @@ class Written(TraceTest):
             if poll["args"]["end"] == "finished":
                 ended.add(poll["args"]["task"])
         spawned = {event["args"]["task"] for event in instants(document, "spawn")}
+        if workload in ("echo", "http_hello"):
+            return  # the task that accepts was spawned before the trace begins
         self.assertLessEqual(ended, spawned)
-        if workload not in ("blocking_calls", "echo", "http_hello"):
+        if workload != "blocking_calls":
             self.assertEqual(spawned, ended)
         self.assertEqual(spawned, set(range(1, len(spawned) + 1)))
 

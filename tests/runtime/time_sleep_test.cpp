@@ -85,17 +85,17 @@ TEST_P(Sleeps, that_end_during_the_last_poll_of_all_others_end) {
   }());
 }
 
-Task<void> yields_until(const bool& done) {
-  while (!done) co_await yield_now();
+Task<void> yields_until(const std::atomic<bool>& done) {
+  while (!done.load()) co_await yield_now();
 }
 
 TEST_P(Sleeps, end_while_all_workers_are_busy) {
   Runtime runtime = build_runtime();
   runtime.block_on([]() -> Task<void> {
-    bool done = false;
-    JoinHandle<void> busy = spawn([](bool& end) -> Task<void> {
+    std::atomic<bool> done{false};
+    JoinHandle<void> busy = spawn([](std::atomic<bool>& end) -> Task<void> {
       for (int i = 0; i < 5; ++i) co_await sleep(1ms);
-      end = true;
+      end.store(true);
     }(done));
     co_await yields_until(done);
     co_await busy;

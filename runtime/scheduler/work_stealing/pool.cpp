@@ -38,7 +38,8 @@ void Pool::run_worker(std::uint32_t index) noexcept {
 
 void* Pool::begin_blocking() noexcept {
   Worker* const own = local_worker();
-  if (own == nullptr) return nullptr;
+  // The schedulers on the way here, which tell the end of a task by its worker, have no such thing.
+  if (!has(Step::rounds) || own == nullptr) return nullptr;
   own->begin_blocking();
   if (watch_.is_wanted()) call_watcher();
   return own;
