@@ -2,11 +2,13 @@
 // back: what waiting for many sockets costs while few have something to say.
 #include <array>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "workloads/net/closed_loop.hpp"
 #include "workloads/net/under_load.hpp"
 #include "workloads/table.hpp"
 
@@ -69,11 +71,13 @@ const Workload& echo() {
       .operations = [](const ParameterValues& values) { return values.at("round_trips"); },
       .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
         const std::string message = message_of(values.at("bytes"));
+        const std::uint64_t connections = values.at("connections");
         return std::make_unique<net::UnderLoad<EchoServer>>(
             runtime,
-            net::Load{.exchange = {.request = message, .response = message},
-                      .connections = values.at("connections"),
-                      .busy = values.at("busy"),
+            net::Load{.clients = std::make_unique<net::ClosedLoop>(
+                          net::Exchange{.request = message, .response = message}, connections,
+                          values.at("busy")),
+                      .connections = connections,
                       .count = values.at("round_trips"),
                       .rate = "round_trips_per_s"},
             values.at("bytes"));

@@ -1,9 +1,11 @@
 // A web server that greets, and clients on fifty connections that ask again and again.
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/runtime.hpp"
+#include "workloads/net/closed_loop.hpp"
 #include "workloads/net/http_server.hpp"
 #include "workloads/net/under_load.hpp"
 #include "workloads/table.hpp"
@@ -34,10 +36,11 @@ const Workload& http_hello() {
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("requests"); },
       .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
+        const std::uint64_t connections = values.at("connections");
         return std::make_unique<net::UnderLoad<net::HttpServer>>(
-            runtime, net::Load{.exchange = greeting_over_http(),
-                               .connections = values.at("connections"),
-                               .busy = values.at("connections"),
+            runtime, net::Load{.clients = std::make_unique<net::ClosedLoop>(
+                                   greeting_over_http(), connections, connections),
+                               .connections = connections,
                                .count = values.at("requests"),
                                .rate = "requests_per_s"});
       },

@@ -10,19 +10,17 @@
 #include <utility>
 
 #include "runtime/runtime.hpp"
-#include "workloads/net/closed_loop.hpp"
+#include "workloads/net/clients.hpp"
 #include "workloads/net/loopback.hpp"
 #include "workloads/workload.hpp"
 
 namespace taskbench::workloads::net {
 
-/// How the clients behave.
 struct Load {
-  Exchange exchange;
-  std::uint64_t connections;
-  std::uint64_t busy;     ///< of these
-  std::uint64_t count;    ///< exchanges in an iteration
-  std::string_view rate;  ///< the name of exchanges per second
+  std::unique_ptr<Clients> clients;
+  std::uint64_t connections;  ///< that they open
+  std::uint64_t count;        ///< exchanges in an iteration
+  std::string_view rate;      ///< the name of exchanges per second
 };
 
 /// `Server` is made of the runtime and `more`, and has port() and answered().
@@ -35,28 +33,28 @@ class UnderLoad final : public Instance {
         count_(load.count),
         rate_(load.rate),
         server_(prepared(runtime, load), more...),
-        load_(std::move(load.exchange), load.connections, load.busy) {
-    hear([&](SignalSender done) { load_.connect(server_.port(), std::move(done)); });
-    if (const auto failure = load_.take_failure()) throw std::runtime_error(*failure);
+        clients_(std::move(load.clients)) {
+    hear([&](SignalSender done) { clients_->connect(server_.port(), std::move(done)); });
+    if (const auto failure = clients_->take_failure()) throw std::runtime_error(*failure);
   }
 
   void run_iteration() override {
-    hear([&](SignalSender done) { load_.exchange(count_, std::move(done)); });
+    hear([&](SignalSender done) { clients_->exchange(count_, std::move(done)); });
     expected_ += count_;
   }
 
   std::optional<std::string> verify() override {
     const std::uint64_t expected = std::exchange(expected_, 0);
-    const std::uint64_t heard = load_.take_answers();
+    const std::uint64_t heard = clients_->take_answers();
     const std::uint64_t before = std::exchange(answered_before_, server_.answered());
-    if (auto failure = load_.take_failure()) return failure;
+    if (auto failure = clients_->take_failure()) return failure;
     if (auto wrong = compare_counts("answers to the clients", expected, heard)) return wrong;
     return compare_counts("requests at the server", expected, answered_before_ - before);
   }
 
   Figures take_figures() override {
     Figures figures;
-    load_.take_figures(rate_, figures);
+    clients_->take_figures(rate_, figures);
     return figures;
   }
 
@@ -81,7 +79,7 @@ class UnderLoad final : public Instance {
   const std::uint64_t count_;
   const std::string_view rate_;
   Server server_;
-  ClosedLoop load_;  // goes first, with its connections
+  std::unique_ptr<Clients> clients_;  // go first, with their connections
   std::uint64_t expected_ = 0;
   std::uint64_t answered_before_ = 0;
 };

@@ -1,0 +1,125 @@
+#include "workloads/net/clients.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+
+namespace taskbench::workloads::net {
+namespace {
+
+/// Much longer than any answer takes, also of an unoptimised build on a busy machine.
+constexpr int kPatience_s = 30;
+
+}  // namespace
+
+Clients::Clients() : thread_([this] { run(); }) {}
+
+Clients::~Clients() {
+  has_work_.release();
+  thread_.join();
+}
+
+void Clients::connect(std::uint16_t port, SignalSender done) {
+  start([this, port] { open_all(port); }, std::move(done));
+}
+
+void Clients::exchange(std::uint64_t count, SignalSender done) {
+  const auto timed_exchange = [this, count] {
+    const Clock::time_point begin = Clock::now();
+    exchange_all(count);
+    answers_ += count;
+    timed_answers_ += count;
+    timed_ += Clock::now() - begin;
+  };
+  start(timed_exchange, std::move(done));
+}
+
+void Clients::start(std::function<void()> work, SignalSender done) {
+  work_ = std::move(work);
+  done_.emplace(std::move(done));
+  has_work_.release();
+}
+
+void Clients::run() {
+  for (;;) {
+    has_work_.acquire();
+    const auto work = std::exchange(work_, nullptr);
+    if (!work) return;
+    try {
+      if (!failure_) work();
+    } catch (const std::exception& error) {
+      failure_ = error.what();
+    }
+    SignalSender done = std::move(*done_);  // nothing here is touched once it has been sent
+    (void)done.send(Signal{});
+  }
+}
+
+std::optional<std::string> Clients::take_failure() { return std::exchange(failure_, {}); }
+
+void Clients::take_figures(std::string_view rate, Figures& figures) {
+  const auto answers = static_cast<double>(std::exchange(timed_answers_, 0));
+  const std::chrono::duration<double> timed = std::exchange(timed_, {});
+  if (timed.count() > 0) figures[std::string(rate)] = answers / timed.count();
+  latencies_.take("latency", figures);
+}
+
+Epoll::~Epoll() {
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+int Epoll::connect(std::uint16_t port, std::uint64_t name) {
+  if (epoll_ < 0) epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) throw_errno("epoll_create1");
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) throw_errno("socket");
+  sockaddr_in server{};
+  server.sin_family = AF_INET;
+  server.sin_port = htons(port);
+  server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = name;
+  const int on = 1;
+  const char* failed = nullptr;
+  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&server), sizeof(server)) != 0) {
+    failed = "connect to the server";
+  } else if (::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) {
+    failed = "setsockopt";
+  } else if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
+    failed = "epoll_ctl";
+  }
+  if (failed == nullptr) return descriptor;
+  const int error = std::exchange(errno, 0);
+  ::close(descriptor);
+  errno = error;
+  throw_errno(failed);
+}
+
+const std::vector<std::uint64_t>& Epoll::wait() {
+  std::array<epoll_event, 128> events;
+  ready_.clear();
+  const int count =
+      ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), kPatience_s * 1'000);
+  if (count == 0) throw std::runtime_error(fmt::format("no answer for {} s", kPatience_s));
+  if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
+  for (int i = 0; i < count; ++i) {
+    ready_.push_back(events[static_cast<std::size_t>(i)].data.u64);
+  }
+  return ready_;
+}
+
+void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace taskbench::workloads::net

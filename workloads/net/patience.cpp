@@ -1,0 +1,61 @@
+#include "workloads/net/patience.hpp"
+
+#include <algorithm>
+
+#include "runtime/time/sleep.hpp"
+
+namespace taskbench::workloads::net {
+namespace {
+
+/// While a client's time lasts.
+constexpr std::uint64_t kLooks = 8;
+
+}  // namespace
+
+Patience::Patience(rt::Runtime& runtime, std::chrono::milliseconds patience)
+    : runtime_(runtime),
+      watch_(runtime.spawn(look_again_and_again(
+          std::max<std::chrono::milliseconds>(patience / kLooks, std::chrono::milliseconds(1))))) {}
+
+Patience::~Patience() { runtime_.block_on(stop()); }
+
+rt::Task<> Patience::look_again_and_again(std::chrono::milliseconds pause) {
+  for (;;) {
+    co_await rt::time::sleep(pause);
+    const std::uint64_t look = looks_.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::lock_guard lock(mutex_);  // so that the streams are there
+    for (Wait* const each : waits_) {
+      if (look < each->cut_off_at_.load(std::memory_order_relaxed)) continue;
+      each->end();
+      each->stream_.shutdown();
+      cut_off_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+}
+
+rt::Task<> Patience::stop() {
+  watch_->abort();
+  try {
+    co_await *watch_;
+  } catch (const rt::JoinError&) {
+    // It was cancelled: it never ends by itself.
+  }
+}
+
+Patience::Wait::Wait(Patience& patience, rt::net::TcpStream& stream)
+    : patience_(patience), stream_(stream) {
+  const std::lock_guard lock(patience_.mutex_);
+  patience_.waits_.insert(this);
+}
+
+Patience::Wait::~Wait() {
+  const std::lock_guard lock(patience_.mutex_);
+  patience_.waits_.erase(this);
+}
+
+void Patience::Wait::begin() {
+  const std::uint64_t now = patience_.looks_.load(std::memory_order_relaxed);
+  cut_off_at_.store(now + kLooks + 1, std::memory_order_relaxed);
+}
+
+}  // namespace taskbench::workloads::net
