@@ -29,6 +29,10 @@ if(TASKBENCH_BUILD_TOOLS)
   taskbench_require(CLI11 libcli11-dev cli11-devel cli11 cli11)
   taskbench_require(fmt libfmt-dev fmt-devel fmt fmt)
   taskbench_require(nlohmann_json nlohmann-json3-dev json-devel nlohmann-json nlohmann-json)
+  taskbench_require(nghttp2 libnghttp2-dev libnghttp2-devel libnghttp2 libnghttp2)
+  taskbench_require(protobuf "libprotobuf-dev protobuf-compiler"
+    "protobuf-devel protobuf-compiler" protobuf protobuf
+  )
   taskbench_require(re2 libre2-dev re2-devel re2 re2)
 endif()
 if(TASKBENCH_BUILD_TESTS)

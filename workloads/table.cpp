@@ -11,7 +11,7 @@ std::span<const Workload> all() {
   static const std::array kTable{
       chained_spawn(), ping_pong(),      spawn_many(), spawn_local(),     yield_many(),
       imbalance(),     blocking_calls(), fairness(),   wake_under_load(), timer(),
-      timeouts(),      echo(),           http_hello(),
+      timeouts(),      echo(),           http_hello(), grpc_unary(),
   };
   return kTable;
 }

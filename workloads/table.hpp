@@ -18,5 +18,6 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& timeouts();
 [[nodiscard]] const Workload& echo();
 [[nodiscard]] const Workload& http_hello();
+[[nodiscard]] const Workload& grpc_unary();
 
 }  // namespace taskbench::workloads

@@ -72,7 +72,7 @@ if(KIND STREQUAL "find_package")
 elseif(KIND STREQUAL "add_subdirectory")
   # None of the libraries of the command and the tests may be asked for.
   set(disabled)
-  foreach(package IN ITEMS benchmark CLI11 fmt nlohmann_json re2 GTest)
+  foreach(package IN ITEMS benchmark CLI11 fmt nghttp2 nlohmann_json protobuf re2 GTest)
     list(APPEND disabled "-DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON")
   endforeach()
   build_and_run_consumer("-DTASKBENCH_SOURCE_DIR=${SOURCE_DIR}" ${disabled})

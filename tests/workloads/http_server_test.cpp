@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "tests/workloads/descriptors.hpp"
 
 namespace taskbench::workloads::net {
 namespace {
@@ -59,11 +59,6 @@ class Client {
  private:
   int socket_;
 };
-
-std::ptrdiff_t open_descriptors() {
-  const std::filesystem::directory_iterator open("/proc/self/fd");
-  return std::distance(begin(open), end(open));
-}
 
 class EveryScheduler : public testing::TestWithParam<const char*> {
  protected:

@@ -16,7 +16,7 @@ namespace taskbench::workloads::measure {
 namespace {
 
 /// What the fake workloads do and have done. Reset before each test.
-struct Trace {
+struct Doings {
   std::vector<std::uint64_t> verified;  ///< "id" of the case, at each verification
   int built = 0;
   int iterations = 0;
@@ -25,23 +25,23 @@ struct Trace {
   std::size_t stop_after = 0;
 };
 
-Trace trace;
+Doings doings;
 
 class FakeInstance : public Instance {
  public:
-  explicit FakeInstance(std::uint64_t id) : id_(id) { ++trace.built; }
+  explicit FakeInstance(std::uint64_t id) : id_(id) { ++doings.built; }
 
   void run_iteration() override {
-    ++trace.iterations;
+    ++doings.iterations;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (trace.stop != nullptr && trace.verified.size() >= trace.stop_after)
-      trace.stop->request_stop();
+    if (doings.stop != nullptr && doings.verified.size() >= doings.stop_after)
+      doings.stop->request_stop();
   }
 
   std::optional<std::string> verify() override {
-    trace.verified.push_back(id_);
-    if (id_ == 13 && verifications_++ >= trace.fail_at_verification &&
-        trace.fail_at_verification >= 0) {
+    doings.verified.push_back(id_);
+    if (id_ == 13 && verifications_++ >= doings.fail_at_verification &&
+        doings.fail_at_verification >= 0) {
       return "expected 10 tasks, counted 9";
     }
     return std::nullopt;
@@ -120,7 +120,7 @@ Result measure_quietly(const std::vector<Case>& cases, const Settings& settings 
 
 class measure_test : public testing::Test {
  protected:
-  void SetUp() override { trace = Trace{}; }
+  void SetUp() override { doings = Doings{}; }
 };
 
 TEST_F(measure_test, every_case_gets_every_repetition_in_the_order_asked_for) {
@@ -180,19 +180,19 @@ TEST_F(measure_test, context_switches_of_an_iteration_are_counted) {
 
 TEST_F(measure_test, each_case_is_built_once) {
   (void)measure_quietly({fake_case(1), fake_case(2)});
-  EXPECT_EQ(trace.built, 2);
+  EXPECT_EQ(doings.built, 2);
 }
 
 /// The order in which the repetitions ran: each verifies once, after all the warm-ups.
 std::vector<std::uint64_t> order_with_seed(std::uint64_t seed) {
-  trace = Trace{};
+  doings = Doings{};
   Settings settings = quick_settings();
   settings.repetitions = 6;
   settings.seed = seed;
   const std::vector<Case> cases{fake_case(1), fake_case(2), fake_case(3)};
   (void)measure_quietly(cases, settings);
   constexpr std::ptrdiff_t kRepetitions = 18;
-  return {trace.verified.end() - kRepetitions, trace.verified.end()};
+  return {doings.verified.end() - kRepetitions, doings.verified.end()};
 }
 
 TEST_F(measure_test, interleaving_is_seeded_and_reproducible) {
@@ -206,14 +206,14 @@ TEST_F(measure_test, interleaving_is_seeded_and_reproducible) {
 
 TEST_F(measure_test, warmup_comes_before_the_first_repetition_of_any_case) {
   (void)measure_quietly({fake_case(1), fake_case(2)});
-  ASSERT_GT(trace.verified.size(), 6U);
-  const std::vector<std::uint64_t> warmups(trace.verified.begin(), trace.verified.end() - 6);
+  ASSERT_GT(doings.verified.size(), 6U);
+  const std::vector<std::uint64_t> warmups(doings.verified.begin(), doings.verified.end() - 6);
   EXPECT_TRUE(std::is_sorted(warmups.begin(), warmups.end()));
   EXPECT_EQ(std::set<std::uint64_t>(warmups.begin(), warmups.end()).size(), 2U);
 }
 
 TEST_F(measure_test, failed_verification_is_an_error_of_that_case_only) {
-  trace.fail_at_verification = 0;
+  doings.fail_at_verification = 0;
   const Result result = measure_quietly({fake_case(1), fake_case(13), fake_case(2)});
   EXPECT_EQ(result.cases[1].error, "wrong result: expected 10 tasks, counted 9");
   EXPECT_TRUE(result.cases[1].repetitions.empty());
@@ -225,26 +225,26 @@ TEST_F(measure_test, failed_verification_is_an_error_of_that_case_only) {
 }
 
 TEST_F(measure_test, nothing_is_run_of_a_case_after_its_failure) {
-  trace.fail_at_verification = 0;
+  doings.fail_at_verification = 0;
   (void)measure_quietly({fake_case(13)});
-  EXPECT_EQ(trace.verified.size(), 1U);
+  EXPECT_EQ(doings.verified.size(), 1U);
 }
 
 TEST_F(measure_test, late_failure_takes_the_trust_in_earlier_repetitions) {
-  trace = Trace{};
+  doings = Doings{};
   const std::vector<Case> cases{fake_case(13)};
   Settings settings = quick_settings();
   settings.repetitions = 4;
   (void)measure_quietly(cases, settings);
-  const auto verifications = static_cast<int>(trace.verified.size());
+  const auto verifications = static_cast<int>(doings.verified.size());
 
-  trace = Trace{};
-  trace.fail_at_verification = verifications - 1;
+  doings = Doings{};
+  doings.fail_at_verification = verifications - 1;
   settings.repetitions = 40;
   const Result result = measure_quietly(cases, settings);
   EXPECT_EQ(result.cases[0].error, "wrong result: expected 10 tasks, counted 9");
   EXPECT_TRUE(result.cases[0].repetitions.empty());
-  EXPECT_EQ(static_cast<int>(trace.verified.size()), verifications);
+  EXPECT_EQ(static_cast<int>(doings.verified.size()), verifications);
 }
 
 TEST_F(measure_test, exception_is_an_error_of_that_case_only) {
@@ -266,8 +266,8 @@ TEST_F(measure_test, stop_keeps_complete_repetitions_and_drops_the_one_under_way
   std::stop_source stop;
   Settings settings = quick_settings();
   settings.repetitions = 1'000;
-  trace.stop = &stop;
-  trace.stop_after = 40;
+  doings.stop = &stop;
+  doings.stop_after = 40;
   const std::vector<Case> cases{fake_case(1), fake_case(2)};
   const Result result = measure(cases, settings, nullptr, stop.get_token());
   EXPECT_TRUE(result.interrupted);
@@ -286,8 +286,8 @@ TEST_F(measure_test, stop_keeps_complete_repetitions_and_drops_the_one_under_way
 
 TEST_F(measure_test, stop_during_warmup_leaves_every_case_without_repetitions) {
   std::stop_source stop;
-  trace.stop = &stop;
-  trace.stop_after = 1;
+  doings.stop = &stop;
+  doings.stop_after = 1;
   const Result result =
       measure_quietly({fake_case(1), fake_case(2)}, quick_settings(), stop.get_token());
   EXPECT_TRUE(result.interrupted);
@@ -303,7 +303,7 @@ TEST_F(measure_test, stop_before_the_start_runs_nothing) {
   stop.request_stop();
   const Result result = measure_quietly({fake_case(1)}, quick_settings(), stop.get_token());
   EXPECT_TRUE(result.interrupted);
-  EXPECT_EQ(trace.iterations, 0);
+  EXPECT_EQ(doings.iterations, 0);
 }
 
 TEST_F(measure_test, progress_goes_from_nothing_to_everything) {

@@ -1,0 +1,11 @@
+# Protobuf, as protobuf::libprotobuf-lite and protobuf::protoc. Releases from 22 on bring a CMake
+# configuration, which alone knows what else is to be linked (Abseil); for older ones, such as
+# Debian 12's, CMake has a module.
+find_package(protobuf CONFIG QUIET)
+if(NOT TARGET protobuf::libprotobuf-lite)
+  find_package(Protobuf MODULE QUIET)
+endif()
+set(protobuf_FOUND OFF)
+if(TARGET protobuf::libprotobuf-lite AND TARGET protobuf::protoc)
+  set(protobuf_FOUND ON)
+endif()

@@ -1,0 +1,101 @@
+// What gRPC says over HTTP/2, as far as unary calls need it
+// (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): no compression, no streams.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace taskbench::workloads::net {
+
+enum class GrpcStatus : std::uint8_t {
+  ok = 0,
+  cancelled = 1,
+  unknown = 2,
+  invalid_argument = 3,
+  deadline_exceeded = 4,
+  permission_denied = 7,
+  resource_exhausted = 8,
+  unimplemented = 12,
+  internal = 13,
+  unavailable = 14,
+  unauthenticated = 16,
+};
+
+/// Headers of the callers' own. The values of those whose name ends in "-bin" are in base64.
+using GrpcMetadata = std::vector<std::pair<std::string, std::string>>;
+
+using GrpcClock = std::chrono::steady_clock;
+
+struct GrpcRequest {
+  std::string path;  ///< "/package.Service/Method"
+  std::string message;
+  std::optional<GrpcClock::time_point> deadline;
+  GrpcMetadata metadata;
+};
+
+struct GrpcReply {
+  GrpcStatus status = GrpcStatus::ok;
+  std::string text;     ///< what is wrong, for people to read
+  std::string message;  ///< nothing unless all is well
+  GrpcMetadata headers;
+  GrpcMetadata trailers;
+};
+
+/// Why a message or a header is not taken; ok: it is.
+struct GrpcFault {
+  GrpcStatus status = GrpcStatus::ok;
+  std::string_view text;
+
+  explicit operator bool() const { return status != GrpcStatus::ok; }
+};
+
+inline constexpr std::string_view kGrpcContentType = "application/grpc";
+
+/// A message as it is sent: behind a byte that says that it is not compressed, and its length.
+[[nodiscard]] std::string grpc_framed(std::string_view message);
+
+/// A message that comes in pieces.
+class GrpcMessage {
+ public:
+  /// Takes the next piece of a body that is to be one message of at most `most_bytes`.
+  [[nodiscard]] GrpcFault append(std::string_view piece, std::size_t most_bytes);
+  /// What is wrong if this was the last piece.
+  [[nodiscard]] GrpcFault end() const;
+
+  /// As the sender says; 0 as long as that is not known.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool is_begun() const { return prefix_.size() == kPrefix_bytes; }
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  static constexpr std::size_t kPrefix_bytes = 5;
+
+  std::string prefix_;
+  std::size_t size_ = 0;
+  std::string bytes_;
+};
+
+/// The value of "grpc-timeout": "100m" are 100 milliseconds. nullopt: it is none.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> parse_grpc_timeout(std::string_view text);
+/// In the finest unit that has room for it, rounded up; nothing is left of less than 1 ns.
+[[nodiscard]] std::string grpc_timeout_text(std::chrono::nanoseconds timeout);
+
+/// The value of "grpc-message", and what it says.
+[[nodiscard]] std::string percent_encoded(std::string_view text);
+[[nodiscard]] std::string percent_decoded(std::string_view text);
+
+/// The value of "grpc-status"; unknown for what is none.
+[[nodiscard]] GrpcStatus parse_grpc_status(std::string_view text);
+/// What a status of HTTP other than 200 means to a caller.
+[[nodiscard]] GrpcStatus grpc_status_of_http(std::string_view status);
+
+/// Whether a header is none of the callers': HTTP's, or gRPC's own.
+[[nodiscard]] bool is_reserved_in_grpc(std::string_view header);
+
+}  // namespace taskbench::workloads::net

@@ -1,0 +1,44 @@
+// Clients that make the same call again and again, several at a time on each connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/net/clients.hpp"
+#include "workloads/net/grpc.hpp"
+
+namespace taskbench::workloads::net {
+
+/// What is called, and the message that must come back.
+struct GrpcExchange {
+  GrpcRequest request;
+  std::string reply;
+};
+
+class GrpcClients final : public Clients {
+ public:
+  /// At most `streams` calls are under way on each connection.
+  GrpcClients(GrpcExchange exchange, std::uint64_t connections, std::uint64_t streams);
+  ~GrpcClients() override;
+
+ private:
+  struct Connection;
+
+  void open_all(std::uint16_t port) override;
+  void exchange_all(std::uint64_t count) override;
+  void call(Connection& connection, std::uint64_t slot);
+  static void send(Connection& connection);
+  /// Takes what there is.
+  static void receive(Connection& connection);
+
+  const GrpcExchange exchange_;
+  const std::uint64_t wanted_;
+  const std::uint64_t streams_;
+  Epoll epoll_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+};
+
+}  // namespace taskbench::workloads::net

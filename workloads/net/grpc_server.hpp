@@ -1,0 +1,70 @@
+// A gRPC server on the loopback: a task for each connection, which reads and writes, and one for
+// each call, which computes the reply.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include "runtime/runtime.hpp"
+#include "runtime/sync/notify.hpp"
+#include "workloads/net/grpc_session.hpp"
+#include "workloads/net/loopback.hpp"
+#include "workloads/net/patience.hpp"
+
+namespace taskbench::workloads::net {
+
+/// What it throws becomes the status `unknown`. Its task is aborted when the deadline has passed,
+/// or the caller has given up.
+using GrpcMethod = std::function<rt::Task<GrpcReply>(GrpcRequest)>;
+/// By their paths.
+using GrpcMethods = std::map<std::string, GrpcMethod, std::less<>>;
+
+struct GrpcServerLimits {
+  GrpcLimits session;
+  /// For the rest of a request, and for a client to take a reply. Clients that need longer are cut
+  /// off at most an eighth later. Between calls they may take any time.
+  std::chrono::milliseconds patience{10'000};
+};
+
+/// As LoopbackServer, but calls that are under way in the end have as long as a client has.
+class GrpcServer {
+ public:
+  GrpcServer(rt::Runtime& runtime, GrpcMethods methods, const GrpcServerLimits& limits = {});
+  ~GrpcServer();
+
+  [[nodiscard]] std::uint16_t port() const { return server_.port(); }
+  /// Calls that methods have replied to.
+  [[nodiscard]] std::uint64_t answered() const {
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the reply was heard of
+  }
+  /// Connections cut off because they took too long.
+  [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }
+
+ private:
+  struct Answer;
+  class Connection;
+
+  rt::Task<> serve(rt::net::TcpStream stream);
+  rt::Task<> drain();
+  rt::Task<> wait_until_all_have_gone();
+
+  rt::Runtime& runtime_;
+  const std::shared_ptr<const GrpcMethods> methods_;  // of the calls, too
+  const GrpcServerLimits limits_;
+  std::atomic<std::uint64_t> answered_{0};
+  std::mutex mutex_;
+  bool is_draining_ = false;                     // guarded by mutex_
+  std::unordered_set<Connection*> connections_;  // guarded by mutex_
+  rt::sync::Notify one_has_gone_;
+  Patience patience_;
+  LoopbackServer server_;  // goes first, with its connections
+};
+
+}  // namespace taskbench::workloads::net

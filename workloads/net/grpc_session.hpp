@@ -1,0 +1,102 @@
+// The two ends of a gRPC connection, without the connection: what Http2Session is told and tells,
+// as calls and replies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "workloads/net/grpc.hpp"
+#include "workloads/net/http2_session.hpp"
+
+namespace taskbench::workloads::net {
+
+struct GrpcLimits {
+  Http2Limits http2;
+  std::size_t message_bytes = 4 * 1'024 * 1'024;  ///< that the peer sends
+  /// All messages of a connection together, in both directions, until their calls have ended.
+  std::size_t held_bytes = 16 * 1'024 * 1'024;
+};
+
+/// What is wrong with a call is answered, with the status that gRPC has for it, before anybody
+/// else hears of the call.
+class GrpcServerSession final : public Http2Session {
+ public:
+  struct Call {
+    StreamId stream;
+    GrpcRequest request;
+  };
+
+  explicit GrpcServerSession(const GrpcLimits& limits);
+
+  /// Calls that have come in, in whole, since this was called last.
+  [[nodiscard]] std::vector<Call> take_calls() { return std::exchange(calls_, {}); }
+  /// Of those that were taken, the ones whose caller has given up since this was called last.
+  [[nodiscard]] std::vector<StreamId> take_given_up() { return std::exchange(given_up_, {}); }
+  /// Nothing happens if the caller has given up.
+  void answer(StreamId id, const GrpcReply& reply);
+
+ private:
+  struct Incoming;
+
+  std::unique_ptr<Stream> make_stream() override;
+  void on_header(Stream& stream, const Header& header) override;
+  void on_headers_end(Stream& stream) override;
+  void on_data(Stream& stream, std::string_view data) override;
+  void on_end(Stream& stream) override;
+  bool on_body_sent(Stream& stream) override;
+  void on_close(Stream& stream, std::uint32_t error) override;
+
+  void refuse(Incoming& call, const GrpcFault& fault);
+  void refuse_http(Incoming& call, std::string_view status);
+  void respond(Incoming& call, const GrpcReply& reply);
+
+  const GrpcLimits limits_;
+  std::size_t held_bytes_ = 0;
+  std::vector<Call> calls_;
+  std::vector<StreamId> given_up_;
+};
+
+class GrpcClientSession final : public Http2Session {
+ public:
+  /// The caller's own name for a call.
+  using Tag = std::uint64_t;
+  struct Answered {
+    Tag tag;
+    GrpcReply reply;
+  };
+
+  /// `authority`: the host that is called, with its port.
+  GrpcClientSession(std::string authority, const GrpcLimits& limits);
+
+  /// nullopt: this connection has no numbers left for calls.
+  [[nodiscard]] std::optional<StreamId> call(const GrpcRequest& request, Tag tag);
+  /// Nothing happens if the reply is there already. There will be none.
+  void cancel(StreamId id);
+  /// The replies to calls that have ended since this was called last.
+  [[nodiscard]] std::vector<Answered> take_replies() { return std::exchange(replies_, {}); }
+
+ private:
+  struct Outgoing;
+
+  std::unique_ptr<Stream> make_stream() override;
+  void on_header(Stream& stream, const Header& header) override;
+  void on_headers_end(Stream& stream) override;
+  void on_data(Stream& stream, std::string_view data) override;
+  void on_end(Stream& stream) override;
+  bool on_body_sent(Stream& stream) override;
+  void on_close(Stream& stream, std::uint32_t error) override;
+
+  void give_up(Outgoing& call, const GrpcFault& fault);
+
+  const std::string authority_;
+  const std::size_t message_bytes_;
+  std::vector<Answered> replies_;
+};
+
+}  // namespace taskbench::workloads::net
