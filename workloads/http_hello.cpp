@@ -8,6 +8,7 @@
 #include "workloads/net/closed_loop.hpp"
 #include "workloads/net/http_server.hpp"
 #include "workloads/net/under_load.hpp"
+#include "workloads/net/under_wrk.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {
@@ -45,6 +46,12 @@ const Workload& http_hello() {
                                .rate = "requests_per_s"});
       },
       .why_not = net::why_no_loopback,
+      .make_loaded = [](rt::Runtime& runtime, const ParameterValues& values,
+                        const LoadProgram& program,
+                        std::stop_token stop) -> std::unique_ptr<Instance> {
+        return std::make_unique<net::UnderWrk<net::HttpServer>>(
+            runtime, program, values.at("connections"), values.at("requests"), std::move(stop));
+      },
   };
   return kWorkload;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,13 @@ using ParameterValues = std::map<std::string, std::uint64_t, std::less<>>;
 /// What a workload observes of itself, by name; the unit is in the name.
 using Figures = std::map<std::string, double>;
 
+/// A program that takes the place of the clients that a workload has itself.
+struct LoadProgram {
+  std::string_view name;
+  std::string version;   ///< what it says of itself
+  unsigned seconds = 0;  ///< of each of its runs
+};
+
 /// A workload bound to a runtime and parameter values. Used from one thread, which must not be a
 /// worker of the runtime; the runtime must outlive it.
 class Instance {
@@ -46,6 +54,10 @@ class Instance {
   /// Runs the workload once, from the first spawn until the calling thread, which is outside the
   /// scheduler, has heard that the last task ran.
   virtual void run_iteration() = 0;
+
+  /// How many iterations the last call amounts to. Under a load that goes by time, as many as its
+  /// requests.
+  [[nodiscard]] virtual double iterations() const { return 1; }
 
   /// Checks that every task of all iterations since the last call ran exactly as often as it
   /// should. Not timed. Returns what was wrong, or nothing.
@@ -66,6 +78,10 @@ struct Workload {
   std::unique_ptr<Instance> (*make)(rt::Runtime&, const ParameterValues&);
   /// Why it cannot be run here; empty: it can. nullptr: it can everywhere.
   std::string (*why_not)() = nullptr;
+  /// The same under a load from outside, which ends early if the token says so. nullptr: there is
+  /// none.
+  std::unique_ptr<Instance> (*make_loaded)(rt::Runtime&, const ParameterValues&, const LoadProgram&,
+                                           std::stop_token) = nullptr;
 };
 
 /// Every workload, in the order in which they are run and listed.

@@ -20,6 +20,7 @@
 #include "workloads/machine/cpu_affinity.hpp"
 #include "workloads/machine/drift.hpp"
 #include "workloads/machine/environment.hpp"
+#include "workloads/net/wrk.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -108,8 +109,11 @@ class RunCommand final : public Command {
         "  taskbench run spawn_many --param tasks=1000 --json result.json\n"
         "  taskbench run ping_pong --counters basic,software,sched:sched_switch\n"
         "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
+        "  taskbench run http_hello --load wrk --repetitions 3\n"
         "\n"
-        "Exit status: 0 done, 2 usage or input error, 5 a workload failed, 130 interrupted.");
+        "Exit status: 0 done, 2 usage or input error, 4 the program that --load names is missing "
+        "or "
+        "failed, 5 a workload failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
     declare_output(options);
@@ -174,6 +178,14 @@ class RunCommand final : public Command {
     sets.emplace_back(model::kInstructionsExact);
     options.value("--counters", arguments_.plan.counters, "SET|EVENT[,...]",
                   By{parse_counters, OptionValues{Kind::list_of, sets}}, help);
+    options
+        .value("--load", arguments_.loader, "PROGRAM", Choice<Loader>{"program", kLoaders},
+               "Load the server of http_hello with this program in place of its own clients: wrk. "
+               "Each repetition is one run of it, as long as --min-time says, in whole seconds; "
+               "10 s if nothing is said.")
+        ->excludes(budget)
+        ->excludes(options["--iterations"])
+        ->excludes(options["--counters"]);
     if constexpr (rt::kPlantsDelays) {
       options.value("--plant", arguments_.plan.planted, "PLACE=NS", By{parse_plants},
                     fmt::format("Slow the scheduler down on purpose, at each event of a place: {}. "
@@ -205,7 +217,7 @@ class RunCommand final : public Command {
 
   ExitCode execute(const Invocation& invocation) override {
     const unsigned cpus = measure::usable_cpu_count();
-    const RunPlan plan = plan_run(arguments_, cpus);
+    RunPlan plan = plan_run(arguments_, cpus);
     check_output(plan.quiet);
     if (list_) {
       std::string names;
@@ -214,6 +226,15 @@ class RunCommand final : public Command {
     }
     for (const auto& file : {json_, json_flat_}) refuse_unwritable(file, expected_bytes(plan));
     if (report_) refuse_unwritable_report(*report_);
+    if (arguments_.loader != nullptr) {
+      try {
+        const std::string version = workloads::net::wrk_version();
+        for (auto& each : plan.cases) each.load->version = version;
+      } catch (const workloads::net::WrkError& error) {
+        print_error(error.what());
+        return ExitCode::wrong_machine;
+      }
+    }
     print_notes_before(plan, cpus);
     for (const PlantedDelay& each : plan.planted) rt::plant_delay(each.site, each.ns);
     const std::stop_token stop = stop_on_signals();
@@ -243,6 +264,7 @@ class RunCommand final : public Command {
     // Whoever interrupted wants the loop around this process to end, so that comes first.
     if (interrupted || reported == ExitCode::interrupted) return ExitCode::interrupted;
     if (!written || reported != ExitCode::pass) return ExitCode::usage;
+    if (std::ranges::any_of(run.cases, &model::Case::load_failed)) return ExitCode::wrong_machine;
     return failed ? ExitCode::measured_program_failed : ExitCode::pass;
   }
 

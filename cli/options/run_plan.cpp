@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace taskbench::cli {
 namespace {
@@ -16,20 +17,27 @@ using workloads::Workload;
 using Chosen = std::span<const Workload* const>;
 
 constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
+constexpr double kLoadedS = 10;               // of a run of a load program, if nothing is said
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
 
-/// Those of the names, or all that can be run here; the others go to `left_out`.
-std::vector<const Workload*> choose_workloads(const Strings& names, Strings& left_out) {
+/// Those of the names, or all that can be run here; the others go to `left_out`. Only such as
+/// `loader` can load, if there is one.
+std::vector<const Workload*> choose_workloads(const Strings& names, const Loader* loader,
+                                              Strings& left_out) {
   std::vector<const Workload*> chosen;
   for (const std::string& name : names) {
     const Workload* workload = find_row("", "workload", workloads::all(), name);
     if (std::ranges::find(chosen, workload) != chosen.end()) {
       refuse("workload '{}' is given twice", name);
     }
+    if (loader != nullptr && workload->make_loaded == nullptr) {
+      refuse("--load: {} cannot load '{}'; leave the name out for what it can", loader->name, name);
+    }
     chosen.push_back(workload);
   }
   if (chosen.empty()) {
     for (const Workload& workload : workloads::all()) {
+      if (loader != nullptr && workload.make_loaded == nullptr) continue;
       const std::string why_not = workload.why_not == nullptr ? "" : workload.why_not();
       if (why_not.empty()) {
         chosen.push_back(&workload);
@@ -291,6 +299,22 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   }
 }
 
+/// One run of the loader is a repetition.
+void plan_load(const RunArguments& arguments, RunPlan& plan) {
+  if (arguments.loader == nullptr) return;
+  const double seconds = arguments.min_time_s.value_or(kLoadedS);
+  if (seconds < 1 || std::floor(seconds) != seconds) {
+    refuse("--min-time: {} takes whole seconds, not {}", arguments.loader->name,
+           duration_limit_text(seconds));
+  }
+  plan.settings.min_time_s = seconds;
+  plan.settings.warmup_s = 0;
+  for (Case& each : plan.cases) {
+    each.load = {
+        .name = arguments.loader->name, .version = {}, .seconds = static_cast<unsigned>(seconds)};
+  }
+}
+
 void check_iterations(const RunPlan& plan) {
   Strings names;
   for (const Case& each : plan.cases) names.push_back(each.name());
@@ -323,9 +347,10 @@ RunPlan plan_run(const RunArguments& arguments, unsigned cpus) {
     (is_assignment(word) ? assignments : names).push_back(word);
   }
   RunPlan plan = arguments.plan;
-  const auto chosen = choose_workloads(names, plan.left_out);
+  const auto chosen = choose_workloads(names, arguments.loader, plan.left_out);
   const auto paired = pairings(arguments.schedulers, arguments.workers, cpus, plan.left_out);
   plan.cases = all_cases(chosen, assignments, paired);
+  plan_load(arguments, plan);
   if (arguments.filter) plan.cases = keep_matching(std::move(plan.cases), *arguments.filter);
   check_extent(plan.cases);
   plan_time(arguments.min_time_s, plan);

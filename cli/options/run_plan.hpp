@@ -34,6 +34,12 @@ struct PlantedDelay {
   double ns = 0;
 };
 
+/// What --load takes.
+struct Loader {
+  std::string_view name;
+};
+inline constexpr Loader kLoaders[] = {{"wrk"}};
+
 struct RunPlan {
   std::vector<measure::Case> cases;
   measure::Settings settings;
@@ -52,6 +58,7 @@ struct RunArguments {
   Strings parameters;
   std::optional<std::string> filter;
   std::optional<double> min_time_s;
+  const Loader* loader = nullptr;  ///< none: the workloads' own clients
   RunPlan plan;
 };
 

@@ -229,6 +229,8 @@ class Parser {
     for (const Json& name : part_in(each, "observed", kEmptyArray)) {
       if (name.is_string()) benchmark.observed.insert(name.get<std::string>());
     }
+    const Json& load = part_in(each, "load", kEmptyObject);
+    if (!load.empty()) benchmark.load = {text_in(load, "name"), text_in(load, "version")};
   }
 
   /// The rows hold the events as well, for readers that know nothing of ours: the same number in

@@ -154,6 +154,9 @@ Json case_object(const model::Case& measured, bool counted) {
   result["summary"] = summary ? summary_object(*summary) : Json();
   result["counters_per_iteration"] = summary ? json_of(summary->counters) : Json::object();
   if (!measured.observed.empty()) result["observed"] = measured.observed;
+  if (measured.load) {
+    result["load"] = {{"name", measured.load->name}, {"version", measured.load->version}};
+  }
   result["context_switches_per_iteration"] = summary ? switches_object(measured, *summary) : Json();
   if (counted) result["events_per_iteration"] = events_array(measured.events, measured.operations);
   result["failed"] = !measured.error.empty();

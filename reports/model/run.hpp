@@ -97,6 +97,12 @@ struct Repetition {
   std::map<std::string, double> counters;
 };
 
+/// A program that a server was loaded by.
+struct Load {
+  std::string name;
+  std::string version;
+};
+
 /// One workload on one scheduler with one worker count and one set of parameters; or another
 /// program's benchmark, which has a name only.
 struct Case {
@@ -113,7 +119,9 @@ struct Case {
   /// Those of the counters that are none: what the workload observed of itself, "all_busy_ns". They
   /// mean the same whatever an iteration consists of; a name that ends in "_ns" is a time.
   std::set<std::string> observed{};
+  std::optional<Load> load{};  ///< in place of the workload's own clients
   std::string error;  ///< not empty: the case failed, and this says how; it has no trusted numbers
+  bool load_failed = false;  ///< the program that was to load it did
   /// Why repetitions are without context switches; empty when they were measured.
   std::string switches_unavailable;
   std::vector<EventCount> events{};  ///< of the separate pass that --counters asks for

@@ -12,7 +12,7 @@ import unittest
 from counters_test import CASE, CountersTest
 from fake_program import put_on_path
 from profile_test import ProfileTest
-from taskbench_command import become_nobody, environment, main
+from taskbench_command import CommandTest, become_nobody, environment, main
 
 # Whether it works is asked of itself: a taskbench that spoils it must not skip its own tests.
 PERF = shutil.which("perf")
@@ -66,6 +66,20 @@ class RealValgrind(CountersTest):
         self.assertEqual(row["instructions"]["verdict"], "FAIL")
         self.assertGreater(row["instructions"]["change"], 0.002)
         self.assertLess(row["instructions"]["change"], 0.0023)
+
+
+@unittest.skipUnless(shutil.which("wrk"), "no wrk here: scripts/install-deps test installs it")
+class RealWrk(CommandTest):
+    def test_its_figures_stand_in_the_result(self):
+        self.taskbench("run http_hello --load wrk --min-time 1 --repetitions 1 --json r.json")
+        (case,) = self.load("r.json")["taskbench"]["cases"]
+        row = self.load("r.json")["benchmarks"][0]
+        self.assertNotEqual(case["load"]["version"], "")
+        # wrk's rate, and that of the whole run with wrk's beginning and end.
+        self.assertGreater(row["requests_per_s"] * row["real_time"], 0.9 * 1000 * 1e9)
+        self.assertLess(row["requests_per_s"] * row["real_time"], 1.5 * 1000 * 1e9)
+        self.assertLessEqual(row["latency_p50_ns"], row["latency_p99_ns"])
+        self.assertLessEqual(row["latency_p99_ns"], row["latency_slowest_ns"])
 
 
 @unittest.skipUnless(PERF_COUNTS, "no perf that counts here: scripts/install-deps test installs it")

@@ -235,6 +235,7 @@ Run observed_run() {
                make_case(kShapes[4], "work_stealing", 1, 1, 9),
                make_case(kShapes[4], "work_stealing", 2, 1, 9),
                make_case(kShapes[4], "go", 2, 1, 9)};
+  run.cases[0].load = {"wrk", "4.1.0"};
   for (std::size_t i = 1; i < run.cases.size(); ++i) {
     run.cases[i].observed = {"wait_p99_9_ns", "wait_p99_ns", "lead_yields"};
     for (Repetition& repetition : run.cases[i].repetitions) {

@@ -14,6 +14,7 @@ std::string Case::name() const {
     if (value == parameters.end() || value->second == parameter.default_value) continue;
     name += fmt::format("/{}:{}", parameter.name, value->second);
   }
+  if (load) name += fmt::format("/load:{}", load->name);
   return name;
 }
 

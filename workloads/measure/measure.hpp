@@ -34,10 +34,11 @@ struct Case {
   const Workload* workload = nullptr;
   const Scheduler* scheduler = nullptr;
   unsigned workers = 1;
-  ParameterValues parameters;  ///< complete: one value for each parameter of the workload
+  ParameterValues parameters;         ///< complete: one value for each parameter of the workload
+  std::optional<LoadProgram> load{};  ///< in place of the workload's own clients
 
   /// Google Benchmark's name: "chained_spawn/work_stealing/workers:2", followed by "/name:value"
-  /// for every parameter that is not at its default.
+  /// for every parameter that is not at its default, and "/load:wrk" under such a load.
   [[nodiscard]] std::string name() const;
 };
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "workloads/machine/cpu_affinity.hpp"
+#include "workloads/net/wrk.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -69,6 +70,12 @@ PreparedCase::PreparedCase(const Case& spec, const Settings& settings, const std
     result_.operations = spec.workload->operations(spec.parameters);
     result_.operation = spec.workload->operation;
     repeatable_ = spec.scheduler->repeatable;
+    if (spec.load) {
+      by_time_ = true;
+      iterations_ = 1;
+      iteration_s_ = spec.load->seconds;
+      result_.load = {std::string(spec.load->name), spec.load->version};
+    }
     build(spec, settings);
   } catch (const std::exception& error) {
     fail(fmt::format("could not be set up: {}", error.what()));
@@ -96,10 +103,12 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
     });
   }
   runtime_.emplace(builder.build());
-  instance_ = spec.workload->make(*runtime_, spec.parameters);
+  instance_ = spec.load ? spec.workload->make_loaded(*runtime_, spec.parameters, *spec.load, stop_)
+                        : spec.workload->make(*runtime_, spec.parameters);
 }
 
 void PreparedCase::warm_up(double warmup_s, double calibration_s) {
+  if (by_time_) return;
   for (int look = 0; look < kCalibrationLooks; ++look) {
     const auto measured = time(
         {.min_time_s = calibration_s / kCalibrationLooks, .warmup_s = look == 0 ? warmup_s : 0});
@@ -115,6 +124,7 @@ void PreparedCase::fix_iterations(double seconds) {
 }
 
 void PreparedCase::set_iterations(std::int64_t iterations) {
+  if (by_time_) return;
   iterations_ = iterations;
   untimed_iterations_ = std::max<std::int64_t>(1, iterations_ / kUntimedShare);
 }
@@ -130,6 +140,12 @@ void PreparedCase::run_repetition() {
   auto repetition = time({.iterations = iterations_});
   counted_.reset();
   if (!repetition) return;
+  if (by_time_) {
+    const double iterations = instance_->iterations();
+    repetition->iterations = std::max<std::int64_t>(1, std::llround(iterations));
+    repetition->real_ns /= iterations;
+    repetition->cpu_ns /= iterations;
+  }
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
   for (const auto& [name, value] : figures_) result_.observed.insert(name);
@@ -183,6 +199,9 @@ void PreparedCase::body(benchmark::State& state) {
   if (failure_.empty()) {
     try {
       iterate(state);
+    } catch (const net::WrkError& error) {
+      failure_ = error.what();
+      result_.load_failed = true;
     } catch (const std::exception& error) {
       failure_ = error.what();
     } catch (...) {

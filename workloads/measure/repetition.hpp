@@ -46,7 +46,7 @@ class PreparedCase {
   /// since different counts bias the mean. Call it after warm_up().
   void fix_iterations(double seconds);
 
-  /// The same with a count that is given.
+  /// The same with a count that is given. Under a load that goes by time neither has an effect.
   void set_iterations(std::int64_t iterations);
 
   /// Times one repetition and adds it to the result, unless the case fails or `stop` is set.
@@ -83,6 +83,7 @@ class PreparedCase {
   std::atomic<bool> binding_failed_{false};
   bool bind_caller_ = false;
   bool repeatable_ = false;
+  bool by_time_ = false;  // under a load that goes by time: one run of it is a repetition
   std::optional<rt::Runtime> runtime_;
   std::unique_ptr<Instance> instance_;
   std::string failure_;  // what body() caught

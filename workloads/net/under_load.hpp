@@ -23,6 +23,18 @@ struct Load {
   std::string_view rate;      ///< the name of exchanges per second
 };
 
+/// Calls begin(sender), and returns when the other end has heard. The runtime's tasks run
+/// meanwhile, on this thread where that is where they run.
+template <class Begin>
+void hear(rt::Runtime& runtime, Begin begin) {
+  constexpr auto wait_for = [](SignalReceiver done) -> rt::Task<> {
+    require_heard(co_await std::move(done));
+  };
+  auto channel = rt::sync::oneshot::channel<Signal>();
+  begin(std::move(channel.first));
+  runtime.block_on(wait_for(std::move(channel.second)));
+}
+
 /// `Server` is made of the runtime and `more`, and has port() and answered().
 template <class Server>
 class UnderLoad final : public Instance {
@@ -34,12 +46,12 @@ class UnderLoad final : public Instance {
         rate_(load.rate),
         server_(prepared(runtime, load), more...),
         clients_(std::move(load.clients)) {
-    hear([&](SignalSender done) { clients_->connect(server_.port(), std::move(done)); });
+    hear(runtime_, [&](SignalSender done) { clients_->connect(server_.port(), std::move(done)); });
     if (const auto failure = clients_->take_failure()) throw std::runtime_error(*failure);
   }
 
   void run_iteration() override {
-    hear([&](SignalSender done) { clients_->exchange(count_, std::move(done)); });
+    hear(runtime_, [&](SignalSender done) { clients_->exchange(count_, std::move(done)); });
     expected_ += count_;
   }
 
@@ -63,16 +75,6 @@ class UnderLoad final : public Instance {
   static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
     make_room_for_descriptors(2 * load.connections);
     return runtime;
-  }
-
-  static rt::Task<> wait_for(SignalReceiver done) { require_heard(co_await std::move(done)); }
-
-  /// The runtime's tasks run meanwhile, on this thread where that is where they run.
-  template <class Begin>
-  void hear(Begin begin) {
-    auto channel = rt::sync::oneshot::channel<Signal>();
-    begin(std::move(channel.first));
-    runtime_.block_on(wait_for(std::move(channel.second)));
   }
 
   rt::Runtime& runtime_;

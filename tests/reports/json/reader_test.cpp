@@ -63,6 +63,14 @@ TEST(reader_test, what_workloads_observed_is_told_from_counters) {
   }
 }
 
+TEST(reader_test, what_loaded_a_server_is_read) {
+  const model::Run file = parse_result_file("r.json", to_json(samples::observed_run()));
+  ASSERT_TRUE(file.cases[0].load);
+  EXPECT_EQ(file.cases[0].load->name, "wrk");
+  EXPECT_EQ(file.cases[0].load->version, "4.1.0");
+  EXPECT_FALSE(file.cases[1].load);
+}
+
 TEST(reader_test, repetitions_units_and_counters_are_read) {
   const model::Run file = parse_result_file("r.json", kSound);
   EXPECT_EQ(file.environment.host_name, "host");

@@ -1,0 +1,82 @@
+// A workload that is an HTTP server on the runtime, under wrk. An iteration is one run of wrk.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+#include "workloads/net/under_load.hpp"
+#include "workloads/net/wrk.hpp"
+#include "workloads/workload.hpp"
+
+namespace taskbench::workloads::net {
+
+/// `Server` is made of the runtime, and has port() and answered().
+template <class Server>
+class UnderWrk final : public Instance {
+ public:
+  /// `count` requests are what an iteration would be without wrk.
+  UnderWrk(rt::Runtime& runtime, const LoadProgram& program, std::uint64_t connections,
+           std::uint64_t count, std::stop_token stop)
+      : runtime_(runtime), stop_(std::move(stop)), count_(count), server_(runtime) {
+    make_room_for_descriptors(connections);
+    run_ = {.port = server_.port(), .connections = connections, .seconds = program.seconds};
+  }
+
+  void run_iteration() override {
+    std::exception_ptr failure;
+    std::jthread runs_wrk;
+    hear(runtime_, [&](SignalSender done) {
+      runs_wrk = std::jthread([this, &failure, done = std::move(done)]() mutable {
+        try {
+          report_ = run_wrk(run_, stop_);
+          requests_ = report_ ? report_->requests : 0;
+        } catch (...) {
+          failure = std::current_exception();
+        }
+        (void)done.send(Signal{});
+      });
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  double iterations() const override {
+    return static_cast<double>(requests_) / static_cast<double>(count_);
+  }
+
+  std::optional<std::string> verify() override {
+    const std::uint64_t before = std::exchange(answered_before_, server_.answered());
+    const std::uint64_t answered = answered_before_ - before;
+    if (!report_) return {};
+    // wrk goes without the last answers on each connection.
+    const std::uint64_t most = report_->requests + run_.connections;
+    if (answered >= report_->requests && answered <= most) return {};
+    return compare_counts("requests at the server", report_->requests, answered);
+  }
+
+  Figures take_figures() override {
+    Figures figures;
+    if (!report_) return figures;
+    figures["requests_per_s"] = report_->requests_per_s;
+    for (const auto& [name, ns] : report_->latency_ns) figures["latency_" + name + "_ns"] = ns;
+    report_.reset();
+    return figures;
+  }
+
+ private:
+  rt::Runtime& runtime_;
+  const std::stop_token stop_;
+  const std::uint64_t count_;
+  WrkRun run_{};
+  Server server_;
+  std::optional<WrkReport> report_;  // until it was taken
+  std::uint64_t requests_ = 0;
+  std::uint64_t answered_before_ = 0;
+};
+
+}  // namespace taskbench::workloads::net
