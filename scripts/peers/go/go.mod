@@ -1,0 +1,3 @@
+module taskbench/peers
+
+go 1.18

@@ -1,0 +1,151 @@
+// The servers and timers of the workloads, in Go. See scripts/compare-peers.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"sort"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func number(index int) int {
+	value, err := strconv.Atoi(os.Args[index])
+	check(err)
+	return value
+}
+
+func listen() net.Listener {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	check(err)
+	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	return listener
+}
+
+func serveHTTP() {
+	greeting := []byte("Hello, world!")
+	check(http.Serve(listen(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write(greeting)
+	})))
+}
+
+func serveEcho() {
+	listener := listen()
+	for {
+		connection, err := listener.Accept()
+		check(err)
+		go func() {
+			defer connection.Close()
+			buffer := make([]byte, 4096)
+			for {
+				size, err := connection.Read(buffer)
+				if err != nil {
+					return
+				}
+				if _, err = connection.Write(buffer[:size]); err != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// Calls iterate again and again for the given time, and prints what an iteration takes.
+func measure(seconds int, iterate func(), figures map[string]float64) {
+	iterate()
+	count, cpu, begin := 0, cpuTime(), time.Now()
+	for time.Since(begin) < time.Duration(seconds)*time.Second {
+		iterate()
+		count++
+	}
+	figures["real_ns"] = float64(time.Since(begin).Nanoseconds()) / float64(count)
+	figures["cpu_ns"] = float64((cpuTime() - cpu).Nanoseconds()) / float64(count)
+}
+
+func timer(seconds, tasks, longest int) {
+	figures, late := map[string]float64{}, []time.Duration{}
+	each := make([]time.Duration, tasks)
+	measure(seconds, func() {
+		var all sync.WaitGroup
+		all.Add(tasks)
+		random := rand.New(rand.NewSource(1))
+		for i := range each {
+			i, sleep := i, time.Duration(1+random.Intn(longest))*time.Millisecond
+			go func() {
+				begin := time.Now()
+				time.Sleep(sleep)
+				each[i] = time.Since(begin) - sleep
+				all.Done()
+			}()
+		}
+		all.Wait()
+		late = append(late, each...)
+	}, figures)
+	sort.Slice(late, func(i, j int) bool { return late[i] < late[j] })
+	figures["late_p50_ns"] = float64(late[len(late)/2])
+	figures["late_p99_ns"] = float64(late[len(late)*99/100])
+	check(json.NewEncoder(os.Stdout).Encode(figures))
+}
+
+func timeouts(seconds, tasks, timers int) {
+	figures := map[string]float64{}
+	measure(seconds, func() {
+		var all sync.WaitGroup
+		all.Add(tasks)
+		for i := 0; i < tasks; i++ {
+			go func() {
+				for i := 0; i < timers; i++ {
+					timer := time.NewTimer(30*time.Second + time.Duration(i%30000)*time.Millisecond)
+					runtime.Gosched()
+					timer.Stop()
+				}
+				all.Done()
+			}()
+		}
+		all.Wait()
+	}, figures)
+	check(json.NewEncoder(os.Stdout).Encode(figures))
+}
+
+// main.go WHAT THREADS [SECONDS A B]
+func main() {
+	runtime.GOMAXPROCS(number(2))
+	go func() { // ends with the standard input
+		if os.Args[1] == "http" || os.Args[1] == "echo" {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(0)
+		}
+	}()
+	switch os.Args[1] {
+	case "http":
+		serveHTTP()
+	case "echo":
+		serveEcho()
+	case "timer":
+		timer(number(3), number(4), number(5))
+	case "timeouts":
+		timeouts(number(3), number(4), number(5))
+	}
+}

@@ -1,0 +1,163 @@
+//! The servers and timers of the workloads, on Tokio, and hyper. See scripts/compare-peers.
+use hyper::header::{HeaderValue, CONTENT_TYPE};
+use hyper::service::{make_service_fn, service_fn};
+use hyper::{Body, Response};
+use std::convert::Infallible;
+use std::future::Future;
+use std::io::Read;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+fn listen() -> std::net::TcpListener {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    println!("{}", listener.local_addr().unwrap().port());
+    listener
+}
+
+async fn http() {
+    let service = make_service_fn(|_| async {
+        Ok::<_, Infallible>(service_fn(|_| async {
+            let mut response = Response::new(Body::from("Hello, world!"));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            Ok::<_, Infallible>(response)
+        }))
+    });
+    let server = hyper::Server::from_tcp(listen()).unwrap().tcp_nodelay(true);
+    server.serve(service).await.unwrap();
+}
+
+async fn echo() {
+    let listener = tokio::net::TcpListener::from_std(listen()).unwrap();
+    loop {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        tokio::spawn(async move {
+            let mut buffer = vec![0; 4096];
+            loop {
+                match stream.read(&mut buffer).await {
+                    Ok(size) if size > 0 => {
+                        if stream.write_all(&buffer[..size]).await.is_err() {
+                            return;
+                        }
+                    }
+                    _ => return,
+                }
+            }
+        });
+    }
+}
+
+#[repr(C)]
+struct Time {
+    s: i64,
+    us: i64,
+}
+#[repr(C)]
+struct Usage {
+    user: Time,
+    system: Time,
+    others: [i64; 14],
+}
+extern "C" {
+    fn getrusage(who: i32, usage: *mut Usage) -> i32;
+}
+
+fn cpu_ns() -> f64 {
+    let zero = || Time { s: 0, us: 0 };
+    let mut usage = Usage { user: zero(), system: zero(), others: [0; 14] };
+    unsafe { getrusage(0, &mut usage) };
+    let of = |time: Time| time.s as f64 * 1e9 + time.us as f64 * 1e3;
+    of(usage.user) + of(usage.system)
+}
+
+/// Calls `iterate` again and again for the given time; what an iteration takes, as JSON.
+async fn measure<F: Future<Output = ()>>(seconds: u64, mut iterate: impl FnMut() -> F) -> String {
+    iterate().await;
+    let (mut count, cpu, begin) = (0.0, cpu_ns(), Instant::now());
+    while begin.elapsed() < Duration::from_secs(seconds) {
+        iterate().await;
+        count += 1.0;
+    }
+    let real_ns = begin.elapsed().as_nanos() as f64 / count;
+    format!("\"real_ns\":{real_ns},\"cpu_ns\":{}", (cpu_ns() - cpu) / count)
+}
+
+async fn timer(seconds: u64, tasks: u64, longest: u64) {
+    let late = std::sync::Mutex::new(Vec::new());
+    let figures = measure(seconds, || async {
+        let mut random = 1u64;
+        let mut handles = Vec::new();
+        for _ in 0..tasks {
+            random = random * 48271 % 0x7fff_ffff;
+            let sleep = Duration::from_millis(1 + random % longest);
+            handles.push(tokio::spawn(async move {
+                let begin = Instant::now();
+                tokio::time::sleep(sleep).await;
+                begin.elapsed() - sleep
+            }));
+        }
+        for handle in handles {
+            let each = handle.await.unwrap();
+            late.lock().unwrap().push(each);
+        }
+    })
+    .await;
+    let mut late = late.into_inner().unwrap();
+    late.sort_unstable();
+    let (p50, p99) = (late[late.len() / 2].as_nanos(), late[late.len() * 99 / 100].as_nanos());
+    println!("{{{figures},\"late_p50_ns\":{p50},\"late_p99_ns\":{p99}}}");
+}
+
+async fn timeouts(seconds: u64, tasks: u64, timers: u64) {
+    let figures = measure(seconds, || async {
+        let mut handles = Vec::new();
+        for _ in 0..tasks {
+            handles.push(tokio::spawn(async move {
+                for i in 0..timers {
+                    let limit = Duration::from_secs(30) + Duration::from_millis(i % 30_000);
+                    tokio::time::timeout(limit, tokio::task::yield_now()).await.unwrap();
+                }
+            }));
+        }
+        for handle in handles {
+            handle.await.unwrap();
+        }
+    })
+    .await;
+    println!("{{{figures}}}");
+}
+
+/// main.rs WHAT THREADS [SECONDS A B]
+fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    let number = |index: usize| words[index].parse::<u64>().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(number(2) as usize)
+        .enable_all()
+        .build()
+        .unwrap();
+    // As `runtime.spawn` does for whatever a program has to do: block_on's thread is no worker.
+    let until_end = || {
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+        std::process::exit(0);
+    };
+    match words[1].as_str() {
+        "http" => {
+            runtime.spawn(http());
+            until_end();
+        }
+        "echo" => {
+            runtime.spawn(echo());
+            until_end();
+        }
+        "timer" => {
+            let (seconds, tasks, longest) = (number(3), number(4), number(5));
+            runtime.block_on(async { tokio::spawn(timer(seconds, tasks, longest)).await.unwrap() });
+        }
+        _ => {
+            let (seconds, tasks, timers) = (number(3), number(4), number(5));
+            runtime.block_on(async { tokio::spawn(timeouts(seconds, tasks, timers)).await.unwrap() });
+        }
+    }
+}
