@@ -25,7 +25,6 @@
 namespace taskbench::cli {
 namespace {
 
-using Kind = OptionValues::Kind;
 using render::TableStyle;
 
 struct OutputFormat {
@@ -123,7 +122,7 @@ class RunCommand final : public Command {
     options.group("What to measure");
     options
         .value("WORKLOAD", arguments_.words, "WORKLOAD",
-               AsGiven{{Kind::one_of, row_names(workloads::all())}},
+               AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                "What to run; `taskbench list` shows them.")
         ->default_str("all");
     const auto schedulers = measure::schedulers();
@@ -177,7 +176,7 @@ class RunCommand final : public Command {
         kCountingProcesses, fmt::join(sets, ", "), model::kInstructionsExact);
     sets.emplace_back(model::kInstructionsExact);
     options.value("--counters", arguments_.plan.counters, "SET|EVENT[,...]",
-                  By{parse_counters, OptionValues{Kind::list_of, sets}}, help);
+                  By{parse_counters, OptionValues{OptionValues::Kind::list_of, sets}}, help);
     options
         .value("--load", arguments_.loader, "PROGRAM", Choice<Loader>{"program", kLoaders},
                "Load the server of http_hello with this program in place of its own clients: wrk. "

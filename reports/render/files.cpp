@@ -64,7 +64,7 @@ Sentences remarks(const FilesReport& report) {
   return lines;
 }
 
-VerdictText verdict_text(const FilesReport& report) {
+VerdictText files_verdict(const FilesReport& report) {
   VerdictText text{std::string(word(report.overall)), kFileTitles, {}, remarks(report)};
   for (const FilesRow& row : report.rows) {
     text.rows.push_back({cells(row), row.verdict});
@@ -76,11 +76,11 @@ VerdictText verdict_text(const FilesReport& report) {
 }  // namespace
 
 std::string table(const FilesReport& report, const TableStyle& style) {
-  return table(verdict_text(report), style);
+  return table(files_verdict(report), style);
 }
 
 std::string markdown(const FilesReport& report) {
-  const VerdictText text = verdict_text(report);
+  const VerdictText text = files_verdict(report);
   return markdown_table(text) + fmt::format("\n**{}**\n", text.headline) + bullets(text.remarks);
 }
 
@@ -126,7 +126,7 @@ using verdict::ColumnsRow;
 constexpr const char* kMeanTitle = "geometric mean";
 constexpr std::size_t kColumnGap = 2;
 
-std::string time_cell(const ColumnCell& cell, const TimeUnit& unit) {
+std::string column_time(const ColumnCell& cell, const TimeUnit& unit) {
   if (cell.files == 0) return std::string(kNone);
   return time_text(cell.ns, unit) + (cell.spread ? " ± " + percent(*cell.spread) : "");
 }
@@ -160,7 +160,7 @@ std::vector<Cells> file_cells(const ColumnsReport& report) {
     const TimeUnit unit = unit_of(row);
     Cells cells{row.name};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      cells.push_back(time_cell(row.cells[i], unit));
+      cells.push_back(column_time(row.cells[i], unit));
       if (i > 0) cells.push_back(change_text(row.cells[i]));
     }
     rows.push_back(std::move(cells));

@@ -68,7 +68,7 @@ constexpr std::string_view kMeaning =
     "drawn order, and only times of one block are compared.";
 
 /// What the rows of a waterfall are drawn with.
-struct Drawing {
+struct Waterfall {
   const LadderVerdict& verdict;
   double least = 1;
   double most = 1;
@@ -83,7 +83,7 @@ struct Drawing {
   }
 };
 
-void add_bars(Drawing& drawing, PlotScript& plot) {
+void add_bars(Waterfall& drawing, PlotScript& plot) {
   constexpr int kGrey = kColourCount + 1;
   const auto& rows = drawing.verdict.rows;
   plot.begin_block("bars", "from  to  row  colour  half height");
@@ -102,7 +102,7 @@ void add_bars(Drawing& drawing, PlotScript& plot) {
       "variable notitle");
 }
 
-void add_links(const Drawing& drawing, PlotScript& plot) {
+void add_links(const Waterfall& drawing, PlotScript& plot) {
   plot.begin_block("links", "place  row");
   for (std::size_t i = 0; i < drawing.verdict.rows.size(); ++i) {
     plot.point({drawing.total(i), middle_of_row(i)});
@@ -112,7 +112,7 @@ void add_links(const Drawing& drawing, PlotScript& plot) {
       "notitle");
 }
 
-void add_intervals(Drawing& drawing, PlotScript& plot) {
+void add_intervals(Waterfall& drawing, PlotScript& plot) {
   const auto& rows = drawing.verdict.rows;
   const int index = plot.begin_block("totals", "total  low  high  row");
   const auto point = [&](std::size_t i, std::size_t row) {
@@ -129,7 +129,7 @@ void add_intervals(Drawing& drawing, PlotScript& plot) {
   plot.draw("index {} using 1:4:2:3 with xerrorbars lt -1 lw 1.4 pt 7 ps 0.4 notitle", index);
 }
 
-void add_factors(Drawing& drawing, PlotScript& plot) {
+void add_factors(Waterfall& drawing, PlotScript& plot) {
   const auto& rows = drawing.verdict.rows;
   const int index = plot.begin_block("factors", "place  row  factor");
   const auto right_end = [&](std::size_t i) {
@@ -167,7 +167,7 @@ Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
   constexpr double kWide = 3;
   PlotScript plot(plot_name("ladder", verdict.workload),
                   fmt::format("{}: from tokio01 to work_stealing", verdict.workload));
-  Drawing drawing{verdict};
+  Waterfall drawing{verdict};
   add_bars(drawing, plot);
   add_links(drawing, plot);
   add_intervals(drawing, plot);

@@ -55,13 +55,13 @@ void add_median(PlotScript& plot, const Sampled& sample, double unit_ns, double 
 /// How many lines a key with these texts takes.
 std::size_t key_lines(const std::vector<std::string>& labels) {
   constexpr std::size_t kRoom = 860;
-  constexpr std::size_t kCharacter = 8;
+  constexpr std::size_t kCharacterWidth = 8;
   constexpr std::size_t kMark = 80;
   std::size_t longest = 0;
   for (const std::string& each : labels) {
     longest = std::max(longest, display_width(shortened(each, kKeyColumns)));
   }
-  const std::size_t columns = std::max<std::size_t>(1, kRoom / (kCharacter * longest + kMark));
+  const std::size_t columns = std::max<std::size_t>(1, kRoom / (kCharacterWidth * longest + kMark));
   return (labels.size() + columns - 1) / columns;
 }
 
@@ -287,12 +287,13 @@ void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels
 Plot counters_plot(std::string name, std::string title, const std::string& quantity,
                    const std::vector<std::string>& cases, const std::vector<CounterPanel>& panels) {
   constexpr double kWidth = 900;
-  constexpr double kCharacter = 7.8;  // of the labels, wide rather than narrow
+  constexpr double kCharacterWidth = 7.8;  // of the labels, wide rather than narrow
   const std::size_t columns = std::min<std::size_t>(3, panels.size());
   const std::size_t rows = (panels.size() + columns - 1) / columns;
   std::size_t longest = 0;
   for (const std::string& label : cases) longest = std::max(longest, display_width(label));
-  const double left = std::min(0.45, (20 + kCharacter * static_cast<double>(longest)) / kWidth);
+  const double left =
+      std::min(0.45, (20 + kCharacterWidth * static_cast<double>(longest)) / kWidth);
   const int height = 56 + (74 + 21 * static_cast<int>(cases.size())) * static_cast<int>(rows);
   PlotScript plot(std::move(name), title);
   plot.line(

@@ -97,7 +97,7 @@ std::string smt(const fs::path& root) {
   return switch_in(root / "sys/devices/system/cpu/smt/active", "1");
 }
 
-std::string boost(const fs::path& root) {
+std::string frequency_boost(const fs::path& root) {
   const fs::path cpu = root / "sys/devices/system/cpu";
   if (const auto known = switch_in(cpu / "cpufreq/boost", "1"); !known.empty()) return known;
   return switch_in(cpu / "intel_pstate/no_turbo", "0");
@@ -126,7 +126,7 @@ MachineKey probe_machine(const fs::path& root) {
                              {"sockets", std::move(cpus.sockets)},
                              {"smt", smt(root)},
                              {"cpu_governor", first_line(first_cpu / "cpufreq/scaling_governor")},
-                             {"cpu_boost", boost(root)},
+                             {"cpu_boost", frequency_boost(root)},
                              {"kernel", first_line(root / "proc/sys/kernel/osrelease")},
                              {"hypervisor", hypervisor()}}) {
     key.machine.push_back(std::move(field));
