@@ -75,7 +75,7 @@ class OnATerminal(TerminalTest):
 
 class InALog(CommandTest):
     def test_first_line_after_two_seconds_then_at_most_every_ten(self):
-        process = self.start("run", *self.endless(), stdout=subprocess.DEVNULL)
+        process = self.start("run", *self.endless("timer"), stdout=subprocess.DEVNULL)
         lines = [process.stderr.readline() for _ in range(2)]
         process.terminate()
         process.communicate(timeout=60)
@@ -83,7 +83,7 @@ class InALog(CommandTest):
         for line in lines:
             self.assertRegex(
                 line,
-                rf"^taskbench: {PROGRESS}, {SECONDS} left: yield_many/work_stealing/workers:\d+",
+                rf"^taskbench: {PROGRESS}, {SECONDS} left: timer/work_stealing/workers:\d+",
             )
         # Whole seconds are printed, so 12.4 - 2.6 s is a distance of 9.
         shown_at = [elapsed_s(line) for line in lines]
