@@ -177,7 +177,7 @@ struct GrpcClientSession::Outgoing final : Stream {
   GrpcMessage message;
   GrpcReply reply;
   std::string http_status;
-  bool has_headers = false;
+  int blocks = 0;  // of headers, the last of which are trailers; without those that only inform
   bool has_status = false;
   bool is_silent = false;  // has been replied to, or was cancelled
 };
@@ -231,13 +231,13 @@ void GrpcClientSession::on_header(Stream& stream, const Header& header) {
   } else if (name == "grpc-message") {
     call.reply.text = percent_decoded(value);
   } else if (!is_reserved_in_grpc(name)) {
-    (call.has_headers ? call.reply.trailers : call.reply.headers).emplace_back(name, value);
+    (call.blocks > 0 ? call.reply.trailers : call.reply.headers).emplace_back(name, value);
   }
 }
 
 void GrpcClientSession::on_headers_end(Stream& stream) {
   auto& call = static_cast<Outgoing&>(stream);
-  call.has_headers = call.has_headers || !call.http_status.starts_with('1');
+  if (!call.http_status.starts_with('1')) ++call.blocks;
   if (call.header_is_too_large) {
     give_up(call, {GrpcStatus::resource_exhausted, "the headers are too large"});
   }
@@ -253,6 +253,7 @@ void GrpcClientSession::on_end(Stream& stream) {
   auto& call = static_cast<Outgoing&>(stream);
   if (std::exchange(call.is_silent, true)) return;
   GrpcReply& reply = call.reply;
+  if (call.blocks == 1) std::swap(reply.headers, reply.trailers);  // there was nothing in between
   if (!call.has_status) {
     reply.status = grpc_status_of_http(call.http_status);
     reply.text = "no status of gRPC, but HTTP's " + call.http_status;
