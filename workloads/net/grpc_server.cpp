@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/time/sleep.hpp"
 #include "runtime/time/timeout.hpp"
 #include "workloads/net/http2_link.hpp"
 
@@ -196,8 +197,8 @@ rt::Task<> GrpcServer::drain() {
     is_draining_ = true;
     for (Connection* const each : connections_) each->begin_shutdown();
   }
-  const bool in_time = co_await rt::time::timeout(limits_.patience, wait_until_all_have_gone());
-  (void)in_time;  // the others are cut off
+  // Those that stay longer are cut off.
+  co_await rt::select(wait_until_all_have_gone(), rt::time::sleep(limits_.patience));
 }
 
 rt::Task<> GrpcServer::wait_until_all_have_gone() {
