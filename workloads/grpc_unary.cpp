@@ -14,7 +14,7 @@ namespace taskbench::workloads {
 namespace {
 
 constexpr std::array kParameters{
-    Parameter{"calls", 1'000, 1, 100'000'000, "calls, each made when another was replied to"},
+    Parameter{"requests", 1'000, 1, 100'000'000, "calls, each made when another was replied to"},
     Parameter{"connections", 5, 1, 100'000, "connections that they come on"},
     Parameter{"streams", 10, 1, 100, "calls under way on each connection"},
 };
@@ -35,7 +35,7 @@ const Workload& grpc_unary() {
       .summary = "a gRPC server greets clients with many calls on each connection",
       .operation = "call",
       .parameters = kParameters,
-      .operations = [](const ParameterValues& values) { return values.at("calls"); },
+      .operations = [](const ParameterValues& values) { return values.at("requests"); },
       .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
         const std::uint64_t connections = values.at("connections");
         return std::make_unique<net::UnderLoad<net::GrpcServer>>(
@@ -43,7 +43,7 @@ const Workload& grpc_unary() {
             net::Load{.clients = std::make_unique<net::GrpcClients>(
                           greeting_over_grpc(), connections, values.at("streams")),
                       .connections = connections,
-                      .count = values.at("calls"),
+                      .count = values.at("requests"),
                       .rate = "calls_per_s"},
             net::greeter_methods());
       },

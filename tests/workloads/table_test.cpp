@@ -33,7 +33,7 @@ TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
       {"timeouts", {{"tasks", 100}, {"timers", 100}}, 10'000},
       {"echo", {{"connections", 64}, {"busy", 8}, {"round_trips", 1'000}, {"bytes", 64}}, 1'000},
       {"http_hello", {{"requests", 1'000}, {"connections", 50}}, 1'000},
-      {"grpc_unary", {{"calls", 1'000}, {"connections", 5}, {"streams", 10}}, 1'000}};
+      {"grpc_unary", {{"requests", 1'000}, {"connections", 5}, {"streams", 10}}, 1'000}};
   ASSERT_EQ(all().size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Workload& workload = all()[i];
