@@ -101,9 +101,7 @@ const Workload& blocking_calls() {
       .parameters = kParameters,
       .operations =
           [](const ParameterValues& values) { return values.at("calls") + values.at("tasks"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<BlockingCalls>(runtime, values);
-      },
+      .make = make<BlockingCalls>,
   };
   return kWorkload;
 }

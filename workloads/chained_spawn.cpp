@@ -48,9 +48,7 @@ const Workload& chained_spawn() {
       .operation = "spawn",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("length"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<ChainedSpawn>(runtime, values);
-      },
+      .make = make<ChainedSpawn>,
   };
   return kWorkload;
 }

@@ -131,9 +131,7 @@ const Workload& fairness() {
       .parameters = kParameters,
       .operations =
           [](const ParameterValues& values) { return values.at("tasks") * values.at("yields"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<Fairness>(runtime, values);
-      },
+      .make = make<Fairness>,
   };
   return kWorkload;
 }

@@ -152,9 +152,7 @@ const Workload& imbalance() {
       .operation = "task",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("tasks"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<Imbalance>(runtime, values);
-      },
+      .make = make<Imbalance>,
   };
   return kWorkload;
 }

@@ -80,9 +80,7 @@ const Workload& ping_pong() {
       .operation = "ping",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("pings"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<PingPong>(runtime, values);
-      },
+      .make = make<PingPong>,
   };
   return kWorkload;
 }

@@ -53,9 +53,7 @@ const Workload& spawn_local() {
       .operation = "spawn",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("tasks"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<SpawnLocal>(runtime, values);
-      },
+      .make = make<SpawnLocal>,
   };
   return kWorkload;
 }

@@ -49,9 +49,7 @@ const Workload& spawn_many() {
       .operation = "spawn",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("tasks"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<SpawnMany>(runtime, values);
-      },
+      .make = make<SpawnMany>,
   };
   return kWorkload;
 }

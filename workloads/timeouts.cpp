@@ -83,9 +83,7 @@ const Workload& timeouts() {
       .parameters = kParameters,
       .operations =
           [](const ParameterValues& values) { return values.at("tasks") * values.at("timers"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<Timeouts>(runtime, values);
-      },
+      .make = make<Timeouts>,
   };
   return kWorkload;
 }

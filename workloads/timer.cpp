@@ -93,9 +93,7 @@ const Workload& timer() {
       .operation = "sleep",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return values.at("tasks"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<Timer>(runtime, values);
-      },
+      .make = make<Timer>,
   };
   return kWorkload;
 }

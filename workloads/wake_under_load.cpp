@@ -126,9 +126,7 @@ const Workload& wake_under_load() {
       .operation = "wake",
       .parameters = kParameters,
       .operations = [](const ParameterValues& values) { return 2 * values.at("wakes"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<WakeUnderLoad>(runtime, values);
-      },
+      .make = make<WakeUnderLoad>,
   };
   return kWorkload;
 }

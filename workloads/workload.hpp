@@ -69,6 +69,12 @@ class Instance {
   [[nodiscard]] virtual Figures take_figures() { return {}; }
 };
 
+/// Workload::make for a class of instances.
+template <class T>
+std::unique_ptr<Instance> make(rt::Runtime& runtime, const ParameterValues& values) {
+  return std::make_unique<T>(runtime, values);
+}
+
 struct Workload {
   std::string_view name;
   std::string_view summary;

@@ -75,9 +75,7 @@ const Workload& yield_many() {
       .parameters = kParameters,
       .operations =
           [](const ParameterValues& values) { return values.at("tasks") * values.at("yields"); },
-      .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
-        return std::make_unique<YieldMany>(runtime, values);
-      },
+      .make = make<YieldMany>,
   };
   return kWorkload;
 }

@@ -349,32 +349,32 @@ Task<int> cancelled(const CancellationToken& token, const base::Cell<int>& befor
   co_return before.get();
 }
 
+/// A token that another thread cancels, after it has written.
+struct CancelledElsewhere {
+  const CancellationToken token;
+  base::Cell<int> before{0};
+  base::Thread other{[this] {
+    before.set(1);
+    token.cancel();
+  }};
+};
+
 TEST(CancellationModel, whoever_waits_is_woken_and_sees_what_came_before) {
   holds([] {
-    const CancellationToken token;
-    base::Cell<int> before{0};
-    base::Thread other([&] {
-      before.set(1);
-      token.cancel();
-    });
-    mc::require(run_here(cancelled(token, before)) == 1, "written before");
-    other.join();
+    CancelledElsewhere its;
+    mc::require(run_here(cancelled(its.token, its.before)) == 1, "written before");
+    its.other.join();
   });
 }
 
 TEST(CancellationModel, asking_sees_what_came_before) {
   holds([] {
-    const CancellationToken token;
-    base::Cell<int> before{0};
-    base::Thread other([&] {
-      before.set(1);
-      token.cancel();
-    });
-    const bool asked = token.is_cancelled();
-    mc::require(!asked || before.get() == 1, "written before");
+    CancelledElsewhere its;
+    const bool asked = its.token.is_cancelled();
+    mc::require(!asked || its.before.get() == 1, "written before");
     mc::sometimes("cancelled", asked);
     mc::sometimes("not yet", !asked);
-    other.join();
+    its.other.join();
   });
 }
 

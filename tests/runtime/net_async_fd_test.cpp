@@ -64,14 +64,7 @@ TEST_P(AsyncFds, what_others_read_is_waited_for_again) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(AsyncFds);
 
-class AsyncFdOfTwoWorkers : public ::testing::Test {
- protected:
-  template <class Body>
-  auto run(Body body) {
-    return testing::run_as_task(runtime_, body);
-  }
-  Runtime runtime_ = testing::build(testing::kTwoWorkers);
-};
+class AsyncFdOfTwoWorkers : public testing::OnTwoWorkers {};
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
 

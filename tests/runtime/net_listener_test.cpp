@@ -25,14 +25,7 @@ using testing::DescriptorLimit;
 using testing::failure_of;
 using testing::read_all;
 
-class Listeners : public ::testing::Test {
- protected:
-  template <class Body>
-  auto run(Body body) {
-    return testing::run_as_task(runtime_, body);
-  }
-  Runtime runtime_ = testing::build(testing::kTwoWorkers);
-};
+class Listeners : public testing::OnTwoWorkers {};
 
 /// A path that nothing has.
 std::string fresh_path() {
@@ -44,6 +37,24 @@ template <class T>
 bool all_finished(const std::vector<JoinHandle<T>>& handles) {
   return std::all_of(handles.begin(), handles.end(),
                      [](const JoinHandle<T>& handle) { return handle.is_finished(); });
+}
+
+/// More clients than there is room for; each is served once it is accepted.
+template <class Stream>
+Task<> fill_backlog(net::SocketAddress address) {
+  auto listener = net::Listener<Stream>::bind(address, 1);
+  std::vector<JoinHandle<Stream>> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(spawn(Stream::connect(listener.local_address())));
+  co_await time::sleep(20ms);
+  EXPECT_FALSE(all_finished(clients));
+  for (int i = 0; i < 4; ++i) {
+    auto server = co_await listener.accept();
+    co_await server.write_all("x");
+  }
+  for (auto& handle : clients) {
+    auto client = co_await handle;
+    EXPECT_EQ(co_await read_all(client), "x");
+  }
 }
 
 TEST_F(Listeners, both_ends_know_each_other) {
@@ -104,42 +115,14 @@ TEST_F(Listeners, a_unix_socket_has_a_path) {
 }
 
 TEST_F(Listeners, who_connects_waits_while_the_backlog_of_a_unix_socket_is_full) {
-  run([]() -> Task<> {
-    const auto address = net::SocketAddress::parse("@taskbench-" + std::to_string(::getpid()));
-    auto listener = net::UnixListener::bind(address, 1);
-    std::vector<JoinHandle<net::UnixStream>> clients;
-    for (int i = 0; i < 6; ++i) clients.push_back(spawn(net::UnixStream::connect(address)));
-    co_await time::sleep(5ms);
-    EXPECT_FALSE(all_finished(clients));
-    for (int i = 0; i < 6; ++i) {
-      auto server = co_await listener.accept();
-      co_await server.write_all("x");
-    }
-    for (auto& handle : clients) {
-      auto client = co_await handle;
-      EXPECT_EQ(co_await read_all(client), "x");
-    }
+  run([] {
+    return fill_backlog<net::UnixStream>(
+        net::SocketAddress::parse("@taskbench-" + std::to_string(::getpid())));
   });
 }
 
 TEST_F(Listeners, who_connects_waits_while_the_backlog_of_tcp_is_full) {
-  run([]() -> Task<> {
-    auto listener = net::TcpListener::bind(net::SocketAddress::loopback(), 1);
-    std::vector<JoinHandle<net::TcpStream>> clients;
-    for (int i = 0; i < 4; ++i) {
-      clients.push_back(spawn(net::TcpStream::connect(listener.local_address())));
-    }
-    co_await time::sleep(20ms);
-    EXPECT_FALSE(all_finished(clients));
-    for (int i = 0; i < 4; ++i) {
-      auto server = co_await listener.accept();
-      co_await server.write_all("x");
-    }
-    for (auto& handle : clients) {
-      auto client = co_await handle;
-      EXPECT_EQ(co_await read_all(client), "x");
-    }
-  });
+  run([] { return fill_backlog<net::TcpStream>(net::SocketAddress::loopback()); });
 }
 
 TEST_F(Listeners, a_moments_lack_of_descriptors_disturbs_nobody) {

@@ -146,14 +146,7 @@ TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
 TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 
 /// What does not depend on who runs the tasks.
-class StreamOfTwoWorkers : public ::testing::Test {
- protected:
-  template <class Body>
-  auto run(Body body) {
-    return testing::run_as_task(runtime_, body);
-  }
-  Runtime runtime_ = testing::build(testing::kTwoWorkers);
-};
+class StreamOfTwoWorkers : public testing::OnTwoWorkers {};
 
 TEST_F(StreamOfTwoWorkers, the_end_is_read_after_the_last_bytes_and_stays) {
   run([]() -> Task<> {

@@ -16,6 +16,17 @@
 
 namespace taskbench::rt::testing {
 
+/// For what does not depend on who runs the tasks.
+class OnTwoWorkers : public ::testing::Test {
+ protected:
+  /// As a task, where block_on would poll it as the root.
+  template <class Body>
+  auto run(Body body) {
+    return run_as_task(runtime_, body);
+  }
+  Runtime runtime_ = build(kTwoWorkers);
+};
+
 template <class Stream>
 struct Ends {
   Stream client;

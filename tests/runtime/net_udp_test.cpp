@@ -37,14 +37,7 @@ TEST_P(Udp, datagrams_keep_their_borders_and_say_where_they_are_from) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Udp);
 
-class UdpOfTwoWorkers : public ::testing::Test {
- protected:
-  template <class Body>
-  auto run(Body body) {
-    return testing::run_as_task(runtime_, body);
-  }
-  Runtime runtime_ = testing::build(testing::kTwoWorkers);
-};
+class UdpOfTwoWorkers : public testing::OnTwoWorkers {};
 
 TEST_F(UdpOfTwoWorkers, what_is_peeked_at_is_received_again) {
   run([]() -> Task<> {
