@@ -63,7 +63,9 @@ struct Runtime::Core {
 
   ~Core() {
     close();
-    if (join(gave_up ? Clock::now() : Clock::time_point::max())) return;
+    const bool has_ended = join(gave_up ? Clock::now() : Clock::time_point::max());
+    engine->driver().close();
+    if (has_ended) return;
     engine->detach();
     engine->blocking_pool().detach();
   }

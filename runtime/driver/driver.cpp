@@ -1,10 +1,12 @@
 #include "runtime/driver/driver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
 #include "runtime/driver/registration.hpp"
+#include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::driver {
 namespace {
@@ -242,15 +244,52 @@ void Driver::release() noexcept {
     told = appoint_watcher();
   }
   if (told != nullptr) base::futex_wake_one(told);
-  while (retired != nullptr) delete std::exchange(retired, retired->next_retired);
+  while (retired != nullptr) delete std::exchange(retired, retired->next);
+}
+
+void Driver::watch(Registration& registration) noexcept {
+  const base::SpinGuard guard(lock_);
+  if (closed_) {
+    static_cast<void>(registration.close());  // it is new: nobody waits
+    return;
+  }
+  registration.next = std::exchange(watched_, &registration);
+  registration.link = &watched_;
+  if (registration.next != nullptr) registration.next->link = &registration.next;
+}
+
+void Driver::unwatch(Registration& registration) noexcept {
+  if (registration.link == nullptr) return;
+  *registration.link = registration.next;
+  if (registration.next != nullptr) registration.next->link = registration.link;
+  registration.link = nullptr;
+}
+
+void Driver::close() noexcept {
+  for (;;) {
+    std::array<task::Header*, 2> waiters{};
+    {
+      const base::SpinGuard guard(lock_);
+      closed_ = true;
+      if (watched_ == nullptr) return;
+      Registration& first = *watched_;
+      unwatch(first);
+      waiters = first.close();
+    }
+    // Its owner may free it from here on.
+    for (task::Header* const each : waiters) {
+      if (each != nullptr) task::wake(each);
+    }
+  }
 }
 
 void Driver::retire(Registration* registration) noexcept {
   {
     const base::SpinGuard guard(lock_);
+    unwatch(*registration);
     // relaxed: D1
     if (held_.load(base::relaxed)) {
-      registration->next_retired = std::exchange(retired_, registration);
+      registration->next = std::exchange(retired_, registration);
       return;
     }
   }

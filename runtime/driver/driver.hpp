@@ -27,11 +27,11 @@
 // Threads: any; dispatch by the one that has the driver.
 //
 // Invariants
-//   D1  held_ is written, and retired_, line_ and watcher_ are guarded, under lock_.
+//   D1  held_ is written, and watched_, closed_, retired_, line_ and watcher_ are guarded, under
+//       lock_.
 //   D2  events_ and what the poller has found belong to the thread that has the driver.
-//   D3  inside_ and wakes_at_ are written by the thread that has the driver; while it does not
-//   sleep
-//       they say so: 0.
+//   D3  inside_ and wakes_at_ are written by the thread that has the driver; 0 while it does not
+//       sleep.
 //   D4  While nobody has the driver, and it is in use, and somebody sleeps, there is a watcher.
 //
 // Reference: Schmidt et al., "Leader/Followers" (Pattern Languages of Program Design 4, 2000).
@@ -66,10 +66,16 @@ class Driver final : public park::Sleeper, public base::Shared {
   /// std::system_error.
   [[nodiscard]] int epoll_descriptor();
 
+  /// Keeps it in mind for close(); before its descriptor is used.
+  void watch(Registration& registration) noexcept;
   /// Frees what was taken out of epoll, once nobody can have an event of it any more.
   void retire(Registration* registration) noexcept;
 
   // For engines.
+
+  /// The runtime is gone: fails whoever waits for what was registered here and is still there, and
+  /// whoever will, tasks of other runtimes.
+  void close() noexcept;
 
   [[nodiscard]] Wheel& wheel(std::uint32_t worker) noexcept { return *wheels_[worker]; }
   /// For threads that are no workers.
@@ -138,6 +144,7 @@ class Driver final : public park::Sleeper, public base::Shared {
   void wake_and_release(Wheel* own) noexcept;
   void release() noexcept;
   // D1
+  static void unwatch(Registration& registration) noexcept;
   void join_line(Sleeping& self, bool reserve) noexcept;
   void leave_line(Sleeping& self) noexcept;
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
@@ -155,6 +162,8 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   alignas(base::kFalseSharingBytes) base::SpinLock lock_;
   base::Atomic<bool> held_{false};
+  bool closed_ = false;
+  Registration* watched_ = nullptr;
   Registration* retired_ = nullptr;
   Sleeping* line_ = nullptr;     // who sleeps outside, a ring; the reserve at its end
   Sleeping* watcher_ = nullptr;  // one of them

@@ -12,15 +12,19 @@
 //   no -> waiting (a task's header) -> yes | lasting     (the wait, and the event that ends it)
 //   yes, lasting -> no -> yes, lasting                   (taken; given back, or a new event)
 //   waiting -> no                                        (withdrawn)
+//   any -> closed                                        (for good: the driver has ended)
 //
 // lasting is a `yes` that only EAGAIN ends: the end of the stream has come, which is still to be
 // read after the last bytes and has no edge of its own; or urgent data, before which a read stops.
 //
+// closed: nobody will tell of events any more. Every call is made, and what would have to wait
+// fails.
+//
 // Invariants
 //   R1  The word holds a header exactly while a counted reference to that task belongs to it.
 //   R2  No edge is lost: after an event the word is not `no` until somebody has taken the
-//   readiness,
-//       who then makes a call.
+//       readiness, who then makes a call.
+//   R3  Once closed, closed for good: an event that comes still puts it right at once.
 //
 // Rejected: to look first and to clear what was seen only after EAGAIN. The edge that comes in
 // between would be cleared as well, unless each event carried a number (Tokio's tick), and an
@@ -40,6 +44,7 @@ class Readiness {
     no = 0,
     yes = 1,
     lasting = 2,  ///< yes, also after a call that did less than it was asked for
+    closed = 3,   ///< there is nothing to wait for; taking leaves it as it is
   };
   enum class Wait : std::uint8_t {
     waits,    ///< the task will be woken
@@ -57,7 +62,7 @@ class Readiness {
         return State{seen};
       }
     }
-    return State::no;
+    return seen == word_of(State::closed) ? State::closed : State::no;
   }
 
   /// After take(): `state` holds on, unless something newer is known.
@@ -99,22 +104,31 @@ class Readiness {
 
   /// An event: wakes who waits.
   void set(State state) noexcept {
-    // acq_rel: pairs with the acquire in take(), and with the release in wait()
-    const std::uintptr_t before = word_.exchange(word_of(state), base::acq_rel);
-    task::Header* const waiter = waiter_in(before);
+    task::Header* const waiter = put(state);
     if (waiter != nullptr) task::wake(waiter);
   }
+
+  /// Nobody watches any more. Returns who waits, to be woken.
+  [[nodiscard]] task::Header* close() noexcept { return put(State::closed); }
 
   [[nodiscard]] bool is_awaited() const noexcept {
     return waiter_in(word_.load(base::relaxed)) != nullptr;  // relaxed: for an assertion
   }
 
  private:
+  /// Returns who waits.
+  [[nodiscard]] task::Header* put(State state) noexcept {
+    // acq_rel: pairs with the acquire in take(), and with the release in wait()
+    const std::uintptr_t before = word_.exchange(word_of(state), base::acq_rel);
+    if (before != word_of(State::closed)) return waiter_in(before);
+    // R3. acq_rel: the same, for who has begun to wait in between
+    return waiter_in(word_.exchange(before, base::acq_rel));
+  }
   static constexpr std::uintptr_t word_of(State state) noexcept {
     return static_cast<std::uintptr_t>(state);
   }
   static task::Header* waiter_in(std::uintptr_t word) noexcept {
-    return word > word_of(State::lasting) ? reinterpret_cast<task::Header*>(word) : nullptr;
+    return word > word_of(State::closed) ? reinterpret_cast<task::Header*>(word) : nullptr;
   }
 
   // Nothing is known of a new descriptor: whoever comes first tries.

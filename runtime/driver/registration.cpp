@@ -17,7 +17,10 @@ Registration::Registration(Driver& driver, int descriptor)
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
   event.data.ptr = this;
-  if (epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) == 0) return;
+  if (epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) == 0) {
+    driver.watch(*this);
+    return;
+  }
   const int error = errno;
   std::string what = "watch descriptor " + std::to_string(descriptor);
   if (error == EPERM) what += ", which is of a kind that is always ready";

@@ -1,7 +1,7 @@
 // A descriptor that the driver watches, from its first use to its end.
 //
-// Threads: on_events() by the thread that has the driver; retire() once, by whoever owns the
-// registration; the readiness: see readiness.hpp.
+// Threads: on_events() by the thread that has the driver; close() by the one that ends it; retire()
+// once, by whoever owns the registration; the readiness: see readiness.hpp.
 //
 // It is added to epoll once, for both directions and for edges, and its address is what an event
 // carries. So it must outlive every event that was fetched: retire() takes it out of epoll and
@@ -9,6 +9,7 @@
 // dispatched.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/base/shared.hpp"
@@ -35,10 +36,17 @@ class Registration {
   /// What epoll_wait said of it.
   void on_events(std::uint32_t epoll_events) noexcept;
 
+  /// Nobody will tell of events any more. Returns the tasks that wait, to be woken, or nullptr.
+  [[nodiscard]] std::array<task::Header*, 2> close() noexcept {
+    return {reading_.close(), writing_.close()};
+  }
+
   /// Ends the watch, while the descriptor is still open, and gives this to the driver.
   void retire() noexcept;
 
-  Registration* next_retired = nullptr;  ///< the driver's
+  // The driver's (D1): its list of those that it watches, or of those that are retired.
+  Registration* next = nullptr;
+  Registration** link = nullptr;  ///< to this, in the list of those that are watched
 
  private:
   Readiness reading_;

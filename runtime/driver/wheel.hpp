@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/base/biased_lock.hpp"
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -46,6 +47,9 @@ class Driver;
 class alignas(base::kFalseSharingBytes) Wheel {
  public:
   explicit Wheel(Driver& driver) noexcept : driver_(driver) {}
+  ~Wheel() {
+    TASKBENCH_ASSERT(levels_ == 0, "a sleep that has begun must not outlive its runtime");
+  }
 
   /// Has `waiter` woken at `deadline`; a reference to it goes to the timer. By a thread of the
   /// engine that has this wheel as its timers().

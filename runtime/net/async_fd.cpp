@@ -20,7 +20,12 @@ void throw_error(int error, std::string_view operation, std::string_view address
 
 namespace detail {
 
-void throw_refused() {
+void throw_refused(Refusal why) {
+  if (why == Refusal::ended) {
+    throw std::logic_error(
+        "the runtime of this socket or descriptor has ended, and nobody watches it any more: keep "
+        "the runtime for as long as tasks of others use what was made in it");
+  }
   throw std::logic_error(
       "another task waits for the same direction of this socket or descriptor: let one task at a "
       "time read, and one write, or guard it with an rt::sync::Mutex");

@@ -7,8 +7,9 @@
 // Threads: as in io.hpp: one task may read while another writes. It stays where it is while an
 // operation is under way, and outlives it.
 //
-// It belongs to the runtime of the task that made it, which watches it for as long as that lives.
-// Tasks of other runtimes may use it meanwhile.
+// It belongs to the runtime of the task that made it, which watches it until it is destroyed. Tasks
+// of other runtimes may use it meanwhile; what waits then, or would wait later, fails with
+// std::logic_error.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,9 @@
 // Threads: an operation belongs to the task that awaits it. Two may be under way on a descriptor at
 // once, one in each direction; a second one in the same direction is refused with std::logic_error.
 //
+// The runtime of a descriptor may end before it, and while tasks of other runtimes use it. What
+// would have to wait then, or waits already, fails with std::logic_error; what need not is done.
+//
 // Cancellation: an awaiter that is destroyed while it waits withdraws. It has made no call that
 // moved a byte, or it would not wait; operations of several calls (read_exact, write_all) say so.
 #pragma once
@@ -31,7 +34,13 @@ enum class Attempt : std::uint8_t {
   done,       ///< done, or failed; the next attempt may succeed at once
 };
 
-[[noreturn]] void throw_refused();
+/// Why an operation was not done.
+enum class Refusal : std::uint8_t {
+  none,
+  occupied,  ///< another task waits for the same direction
+  ended,     ///< it would have to wait, and the runtime has ended
+};
+[[noreturn]] void throw_refused(Refusal why);
 
 /// `Call` has `Attempt attempt(int descriptor, bool lasting)`, and `take()`, which returns the
 /// result or throws. `lasting`: only the system's EAGAIN says that it would have to wait.
@@ -55,8 +64,8 @@ class [[nodiscard]] Operation : private task::Leaf {
     return task::suspend_with_budget(*this, coroutine);
   }
   decltype(auto) await_resume() {
-    if (is_refused_) [[unlikely]]
-      throw_refused();
+    if (refusal_ != Refusal::none) [[unlikely]]
+      throw_refused(refusal_);
     return call_.take();
   }
 
@@ -78,14 +87,16 @@ class [[nodiscard]] Operation : private task::Leaf {
             waiter_ = task;
             return false;
           case driver::Readiness::Wait::refused:
-            is_refused_ = true;
+            refusal_ = Refusal::occupied;
             return true;
         }
       }
       waiter_ = nullptr;  // the event that made it ready took the reference
       switch (call_.attempt(descriptor_, state == State::lasting)) {
         case Attempt::again:
-          continue;
+          if (state != State::closed) continue;
+          refusal_ = Refusal::ended;
+          return true;
         case Attempt::exhausted:
           if (state == State::lasting) readiness_.give_back(state);
           return true;
@@ -99,7 +110,7 @@ class [[nodiscard]] Operation : private task::Leaf {
   driver::Readiness& readiness_;
   task::Header* waiter_ = nullptr;  // was put into readiness_ and may stand there still
   const int descriptor_;
-  bool is_refused_ = false;
+  Refusal refusal_ = Refusal::none;
   Call call_;
 };
 

@@ -37,6 +37,14 @@ bool Sleep::poll_timer(task::Leaf* leaf, task::Header* task) {
   return self.timer_.fired.load(base::acquire);
 }
 
+void Sleep::refuse_others(const task::Header* task) const {
+  // acquire: pairs with the release in Wheel::take_due()
+  if (timer_.fired.load(base::acquire) || timer_.waiter == task) return;
+  throw std::logic_error(
+      "this sleep has begun in another task, and will wake that: let each task await one of its "
+      "own");
+}
+
 void Sleep::withdraw() noexcept {
   // acquire: pairs with the same
   if (!timer_.fired.load(base::acquire)) timer_.wheel->cancel(timer_);

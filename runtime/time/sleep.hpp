@@ -20,7 +20,8 @@ namespace taskbench::rt::time {
 
 using Clock = base::Clock;
 
-/// What sleep() returns: to be awaited once, in a task.
+/// What sleep() returns: to be awaited in one task, which alone it wakes. Once it has begun it must
+/// not outlive the runtime.
 class [[nodiscard]] Sleep : private task::Leaf {
  public:
   explicit Sleep(Clock::time_point deadline) noexcept
@@ -34,6 +35,7 @@ class [[nodiscard]] Sleep : private task::Leaf {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
+    if (timer_.wheel != nullptr) refuse_others(task::task_of(coroutine));
     return task::suspend_with_budget(*this, coroutine);
   }
   void await_resume() const noexcept {}
@@ -41,6 +43,8 @@ class [[nodiscard]] Sleep : private task::Leaf {
  private:
   static bool poll_timer(task::Leaf* leaf, task::Header* task);
   void withdraw() noexcept;
+  /// It has begun: throws std::logic_error unless `task` is the one that it wakes.
+  void refuse_others(const task::Header* task) const;
 
   const Clock::time_point deadline_;
   driver::Timer timer_;

@@ -181,6 +181,9 @@ NAMED = (
      "if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) "
      "return;",
      "seen = word_.exchange(word_of(state), base::acq_rel);"),
+    ("an event opens what is closed", READINESS,
+     "    if (before != word_of(State::closed)) return waiter_in(before);",
+     "    return waiter_in(before);"),
     ("a wait begins over an event", READINESS,
      "    if (word_.compare_exchange_strong(seen, wanted, base::release, base::relaxed)) {\n",
      "    word_.store(wanted, base::release);\n    {\n"),

@@ -30,6 +30,11 @@ struct Stream {
     ended.store(true, base::release);  // as the kernel, under its own lock
     readiness.set(State::lasting);
   }
+  /// The driver ends.
+  void close() {
+    task::Header* const waiter = readiness.close();
+    if (waiter != nullptr) task::wake(waiter);
+  }
   /// -1: nothing is there now; 0: nothing will be.
   int receive(int most) {
     const int there = bytes.load(base::relaxed);
@@ -70,6 +75,7 @@ class Read : private task::Leaf {
       }
       self.waiter_ = nullptr;
       self.got_ = self.stream_.receive(self.most_);
+      if (self.got_ < 0 && state == State::closed) return true;
       if (self.got_ < 0) continue;
       if (self.got_ == self.most_ || state == State::lasting) readiness.give_back(state);
       return true;
@@ -81,6 +87,9 @@ class Read : private task::Leaf {
   int got_ = 0;
   task::Header* waiter_ = nullptr;
 };
+
+/// -1: the driver has ended.
+Task<int> reads_once(Stream& stream) { co_return co_await Read(stream, 2); }
 
 Task<int> reads(Stream& stream, int count, int most) {
   int sum = 0;
@@ -118,6 +127,21 @@ TEST(ReadinessModel, who_leaves_something_comes_back_for_it_without_another_even
   });
 }
 
+/// `first` bytes come, then `last` together with the end.
+void all_is_read_to_the_end(int first, int last) {
+  holds(
+      [=] {
+        Stream stream;
+        base::Thread other([&] {
+          stream.send(first);
+          stream.send_and_end(last);
+        });
+        mc::require(run_here(reads_to_the_end(stream, 2)) == first + last, "all, then the end");
+        other.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
+}
+
 TEST(ReadinessModel, the_end_that_came_with_the_last_bytes_is_seen_after_them) {
   holds([] {
     Stream stream;
@@ -128,31 +152,11 @@ TEST(ReadinessModel, the_end_that_came_with_the_last_bytes_is_seen_after_them) {
 }
 
 TEST(ReadinessModel, the_end_that_comes_after_the_last_bytes_is_seen) {
-  holds(
-      [] {
-        Stream stream;
-        base::Thread other([&] {
-          stream.send(1);
-          stream.send_and_end(0);
-        });
-        mc::require(run_here(reads_to_the_end(stream, 2)) == 1, "the byte, then the end");
-        other.join();
-      },
-      {.preemptions = 3, .weak_failures = 0});
+  all_is_read_to_the_end(1, 0);
 }
 
 TEST(ReadinessModel, the_end_that_comes_while_the_readiness_is_given_back_is_seen) {
-  holds(
-      [] {
-        Stream stream;
-        base::Thread other([&] {
-          stream.send(2);
-          stream.send_and_end(1);
-        });
-        mc::require(run_here(reads_to_the_end(stream, 2)) == 3, "all bytes, then the end");
-        other.join();
-      },
-      {.preemptions = 3, .weak_failures = 0});
+  all_is_read_to_the_end(2, 1);
 }
 
 TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
@@ -165,6 +169,31 @@ TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
         mc::sometimes("read", !given_up);
         if (given_up) mc::require(run_here(reads(stream, 1, 2)) == 1, "the byte");
         other.join();
+      },
+      kNoWeakFailures);
+}
+
+TEST(ReadinessModel, who_waits_while_the_driver_ends_is_told) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] { stream.close(); });
+    mc::require(run_here(reads_once(stream)) == -1, "there is nothing");
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, an_event_beside_the_end_of_the_driver_leaves_nobody_waiting) {
+  holds(
+      [] {
+        Stream stream;
+        base::Thread other([&] { stream.send(1); });
+        base::Thread closer([&] { stream.close(); });
+        const int got = run_here(reads_once(stream));
+        mc::sometimes("read", got == 1);
+        mc::sometimes("told", got == -1);
+        if (got == 1) mc::require(run_here(reads_once(stream)) == -1, "told then");
+        other.join();
+        closer.join();
       },
       kNoWeakFailures);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -134,6 +135,42 @@ TEST_P(Sleeps, of_a_root_end_though_the_runtime_has_been_shut_down) {
     std::thread([&] { static_cast<void>(all.shutdown_timeout(1ms)); }).join();
     co_await sleep(1ms);
   }(runtime));
+}
+
+TEST_P(Sleeps, that_another_task_has_begun_are_refused) {
+  Runtime runtime = build_runtime();
+  runtime.block_on([]() -> Task<void> {
+    Sleep long_one = sleep(1h);
+    co_await select(long_one, yield_now());
+    JoinHandle<bool> other = spawn([](Sleep& begun) -> Task<bool> {
+      try {
+        co_await begun;
+      } catch (const std::logic_error&) {
+        co_return true;
+      }
+      co_return false;
+    }(long_one));
+    EXPECT_TRUE(co_await other);
+    co_await select(long_one, yield_now());  // its own task may
+  }());
+}
+
+TEST_P(Sleeps, that_were_made_in_another_runtime_that_has_ended_end) {
+  std::optional<Interval> ticks;
+  std::unique_ptr<Sleep> made;
+  build_runtime().block_on(
+      [](std::optional<Interval>& moved, std::unique_ptr<Sleep>& kept) -> Task<void> {
+        moved = interval(1ms);
+        co_await moved->tick();
+        kept.reset(new Sleep(sleep(2ms)));
+      }(ticks, made));
+  Runtime runtime = build_runtime();
+  runtime.block_on([](Interval& moved, Sleep& kept) -> Task<void> {
+    co_await kept;
+    const auto first = co_await moved.tick();
+    const auto second = co_await moved.tick();
+    EXPECT_EQ(second - first, 1ms);
+  }(*ticks, *made));
 }
 
 class SleepsBesideOthers : public testing::OnEveryPool {};

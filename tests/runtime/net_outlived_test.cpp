@@ -1,0 +1,121 @@
+// Sockets that outlive their runtime: who would wait for them in another, or waits already, is
+// told.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "runtime/net/tcp.hpp"
+#include "runtime/net/unix.hpp"
+#include "runtime/signal/signal.hpp"
+#include "runtime/time/sleep.hpp"
+#include "tests/runtime/net_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::read_bytes;
+
+/// Whether `task` is told that the runtime has ended.
+template <class T>
+Task<bool> is_told(Task<T> task) {
+  try {
+    co_await std::move(task);
+  } catch (const std::logic_error& error) {
+    co_return std::string(error.what()).find("the runtime of this socket") == 0;
+  }
+  co_return false;
+}
+
+/// Tests in runtime_ use what was made in other_.
+class Outlived : public testing::OnOneRuntime {
+ protected:
+  /// What `make` returns when it is called in other_.
+  template <class Make>
+  auto made_there(Make make) {
+    return other_->block_on([](Make& call) -> Task<decltype(make())> { co_return call(); }(make));
+  }
+
+  std::optional<Runtime> other_ = build_runtime();
+};
+
+TEST_P(Outlived, what_need_not_wait_is_done_and_what_would_is_told) {
+  auto ends = made_there(net::UnixStream::pair);
+  run([&]() -> Task<> {
+    co_await ends.first.write_all("abc");
+    other_.reset();
+    EXPECT_EQ(co_await read_bytes(ends.second, 3), "abc");
+    EXPECT_TRUE(co_await is_told(read_bytes(ends.second, 1)));
+    co_await ends.first.write_all("d");
+    EXPECT_EQ(co_await read_bytes(ends.second, 1), "d");
+    { const net::UnixStream gone = std::move(ends.first); }
+    EXPECT_EQ(co_await testing::read_all(ends.second), "");
+  });
+}
+
+TEST_P(Outlived, who_waits_already_is_told) {
+  auto ends = made_there(net::UnixStream::pair);
+  auto listener = made_there([] { return net::TcpListener::bind(net::SocketAddress::loopback()); });
+  auto interrupt = made_there([] { return std::make_unique<signal::Signal>(SIGUSR2); });
+  run([&]() -> Task<> {
+    const auto accepts = [](net::TcpListener& from) -> Task<> { co_await from.accept(); };
+    const auto waits = [](signal::Signal& from) -> Task<> { co_await from.next(); };
+    const auto fills = [](net::UnixStream& to) -> Task<> {
+      const std::string more_than_fits(1 << 23, 'x');
+      co_await to.write_all(more_than_fits);
+    };
+    JoinHandle<bool> told[] = {spawn(is_told(read_bytes(ends.first, 1))),
+                               spawn(is_told(fills(ends.first))), spawn(is_told(accepts(listener))),
+                               spawn(is_told(waits(*interrupt)))};
+    co_await time::sleep(2ms);
+    for (const auto& each : told) EXPECT_FALSE(each.is_finished());
+    other_.reset();
+    for (auto& each : told) EXPECT_TRUE(co_await each);
+  });
+}
+
+TEST_P(Outlived, who_waits_is_told_though_the_runtime_could_not_end_in_time) {
+  auto ends = made_there(net::UnixStream::pair);
+  std::atomic<bool> may_end{false};
+  run([&]() -> Task<> {
+    auto blocking = other_->spawn_blocking([&] { return testing::block_worker_until(may_end); });
+    auto told = spawn(is_told(read_bytes(ends.first, 1)));
+    co_await time::sleep(2ms);
+    EXPECT_FALSE(other_->shutdown_timeout(1ms));
+    other_.reset();
+    EXPECT_TRUE(co_await told);
+    may_end.store(true);
+    EXPECT_TRUE(co_await blocking);
+  });
+}
+
+TEST_P(Outlived, no_descriptor_is_left) {
+  { auto opened = made_there(net::UnixStream::pair); }
+  run([]() -> Task<> {
+    auto opened = net::UnixStream::pair();
+    co_return;
+  });
+  const auto before = testing::open_descriptors();
+  for (int i = 0; i < 3; ++i) {
+    Runtime third = build_runtime();
+    auto ends = third.block_on([]() -> Task<std::pair<net::UnixStream, net::UnixStream>> {
+      co_return net::UnixStream::pair();
+    }());
+    { const Runtime ended = std::move(third); }
+    auto told = run([&] { return is_told(read_bytes(ends.first, 1)); });
+    EXPECT_TRUE(told);
+  }
+  EXPECT_EQ(testing::open_descriptors(), before);
+}
+
+TASKBENCH_ON_EVERY_SCHEDULER(Outlived);
+
+}  // namespace
+}  // namespace taskbench::rt
