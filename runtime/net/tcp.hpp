@@ -6,12 +6,20 @@
 
 #include <netinet/tcp.h>
 
+#include <chrono>
 #include <utility>
 
 #include "runtime/net/listener.hpp"
 #include "runtime/net/stream.hpp"
 
 namespace taskbench::rt::net {
+
+/// How soon a peer that has vanished is noticed, though nothing is written to it.
+struct KeepAlive {
+  std::chrono::seconds idle;      ///< nothing has come for so long: it is asked
+  std::chrono::seconds interval;  ///< it has not answered for so long: it is asked again
+  int probes;                     ///< so often in vain: operations throw ETIMEDOUT
+};
 
 class TcpStream : public Stream {
  public:
@@ -30,9 +38,26 @@ class TcpStream : public Stream {
   /// Whether the system finds out by itself that the peer has vanished (SO_KEEPALIVE).
   void set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, int{on}); }
   [[nodiscard]] bool keep_alive() const { return option<int>(SOL_SOCKET, SO_KEEPALIVE) != 0; }
+  /// The same with times of its own, where the system's are hours.
+  void set_keep_alive(const KeepAlive& times);
+  /// After so long without an answer to what was written, operations throw ETIMEDOUT
+  /// (TCP_USER_TIMEOUT); 0: when the system gives up, after some 15 minutes.
+  void set_user_timeout(std::chrono::milliseconds limit) {
+    set_option(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<unsigned>(limit.count()));
+  }
+  [[nodiscard]] std::chrono::milliseconds user_timeout() const {
+    return std::chrono::milliseconds(option<unsigned>(IPPROTO_TCP, TCP_USER_TIMEOUT));
+  }
   /// Closing drops what was not sent yet, and resets the connection.
   void reset_on_close() { set_option(SOL_SOCKET, SO_LINGER, linger{.l_onoff = 1, .l_linger = 0}); }
 };
+
+inline void TcpStream::set_keep_alive(const KeepAlive& times) {
+  set_option(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(times.idle.count()));
+  set_option(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(times.interval.count()));
+  set_option(IPPROTO_TCP, TCP_KEEPCNT, times.probes);
+  set_keep_alive(true);
+}
 
 using TcpListener = Listener<TcpStream>;
 

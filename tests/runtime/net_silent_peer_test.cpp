@@ -1,0 +1,91 @@
+// Peers that vanish without a word, as a machine does that loses its power: the system drops all
+// that is sent to them, and nothing comes from them, neither data nor acknowledgements, FIN or RST.
+#include <gtest/gtest.h>
+
+#include <linux/filter.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "runtime/net/tcp.hpp"
+#include "runtime/time/sleep.hpp"
+#include "runtime/time/timeout.hpp"
+#include "tests/runtime/net_support.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::connected;
+using testing::failure_of;
+using testing::read_bytes;
+
+/// From here on it receives nothing: a packet filter that lets nothing pass, for which nobody needs
+/// privileges.
+void silence(net::Socket& socket) {
+  sock_filter drop_all{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+  socket.set_option(SOL_SOCKET, SO_ATTACH_FILTER, sock_fprog{.len = 1, .filter = &drop_all});
+}
+
+void end_silence(net::Socket& socket) { socket.set_option(SOL_SOCKET, SO_DETACH_FILTER, 0); }
+
+class SilentPeers : public testing::OnTwoWorkers {};
+
+TEST_F(SilentPeers, reading_is_given_up_after_a_time_out_and_goes_on_when_they_are_back) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    silence(ends.server);
+    co_await ends.client.write_all("x");
+    const auto nothing = co_await time::timeout(20ms, read_bytes(ends.server, 1));
+    EXPECT_EQ(nothing, std::nullopt);
+    end_silence(ends.server);
+    EXPECT_EQ(co_await read_bytes(ends.server, 1), "x");
+  });
+}
+
+TEST_F(SilentPeers, connecting_is_given_up_after_a_time_out_and_leaves_no_descriptor) {
+  run([]() -> Task<> {
+    auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
+    silence(listener);
+    const auto before = testing::open_descriptors();
+    const auto nothing =
+        co_await time::timeout(20ms, net::TcpStream::connect(listener.local_address()));
+    EXPECT_FALSE(nothing.has_value());
+    EXPECT_EQ(testing::open_descriptors(), before);
+  });
+}
+
+TEST_F(SilentPeers, who_has_written_is_told_after_the_user_timeout) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    EXPECT_EQ(ends.server.user_timeout(), 0ms);
+    ends.server.set_user_timeout(100ms);
+    EXPECT_EQ(ends.server.user_timeout(), 100ms);
+    silence(ends.client);
+    co_await ends.server.write_all("x");
+    const auto failure = co_await failure_of(read_bytes(ends.server, 1));
+    EXPECT_EQ(failure.text,
+              "read from " + ends.server.peer_address().text() + ": Connection timed out");
+  });
+}
+
+TEST_F(SilentPeers, who_only_reads_is_told_when_probes_are_not_answered) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    ends.server.set_keep_alive({.idle = 1s, .interval = 1s, .probes = 1});
+    EXPECT_TRUE(ends.server.keep_alive());
+    silence(ends.client);
+    const auto begun = time::Clock::now();
+    const auto failure = co_await failure_of(read_bytes(ends.server, 1));
+    EXPECT_EQ(failure.code, std::errc::timed_out) << failure.text;
+    EXPECT_GE(time::Clock::now() - begun, 1s);
+  });
+}
+
+}  // namespace
+}  // namespace taskbench::rt
