@@ -51,8 +51,14 @@ PRIMITIVE_HEADERS = {
 
 # The same for what needs no header: clocks, and variables of a thread.
 AROUND_BASE = re.compile(
-    r"\bthread_local\b|\b(?:steady|system|high_resolution)_clock\b|\b_*rdtscp?\b"
-    r"|\b(?:clock_gettime|gettimeofday|this_thread|usleep|nanosleep|sched_yield)\b"
+    r"\bthread_local\b|\b(?:steady|high_resolution)_clock\b|\b_*rdtscp?\b"
+    r"|\b(?:clock_gettime|this_thread|usleep|nanosleep|sched_yield)\b"
+)
+
+# What may be set at any time, forwards or backwards, and so must make no difference.
+WALL_CLOCK = re.compile(
+    r"\b(?:system_clock|CLOCK_REALTIME\w*|CLOCK_TAI|FUTEX_CLOCK_REALTIME|gettimeofday)\b"
+    r"|\btime\s*\(\s*(?:nullptr|NULL|0)\s*\)"
 )
 
 PARTS = {"runtime", "reports", "workloads", "cli"}
@@ -78,7 +84,12 @@ def check(source):
             reason = why_not(source.path, target)
         if reason:
             yield Finding(source.path, line, f"may not include {target}: {reason}")
-    if part == "runtime" and not source.path.startswith(PRIMITIVES.removesuffix("hpp")):
+    if part != "runtime":
+        return
+    for match in WALL_CLOCK.finditer(source.code):
+        message = f"{match.group()} is the wall clock's, which may be set at any time"
+        yield Finding(source.path, source.line_at(match.start()), message)
+    if not source.path.startswith(PRIMITIVES.removesuffix("hpp")):
         for match in AROUND_BASE.finditer(source.code):
             message = f"{match.group()} is for {PRIMITIVES} alone; name what rt::base has"
             yield Finding(source.path, source.line_at(match.start()), message)

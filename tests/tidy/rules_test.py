@@ -109,6 +109,17 @@ class Floors(unittest.TestCase):
         self.assertEqual(found("runtime/task/task.cpp", "// of std::chrono::steady_clock"), 0)
         self.assertEqual(found("runtime/task/task.cpp", "const auto now = base::Clock::now();"), 0)
 
+    def test_nothing_in_the_runtime_reads_the_wall_clock(self):
+        for text in (
+            "const auto now = std::chrono::system_clock::now();",
+            "gettimeofday(&now, nullptr);",
+            "std::time(nullptr);",
+            "futex(word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME);",
+        ):
+            for path in ("runtime/base/sync_primitives.cpp", "runtime/time/sleep.cpp"):
+                self.assertEqual(len(messages(floors.check, path, text)), 1, text)
+            self.assertEqual(messages(floors.check, "workloads/net/http_session.cpp", text), [])
+
     def test_includes_are_written_from_the_root(self):
         self.refused("runtime/queue/injector.cpp", '"injector.hpp"')
         self.refused("runtime/queue/injector.cpp", '"../queue/injector.hpp"')
