@@ -1,12 +1,7 @@
 // The HTTP server on sockets: slow and rude clients, and what is left behind.
 #include "workloads/net/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -14,51 +9,10 @@
 #include <thread>
 
 #include "tests/workloads/descriptors.hpp"
+#include "tests/workloads/http_clients.hpp"
 
 namespace taskbench::workloads::net {
 namespace {
-
-constexpr int kPatience_ms = 20'000;
-
-/// A client, which blocks.
-class Client {
- public:
-  explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in server{};
-    server.sin_family = AF_INET;
-    server.sin_port = htons(port);
-    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&server), sizeof(server)), 0);
-  }
-  ~Client() { ::close(socket_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  bool send(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t size = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (size <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(size));
-    }
-    return true;
-  }
-
-  /// All that comes until the server ends the connection.
-  std::string receive_all() const {
-    std::string all;
-    char some[4'096];
-    for (;;) {
-      pollfd ready{socket_, POLLIN, 0};
-      if (::poll(&ready, 1, kPatience_ms) != 1) return all + "(and then nothing)";
-      const ssize_t size = ::recv(socket_, some, sizeof(some), 0);
-      if (size <= 0) return all;
-      all.append(some, static_cast<std::size_t>(size));
-    }
-  }
-
- private:
-  int socket_;
-};
 
 class EveryScheduler : public testing::TestWithParam<const char*> {
  protected:
