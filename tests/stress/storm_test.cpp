@@ -1,84 +1,26 @@
 // Storms: spawns, wakes, steals, aborts and shutdowns at random, on several runtimes and threads,
 // with the account of every task at the end: created is destroyed, and each ran exactly as often
 // as it should have.
-//
-// TASKBENCH_STRESS_SECONDS  how long all storms together go on; 3 by default
-// TASKBENCH_STRESS_SEED     where the random choices start; printed by every run
-// TASKBENCH_STRESS_SCHEDULER  on this one only; by default on each
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "runtime/ladder.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/sync/oneshot.hpp"
+#include "tests/stress/storm.hpp"
 
-namespace taskbench::rt {
+namespace taskbench::rt::stress {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Random = std::mt19937_64;
 namespace oneshot = sync::oneshot;
-
-constexpr int kStorms = 8;
-
-std::optional<std::uint64_t> environment_number(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  return std::strtoull(text, nullptr, 10);
-}
-
-std::uint64_t seed() {
-  static const std::uint64_t value =
-      environment_number("TASKBENCH_STRESS_SEED").value_or(std::random_device{}());
-  return value;
-}
-
-std::chrono::milliseconds time_for_a_storm() {
-  const std::uint64_t seconds = environment_number("TASKBENCH_STRESS_SECONDS").value_or(3);
-  return std::chrono::milliseconds(seconds * 1000 / kStorms);
-}
-
-std::uint64_t below(Random& random, std::uint64_t bound) { return random() % bound; }
-bool one_in(Random& random, std::uint64_t n) { return below(random, n) == 0; }
-
-/// The account of all tasks of a round.
-struct Account {
-  std::atomic<long> created{0};
-  std::atomic<long> destroyed{0};
-  std::atomic<long> begun{0};
-  std::atomic<long> ended{0};
-};
-
-/// One future's entry in the account; a parameter of its coroutine.
-class Entry {
- public:
-  explicit Entry(Account& account) : account_(&account) { account.created.fetch_add(1); }
-  Entry(Entry&& other) noexcept : account_(std::exchange(other.account_, nullptr)) {}
-  Entry& operator=(Entry&&) = delete;
-  ~Entry() {
-    if (account_ != nullptr) account_->destroyed.fetch_add(1);
-  }
-  void begin() const { account_->begun.fetch_add(1); }
-  void end() const { account_->ended.fetch_add(1); }
-
- private:
-  Account* account_;
-};
 
 /// Wakers that tasks leave and that anybody wakes, drops or clones at random.
 class WakerPool {
@@ -129,54 +71,6 @@ void disturb(WakerPool& pool, Random& random) {
       waker.wake_by_ref();  // and dropped
       break;
   }
-}
-
-constexpr std::string_view kPools[] = {"work_stealing", "global_queue", "sharded",
-                                       "channel",       "tokio01",      "go"};
-
-const char* chosen_scheduler() {
-  static const char* const name = std::getenv("TASKBENCH_STRESS_SCHEDULER");
-  return name;
-}
-
-/// Half of the time the one that users get, and now and then one on the way there.
-std::string_view any_pool(Random& random) {
-  if (chosen_scheduler() != nullptr) return chosen_scheduler();
-  if (one_in(random, 8)) return ladder()[below(random, ladder().size())].scheduler->name;
-  return kPools[one_in(random, 2) ? 0 : below(random, std::size(kPools))];
-}
-
-std::string_view any_scheduler(Random& random) {
-  if (chosen_scheduler() != nullptr) return chosen_scheduler();
-  return one_in(random, 4) ? "current_thread" : any_pool(random);
-}
-
-Runtime any_runtime(Random& random, std::string_view scheduler) {
-  Runtime::Builder builder;
-  const SchedulerInfo& info =
-      *std::ranges::find(schedulers_and_rungs(), scheduler, &SchedulerInfo::name);
-  builder.scheduler(info).seed(random()).lifo_slot(!one_in(random, 4));
-  builder.global_queue_interval(static_cast<std::uint32_t>(1 + below(random, 100)));
-  if (!info.single_worker) {
-    builder.workers(static_cast<unsigned>(1 + below(random, 6)));
-  }
-  return builder.build();
-}
-
-/// Repeats rounds until the time is up. A failure names the round's seed.
-template <class Round>
-void storm(Round round) {
-  std::printf("TASKBENCH_STRESS_SEED=%llu\n", static_cast<unsigned long long>(seed()));
-  std::fflush(stdout);
-  const Clock::time_point end = Clock::now() + time_for_a_storm();
-  std::uint64_t number = 0;
-  do {
-    SCOPED_TRACE("seed " + std::to_string(seed()) + ", round " + std::to_string(number));
-    Random random(seed() + number * 0x9e3779b97f4a7c15U);
-    round(random);
-    ++number;
-  } while (Clock::now() < end && !testing::Test::HasFailure());
-  std::printf("%llu rounds\n", static_cast<unsigned long long>(number));
 }
 
 Task<long> tree(Account* account, std::uint64_t choices, int depth, Entry entry) {
@@ -514,4 +408,4 @@ TEST(Storm, of_runtimes_that_are_built_and_ended) {
 }
 
 }  // namespace
-}  // namespace taskbench::rt
+}  // namespace taskbench::rt::stress
