@@ -197,6 +197,21 @@ TEST(GrpcSession, a_call_that_is_cancelled_is_given_up) {
   EXPECT_EQ(replies[0].tag, 2U);
 }
 
+TEST(GrpcSession, nobody_hears_of_a_call_that_is_cancelled_at_once) {
+  Connection both;
+  for (GrpcClientSession::Tag tag = 0; tag < 3; ++tag) both.call(request_to("/a/b"), tag);
+  std::string forth;
+  both.client.send(forth);
+  both.client.cancel(both.ids[1]);
+  both.client.send(forth);
+  both.server.receive(forth);
+  const auto calls = both.server.take_calls();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].stream, both.ids[0]);
+  EXPECT_EQ(calls[1].stream, both.ids[2]);
+  EXPECT_EQ(both.server.take_given_up(), std::vector<StreamId>{});
+}
+
 TEST(GrpcSession, a_shutdown_lets_calls_end_and_takes_no_more) {
   Connection both;
   both.call(request_to("/a/b"), 1);
@@ -260,6 +275,7 @@ TEST(GrpcSession, what_is_wrong_is_refused_with_its_status_and_the_connection_go
       {{{":method", "GET"}}, good, "http 405"},
       {{{"grpc-timeout", "soon"}}, good, "13"},
       {{{"x-large", std::string(1'000, 'x')}}, good, "8"},
+      {{{"x-large", std::string(50'000, 'x')}}, good, "8"},
       {{}, "", "12"},
       {{}, good + good, "12"},
       {{}, good.substr(0, 7), "13"},

@@ -168,7 +168,11 @@ bool GrpcServerSession::on_body_sent(Stream& stream) {
 void GrpcServerSession::on_close(Stream& stream, std::uint32_t) {
   const auto& call = static_cast<Incoming&>(stream);
   held_bytes_ -= call.held_bytes;
-  if (call.stage == Incoming::Stage::called) given_up_.push_back(call.id);
+  if (call.stage != Incoming::Stage::called) return;
+  // Nobody need hear of a call that was given up before it was taken.
+  const bool is_known =
+      std::erase_if(calls_, [&](const Call& each) { return each.stream == call.id; }) == 0;
+  if (is_known) given_up_.push_back(call.id);
 }
 
 /// A call as the client sees it.
