@@ -200,10 +200,10 @@ class GrpcioAsServer(PeerTest):
 
     def test_a_deadline_cancels_the_call(self):
         begun = time.monotonic()
-        self.assertIn("status 4, ", self.call("/test.Peer/TakeTime", "30000", 200))
+        self.assertIn("status 4, ", self.call("/test.Peer/TakeTime", "30000", 500))
         self.assertLess(time.monotonic() - begun, 20)
         self.assertTrue(self.handlers.gone.wait(20))
-        self.assertLess(self.handlers.noted[0], 0.2, "it is told how much time there is")
+        self.assertLess(self.handlers.noted[0], 0.5, "it is told how much time there is")
 
     def test_a_server_that_is_not_there_or_no_server_of_grpc(self):
         self.server.stop(None).wait()
