@@ -1,5 +1,6 @@
 // Clients on connections of which only some are busy send a message to a server, which sends it
 // back: what waiting for many sockets costs while few have something to say.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -40,14 +41,16 @@ const Workload& echo() {
       .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
         const std::string message = message_of(values.at("bytes"));
         const std::uint64_t connections = values.at("connections");
+        const std::uint64_t busy = std::min(values.at("busy"), connections);
         return std::make_unique<net::UnderLoad<net::EchoServer>>(
             runtime,
-            net::Load{.clients = std::make_unique<net::ClosedLoop>(
-                          net::Exchange{.request = message, .response = message}, connections,
-                          values.at("busy")),
-                      .connections = connections,
-                      .count = values.at("round_trips"),
-                      .rate = "round_trips_per_s"},
+            net::Load{
+                .clients = std::make_unique<net::ClosedLoop>(
+                    net::Exchange{.request = message, .response = message}, connections, busy),
+                .connections = connections,
+                .idle = connections - busy,
+                .count = values.at("round_trips"),
+                .rate = "round_trips_per_s"},
             values.at("bytes"));
       },
       .why_not = net::why_no_loopback,

@@ -17,6 +17,7 @@ namespace taskbench::workloads {
 [[nodiscard]] const Workload& timer();
 [[nodiscard]] const Workload& timeouts();
 [[nodiscard]] const Workload& echo();
+[[nodiscard]] const Workload& accept_storm();
 [[nodiscard]] const Workload& http_hello();
 [[nodiscard]] const Workload& grpc_unary();
 

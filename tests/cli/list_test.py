@@ -7,7 +7,8 @@ from taskbench_command import CommandTest, main
 
 WORKLOADS = ["chained_spawn", "ping_pong", "spawn_many", "spawn_local", "yield_many",
              "imbalance", "blocking_calls", "fairness", "wake_under_load",
-             "timer", "timeouts", "echo", "http_hello", "grpc_unary"]
+             "timer", "timeouts", "echo", "accept_storm", "http_hello",
+             "grpc_unary"]
 
 
 class List(CommandTest):

@@ -1,6 +1,8 @@
 // What workloads observe besides their time.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -84,6 +86,43 @@ TEST(FiguresOfTimer, no_task_wakes_early_and_some_within_a_few_ticks) {
   EXPECT_GE(figures.at("late_p50_ns"), 0.0);
   EXPECT_LE(figures.at("late_p50_ns"), figures.at("late_p99_ns"));
   EXPECT_LE(figures.at("late_p99_ns"), figures.at("late_slowest_ns"));
+}
+
+TEST(FiguresOfEcho, connections_on_which_nothing_happens_take_memory) {
+  const ParameterValues values{
+      {"connections", 1'001}, {"busy", 1}, {"round_trips", 10}, {"bytes", 1}};
+  const double bytes = figures_of("echo", "current_thread", 1, values).at("connection_bytes");
+  EXPECT_GT(bytes, 1e3);
+  EXPECT_LT(bytes, 100e3);
+  const ParameterValues all_busy{
+      {"connections", 1}, {"busy", 7}, {"round_trips", 10}, {"bytes", 1}};
+  EXPECT_FALSE(figures_of("echo", "current_thread", 1, all_busy).contains("connection_bytes"));
+}
+
+// Both ends take twice as many as are permitted.
+// The thread sanitizer takes two descriptors of one number for one.
+#if !defined(__SANITIZE_THREAD__)
+TEST(FiguresOfEcho, clients_have_descriptors_of_their_own_where_they_have_to) {
+  // For good, so in a process of its own.
+  const auto run = [] {
+    const rlimit low{1'600, 1'600};
+    ::setrlimit(RLIMIT_NOFILE, &low);
+    const ParameterValues values{
+        {"connections", 1'100}, {"busy", 3}, {"round_trips", 30}, {"bytes", 1}};
+    const bool observed = figures_of("echo", "work_stealing", 2, values).contains("latency_p50_ns");
+    std::_Exit(observed && !testing::Test::HasFailure() ? 0 : 1);
+  };
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+#endif
+
+TEST(FiguresOfAcceptStorm, each_connection_is_timed) {
+  const Figures figures =
+      figures_of("accept_storm", "work_stealing", 2, {{"connections", 40}, {"at_once", 7}});
+  EXPECT_GT(figures.at("accepts_per_s"), 0.0);
+  EXPECT_LE(figures.at("latency_p50_ns"), figures.at("latency_p99_ns"));
+  EXPECT_EQ(figures.size(), 4U) << "120 have no 99.9th percentile";
 }
 
 TEST(Figures, of_the_timed_iterations_stand_among_the_counters_of_a_repetition) {

@@ -32,6 +32,7 @@ TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
       {"timer", {{"tasks", 1'000}, {"sleep_ms", 10}}, 1'000},
       {"timeouts", {{"tasks", 100}, {"timers", 100}}, 10'000},
       {"echo", {{"connections", 64}, {"busy", 8}, {"round_trips", 1'000}, {"bytes", 64}}, 1'000},
+      {"accept_storm", {{"connections", 1'000}, {"at_once", 50}}, 1'000},
       {"http_hello", {{"requests", 1'000}, {"connections", 50}}, 1'000},
       {"grpc_unary", {{"requests", 1'000}, {"connections", 5}, {"streams", 10}}, 1'000}};
   ASSERT_EQ(all().size(), rows.size());

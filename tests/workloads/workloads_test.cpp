@@ -48,9 +48,9 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
   /// Or a twentieth of it where tasks wait for the clock, or for the system to let others run, or
   /// do much at each step.
   int iterations(int wanted) const {
-    constexpr std::string_view kLong[] = {"blocking_calls", "fairness",  "wake_under_load",
-                                          "timer",          "timeouts",  "echo",
-                                          "http_hello",     "grpc_unary"};
+    constexpr std::string_view kLong[] = {"blocking_calls", "fairness",   "wake_under_load",
+                                          "timer",          "timeouts",   "echo",
+                                          "accept_storm",   "http_hello", "grpc_unary"};
     const bool is_long = std::ranges::find(kLong, workload().name) != std::end(kLong);
     return is_long ? 1 + wanted / 20 : wanted;
   }

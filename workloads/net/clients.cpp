@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,6 +25,11 @@ constexpr int kPatience_s = 30;
 Clients::Clients() : thread_([this] { run(); }) {}
 
 Clients::~Clients() {
+  if (thread_.joinable()) end_with(nullptr);
+}
+
+void Clients::end_with(std::function<void()> last) {
+  last_ = std::move(last);
   has_work_.release();
   thread_.join();
 }
@@ -53,7 +59,10 @@ void Clients::run() {
   for (;;) {
     has_work_.acquire();
     const auto work = std::exchange(work_, nullptr);
-    if (!work) return;
+    if (!work) {
+      if (last_) last_();
+      return;
+    }
     try {
       if (!failure_) work();
     } catch (const std::exception& error) {
@@ -73,13 +82,17 @@ void Clients::take_figures(std::string_view rate, Figures& figures) {
   latencies_.take("latency", figures);
 }
 
-Epoll::~Epoll() {
-  if (epoll_ >= 0) ::close(epoll_);
+void Epoll::open() {
+  if (epoll_ < 0) epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) throw_errno("epoll_create1");
+}
+
+void Epoll::close() {
+  if (epoll_ >= 0) ::close(std::exchange(epoll_, -1));
 }
 
 int Epoll::connect(std::uint16_t port, std::uint64_t name) {
-  if (epoll_ < 0) epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) throw_errno("epoll_create1");
+  open();
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) throw_errno("socket");
   sockaddr_in server{};
@@ -116,6 +129,14 @@ const std::vector<std::uint64_t>& Epoll::wait() {
     ready_.push_back(events[static_cast<std::size_t>(i)].data.u64);
   }
   return ready_;
+}
+
+void unshare_descriptors() {
+  constexpr unsigned kFirst = 3;     // after those that everything has
+  constexpr unsigned kUnshare = 2U;  // CLOSE_RANGE_UNSHARE, of Linux 5.9
+  if (::syscall(SYS_close_range, kFirst, ~0U, kUnshare) != 0) {
+    throw_errno("descriptors for the clients alone");
+  }
 }
 
 void throw_errno(const char* what) {

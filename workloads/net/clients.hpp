@@ -30,6 +30,9 @@ class Clients {
 
   /// Opens the connections to a port of the loopback.
   void connect(std::uint16_t port, SignalSender done);
+  /// To be called before connect(): descriptors of the clients no longer count as the server's.
+  /// False: these clients cannot. Where the system has no such thing connect() fails.
+  [[nodiscard]] virtual bool keep_own_descriptors() { return false; }
   /// Has that many requests answered.
   void exchange(std::uint64_t count, SignalSender done);
 
@@ -47,6 +50,9 @@ class Clients {
   virtual void open_all(std::uint16_t port) = 0;
   virtual void exchange_all(std::uint64_t count) = 0;
 
+  /// On the thread of the load, too, which ends then. For destructors that close descriptors.
+  void end_with(std::function<void()> last);
+
   /// The answer was right, and took so long.
   void heard(Clock::duration latency) { latencies_.add(latency); }
 
@@ -61,6 +67,7 @@ class Clients {
   std::optional<std::string> failure_;
 
   std::function<void()> work_;  // none: the thread is to end
+  std::function<void()> last_;
   std::optional<SignalSender> done_;
   std::binary_semaphore has_work_{0};
   std::thread thread_;
@@ -69,7 +76,9 @@ class Clients {
 /// Which connections have something to say. Its functions throw std::system_error.
 class Epoll {
  public:
-  ~Epoll();
+  ~Epoll() { close(); }
+  void open();
+  void close();
 
   /// Connects to a port of the loopback, and watches the socket. The caller closes it.
   [[nodiscard]] int connect(std::uint16_t port, std::uint64_t name);
@@ -81,6 +90,10 @@ class Epoll {
   int epoll_ = -1;
   std::vector<std::uint64_t> ready_;
 };
+
+/// Gives the calling thread a table of descriptors of its own, which is as good as empty. The limit
+/// of a process is that of each of its tables. Throws std::system_error.
+void unshare_descriptors();
 
 [[noreturn]] void throw_errno(const char* what);
 

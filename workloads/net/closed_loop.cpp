@@ -10,24 +10,39 @@
 
 namespace taskbench::workloads::net {
 
-ClosedLoop::ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy)
-    : exchange_(std::move(exchange)), wanted_(connections), busy_(std::min(busy, connections)) {}
+ClosedLoop::ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy, Use use)
+    : exchange_(std::move(exchange)), busy_(std::min(busy, connections)), use_(use) {
+  // All of their memory, so that what the process grows by afterwards is the server's.
+  connections_.resize(connections);
+  for (Connection& each : connections_) each.answer.resize(exchange_.response.size());
+}
 
 ClosedLoop::~ClosedLoop() {
-  for (const Connection& each : connections_) ::close(each.descriptor);
+  end_with([this] {
+    for (Connection& each : connections_) close(each);
+    epoll_.close();
+  });
 }
 
 void ClosedLoop::open_all(std::uint16_t port) {
-  connections_.reserve(wanted_);
-  while (connections_.size() < wanted_) {
-    const int descriptor = epoll_.connect(port, connections_.size());
-    connections_.push_back({descriptor, 0, {}, std::string(exchange_.response.size(), '\0')});
-  }
+  if (owns_descriptors_) unshare_descriptors();
+  port_ = port;
+  epoll_.open();
+  if (use_ == Use::once) return;
+  for (std::uint64_t i = 0; i < connections_.size(); ++i) open(i);
+}
+
+void ClosedLoop::open(std::uint64_t index) {
+  connections_[index].descriptor = epoll_.connect(port_, index);
+}
+
+void ClosedLoop::close(Connection& connection) {
+  if (connection.descriptor >= 0) ::close(std::exchange(connection.descriptor, -1));
 }
 
 void ClosedLoop::exchange_all(std::uint64_t count) {
   std::uint64_t sent = std::min(busy_, count);
-  for (std::uint64_t i = 0; i < sent; ++i) send(connections_[i]);
+  for (std::uint64_t i = 0; i < sent; ++i) send(i);
   for (std::uint64_t answered = 0; answered < count;) {
     for (const std::uint64_t ready : epoll_.wait()) {
       Connection& connection = connections_[ready];
@@ -35,15 +50,17 @@ void ClosedLoop::exchange_all(std::uint64_t count) {
       ++answered;
       if (sent < count) {
         ++sent;
-        send(connection);
+        send(ready);
       }
     }
   }
 }
 
-void ClosedLoop::send(Connection& connection) {
+void ClosedLoop::send(std::uint64_t index) {
+  Connection& connection = connections_[index];
   connection.received = 0;
   connection.sent_at = Clock::now();
+  if (use_ == Use::once) open(index);
   // It fits into the socket's buffer, in which there is nothing yet, so that this does not block.
   const std::string& request = exchange_.request;
   const auto sent = ::send(connection.descriptor, request.data(), request.size(), MSG_NOSIGNAL);
@@ -64,6 +81,13 @@ bool ClosedLoop::receive(Connection& connection) {
   connection.received += static_cast<std::size_t>(size);
   if (connection.received < answer.size()) return false;
   heard(Clock::now() - connection.sent_at);
+  if (use_ == Use::once) {
+    // By a reset: of millions of connections that end in order, the ports would be taken for a
+    // minute each (TIME_WAIT).
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(connection);
+  }
   answer.replace(exchange_.varies_at, exchange_.varies_bytes, exchange_.response,
                  exchange_.varies_at, exchange_.varies_bytes);
   if (answer != exchange_.response) throw std::runtime_error("an answer was wrong: " + answer);

@@ -19,29 +19,40 @@ struct Exchange {
   std::size_t varies_bytes = 0;
 };
 
+enum class Use {
+  again,  ///< each connection asks again and again
+  once,   ///< and is then closed; the next request comes on a new one
+};
+
 class ClosedLoop final : public Clients {
  public:
   /// Of all connections, `busy` send requests; the others only exist.
-  ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy);
+  ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy,
+             Use use = Use::again);
   ~ClosedLoop() override;
+  [[nodiscard]] bool keep_own_descriptors() override { return owns_descriptors_ = true; }
 
  private:
   struct Connection {
-    int descriptor;
+    int descriptor = -1;
     std::size_t received = 0;
-    Clock::time_point sent_at;
-    std::string answer;
+    Clock::time_point sent_at{};  ///< or since it is being opened
+    std::string answer{};
   };
 
   void open_all(std::uint16_t port) override;
   void exchange_all(std::uint64_t count) override;
-  void send(Connection& connection);
+  void open(std::uint64_t index);
+  void close(Connection& connection);
+  void send(std::uint64_t index);
   /// Whether the answer is complete. Throws if it is wrong.
   bool receive(Connection& connection);
 
   const Exchange exchange_;
-  const std::uint64_t wanted_;
   const std::uint64_t busy_;
+  const Use use_;
+  bool owns_descriptors_ = false;
+  std::uint16_t port_ = 0;
   Epoll epoll_;
   std::vector<Connection> connections_;
 };

@@ -10,11 +10,18 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
 
 namespace taskbench::workloads::net {
+namespace {
+
+/// For what is opened meanwhile: files, the descriptors of other runtimes.
+constexpr std::uint64_t kOtherDescriptors = 100;
+
+}  // namespace
 
 LoopbackServer::LoopbackServer(rt::Runtime& runtime, Serve serve)
     : runtime_(runtime), serve_(std::move(serve)) {
@@ -51,21 +58,39 @@ rt::Task<> LoopbackServer::stop() {
   listener_.reset();
 }
 
-void make_room_for_descriptors(std::uint64_t more) {
-  // Some for what is opened meanwhile: files, the descriptors of other runtimes.
-  constexpr std::uint64_t kOthers = 100;
-  const std::filesystem::directory_iterator open("/proc/self/fd");
-  const rlim_t needed =
-      more + kOthers + static_cast<std::uint64_t>(std::distance(begin(open), end(open)));
+bool try_to_make_room_for_descriptors(std::uint64_t more) {
+  const rlim_t needed = more + kOtherDescriptors + descriptor_count();
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= needed) return;
+  if (limit.rlim_cur >= needed) return true;
   const rlimit raised{needed, std::max(needed, limit.rlim_max)};
-  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  return ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
+}
+
+void make_room_for_descriptors(std::uint64_t more) {
+  if (try_to_make_room_for_descriptors(more)) return;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
   throw std::runtime_error(
       fmt::format("it needs {} descriptors and may have {}; `ulimit -n` shows the limit, and root "
                   "may raise it",
-                  needed, limit.rlim_max));
+                  more + kOtherDescriptors + descriptor_count(), limit.rlim_max));
+}
+
+std::uint64_t descriptor_count() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return static_cast<std::uint64_t>(std::distance(begin(open), end(open)));
+}
+
+std::uint64_t resident_bytes() {
+  // Counts anew, which what /proc/self/statm says does not.
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  std::string word;
+  std::uint64_t kib = 0;
+  while (rollup >> word && word != "Rss:") {
+  }
+  rollup >> kib;
+  return 1'024 * kib;
 }
 
 std::string why_no_loopback() {

@@ -38,9 +38,16 @@ class LoopbackServer {
   rt::sync::JoinSet<> connections_;  // the acceptor's, until that has ended
 };
 
-/// Raises this process's limit of descriptors if it has to, so that `more` can be opened. Throws
-/// std::runtime_error where that is not permitted.
+/// Raises this process's limit of descriptors if it has to, so that `more` can be opened. False
+/// where that is not permitted; the other throws std::runtime_error then.
+[[nodiscard]] bool try_to_make_room_for_descriptors(std::uint64_t more);
 void make_room_for_descriptors(std::uint64_t more);
+
+/// Descriptors that this process has.
+[[nodiscard]] std::uint64_t descriptor_count();
+
+/// Memory that this process has, as far as it lies in the machine's. 0: unknown.
+[[nodiscard]] std::uint64_t resident_bytes();
 
 /// Why there are no sockets here; empty: there are.
 [[nodiscard]] std::string why_no_loopback();

@@ -1,6 +1,7 @@
 // A workload that is a server on the runtime, and clients that keep it busy.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "runtime/runtime.hpp"
+#include "runtime/time/sleep.hpp"
 #include "workloads/net/clients.hpp"
 #include "workloads/net/loopback.hpp"
 #include "workloads/workload.hpp"
@@ -19,6 +21,8 @@ namespace taskbench::workloads::net {
 struct Load {
   std::unique_ptr<Clients> clients;
   std::uint64_t connections;  ///< that they open
+  std::uint64_t idle = 0;     ///< of these, connections on which nothing happens
+  bool used_once = false;     ///< each is closed when it was used, and opened anew
   std::uint64_t count;        ///< exchanges in an iteration
   std::string_view rate;      ///< the name of exchanges per second
 };
@@ -44,13 +48,24 @@ class UnderLoad final : public Instance {
       : runtime_(runtime),
         count_(load.count),
         rate_(load.rate),
+        used_once_(load.used_once),
         server_(prepared(runtime, load), more...),
         clients_(std::move(load.clients)) {
+    const std::uint64_t before = resident_bytes();
     hear(runtime_, [&](SignalSender done) { clients_->connect(server_.port(), std::move(done)); });
     if (const auto failure = clients_->take_failure()) throw std::runtime_error(*failure);
+    if (load.idle < kEnoughToTell || before == 0) return;
+    std::uint64_t now = resident_bytes();
+    for (std::uint64_t last = 0; std::exchange(last, now) != now; now = resident_bytes()) {
+      // The server still accepts.
+      runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
+    }
+    const auto grown = static_cast<double>(now) - static_cast<double>(before);
+    connection_bytes_ = grown / static_cast<double>(load.connections);
   }
 
   void run_iteration() override {
+    if (used_once_ && descriptors_ == 0) descriptors_ = descriptor_count();
     hear(runtime_, [&](SignalSender done) { clients_->exchange(count_, std::move(done)); });
     expected_ += count_;
   }
@@ -61,29 +76,53 @@ class UnderLoad final : public Instance {
     const std::uint64_t before = std::exchange(answered_before_, server_.answered());
     if (auto failure = clients_->take_failure()) return failure;
     if (auto wrong = compare_counts("answers to the clients", expected, heard)) return wrong;
-    return compare_counts("requests at the server", expected, answered_before_ - before);
+    if (auto wrong = compare_counts("requests at the server", expected, answered_before_ - before))
+      return wrong;
+    return lost_descriptors();
   }
 
   Figures take_figures() override {
     Figures figures;
     clients_->take_figures(rate_, figures);
+    if (connection_bytes_ && !figures.empty()) figures["connection_bytes"] = *connection_bytes_;
     return figures;
   }
 
  private:
+  static constexpr std::uint64_t kEnoughToTell = 1'000;
+  static constexpr std::chrono::milliseconds kPauseOfAccepting{50};
+  static constexpr int kPausesOfClosing = 100;
+
   /// Both ends of a connection are in this process.
   static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
-    make_room_for_descriptors(2 * load.connections);
+    if (try_to_make_room_for_descriptors(2 * load.connections)) return runtime;
+    const bool is_shared = !load.clients->keep_own_descriptors();
+    make_room_for_descriptors(is_shared ? 2 * load.connections : load.connections);
     return runtime;
+  }
+
+  /// There are as many as before the iterations. The server may be about to close the last ones.
+  std::optional<std::string> lost_descriptors() {
+    const std::uint64_t before = std::exchange(descriptors_, 0);
+    std::uint64_t now = descriptor_count();
+    for (int i = 0; i < kPausesOfClosing && before != 0 && now > before; ++i) {
+      runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
+      now = descriptor_count();
+    }
+    if (before == 0 || now <= before) return {};
+    return compare_counts("open descriptors", before, now);
   }
 
   rt::Runtime& runtime_;
   const std::uint64_t count_;
   const std::string_view rate_;
+  const bool used_once_;
   Server server_;
   std::unique_ptr<Clients> clients_;  // go first, with their connections
   std::uint64_t expected_ = 0;
   std::uint64_t answered_before_ = 0;
+  std::uint64_t descriptors_ = 0;  // before the first iteration since verify()
+  std::optional<double> connection_bytes_;
 };
 
 }  // namespace taskbench::workloads::net
