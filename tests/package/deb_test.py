@@ -118,7 +118,7 @@ class DebianPackages(unittest.TestCase):
             found = output_of("man", "-M", self.root / "usr/share/man", "-w", "taskbench")
             self.assertEqual(found, f"{page}\n")
         with gzip.open(page, "rt", encoding="utf-8") as text:
-            self.assertIn(".TH TASKBENCH 1", text.read())
+            self.assertRegex(text.read(), r'\n\.TH TASKBENCH "?1"? ')  # help2man 1.49.3 quotes it
 
     def test_completions_lie_where_the_shells_look_for_them(self):
         share = self.root / "usr/share"
