@@ -121,8 +121,8 @@ class Readiness {
     // acq_rel: pairs with the acquire in take(), and with the release in wait()
     const std::uintptr_t before = word_.exchange(word_of(state), base::acq_rel);
     if (before != word_of(State::closed)) return waiter_in(before);
-    // R3. acq_rel: the same, for who has begun to wait in between
-    return waiter_in(word_.exchange(before, base::acq_rel));
+    // R3. acquire: pairs with the release in wait(), if somebody has begun to wait in between
+    return waiter_in(word_.exchange(before, base::acquire));
   }
   static constexpr std::uintptr_t word_of(State state) noexcept {
     return static_cast<std::uintptr_t>(state);
