@@ -83,9 +83,14 @@ TEST_P(Outlived, who_waits_already_is_told) {
 
 TEST_P(Outlived, who_waits_is_told_though_the_runtime_could_not_end_in_time) {
   auto ends = made_there(net::UnixStream::pair);
+  std::atomic<bool> begun{false};
   std::atomic<bool> may_end{false};
   run([&]() -> Task<> {
-    auto blocking = other_->spawn_blocking([&] { return testing::block_worker_until(may_end); });
+    auto blocking = other_->spawn_blocking([&] {
+      begun.store(true);
+      return testing::block_worker_until(may_end);
+    });
+    co_await testing::until([&] { return begun.load(); });
     auto told = spawn(is_told(read_bytes(ends.first, 1)));
     co_await time::sleep(2ms);
     EXPECT_FALSE(other_->shutdown_timeout(1ms));
