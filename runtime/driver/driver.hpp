@@ -85,6 +85,8 @@ class Driver final : public park::Sleeper, public base::Shared {
     return in_use_.load(base::relaxed);  // relaxed: who must not miss it is told otherwise
   }
 
+  [[nodiscard]] bool watches_descriptors() const noexcept { return poller_.is_open(); }
+
   /// Wakes what can be woken now, unless somebody sleeps inside and will. `own` is the wheel of the
   /// worker that calls; nullptr: no worker does.
   void look(Wheel* own) noexcept {

@@ -291,7 +291,9 @@ bool Worker::start_searching() {
   return true;
 }
 
-/// Without the patience that spares others a theft: in turn, nobody works meanwhile.
+/// Without the patience that spares others a theft: in turn, nobody works meanwhile; and where
+/// sockets are watched, who sleeps inside the driver sees what comes next, and who spins does not,
+/// but may keep the peer that is to send it from its CPU.
 task::Header* Worker::search_once() {
   if (!start_searching()) return nullptr;
   task::Header* const task = take_from_injector();
@@ -299,7 +301,7 @@ task::Header* Worker::search_once() {
 }
 
 task::Header* Worker::search() {
-  if (!has(Step::patience)) return search_once();
+  if (!has(Step::patience) || set_.driver().watches_descriptors()) return search_once();
   if (!start_searching()) return nullptr;
   const Clock::time_point begin = Clock::now();
   const Clock::time_point first_look = begin + hold_back_;

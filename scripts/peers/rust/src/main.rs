@@ -8,9 +8,10 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-fn listen() -> std::net::TcpListener {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
+fn listen() -> tokio::net::TcpListener {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(4096).unwrap(); // as many wait as with the others
     println!("{}", listener.local_addr().unwrap().port());
     listener
 }
@@ -23,12 +24,12 @@ async fn http() {
             Ok::<_, Infallible>(response)
         }))
     });
-    let server = hyper::Server::from_tcp(listen()).unwrap().tcp_nodelay(true);
+    let server = hyper::Server::from_tcp(listen().into_std().unwrap()).unwrap().tcp_nodelay(true);
     server.serve(service).await.unwrap();
 }
 
 async fn echo() {
-    let listener = tokio::net::TcpListener::from_std(listen()).unwrap();
+    let listener = listen();
     loop {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
