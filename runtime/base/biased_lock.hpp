@@ -21,6 +21,7 @@
 
 #include <cstdint>
 
+#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/base/sync_primitives.hpp"
 
 namespace taskbench::rt::base {

@@ -12,37 +12,22 @@
 
 namespace taskbench::rt::base {
 
-bool detail::light_fence_is_free = false;
-
 #if !defined(TASKBENCH_TSAN)
 
-bool prepare_asymmetric_fences() noexcept {
-  static const bool supported = [] {
-    const bool registered =
-        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-    detail::light_fence_is_free = registered;
-    return registered;
-  }();
-  return supported;
+bool prepare_heavy_barrier() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-void heavy_fence() noexcept {
-  if (!detail::light_fence_is_free) {
-    // seq_cst: light fences are full ones then, and so is this
-    full_fence();
-    return;
-  }
-  // Cannot fail once registered; a light fence without its other half would lose wake-ups.
+void heavy_barrier() noexcept {
+  // Cannot fail once registered; a light barrier without its other half would lose wake-ups.
   if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) std::abort();
 }
 
 #else
 
-bool prepare_asymmetric_fences() noexcept { return false; }
-void heavy_fence() noexcept {
-  // seq_cst: light fences are full ones here, and so is this
-  full_fence();
-}
+// The thread sanitizer would see no order.
+bool prepare_heavy_barrier() noexcept { return false; }
+void heavy_barrier() noexcept { std::abort(); }
 
 #endif
 

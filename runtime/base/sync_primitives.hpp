@@ -107,31 +107,17 @@ inline void full_fence() noexcept {
 #endif
 }
 
-/// Two fences that together do what two full fences do, for pairs of threads of which one passes
-/// often and the other rarely. The light one is a compiler barrier where the system can make all
-/// running threads of the process pass a barrier (membarrier), which is what the heavy one
-/// asks for: some hundred nanoseconds alone, a few microseconds when others run. Everywhere else
-/// both are full fences. As std::experimental::asymmetric_thread_fence of the Concurrency TS 2
-/// (P1202R5): a light fence orders with a heavy one as two seq_cst fences do; two light ones
-/// do not.
-void heavy_fence() noexcept;
-
-/// Whether light fences are free. Set once, before the first thread of any runtime starts.
-[[nodiscard]] bool prepare_asymmetric_fences() noexcept;
-
-namespace detail {
-extern bool light_fence_is_free;  // constant once a runtime exists
-}
-
-inline void light_fence() noexcept {
-#if defined(TASKBENCH_TSAN)
-  full_fence();  // seq_cst: as below
-#else
+/// Two barriers that together are as two full fences (base/asymmetric_fences.hpp has the rest): the
+/// light one only keeps the compiler from moving anything across, the heavy one makes all running
+/// threads of the process pass a barrier.
+inline void light_barrier() noexcept {
   // seq_cst: the passing thread's half of a light and heavy pair, see above
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (__builtin_expect(!detail::light_fence_is_free, 0)) full_fence();
-#endif
 }
+void heavy_barrier() noexcept;
+
+/// Whether the system has the heavy one, which may be passed from now on.
+[[nodiscard]] bool prepare_heavy_barrier() noexcept;
 
 /// Tells the core that this is a spin loop.
 inline void spin_hint() noexcept {

@@ -3,6 +3,7 @@ there instead. scripts/mutate applies them to a copy, one at a time."""
 
 QUEUE = "runtime/queue/local_queue.hpp"
 LOCK = "runtime/base/biased_lock.hpp"
+FENCES = "runtime/base/asymmetric_fences.hpp"
 IDLE = "runtime/scheduler/work_stealing/idle.hpp"
 PARKER = "runtime/park/parker.hpp"
 STATE = "runtime/task/state.hpp"
@@ -34,6 +35,22 @@ NAMED = (
      "if ((tail - head_.load(base::acquire)) % kCapacity == kCapacity)"),
     ("the thief's fence is a light one", LOCK, "    heavy_fence();  //", "    light_fence();  //"),
     ("the owner's fence is missing", LOCK, "    light_fence();  //", "    //"),
+    ("heavy fences need no barrier before passers have begun to pay", FENCES,
+     "    heavy_barrier();                      "
+     "// seq_cst: the changer's half of the story at the top\n", ""),
+    ("a heavy fence that finds full ones sufficient passes none", FENCES,
+     """    full_fence();  // seq_cst: the other's half of the story at the top
+    // acquire: pairs with the barrier in favour_heavy""",
+     "    // acquire: pairs with the barrier in favour_heavy"),
+    ("passers cease to pay before heavy fences have become dear", FENCES,
+     """    full_suffices_.store(false, relaxed);  // relaxed: ordered by the fence
+    full_fence();                          // seq_cst: the changer's half of the story at the top
+    light_suffices_.store(true, relaxed);  // relaxed: the fence releases
+""",
+     """    light_suffices_.store(true, relaxed);
+    full_fence();
+    full_suffices_.store(false, relaxed);
+"""),
     ("the thief takes without the lock", QUEUE,
      "    if (!lock_.visitor_try_enter()) return {};\n", ""),
     ("fence between publishing and looking for sleepers removed", IDLE,
@@ -204,6 +221,9 @@ EQUIVALENT = {
         "both before the fence",
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
+    "asymmetric_fences.hpp, begin_change: acquire to relaxed":
+        "the tester orders the stores to one variable by time; other machines need not",
+    "asymmetric_fences.hpp, end_change: release to relaxed": "as the acquire of begin_change",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",

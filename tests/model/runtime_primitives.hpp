@@ -53,7 +53,15 @@ inline void light_fence(mc::Where where = mc::Where::current()) noexcept {
 inline void heavy_fence(mc::Where where = mc::Where::current()) noexcept {
   mc::fence(mc::Fence::heavy, where);
 }
-inline bool prepare_asymmetric_fences() noexcept { return true; }
+inline void prepare_asymmetric_fences() noexcept {}
+class FenceBalance {
+ public:
+  void count_heavy() noexcept {}
+  void count_work() noexcept {}
+};
+/// What the two are made of, for the model of their own.
+inline void light_barrier(mc::Where where = mc::Where::current()) noexcept { light_fence(where); }
+inline void heavy_barrier(mc::Where where = mc::Where::current()) noexcept { heavy_fence(where); }
 
 inline bool futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                        Clock::time_point deadline,

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/scheduler/drain.hpp"
 #include "runtime/scheduler/root.hpp"
 #include "runtime/task/context.hpp"
@@ -27,7 +28,7 @@ Go::Go(RuntimeOptions options)
       owned_(options_.workers),
       outside_(recording_.outside()),
       monitor_(*this) {
-  static_cast<void>(base::prepare_asymmetric_fences());
+  base::prepare_asymmetric_fences();
   processors_.reserve(options_.workers);
   machines_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {

@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/scheduler/work_stealing/rung.hpp"

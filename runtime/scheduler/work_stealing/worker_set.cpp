@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/scheduler/drain.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/trace/planted_delay.hpp"
@@ -16,7 +17,7 @@ WorkerSet::WorkerSet(RuntimeOptions options, Worker::Pace pace)
       recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),
       outside_recorder_(recording_.outside()) {
-  static_cast<void>(base::prepare_asymmetric_fences());
+  base::prepare_asymmetric_fences();
   workers_ = std::make_unique<base::Atomic<Worker*>[]>(options_.workers);
   all_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {
