@@ -126,7 +126,8 @@ const std::vector<std::uint64_t>& Epoll::wait() {
   if (count == 0) throw std::runtime_error(fmt::format("no answer for {} s", kPatience_s));
   if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
   for (int i = 0; i < count; ++i) {
-    ready_.push_back(events[static_cast<std::size_t>(i)].data.u64);
+    const std::uint64_t which = events[static_cast<std::size_t>(i)].data.u64;  // it is packed
+    ready_.push_back(which);
   }
   return ready_;
 }

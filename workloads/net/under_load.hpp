@@ -56,7 +56,9 @@ class UnderLoad final : public Instance {
     if (const auto failure = clients_->take_failure()) throw std::runtime_error(*failure);
     if (load.idle < kEnoughToTell || before == 0) return;
     std::uint64_t now = resident_bytes();
-    for (std::uint64_t last = 0; std::exchange(last, now) != now; now = resident_bytes()) {
+    std::uint64_t last = 0;
+    for (int i = 0; std::exchange(last, now) != now; ++i, now = resident_bytes()) {
+      if (i == kPausesOfAccepting) return;  // it is not the server that makes it grow
       // The server still accepts.
       runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
     }
@@ -91,6 +93,7 @@ class UnderLoad final : public Instance {
  private:
   static constexpr std::uint64_t kEnoughToTell = 1'000;
   static constexpr std::chrono::milliseconds kPauseOfAccepting{50};
+  static constexpr int kPausesOfAccepting = 100;
   static constexpr int kPausesOfClosing = 100;
 
   /// Both ends of a connection are in this process.
