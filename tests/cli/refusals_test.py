@@ -131,7 +131,7 @@ class Numbers(CommandTest):
             "run --repetitions 10000 --min-time 1h --workers 1":
                 f"10000 repetitions of {count} cases at --min-time 1h take {count}0000h; "
                 "the limit is 24h",
-            "run --pin --workers 2048": "--pin gives every worker a CPU",
+            "run chained_spawn --pin --workers 2048": "--pin gives every worker a CPU",
         })
 
 
