@@ -52,7 +52,7 @@ std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& s
   return measure::measure(plan.cases, settings, progress, stop).cases;
 }
 
-/// About two seconds. When `stop` is set on the way, what is found is not worth showing.
+/// About five seconds. When `stop` is set on the way, what is found is not worth showing.
 model::DoctorReport examine(const std::string& executable, bool quiet,
                             const std::stop_token& stop) {
   ProgressLine line(quiet);
@@ -79,7 +79,7 @@ class DoctorCommand final : public Command {
         "Worst first. Looks at the build, the CPUs, what else runs, the limits of this process, "
         "memory, clock and tools; measures the least that anything costs here, and gives a first "
         "look at each workload beside it. A finding is serious if it changes results by 10 % or "
-        "more. Takes two seconds.",
+        "more. Takes about five seconds.",
         "Examples:\n"
         "  taskbench doctor\n"
         "  taskbench doctor --quiet && taskbench run\n"
