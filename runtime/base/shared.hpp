@@ -64,6 +64,10 @@ class Ref {
     if (object_ != nullptr && object_->drop_owner()) delete object_;
   }
 
+  /// Gives the ownership to whoever adopts the pointer.
+  [[nodiscard]] T* release() noexcept { return std::exchange(object_, nullptr); }
+  [[nodiscard]] static Ref adopt(T* object) noexcept { return Ref(object, Adopt{}); }
+
   [[nodiscard]] T* get() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   T* operator->() const noexcept { return object_; }

@@ -1,5 +1,7 @@
 #include "runtime/sync/completions.hpp"
 
+#include <utility>
+
 #include "runtime/base/assert.hpp"
 
 namespace taskbench::rt::sync::detail {
@@ -8,27 +10,35 @@ Completions::~Completions() {
   TASKBENCH_ASSERT(waiter_ == nullptr, "a JoinSet must outlive the task that waits on it");
 }
 
-void Completions::report(Member* member) noexcept {
+void Completions::watch(task::Header* member) noexcept {
+  Completions* const own = base::Ref<Completions>(this).release();
+  if (!task::join_listen(member, own)) own->on_complete(member);
+}
+
+void Completions::on_complete(task::Header* member) noexcept {
+  const auto own = base::Ref<Completions>::adopt(this);
   task::Header* waiter = nullptr;
   {
     base::LockGuard lock(mutex_);
-    // Abandoned: the member is freed. Not counted: it could not be spawned (D2).
-    if (abandoned_ || !member->counted) return;
-    (last_ == nullptr ? first_ : last_->next_done) = member;
+    if (abandoned_) return;  // D2
+    member->queue_next = nullptr;
+    (last_ == nullptr ? first_ : last_->queue_next) = member;
     last_ = member;
     waiter = std::exchange(waiter_, nullptr);
   }
   if (waiter != nullptr) task::wake(waiter);
 }
 
-Completions::Member* Completions::front() noexcept {
+void Completions::on_detach() noexcept { const auto own = base::Ref<Completions>::adopt(this); }
+
+task::Header* Completions::front() noexcept {
   base::LockGuard lock(mutex_);
   return first_;
 }
 
 void Completions::pop_front() noexcept {
   base::LockGuard lock(mutex_);
-  first_ = first_->next_done;
+  first_ = first_->queue_next;
   if (first_ == nullptr) last_ = nullptr;
 }
 

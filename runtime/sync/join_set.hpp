@@ -10,23 +10,23 @@
 //
 // Destroying the set aborts what still runs and waits for nobody.
 //
-// How: each member runs inside a small coroutine whose frame holds a Reporter, so that its end is
-// reported however it comes about. The output stays in the member's task until it is joined.
+// How: in the place of a task that awaits its JoinHandle each member has the set's list of
+// completions, which is told of its end however that comes about. The output stays in the member's
+// task until it is joined. A member costs the set no more than its handle.
 //
 // Rejected: registering with every JoinHandle on each wait (linear in the size of the set for each
-// member joined). A destructor that throws during an abort ends the program here, as in any nested
-// coroutine.
+// member joined). A small coroutine around each member, whose frame reports when it is destroyed:
+// with an entry of a list, 336 bytes more for each member.
 #pragma once
 
-#include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
-#include <list>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "runtime/sync/completions.hpp"
 #include "runtime/task/join_handle.hpp"
@@ -90,22 +90,6 @@ struct CurrentRuntime {
   }
 };
 
-/// Waits for the end of a task and leaves its output where it is.
-template <class T>
-class Completion {
- public:
-  explicit Completion(JoinHandle<T>& handle) noexcept : awaiter_(handle) {}
-  bool await_ready() const noexcept { return awaiter_.await_ready(); }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> coroutine) {
-    return awaiter_.await_suspend(coroutine);
-  }
-  void await_resume() const noexcept {}
-
- private:
-  typename JoinHandle<T>::Awaiter awaiter_;
-};
-
 }  // namespace detail
 
 template <class T = void>
@@ -140,40 +124,34 @@ class JoinSet {
   template <class Where>
   AbortHandle spawn_on(Where&& where, Task<T> task) {
     if (completions_ == nullptr) completions_ = base::Ref(new detail::Completions);
-    std::list<std::unique_ptr<Member>> fresh;
-    fresh.push_back(std::make_unique<Member>());
-    Member& member = *fresh.front();
-    Task<T> reporting = run({detail::Reporter(completions_, &member), std::move(task)});
+    if (members_.size() == members_.capacity()) members_.reserve(2 * members_.size() + 4);
+    JoinHandle<T> spawned = where.spawn(std::move(task));
     // Nothing fails from here on.
-    member.counted = true;
-    member.place = fresh.begin();
-    members_.splice(members_.end(), fresh);
-    member.handle = where.spawn(std::move(reporting));
-    return member.handle.abort_handle();
+    const JoinHandle<T>& member = members_.emplace_back(std::move(spawned));
+    note_place(members_.size() - 1);
+    completions_->watch(member.header());
+    return member.abort_handle();
   }
 
   /// Waits for the next member to finish; nullopt when the set is empty. Cancellation-safe: a wait
   /// that is given up leaves the members as they were.
   Task<std::optional<JoinResult<T>>> join_next() {
     if (members_.empty()) co_return std::nullopt;
-    auto* const member =
-        static_cast<Member*>(co_await detail::Completions::NextDone(*completions_));
-    // Its coroutine is gone, so this is ready now or very soon; until then it stays in the list.
-    co_await detail::Completion<T>(member->handle);
-    co_return take_first(*member);
+    task::Header* const member = co_await detail::Completions::NextDone(*completions_);
+    co_return take_first(member);
   }
 
   /// A member that has finished, if there is one.
   [[nodiscard]] std::optional<JoinResult<T>> try_join_next() {
     if (members_.empty()) return std::nullopt;
-    auto* const member = static_cast<Member*>(completions_->front());
-    if (member == nullptr || !member->handle.is_finished()) return std::nullopt;
-    return take_first(*member);
+    task::Header* const member = completions_->front();
+    if (member == nullptr) return std::nullopt;
+    return take_first(member);
   }
 
   /// Asks all members to end; they are joined as cancelled, unless they finish just now.
   void abort_all() noexcept {
-    for (const auto& member : members_) member->handle.abort();
+    for (const JoinHandle<T>& member : members_) member.abort();
   }
 
   /// Lets all members go on without the set, which is empty then.
@@ -193,29 +171,23 @@ class JoinSet {
   }
 
  private:
-  struct Member : detail::Completions::Member {
-    JoinHandle<T> handle{nullptr};
-    typename std::list<std::unique_ptr<Member>>::iterator place;
-  };
+  void note_place(std::size_t place) noexcept {
+    task::trailer_of(members_[place].header()).member = static_cast<std::uint32_t>(place);
+  }
 
-  /// What a member's frame holds. The task is destroyed before the reporter reports.
-  struct Body {
-    detail::Reporter reporter;
-    Task<T> task;
-  };
-  static Task<T> run(Body body) { co_return co_await std::move(body.task); }
-
-  /// `member` is finished, and the first in the list.
-  JoinResult<T> take_first(Member& member) {
+  /// `member` is complete, and the first in the list.
+  JoinResult<T> take_first(task::Header* member) {
     completions_->pop_front();
-    const std::unique_ptr<Member> taken = std::move(*member.place);
-    members_.erase(member.place);
+    const std::size_t place = task::trailer_of(member).member;
+    JoinHandle<T> taken = std::exchange(members_[place], std::move(members_.back()));
+    members_.pop_back();
+    if (place < members_.size()) note_place(place);
     try {
       if constexpr (std::is_void_v<T>) {
-        taken->handle.operator co_await().await_resume();
+        taken.operator co_await().await_resume();
         return JoinResult<T>::of_value({});
       } else {
-        return JoinResult<T>::of_value(taken->handle.operator co_await().await_resume());
+        return JoinResult<T>::of_value(taken.operator co_await().await_resume());
       }
     } catch (const JoinError&) {
       return JoinResult<T>::of_failure(std::current_exception(), true);
@@ -224,7 +196,7 @@ class JoinSet {
     }
   }
 
-  std::list<std::unique_ptr<Member>> members_;
+  std::vector<JoinHandle<T>> members_;
   base::Ref<detail::Completions> completions_;  // null until the first spawn
 };
 

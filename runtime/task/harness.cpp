@@ -26,6 +26,31 @@ void store_failure(Header* task, const std::exception_ptr& failure) noexcept {
   task->outcome = Outcome::exception;
 }
 
+constexpr std::uintptr_t kListenerTag = 1;
+
+/// Of a join waker; nullptr: it is a task.
+JoinListener* listener_in(std::uintptr_t join_waker) noexcept {
+  if ((join_waker & kListenerTag) == 0) return nullptr;
+  return reinterpret_cast<JoinListener*>(join_waker & ~kListenerTag);
+}
+
+void wake_joiner(Header* task) noexcept {
+  const std::uintptr_t waker = trailer_of(task).join_waker;
+  if (JoinListener* const listener = listener_in(waker)) {
+    listener->on_complete(task);
+  } else {
+    wake(reinterpret_cast<Header*>(waker));
+  }
+}
+
+void drop_join_waker(std::uintptr_t waker) noexcept {
+  if (JoinListener* const listener = listener_in(waker)) {
+    listener->on_detach();
+  } else {
+    drop_reference(reinterpret_cast<Header*>(waker));
+  }
+}
+
 /// The coroutine is at its end or destroyed, the outcome is stored.
 void finish(Header* task) noexcept {
   if ((task->flags & Header::kFrameGone) == 0) destroy_coroutine(task);
@@ -39,7 +64,7 @@ void finish(Header* task) noexcept {
   if (completed.owns_output) {
     destroy_stored_output(task);
   } else if (completed.has_waker) {
-    wake(trailer_of(task).join_waker);
+    wake_joiner(task);
   }
   if (task->state.release_active()) free_task(task);
 }
@@ -227,24 +252,29 @@ bool join_poll(Header* task, Header* waiter) noexcept {
   if (task->state.is_complete()) return true;
   Trailer& trailer = trailer_of(task);
   if (task->state.has_join_waker()) {
-    if (trailer.join_waker == waiter) return false;
+    if (trailer.join_waker == reinterpret_cast<std::uintptr_t>(waiter)) return false;
     if (!task->state.unset_join_waker()) return true;
-    drop_reference(trailer.join_waker);
+    drop_join_waker(trailer.join_waker);
   }
-  trailer.join_waker = reference_in_poll(waiter);
+  trailer.join_waker = reinterpret_cast<std::uintptr_t>(reference_in_poll(waiter));
   if (task->state.set_join_waker()) return false;
   drop_reference(waiter);
   return true;
+}
+
+bool join_listen(Header* task, JoinListener* listener) noexcept {
+  trailer_of(task).join_waker = reinterpret_cast<std::uintptr_t>(listener) | kListenerTag;
+  return task->state.set_join_waker();
 }
 
 void join_drop(Header* task) noexcept {
   // The usual case of a task that is spawned and left alone: it has not gone anywhere yet.
   if (thread_context().next == task && task->state.drop_join_unshared()) return;
   // Read before the interest is dropped: from then on the task may be freed at any moment.
-  Header* const waker = task->state.has_join_waker() ? trailer_of(task).join_waker : nullptr;
+  const std::uintptr_t waker = task->state.has_join_waker() ? trailer_of(task).join_waker : 0;
   const State::JoinDrop dropped = task->state.drop_join();
   if (!dropped.complete) {
-    if (dropped.has_waker) drop_reference(waker);
+    if (dropped.has_waker) drop_join_waker(waker);
     return;
   }
   destroy_stored_output(task);

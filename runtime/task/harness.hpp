@@ -68,6 +68,8 @@ void begin_budget(Header* task) noexcept;
 /// Registers `waiter`, the task being polled, to be woken when `task` completes. True: it is
 /// complete already.
 [[nodiscard]] bool join_poll(Header* task, Header* waiter) noexcept;
+/// Has `listener` told when `task` completes, or its handle goes. False: it is complete already.
+[[nodiscard]] bool join_listen(Header* task, JoinListener* listener) noexcept;
 void join_drop(Header* task) noexcept;
 
 }  // namespace taskbench::rt::task

@@ -14,11 +14,13 @@
 //
 // Who may touch what
 //   state        everybody, through its transitions
-//   queue_next   whoever has the poll right (the queue that the task is in)
+//   queue_next   whoever has the poll right (the queue that the task is in); of a complete task the
+//     JoinSet that it is in
 //   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
 //   scheduler, vtable, block_units: constant once the task is spawned, or the root of a block_on
 //     is polled for the first time
-//   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp
+//   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp;  member: the
+//     owner of the JoinSet
 //   Trailer::failure, output: written by the holder of the poll right before COMPLETE
 #pragma once
 
@@ -80,8 +82,11 @@ static_assert(sizeof(Header) == 48, "header and frame pointers share one cache l
 struct Trailer {
   Header* previous;  ///< in OwnedTasks
   Header* next;
-  std::uint64_t shard;  ///< which OwnedTasks shard
-  Header* join_waker;   ///< the task that awaits the JoinHandle; a counted reference
+  std::uint32_t shard;   ///< which OwnedTasks shard
+  std::uint32_t member;  ///< which member of its JoinSet
+  /// The task that awaits the JoinHandle, a counted reference; or, with the lowest bit set, the
+  /// JoinListener.
+  std::uintptr_t join_waker;
   std::exception_ptr* failure() { return reinterpret_cast<std::exception_ptr*>(&failure_); }
 
  private:

@@ -67,6 +67,9 @@ class [[nodiscard]] JoinHandle {
   JoinHandle& operator=(const JoinHandle&) = delete;
   ~JoinHandle() { detach(); }
 
+  /// For the runtime: the task, or nullptr.
+  [[nodiscard]] task::Header* header() const noexcept { return header_; }
+
   /// As AbortHandle::abort.
   void abort() const noexcept {
     if (header_ != nullptr) task::abort(header_);

@@ -33,7 +33,7 @@ class OwnedTasks {
   /// Caller holds the poll right of `task`, which is in no list. `shard` < shard count.
   void insert(Header* task, std::size_t shard_index) noexcept {
     Trailer& trailer = trailer_of(task);
-    trailer.shard = shard_index;
+    trailer.shard = static_cast<std::uint32_t>(shard_index);
     trailer.previous = nullptr;
     task->flags |= Header::kOwned;
     Shard& shard = shards_[shard_index];

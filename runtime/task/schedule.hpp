@@ -30,6 +30,19 @@ class Schedule {
   ~Schedule() = default;
 };
 
+/// Who is told of a task's end where no task awaits its JoinHandle: a JoinSet. Owned jointly: the
+/// trailer's ownership ends with either call, on any thread.
+class JoinListener {
+ public:
+  /// The task is complete.
+  virtual void on_complete(Header* task) noexcept = 0;
+  /// The JoinHandle went first.
+  virtual void on_detach() noexcept = 0;
+
+ protected:
+  ~JoinListener() = default;
+};
+
 /// Where rt::spawn goes: a scheduler as tasks and Handles see it.
 /// Owned jointly by whoever may still spawn, Handles among them.
 class Spawner : public Schedule, public base::Shared {

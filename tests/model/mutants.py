@@ -138,7 +138,7 @@ NAMED = (
      "      return Polled::idle;"),
     ("the join waker is read before its bit", HARNESS,
      "  const State::Completed completed = task->state.complete(task->pending_references);",
-     "  Header* const early = trailer_of(task).join_waker;\n"
+     "  const std::uintptr_t early = trailer_of(task).join_waker;\n"
      "  const State::Completed completed = task->state.complete(task->pending_references);\n"
      "  if (!completed.owns_output && completed.has_waker) trailer_of(task).join_waker = early;"),
     ("a waker that is dropped frees a task that is still queued", STATE,

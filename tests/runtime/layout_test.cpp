@@ -7,6 +7,7 @@
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/sync/join_set.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
 
@@ -143,6 +144,25 @@ TEST(Allocations, p12_spawning_and_joining_allocates_a_block_a_task_and_nothing_
   // A handful for block_on itself.
   EXPECT_LE(count, kTasks * kPerBlock + 8);
   EXPECT_GE(count, kTasks * kPerBlock);
+}
+
+Task<> spawn_and_join_as_members(sync::JoinSet<int>& set, int count) {
+  for (int i = 0; i < count; ++i) set.spawn(number(1));
+  for (int i = 0; i < count; ++i) {
+    const auto joined = co_await set.join_next();
+    EXPECT_TRUE(joined);
+  }
+}
+
+TEST(Allocations, p12_a_member_of_a_join_set_is_one_block_as_well) {
+  constexpr std::size_t kTasks = 1000;
+  Runtime runtime = build(kCurrentThread);
+  sync::JoinSet<int> set;
+  runtime.block_on(spawn_and_join_as_members(set, kTasks));
+  const std::size_t count = allocations_of(
+      [&] { runtime.block_on(spawn_and_join_as_members(set, static_cast<int>(kTasks))); });
+  // join_next is a coroutine of its own.
+  EXPECT_LE(count, 2 * kTasks * kPerBlock + 8);
 }
 
 TEST(Allocations, p12_polling_waking_and_queueing_allocate_nothing) {
