@@ -64,7 +64,7 @@ struct Runtime::Core {
   ~Core() {
     close();
     const bool has_ended = join(gave_up ? Clock::now() : Clock::time_point::max());
-    engine->driver().close();
+    engine->driver().registrations().close();
     if (has_ended) return;
     engine->detach();
     engine->blocking_pool().detach();

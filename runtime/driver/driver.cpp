@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/driver/registration.hpp"
 #include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::driver {
@@ -236,64 +235,12 @@ bool Driver::try_take() noexcept {
 
 void Driver::release() noexcept {
   const park::Token* told = nullptr;
-  Registration* retired = nullptr;
   {
     const base::SpinGuard guard(lock_);
     held_.store(false, base::relaxed);  // relaxed: D1
-    retired = std::exchange(retired_, nullptr);
     told = appoint_watcher();
   }
   if (told != nullptr) base::futex_wake_one(told);
-  while (retired != nullptr) delete std::exchange(retired, retired->next);
-}
-
-void Driver::watch(Registration& registration) noexcept {
-  const base::SpinGuard guard(lock_);
-  if (closed_) {
-    static_cast<void>(registration.close());  // it is new: nobody waits
-    return;
-  }
-  registration.next = std::exchange(watched_, &registration);
-  registration.link = &watched_;
-  if (registration.next != nullptr) registration.next->link = &registration.next;
-}
-
-void Driver::unwatch(Registration& registration) noexcept {
-  if (registration.link == nullptr) return;
-  *registration.link = registration.next;
-  if (registration.next != nullptr) registration.next->link = registration.link;
-  registration.link = nullptr;
-}
-
-void Driver::close() noexcept {
-  for (;;) {
-    std::array<task::Header*, 2> waiters{};
-    {
-      const base::SpinGuard guard(lock_);
-      closed_ = true;
-      if (watched_ == nullptr) return;
-      Registration& first = *watched_;
-      unwatch(first);
-      waiters = first.close();
-    }
-    // Its owner may free it from here on.
-    for (task::Header* const each : waiters) {
-      if (each != nullptr) task::wake(each);
-    }
-  }
-}
-
-void Driver::retire(Registration* registration) noexcept {
-  {
-    const base::SpinGuard guard(lock_);
-    unwatch(*registration);
-    // relaxed: D1
-    if (held_.load(base::relaxed)) {
-      registration->next = std::exchange(retired_, registration);
-      return;
-    }
-  }
-  delete registration;
 }
 
 bool Driver::has_it() const noexcept {

@@ -27,8 +27,7 @@
 // Threads: any; dispatch by the one that has the driver.
 //
 // Invariants
-//   D1  held_ is written, and watched_, closed_, retired_, line_ and watcher_ are guarded, under
-//       lock_.
+//   D1  held_ is written, and line_ and watcher_ are guarded, under lock_.
 //   D2  events_ and what the poller has found belong to the thread that has the driver.
 //   D3  inside_ and wakes_at_ are written by the thread that has the driver; 0 while it does not
 //       sleep.
@@ -46,12 +45,11 @@
 #include "runtime/base/poller.hpp"
 #include "runtime/base/shared.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/driver/registration.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
 
 namespace taskbench::rt::driver {
-
-class Registration;
 
 class Driver final : public park::Sleeper, public base::Shared {
   using Clock = base::Clock;
@@ -66,16 +64,9 @@ class Driver final : public park::Sleeper, public base::Shared {
   /// std::system_error.
   [[nodiscard]] int epoll_descriptor();
 
-  /// Keeps it in mind for close(); before its descriptor is used.
-  void watch(Registration& registration) noexcept;
-  /// Frees what was taken out of epoll, once nobody can have an event of it any more.
-  void retire(Registration* registration) noexcept;
+  [[nodiscard]] Registrations& registrations() noexcept { return registrations_; }
 
   // For engines.
-
-  /// The runtime is gone: fails whoever waits for what was registered here and is still there, and
-  /// whoever will, tasks of other runtimes.
-  void close() noexcept;
 
   [[nodiscard]] Wheel& wheel(std::uint32_t worker) noexcept { return *wheels_[worker]; }
   /// For threads that are no workers.
@@ -146,7 +137,6 @@ class Driver final : public park::Sleeper, public base::Shared {
   void wake_and_release(Wheel* own) noexcept;
   void release() noexcept;
   // D1
-  static void unwatch(Registration& registration) noexcept;
   void join_line(Sleeping& self, bool reserve) noexcept;
   void leave_line(Sleeping& self) noexcept;
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
@@ -159,14 +149,12 @@ class Driver final : public park::Sleeper, public base::Shared {
   std::vector<std::unique_ptr<Wheel>> wheels_;
   Reserve reserve_;
   base::Poller poller_;
+  Registrations registrations_;
   base::Mutex opening_;
   base::Atomic<bool> in_use_{false};
 
   alignas(base::kFalseSharingBytes) base::SpinLock lock_;
   base::Atomic<bool> held_{false};
-  bool closed_ = false;
-  Registration* watched_ = nullptr;
-  Registration* retired_ = nullptr;
   Sleeping* line_ = nullptr;     // who sleeps outside, a ring; the reserve at its end
   Sleeping* watcher_ = nullptr;  // one of them
   std::size_t events_ = 0;

@@ -12,23 +12,6 @@
 
 namespace taskbench::rt::driver {
 
-Registration::Registration(Driver& driver, int descriptor)
-    : driver_(&driver), descriptor_(descriptor) {
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
-  event.data.ptr = this;
-  if (epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) == 0) {
-    driver.watch(*this);
-    return;
-  }
-  const int error = errno;
-  std::string what = "watch descriptor " + std::to_string(descriptor);
-  if (error == EPERM) what += ", which is of a kind that is always ready";
-  throw std::system_error(error, std::system_category(), what);
-}
-
-Registration::~Registration() = default;
-
 void Registration::on_events(std::uint32_t epoll_events) noexcept {
   using State = Readiness::State;
   const auto has = [&](std::uint32_t any) { return (epoll_events & any) != 0; };
@@ -45,9 +28,66 @@ void Registration::retire() noexcept {
                    "a socket or descriptor must outlive the operations on it");
   // Not left to close(): another descriptor, of a child that was forked, may stand for the same.
   epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr);
-  // The driver keeps this, and goes when nobody has it any more.
-  const base::Ref<Driver> driver = std::move(driver_);
-  driver->retire(this);
+  const base::Ref<Driver> driver = std::move(driver_);  // which this lies in
+  driver->registrations().remove(*this);
+}
+
+Registration& Registrations::of(int descriptor) {
+  const auto number = static_cast<std::size_t>(descriptor);
+  const std::size_t place = number % Page::kSize;
+  const base::LockGuard guard(mutex_);
+  std::unique_ptr<Page>& page = pages_[number / Page::kSize];
+  if (page == nullptr) page = std::make_unique<Page>();
+  constexpr std::size_t kLines = Page::kSize / 2;
+  return page->all[place % kLines * 2 + place / kLines];
+}
+
+Registration& Registrations::add(Driver& driver, int descriptor) {
+  Registration* const made = descriptor < 0 ? nullptr : &of(descriptor);
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+  event.data.ptr = made;
+  if (epoll_ctl(driver.epoll_descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+    const int error = errno;
+    std::string what = "watch descriptor " + std::to_string(descriptor);
+    if (error == EPERM) what += ", which is of a kind that is always ready";
+    throw std::system_error(error, std::system_category(), what);
+  }
+  made->driver_ = base::Ref<Driver>(&driver);
+  made->descriptor_ = descriptor;
+  made->is_owned = false;
+  const base::LockGuard guard(mutex_);
+  if (closed_) {
+    static_cast<void>(made->reading_.close());  // nobody waits so far
+    static_cast<void>(made->writing_.close());
+  }
+  return *made;
+}
+
+void Registrations::remove(Registration& registration) noexcept {
+  const base::LockGuard guard(mutex_);
+  registration.reading_.set(Readiness::State::yes);  // G2
+  registration.writing_.set(Readiness::State::yes);
+}
+
+void Registrations::close() noexcept {
+  for (std::size_t from = 0;;) {
+    Page* page = nullptr;
+    {
+      const base::LockGuard guard(mutex_);
+      closed_ = true;
+      const auto found = pages_.lower_bound(from);
+      if (found == pages_.end()) return;
+      from = found->first + 1;
+      page = found->second.get();
+    }
+    for (Registration& each : page->all) {
+      for (Readiness* const direction : {&each.reading_, &each.writing_}) {
+        task::Header* const waiter = direction->close();
+        if (waiter != nullptr) task::wake(waiter);
+      }
+    }
+  }
 }
 
 }  // namespace taskbench::rt::driver

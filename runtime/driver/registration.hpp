@@ -1,18 +1,37 @@
-// A descriptor that the driver watches, from its first use to its end.
+// The descriptors that the driver watches, each from its first use to its end.
 //
-// Threads: on_events() by the thread that has the driver; close() by the one that ends it; retire()
-// once, by whoever owns the registration; the readiness: see readiness.hpp.
+// Threads: on_events() by the thread that has the driver; add() and close() by any; remove() once,
+// by whoever owns the registration; the readiness: see readiness.hpp.
 //
-// It is added to epoll once, for both directions and for edges, and its address is what an event
-// carries. So it must outlive every event that was fetched: retire() takes it out of epoll and
-// leaves it to the driver, which frees it when nobody has the driver, and what was fetched has been
-// dispatched.
+// A descriptor is added to epoll once, for both directions and for edges, and the address of its
+// registration is what an event carries. That is one of the descriptor's number, for as long as the
+// driver lives: an event that was fetched before its descriptor was closed may be told to the next
+// of that number, which tries in vain. An edge of its own comes later than that: who has the driver
+// has passed all events on before it fetches more.
+//
+// Registrations are small, and two share a cache line: those whose numbers are 64 apart, so that
+// they are hardly ever both busy.
+//
+// Invariants
+//   G1  pages_ and closed_ are guarded by mutex_, which also orders what the owner of a number did
+//       before what its next one does.
+//   G2  While nobody owns a number, both of its directions can be taken, as those of a new one; or
+//       they are closed.
+//
+// Rejected: a registration on the heap for each (64 bytes instead of 32, and a list of all of them;
+// it could be freed only when what was fetched has been dispatched). A table of pointers by number
+// (as large, and the pointers are shared by eight).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 
+#include "runtime/base/cache_line.hpp"
 #include "runtime/base/shared.hpp"
+#include "runtime/base/sync_primitives.hpp"
 #include "runtime/driver/readiness.hpp"
 
 namespace taskbench::rt::driver {
@@ -21,38 +40,52 @@ class Driver;
 
 class Registration {
  public:
-  /// Has `driver` watch `descriptor`. Throws std::system_error: not every descriptor can be
-  /// watched.
-  Registration(Driver& driver, int descriptor);
-  ~Registration();
-  Registration(const Registration&) = delete;
-  Registration& operator=(const Registration&) = delete;
-
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  [[nodiscard]] Driver& driver() const noexcept { return *driver_; }
   [[nodiscard]] Readiness& reading() noexcept { return reading_; }
   [[nodiscard]] Readiness& writing() noexcept { return writing_; }
 
   /// What epoll_wait said of it.
   void on_events(std::uint32_t epoll_events) noexcept;
 
-  /// Nobody will tell of events any more. Returns the tasks that wait, to be woken, or nullptr.
-  [[nodiscard]] std::array<task::Header*, 2> close() noexcept {
-    return {reading_.close(), writing_.close()};
-  }
-
-  /// Ends the watch, while the descriptor is still open, and gives this to the driver.
+  /// Ends the watch, while the descriptor is still open. Nobody waits.
   void retire() noexcept;
 
-  // The driver's (D1): its list of those that it watches, or of those that are retired.
-  Registration* next = nullptr;
-  Registration** link = nullptr;  ///< to this, in the list of those that are watched
+  bool is_owned = false;  ///< for who has it: the descriptor is to be closed
 
  private:
+  friend class Registrations;
+
   Readiness reading_;
   Readiness writing_;
-  base::Ref<Driver> driver_;
-  const int descriptor_;
+  base::Ref<Driver> driver_;  // null while nobody has it
+  int descriptor_ = -1;
+};
+
+/// Those of a driver.
+class Registrations {
+ public:
+  /// Has `driver`, whose these are, watch `descriptor`. Throws std::system_error: not every
+  /// descriptor can be watched.
+  [[nodiscard]] Registration& add(Driver& driver, int descriptor);
+
+  /// The runtime is gone: fails whoever waits for what was added here and is still there, and
+  /// whoever will, tasks of other runtimes.
+  void close() noexcept;
+
+ private:
+  friend class Registration;
+
+  struct alignas(base::kCacheLineBytes) Page {
+    static constexpr std::size_t kSize = 128;
+    std::array<Registration, kSize> all;
+  };
+
+  [[nodiscard]] Registration& of(int descriptor);
+  void remove(Registration& registration) noexcept;
+
+  base::Mutex mutex_;
+  std::map<std::size_t, std::unique_ptr<Page>> pages_;
+  bool closed_ = false;
 };
 
 }  // namespace taskbench::rt::driver

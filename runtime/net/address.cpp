@@ -40,18 +40,30 @@ SocketAddress::SocketAddress() noexcept : storage_{}, size_(sizeof(sa_family_t))
 }
 
 SocketAddress::SocketAddress(const sockaddr* address, socklen_t size) : SocketAddress() {
-  const auto fits = [&](int family, std::size_t least, std::size_t most) {
-    return address->sa_family == family && size >= least && size <= most;
-  };
   // Nothing at all is what the peer of a Unix socket without a name has.
   if (size == 0) return;
-  if (size < sizeof(sa_family_t) || (!fits(AF_INET, sizeof(sockaddr_in), sizeof(Storage)) &&
-                                     !fits(AF_INET6, sizeof(sockaddr_in6), sizeof(Storage)) &&
-                                     !fits(AF_UNIX, sizeof(sa_family_t), sizeof(sockaddr_un)))) {
+  const int family = size < sizeof(sa_family_t) ? AF_UNSPEC : address->sa_family;
+  if (family == AF_UNIX && size <= sizeof(sockaddr_un)) {
+    sockaddr_un local{};
+    std::memcpy(&local, address, size);
+    set_local(local, size);
+    return;
+  }
+  const std::size_t whole = family == AF_INET    ? sizeof(sockaddr_in)
+                            : family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                 : SIZE_MAX;
+  if (size < whole) {
     throw std::invalid_argument("an address of a socket is IPv4, IPv6 or Unix, and complete");
   }
-  std::memcpy(&storage_, address, size);
-  size_ = size;
+  std::memcpy(&storage_, address, whole);
+  size_ = static_cast<socklen_t>(whole);
+}
+
+void SocketAddress::set_local(const sockaddr_un& address, std::size_t size) {
+  size_ = static_cast<socklen_t>(size);
+  if (size <= kPathOffset) return;
+  local_ = base::Ref(new Local);
+  local_->address = address;
 }
 
 SocketAddress SocketAddress::parse(std::string_view text) {
@@ -96,19 +108,17 @@ SocketAddress SocketAddress::ip(std::string_view address, std::uint16_t port) {
 }
 
 SocketAddress SocketAddress::unix_path(std::string_view path) {
-  SocketAddress made;
-  sockaddr_un& local = made.storage_.local;
+  sockaddr_un local{};
+  local.sun_family = AF_UNIX;
   if (path.empty()) refuse_address(path, "a path must not be empty");
   // One is for the zero that ends a path, or begins an abstract name.
   if (path.size() >= sizeof(local.sun_path)) refuse_address(path, "a path has at most 107 bytes");
   if (path.find('\0') != std::string_view::npos) refuse_address(path, "a path contains no zeros");
   std::memcpy(local.sun_path, path.data(), path.size());
-  made.size_ = static_cast<socklen_t>(kPathOffset + path.size());
-  if (path.front() == '@') {
-    local.sun_path[0] = '\0';
-  } else {
-    ++made.size_;
-  }
+  const bool is_abstract = path.front() == '@';
+  if (is_abstract) local.sun_path[0] = '\0';
+  SocketAddress made;
+  made.set_local(local, kPathOffset + path.size() + (is_abstract ? 0 : 1));
   return made;
 }
 
@@ -147,8 +157,8 @@ std::string SocketAddress::text() const {
     default:
       break;
   }
-  if (size_ <= kPathOffset) return "a socket without a name";
-  const char* const path = storage_.local.sun_path;
+  if (local_ == nullptr) return "a socket without a name";
+  const char* const path = local_->address.sun_path;
   const std::size_t length = size_ - kPathOffset;
   if (path[0] == '\0') return '@' + std::string(path + 1, length - 1);
   const std::string name(path, strnlen(path, length));

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/shared.hpp"
+
 namespace taskbench::rt::net {
 
 class SocketAddress {
@@ -40,36 +42,44 @@ class SocketAddress {
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::string text() const;
 
-  [[nodiscard]] const sockaddr* data() const noexcept { return &storage_.any; }
+  [[nodiscard]] const sockaddr* data() const noexcept {
+    return local_ == nullptr ? &storage_.any : reinterpret_cast<const sockaddr*>(&local_->address);
+  }
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
 
   friend bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept;
 
  private:
-  friend class AddressBuffer;
-
-  // Smaller than sockaddr_storage by what no family of these needs; each connection has one.
+  // Each connection has an address: one that has the room of a path shares it with its copies.
+  struct Local : base::Shared {
+    sockaddr_un address{};
+  };
   union Storage {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
-    sockaddr_un local;
   };
+
+  void set_local(const sockaddr_un& address, std::size_t size);
+
   Storage storage_;
   socklen_t size_;
+  base::Ref<Local> local_;  // null: there is no path or name
 };
 
 /// For system calls that fill an address in.
 class AddressBuffer {
  public:
-  [[nodiscard]] sockaddr* data() noexcept { return &address_.storage_.any; }
+  [[nodiscard]] sockaddr* data() noexcept { return reinterpret_cast<sockaddr*>(&longest_); }
   [[nodiscard]] socklen_t* size() noexcept { return &size_; }
   /// What was filled in.
-  [[nodiscard]] SocketAddress take() const { return SocketAddress(address_.data(), size_); }
+  [[nodiscard]] SocketAddress take() const {
+    return SocketAddress(reinterpret_cast<const sockaddr*>(&longest_), size_);
+  }
 
  private:
-  SocketAddress address_;
-  socklen_t size_ = sizeof(SocketAddress::Storage);
+  sockaddr_un longest_{};
+  socklen_t size_ = sizeof(longest_);
 };
 
 }  // namespace taskbench::rt::net

@@ -31,14 +31,17 @@ void throw_refused(Refusal why) {
       "time read, and one write, or guard it with an rt::sync::Mutex");
 }
 
-Attempt AskWhetherReady::attempt(int descriptor, bool) const noexcept {
+template <Direction direction>
+Attempt AskWhetherReady<direction>::attempt(const AsyncFd& fd, bool) const noexcept {
   pollfd asked{
-      .fd = descriptor,
+      .fd = fd.descriptor(),
       .events = static_cast<short>(direction == Direction::read ? POLLIN | POLLRDHUP : POLLOUT),
       .revents = 0};
   const Returned ready = call_system([&] { return ::poll(&asked, 1, 0); });
   return ready.value == 0 ? Attempt::again : Attempt::done;
 }
+template struct AskWhetherReady<Direction::read>;
+template struct AskWhetherReady<Direction::write>;
 
 }  // namespace detail
 }  // namespace net
@@ -66,15 +69,18 @@ AsyncFd AsyncFd::own(int descriptor) {
 }
 
 AsyncFd AsyncFd::own(net::detail::Descriptor non_blocking) {
-  AsyncFd made(non_blocking.get(), true);
+  AsyncFd made(non_blocking.get());
   (void)non_blocking.release();
+  made.registration_->is_owned = true;
   return made;
 }
 
-AsyncFd AsyncFd::borrow(int descriptor) { return AsyncFd(descriptor, false); }
+AsyncFd AsyncFd::borrow(int descriptor) { return AsyncFd(descriptor); }
 
-AsyncFd::AsyncFd(int descriptor, bool owned)
-    : registration_(new driver::Registration(driver_of_this_thread(), descriptor)), owned_(owned) {}
+AsyncFd::AsyncFd(int descriptor) : registration_(nullptr) {
+  driver::Driver& driver = driver_of_this_thread();
+  registration_ = &driver.registrations().add(driver, descriptor);
+}
 
 int AsyncFd::release() && noexcept {
   const int descriptor = registration().descriptor();
@@ -84,8 +90,9 @@ int AsyncFd::release() && noexcept {
 
 void AsyncFd::end() noexcept {
   if (registration_ == nullptr) return;
+  const bool is_owned = registration_->is_owned;
   const int descriptor = std::move(*this).release();
-  if (owned_) ::close(descriptor);
+  if (is_owned) ::close(descriptor);
 }
 
 }  // namespace taskbench::rt

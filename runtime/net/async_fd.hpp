@@ -26,47 +26,45 @@
 
 namespace taskbench::rt {
 
+class AsyncFd;
+
 namespace net::detail {
 
 /// poll(2) with a limit of zero.
-struct AskWhetherReady {
-  Attempt attempt(int descriptor, bool hung_up) const noexcept;
-  void take() const noexcept {}
-
-  Direction direction;
+template <Direction direction>
+struct AskWhetherReady : Call<const AsyncFd, direction> {
+  Attempt attempt(const AsyncFd& fd, bool hung_up) const noexcept;
+  void take(const AsyncFd&) const noexcept {}
 };
 
-template <class Function, class Given = std::invoke_result_t<Function&, int>>
-struct CallUntilReady {
+template <Direction direction, class Function, class Given = std::invoke_result_t<Function&, int>>
+struct CallUntilReady : Call<const AsyncFd, direction> {
   using Result = std::invoke_result_t<Function&, int>;
 
-  Attempt attempt(int descriptor, bool) noexcept {
-    try {
-      do {
-        result = function(descriptor);
-        error = result == Result(-1) ? errno : 0;
-      } while (error == EINTR);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    return error == EAGAIN || error == EWOULDBLOCK ? Attempt::again : Attempt::done;
-  }
-  Given take() {
+  CallUntilReady(const char* name_, Function function_)
+      : name(name_), function(std::move(function_)) {}
+  Attempt attempt(const AsyncFd& fd, bool) noexcept;
+  Given take(const AsyncFd&) {
     if (thrown) std::rethrow_exception(thrown);
-    if (error != 0) throw_error(error, name, "a descriptor");
+    if (this->error != 0) throw_error(this->error, name, "a descriptor");
     return static_cast<Given>(result);
   }
 
   const char* name;
   Function function;
   Result result{};
-  int error = 0;
   std::exception_ptr thrown{};
 };
 
 }  // namespace net::detail
 
 class AsyncFd {
+  template <net::Direction direction, class... Given, class Function>
+  [[nodiscard]] auto call(const char* name, Function function) {
+    return operation(
+        net::detail::CallUntilReady<direction, Function, Given...>(name, std::move(function)));
+  }
+
  public:
   /// Takes the descriptor over: makes it non-blocking, and closes it in the end, also when this
   /// throws. Throws std::logic_error outside of a runtime, and std::system_error for what cannot be
@@ -78,13 +76,11 @@ class AsyncFd {
   /// if it is not non-blocking a call may hold up the worker.
   [[nodiscard]] static AsyncFd borrow(int descriptor);
 
-  AsyncFd(AsyncFd&& other) noexcept
-      : registration_(std::exchange(other.registration_, nullptr)), owned_(other.owned_) {}
+  AsyncFd(AsyncFd&& other) noexcept : registration_(std::exchange(other.registration_, nullptr)) {}
   AsyncFd& operator=(AsyncFd&& other) noexcept {
     if (this != &other) {
       end();
       registration_ = std::exchange(other.registration_, nullptr);
-      owned_ = other.owned_;
     }
     return *this;
   }
@@ -98,10 +94,10 @@ class AsyncFd {
   /// co_await waits until a call would not have to wait, for data, room, the end or an error. It
   /// asks poll(2), so that it does not matter who makes the calls. Cancellation-safe.
   [[nodiscard]] auto readable() {
-    return operation(net::Direction::read, net::detail::AskWhetherReady{net::Direction::read});
+    return operation(net::detail::AskWhetherReady<net::Direction::read>{});
   }
   [[nodiscard]] auto writable() {
-    return operation(net::Direction::write, net::detail::AskWhetherReady{net::Direction::write});
+    return operation(net::detail::AskWhetherReady<net::Direction::write>{});
   }
 
   /// co_await calls `function(descriptor)` until it returns something else than -1 with EAGAIN, and
@@ -109,45 +105,56 @@ class AsyncFd {
   /// that fails has done nothing.
   template <class Function>
   [[nodiscard]] auto read_with(Function function) {
-    return operation(net::Direction::read,
-                     net::detail::CallUntilReady<Function>{"read from", std::move(function)});
+    return call<net::Direction::read>("read from", std::move(function));
   }
   template <class Function>
   [[nodiscard]] auto write_with(Function function) {
-    return operation(net::Direction::write,
-                     net::detail::CallUntilReady<Function>{"write to", std::move(function)});
+    return call<net::Direction::write>("write to", std::move(function));
   }
 
   /// read(2) and write(2): co_await returns how many bytes were read, 0 at the end of a stream, or
   /// written. Cancellation-safe.
   [[nodiscard]] auto read(net::MutableBytes into) {
-    const auto call = [into](int fd) { return ::read(fd, into.data, into.size); };
-    return operation(net::Direction::read,
-                     net::detail::CallUntilReady<decltype(call), std::size_t>{"read from", call});
+    return call<net::Direction::read, std::size_t>(
+        "read from", [into](int fd) { return ::read(fd, into.data, into.size); });
   }
   [[nodiscard]] auto write(net::ConstBytes from) {
-    const auto call = [from](int fd) { return ::write(fd, from.data, from.size); };
-    return operation(net::Direction::write,
-                     net::detail::CallUntilReady<decltype(call), std::size_t>{"write to", call});
+    return call<net::Direction::write, std::size_t>(
+        "write to", [from](int fd) { return ::write(fd, from.data, from.size); });
   }
 
-  /// For what stands on this: an operation as in io.hpp.
+  // For what stands on this: operations as in io.hpp.
   template <class Call>
-  [[nodiscard]] net::detail::Operation<Call> operation(net::Direction direction, Call call) {
-    return net::detail::Operation<Call>(registration(), direction, std::move(call));
+  [[nodiscard]] net::detail::Operation<Call> operation(Call call) const {
+    return net::detail::Operation<Call>(*this, std::move(call));
   }
-
- private:
-  AsyncFd(int descriptor, bool owned);
-
   [[nodiscard]] driver::Registration& registration() const noexcept {
     TASKBENCH_ASSERT(registration_ != nullptr, "a descriptor that was moved from cannot be used");
     return *registration_;
   }
+
+ private:
+  explicit AsyncFd(int descriptor);
+
   void end() noexcept;
 
   driver::Registration* registration_;
-  bool owned_;
 };
+
+template <net::Direction direction, class Function, class Given>
+net::detail::Attempt net::detail::CallUntilReady<direction, Function, Given>::attempt(
+    const AsyncFd& fd, bool) noexcept {
+  int failure = 0;
+  try {
+    do {
+      result = function(fd.descriptor());
+      failure = result == Result(-1) ? errno : 0;
+    } while (failure == EINTR);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  this->error = failure;
+  return failure == EAGAIN || failure == EWOULDBLOCK ? Attempt::again : Attempt::done;
+}
 
 }  // namespace taskbench::rt

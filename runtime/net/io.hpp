@@ -42,18 +42,28 @@ enum class Refusal : std::uint8_t {
 };
 [[noreturn]] void throw_refused(Refusal why);
 
-/// `Call` has `Attempt attempt(int descriptor, bool lasting)`, and `take()`, which returns the
-/// result or throws. `lasting`: only the system's EAGAIN says that it would have to wait.
+/// Base of the calls that an operation makes. A call has `Attempt attempt(Source&, bool lasting)`,
+/// and `take(Source&)`, which returns the result or throws. `lasting`: only the system's EAGAIN
+/// says that it would have to wait.
+template <class On, Direction direction>
+struct Call {
+  using Source = On;
+  static constexpr Direction kDirection = direction;
+
+  int error = 0;                    ///< for the call's own use
+  Refusal refusal = Refusal::none;  ///< for that of the operation
+};
+
+/// On what has `registration()`, and stays where it is meanwhile.
 template <class Call>
 class [[nodiscard]] Operation : private task::Leaf {
+  using Source = typename Call::Source;
+
  public:
-  Operation(driver::Registration& registration, Direction direction, Call call)
-      : Leaf(&Operation::poll_call),
-        readiness_(direction == Direction::read ? registration.reading() : registration.writing()),
-        descriptor_(registration.descriptor()),
-        call_(std::move(call)) {}
+  Operation(Source& source, Call call)
+      : Leaf(&Operation::poll_call), source_(source), call_(std::move(call)) {}
   ~Operation() {
-    if (waiter_ != nullptr) readiness_.withdraw(waiter_);
+    if (waiter_ != nullptr) readiness().withdraw(waiter_);
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -64,9 +74,9 @@ class [[nodiscard]] Operation : private task::Leaf {
     return task::suspend_with_budget(*this, coroutine);
   }
   decltype(auto) await_resume() {
-    if (refusal_ != Refusal::none) [[unlikely]]
-      throw_refused(refusal_);
-    return call_.take();
+    if (call_.refusal != Refusal::none) [[unlikely]]
+      throw_refused(call_.refusal);
+    return call_.take(source_);
   }
 
  private:
@@ -76,41 +86,45 @@ class [[nodiscard]] Operation : private task::Leaf {
     return static_cast<Operation*>(leaf)->poll_once(task);
   }
 
+  [[nodiscard]] driver::Readiness& readiness() const noexcept {
+    driver::Registration& registration = source_.registration();
+    return Call::kDirection == Direction::read ? registration.reading() : registration.writing();
+  }
+
   bool poll_once(task::Header* task) noexcept {
+    driver::Readiness& ready = readiness();
     for (;;) {
-      const State state = readiness_.take();
+      const State state = ready.take();
       if (state == State::no) {
-        switch (readiness_.wait(task, waiter_ != nullptr)) {
+        switch (ready.wait(task, waiter_ != nullptr)) {
           case driver::Readiness::Wait::ready:
             continue;
           case driver::Readiness::Wait::waits:
             waiter_ = task;
             return false;
           case driver::Readiness::Wait::refused:
-            refusal_ = Refusal::occupied;
+            call_.refusal = Refusal::occupied;
             return true;
         }
       }
       waiter_ = nullptr;  // the event that made it ready took the reference
-      switch (call_.attempt(descriptor_, state == State::lasting)) {
+      switch (call_.attempt(source_, state == State::lasting)) {
         case Attempt::again:
           if (state != State::closed) continue;
-          refusal_ = Refusal::ended;
+          call_.refusal = Refusal::ended;
           return true;
         case Attempt::exhausted:
-          if (state == State::lasting) readiness_.give_back(state);
+          if (state == State::lasting) ready.give_back(state);
           return true;
         case Attempt::done:
-          readiness_.give_back(state);
+          ready.give_back(state);
           return true;
       }
     }
   }
 
-  driver::Readiness& readiness_;
-  task::Header* waiter_ = nullptr;  // was put into readiness_ and may stand there still
-  const int descriptor_;
-  Refusal refusal_ = Refusal::none;
+  Source& source_;
+  task::Header* waiter_ = nullptr;  // was put into the readiness and may stand there still
   Call call_;
 };
 

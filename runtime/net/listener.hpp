@@ -22,21 +22,20 @@ namespace taskbench::rt::net {
 namespace detail {
 
 /// accept4, once for each connection.
-struct Accept {
+struct Accept : Call<const AsyncFd, Direction::read> {
   struct Accepted {
     Descriptor descriptor;
     SocketAddress peer;
     int error;
   };
 
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  [[nodiscard]] Accepted take() const {
-    return {Descriptor(static_cast<int>(returned.value)),
-            returned.error == 0 ? peer.take() : SocketAddress(), returned.error};
+  Attempt attempt(const AsyncFd& listening, bool lasting) noexcept;
+  [[nodiscard]] Accepted take(const AsyncFd&) const {
+    return {Descriptor(descriptor), error == 0 ? peer.take() : SocketAddress(), error};
   }
 
+  int descriptor = -1;
   AddressBuffer peer{};
-  Returned returned{};
 };
 
 /// Whether somebody may close a descriptor or give memory back soon.
@@ -63,7 +62,7 @@ class Listener : public Socket {
   [[nodiscard]] Task<Stream> accept() {
     detail::Backoff backoff;
     for (int attempts = 0;; ++attempts) {
-      detail::Accept::Accepted accepted = co_await operation(Direction::read, detail::Accept{});
+      detail::Accept::Accepted accepted = co_await fd().operation(detail::Accept{});
       if (accepted.error == 0) {
         co_return Stream(AsyncFd::own(std::move(accepted.descriptor)), accepted.peer);
       }

@@ -40,15 +40,15 @@ class Socket {
   [[nodiscard]] auto readable() { return fd_.readable(); }
   [[nodiscard]] auto writable() { return fd_.writable(); }
 
+  /// For operations.
+  [[nodiscard]] driver::Registration& registration() const noexcept { return fd_.registration(); }
+
   /// Gives the descriptor up, which stays open and non-blocking.
   [[nodiscard]] int release() && noexcept { return std::move(fd_).release(); }
 
  protected:
   explicit Socket(AsyncFd fd) noexcept : fd_(std::move(fd)) {}
-  template <class Call>
-  [[nodiscard]] auto operation(Direction direction, Call call) {
-    return fd_.operation(direction, std::move(call));
-  }
+  [[nodiscard]] AsyncFd& fd() noexcept { return fd_; }
 
  private:
   void set_option_bytes(int level, int name, const void* value, socklen_t size);

@@ -8,14 +8,9 @@ namespace {
 
 using detail::Attempt;
 
-/// A connection of TCP that gave or took less than it was asked for has no more until the next
-/// edge. A Unix one also stops where another sender's bytes begin, or descriptors come with them.
-bool is_exhausted_by(const SocketAddress& peer, ssize_t moved, std::size_t asked) {
-  return moved > 0 && static_cast<std::size_t>(moved) < asked && peer.family() != AF_UNIX;
-}
-
-[[noreturn]] void throw_transfer(Direction direction, int error, const SocketAddress& peer) {
-  throw_error(error, direction == Direction::read ? "read from" : "write to", peer.text());
+[[noreturn]] void throw_transfer(Direction direction, int error, const Stream& stream) {
+  throw_error(error, direction == Direction::read ? "read from" : "write to",
+              stream.peer_address().text());
 }
 
 /// No call takes more (IOV_MAX).
@@ -42,74 +37,120 @@ Buffers without(Buffers buffers, std::size_t count) {
   return buffers;
 }
 
+/// What became of a call that moved some of `asked` bytes. A connection of TCP that gave or took
+/// less than it was asked for has no more until the next edge. A Unix one also stops where another
+/// sender's bytes begin, or descriptors come with them.
+Attempt attempt_of(const detail::Returned& returned, std::size_t asked, const Stream& stream) {
+  if (returned.would_wait()) return Attempt::again;
+  const bool is_short = returned.value > 0 && static_cast<std::size_t>(returned.value) < asked;
+  return is_short && stream.peer_address().family() != AF_UNIX ? Attempt::exhausted : Attempt::done;
+}
+
+detail::Returned transfer(Direction direction, const Stream& stream, void* data, std::size_t size,
+                          int receive_flags) {
+  const int descriptor = stream.descriptor();
+  return detail::call_system([&] {
+    return direction == Direction::read ? ::recv(descriptor, data, size, receive_flags)
+                                        : ::send(descriptor, data, size, MSG_NOSIGNAL);
+  });
+}
+
+detail::Returned transfer(Direction direction, const Stream& stream, Buffers buffers) {
+  msghdr message{};
+  message.msg_iov = buffers.data();
+  message.msg_iovlen = buffers.size();
+  const int descriptor = stream.descriptor();
+  return detail::call_system([&] {
+    return direction == Direction::read ? ::recvmsg(descriptor, &message, 0)
+                                        : ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+  });
+}
+
 }  // namespace
 
 namespace detail {
 
-Attempt Transfer::attempt(int descriptor, bool) noexcept {
-  returned = call_system([&] {
-    return direction == Direction::read ? ::recv(descriptor, data, size, flags)
-                                        : ::send(descriptor, data, size, MSG_NOSIGNAL);
-  });
-  if (returned.would_wait()) return Attempt::again;
-  const bool stays = (flags & MSG_PEEK) != 0;
-  return !stays && is_exhausted_by(*peer, returned.value, size) ? Attempt::exhausted
-                                                                : Attempt::done;
+template <Direction direction>
+Attempt Transfer<direction>::attempt(Stream& stream, bool) noexcept {
+  const Returned returned = transfer(direction, stream, data, size, peeks ? MSG_PEEK : 0);
+  const Attempt attempt = attempt_of(returned, size, stream);
+  if (attempt == Attempt::again) return attempt;
+  this->error = returned.error;
+  size = static_cast<std::size_t>(returned.value);
+  return peeks ? Attempt::done : attempt;
 }
 
-std::size_t Transfer::take() const {
-  if (returned.error != 0) throw_transfer(direction, returned.error, *peer);
-  return static_cast<std::size_t>(returned.value);
+template <Direction direction>
+std::size_t Transfer<direction>::take(const Stream& stream) const {
+  if (this->error != 0) throw_transfer(direction, this->error, stream);
+  return size;
 }
 
-Attempt VectoredTransfer::attempt(int descriptor, bool) noexcept {
+template <Direction direction>
+Attempt VectoredTransfer<direction>::attempt(Stream& stream, bool) noexcept {
   const Buffers now = for_one_call(buffers);
-  msghdr message{};
-  message.msg_iov = now.data();
-  message.msg_iovlen = now.size();
-  returned = call_system([&] {
-    return direction == Direction::read ? ::recvmsg(descriptor, &message, 0)
-                                        : ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
-  });
-  if (returned.would_wait()) return Attempt::again;
-  return is_exhausted_by(*peer, returned.value, total(now)) ? Attempt::exhausted : Attempt::done;
+  const Returned returned = transfer(direction, stream, now);
+  this->error = returned.error;
+  size = static_cast<std::size_t>(returned.value);
+  return attempt_of(returned, total(now), stream);
 }
 
-std::size_t VectoredTransfer::take() const {
-  if (returned.error != 0) throw_transfer(direction, returned.error, *peer);
-  return static_cast<std::size_t>(returned.value);
+template <Direction direction>
+std::size_t VectoredTransfer<direction>::take(const Stream& stream) const {
+  if (this->error != 0) throw_transfer(direction, this->error, stream);
+  return size;
 }
 
-Attempt TransferAll::attempt(int descriptor, bool lasting) noexcept {
-  while (rest.size != 0) {
-    const Attempt attempt = rest.attempt(descriptor, lasting);
-    if (attempt == Attempt::again || rest.returned.value <= 0) return attempt;
-    const auto moved = static_cast<std::size_t>(rest.returned.value);
-    rest.data = static_cast<std::byte*>(rest.data) + moved;
-    rest.size -= moved;
+template <Direction direction>
+Attempt TransferAll<direction>::attempt(Stream& stream, bool lasting) noexcept {
+  while (size != 0) {
+    const Returned returned = transfer(direction, stream, data, size, 0);
+    this->error = returned.error;
+    const Attempt attempt = attempt_of(returned, size, stream);
+    if (attempt == Attempt::again || returned.value <= 0) return attempt;
+    const auto moved = static_cast<std::size_t>(returned.value);
+    data = static_cast<std::byte*>(data) + moved;
+    size -= moved;
     if (attempt == Attempt::exhausted && !lasting) return Attempt::again;
   }
   return Attempt::done;
 }
 
-void TransferAll::take() const {
-  (void)rest.take();
-  if (rest.size == 0) return;
-  throw EndOfStream("read from " + rest.peer->text() + ": the stream ended after " +
-                    std::to_string(size - rest.size) + " of " + std::to_string(size) + " bytes");
+template <Direction direction>
+void TransferAll<direction>::take(const Stream& stream) const {
+  if (this->error != 0) throw_transfer(direction, this->error, stream);
 }
 
-Attempt VectoredTransferAll::attempt(int descriptor, bool lasting) noexcept {
-  while (!rest.buffers.empty()) {
-    const Attempt attempt = rest.attempt(descriptor, lasting);
-    if (attempt == Attempt::again || rest.returned.value < 0) return attempt;
-    rest.buffers = without(rest.buffers, static_cast<std::size_t>(rest.returned.value));
+void ReceiveAll::take(const Stream& stream) const {
+  TransferAll::take(stream);
+  if (size == 0) return;
+  throw EndOfStream("read from " + stream.peer_address().text() + ": the stream ended after " +
+                    std::to_string(asked - size) + " of " + std::to_string(asked) + " bytes");
+}
+
+Attempt VectoredSendAll::attempt(Stream& stream, bool lasting) noexcept {
+  while (!buffers.empty()) {
+    const Buffers now = for_one_call(buffers);
+    const Returned returned = transfer(kDirection, stream, now);
+    error = returned.error;
+    const Attempt attempt = attempt_of(returned, total(now), stream);
+    if (attempt == Attempt::again || returned.value < 0) return attempt;
+    buffers = without(buffers, static_cast<std::size_t>(returned.value));
     if (attempt == Attempt::exhausted && !lasting) return Attempt::again;
   }
   return Attempt::done;
 }
 
-void VectoredTransferAll::take() const { (void)rest.take(); }
+void VectoredSendAll::take(const Stream& stream) const {
+  if (error != 0) throw_transfer(kDirection, error, stream);
+}
+
+template struct Transfer<Direction::read>;
+template struct Transfer<Direction::write>;
+template struct VectoredTransfer<Direction::read>;
+template struct VectoredTransfer<Direction::write>;
+template struct TransferAll<Direction::read>;
+template struct TransferAll<Direction::write>;
 
 }  // namespace detail
 

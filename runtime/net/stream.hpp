@@ -20,48 +20,58 @@
 
 namespace taskbench::rt::net {
 
+class Stream;
 class ReadHalf;
 class WriteHalf;
 
 namespace detail {
 
 /// recv or send, once.
-struct Transfer {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  [[nodiscard]] std::size_t take() const;
+template <Direction direction>
+struct Transfer : Call<Stream, direction> {
+  Transfer(void* data_, std::size_t size_, bool peeks_ = false) noexcept
+      : peeks(peeks_), data(data_), size(size_) {}
+  Attempt attempt(Stream& stream, bool lasting) noexcept;
+  [[nodiscard]] std::size_t take(const Stream& stream) const;
 
-  const SocketAddress* peer;
-  Direction direction;
+  bool peeks;
   void* data;
-  std::size_t size;
-  int flags = 0;
-  Returned returned{};
+  std::size_t size;  // and then how much it was
 };
 
 /// The same for several buffers.
-struct VectoredTransfer {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  [[nodiscard]] std::size_t take() const;
+template <Direction direction>
+struct VectoredTransfer : Call<Stream, direction> {
+  explicit VectoredTransfer(Buffers buffers_) noexcept : buffers(buffers_) {}
+  Attempt attempt(Stream& stream, bool lasting) noexcept;
+  [[nodiscard]] std::size_t take(const Stream& stream) const;
 
-  const SocketAddress* peer;
-  Direction direction;
   Buffers buffers;
-  Returned returned{};
+  std::size_t size = 0;
 };
 
 /// As many of one of these as it takes.
-struct TransferAll {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  void take() const;
+template <Direction direction>
+struct TransferAll : Call<Stream, direction> {
+  TransferAll(void* data_, std::size_t size_) noexcept : data(data_), size(size_) {}
+  Attempt attempt(Stream& stream, bool lasting) noexcept;
+  void take(const Stream& stream) const;
 
-  Transfer rest;
-  const std::size_t size = rest.size;
+  void* data;  // of what is left
+  std::size_t size;
 };
-struct VectoredTransferAll {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  void take() const;
+struct ReceiveAll : TransferAll<Direction::read> {
+  using TransferAll::TransferAll;
+  void take(const Stream& stream) const;
 
-  VectoredTransfer rest;
+  const std::size_t asked = size;
+};
+struct VectoredSendAll : Call<Stream, Direction::write> {
+  explicit VectoredSendAll(Buffers buffers_) noexcept : buffers(buffers_) {}
+  Attempt attempt(Stream& stream, bool lasting) noexcept;
+  void take(const Stream& stream) const;
+
+  Buffers buffers;
 };
 
 }  // namespace detail
@@ -70,35 +80,38 @@ class Stream : public Socket {
  public:
   /// co_await reads what there is, at least one byte and at most what there is room for, and
   /// returns how many; 0 at the end of the stream. Cancellation-safe.
-  [[nodiscard]] auto read(MutableBytes into) { return receive(into, 0); }
+  [[nodiscard]] auto read(MutableBytes into) {
+    return operation(detail::Transfer<Direction::read>(into.data, into.size));
+  }
   /// The same into several buffers, one after the other.
   [[nodiscard]] auto read(Buffers into) {
-    return operation(Direction::read, detail::VectoredTransfer{&peer_, Direction::read, into});
+    return operation(detail::VectoredTransfer<Direction::read>(into));
   }
   /// The same, and the next reads it again.
-  [[nodiscard]] auto peek(MutableBytes into) { return receive(into, MSG_PEEK); }
+  [[nodiscard]] auto peek(MutableBytes into) {
+    return operation(detail::Transfer<Direction::read>(into.data, into.size, true));
+  }
   /// Fills all of `into`; throws EndOfStream when the peer sends less. Not cancellation-safe: what
   /// was read when it was given up is gone.
   [[nodiscard]] auto read_exact(MutableBytes into) {
-    return operation(Direction::read, detail::TransferAll{receiving(into, 0)});
+    return operation(detail::ReceiveAll(into.data, into.size));
   }
 
   /// co_await writes what there is room for, at least one byte, and returns how many.
   /// Cancellation-safe.
-  [[nodiscard]] auto write(ConstBytes from) { return operation(Direction::write, sending(from)); }
+  [[nodiscard]] auto write(ConstBytes from) {
+    return operation(detail::Transfer<Direction::write>(unwritten(from), from.size));
+  }
   /// The same from several buffers, one after the other.
   [[nodiscard]] auto write(Buffers from) {
-    return operation(Direction::write, detail::VectoredTransfer{&peer_, Direction::write, from});
+    return operation(detail::VectoredTransfer<Direction::write>(from));
   }
   /// Writes all of it. Not cancellation-safe: some of it may have been written.
   [[nodiscard]] auto write_all(ConstBytes from) {
-    return operation(Direction::write, detail::TransferAll{sending(from)});
+    return operation(detail::TransferAll<Direction::write>(unwritten(from), from.size));
   }
   /// The same; the entries of `from` are moved on as they are written.
-  [[nodiscard]] auto write_all(Buffers from) {
-    return operation(Direction::write,
-                     detail::VectoredTransferAll{{&peer_, Direction::write, from}});
-  }
+  [[nodiscard]] auto write_all(Buffers from) { return operation(detail::VectoredSendAll(from)); }
 
   /// The peer reads the end of the stream after what was written until now.
   void shutdown_write() { shut_down(SHUT_WR); }
@@ -114,16 +127,12 @@ class Stream : public Socket {
   Stream(AsyncFd fd, const SocketAddress& peer) noexcept : Socket(std::move(fd)), peer_(peer) {}
 
  private:
-  [[nodiscard]] detail::Transfer receiving(MutableBytes into, int flags) const noexcept {
-    return {&peer_, Direction::read, into.data, into.size, flags};
+  template <class Call>
+  [[nodiscard]] detail::Operation<Call> operation(Call call) {
+    return detail::Operation<Call>(*this, std::move(call));
   }
-  [[nodiscard]] detail::Transfer sending(ConstBytes from) const noexcept {
-    // Not written to: one type does for both directions.
-    return {&peer_, Direction::write, const_cast<std::byte*>(from.data), from.size};
-  }
-  [[nodiscard]] detail::Operation<detail::Transfer> receive(MutableBytes into, int flags) {
-    return operation(Direction::read, receiving(into, flags));
-  }
+  /// One type does for both directions.
+  static void* unwritten(ConstBytes from) noexcept { return const_cast<std::byte*>(from.data); }
   void shut_down(int how);
 
   SocketAddress peer_;

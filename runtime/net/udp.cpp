@@ -6,33 +6,33 @@
 namespace taskbench::rt::net {
 namespace detail {
 
-Attempt SendDatagram::attempt(int descriptor, bool) noexcept {
-  returned = call_system([&] {
-    return ::sendto(descriptor, data.data, data.size, MSG_NOSIGNAL,
+Attempt SendDatagram::attempt(UdpSocket& socket, bool) noexcept {
+  const Returned returned = call_system([&] {
+    return ::sendto(socket.descriptor(), data.data, data.size, MSG_NOSIGNAL,
                     to != nullptr ? to->data() : nullptr, to != nullptr ? to->size() : 0);
   });
+  error = returned.error;
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
 
-void SendDatagram::take() const {
-  if (returned.error != 0) {
-    throw_error(returned.error, "send to", (to != nullptr ? to : peer)->text());
-  }
+void SendDatagram::take(const UdpSocket& socket) const {
+  if (error != 0) throw_error(error, "send to", (to != nullptr ? *to : socket.peer_).text());
 }
 
-Attempt ReceiveDatagram::attempt(int descriptor, bool) noexcept {
+Attempt ReceiveDatagram::attempt(UdpSocket& socket, bool) noexcept {
   from = AddressBuffer();
   // MSG_TRUNC: the datagram's own size is returned, also when it does not fit
-  returned = call_system([&] {
-    return ::recvfrom(descriptor, into.data, into.size, flags | MSG_TRUNC, from.data(),
+  const Returned returned = call_system([&] {
+    return ::recvfrom(socket.descriptor(), into.data, into.size, flags | MSG_TRUNC, from.data(),
                       from.size());
   });
+  error = returned.error;
+  size = static_cast<std::size_t>(returned.value);
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
 
-Datagram ReceiveDatagram::take() const {
-  if (returned.error != 0) throw_error(returned.error, "receive from", peer->text());
-  const auto size = static_cast<std::size_t>(returned.value);
+Datagram ReceiveDatagram::take(const UdpSocket& socket) const {
+  if (error != 0) throw_error(error, "receive from", socket.peer_.text());
   return {std::min(size, into.size), from.take(), size > into.size};
 }
 

@@ -20,27 +20,28 @@ struct Datagram {
   bool is_cut;  ///< it was longer; the rest is gone
 };
 
+class UdpSocket;
+
 namespace detail {
 
-struct SendDatagram {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  void take() const;
+struct SendDatagram : Call<UdpSocket, Direction::write> {
+  Attempt attempt(UdpSocket& socket, bool lasting) noexcept;
+  void take(const UdpSocket& socket) const;
 
+  SendDatagram(ConstBytes data_, const SocketAddress* to_) noexcept : data(data_), to(to_) {}
   ConstBytes data;
   const SocketAddress* to;  // null: to the peer it is connected to
-  const SocketAddress* peer;
-  Returned returned{};
 };
 
-struct ReceiveDatagram {
-  Attempt attempt(int descriptor, bool lasting) noexcept;
-  [[nodiscard]] Datagram take() const;
+struct ReceiveDatagram : Call<UdpSocket, Direction::read> {
+  Attempt attempt(UdpSocket& socket, bool lasting) noexcept;
+  [[nodiscard]] Datagram take(const UdpSocket& socket) const;
 
+  ReceiveDatagram(MutableBytes into_, int flags_) noexcept : into(into_), flags(flags_) {}
   MutableBytes into;
   int flags;
-  const SocketAddress* peer;
+  std::size_t size = 0;  // of the datagram
   AddressBuffer from{};
-  Returned returned{};
 };
 
 }  // namespace detail
@@ -74,12 +75,14 @@ class UdpSocket : public Socket {
  private:
   [[nodiscard]] detail::Operation<detail::SendDatagram> sending(ConstBytes data,
                                                                 const SocketAddress* to) {
-    return operation(Direction::write, detail::SendDatagram{data, to, &peer_});
+    return {*this, {data, to}};
   }
   [[nodiscard]] detail::Operation<detail::ReceiveDatagram> receiving(MutableBytes into, int flags) {
-    return operation(Direction::read, detail::ReceiveDatagram{into, flags, &peer_});
+    return {*this, {into, flags}};
   }
 
+  friend detail::SendDatagram;
+  friend detail::ReceiveDatagram;
   SocketAddress peer_;
 };
 

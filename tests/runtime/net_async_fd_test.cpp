@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -99,6 +100,44 @@ TEST_F(AsyncFdOfTwoWorkers, what_cannot_be_watched_is_refused_and_closed) {
                         ", which is of a kind that is always ready: Operation not permitted");
     EXPECT_FALSE(is_open(file));
     co_return;
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers, what_is_watched_already_is_refused_and_still_watched) {
+  run([]() -> Task<> {
+    const Pipe pipe;
+    auto out = AsyncFd::own(pipe.ends[0]);
+    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+      co_return co_await testing::read_all(from);
+    }(out));
+    co_await time::sleep(std::chrono::milliseconds(2));
+    for (const int descriptor : {pipe.ends[0], -1}) {
+      EXPECT_THROW(static_cast<void>(AsyncFd::borrow(descriptor)), std::system_error);
+    }
+    EXPECT_FALSE(reader.is_finished());
+    EXPECT_EQ(::write(pipe.ends[1], "abc", 3), 3);
+    ::close(pipe.ends[1]);
+    EXPECT_EQ(co_await std::move(reader), "abc");
+  });
+}
+
+TEST_F(AsyncFdOfTwoWorkers, G2_the_next_of_a_number_begins_anew) {
+  run([]() -> Task<> {
+    std::set<int> numbers;
+    for (int i = 0; i < 3; ++i) {
+      const Pipe pipe;
+      auto out = AsyncFd::own(pipe.ends[0]);
+      numbers.insert(out.descriptor());
+      auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+        co_return co_await testing::read_all(from);
+      }(out));
+      co_await time::sleep(std::chrono::milliseconds(2));
+      EXPECT_FALSE(reader.is_finished());  // though the one before has read its end
+      EXPECT_EQ(::write(pipe.ends[1], "abc", 3), 3);
+      ::close(pipe.ends[1]);
+      EXPECT_EQ(co_await std::move(reader), "abc");
+    }
+    EXPECT_EQ(numbers.size(), 1U);
   });
 }
 

@@ -1,18 +1,23 @@
 #include "workloads/net/echo_server.hpp"
 
-#include <vector>
+#include <memory>
 
 namespace taskbench::workloads::net {
+namespace {
+
+constexpr std::size_t kBuffer_bytes = 4'096;
+
+}  // namespace
 
 rt::Task<> EchoServer::serve(rt::net::TcpStream stream) {
-  constexpr std::size_t kBuffer_bytes = 4'096;
-  std::vector<char> buffer(kBuffer_bytes);
+  const auto buffer = std::make_unique<char[]>(kBuffer_bytes);
   for (;;) {
-    const std::size_t size = co_await stream.read(buffer);
+    const std::size_t size =
+        co_await stream.read(rt::net::MutableBytes(buffer.get(), kBuffer_bytes));
     if (size == 0) co_return;
     // relaxed: whoever compares it has received what is sent now.
     bytes_.fetch_add(size, std::memory_order_relaxed);
-    co_await stream.write_all(rt::net::ConstBytes(buffer.data(), size));
+    co_await stream.write_all(rt::net::ConstBytes(buffer.get(), size));
   }
 }
 
