@@ -72,19 +72,20 @@ void CurrentThread::adopt(task::Header* task) noexcept { owned_.insert(task, 0);
 
 void CurrentThread::disown(task::Header* task) noexcept { owned_.remove(task); }
 
-void CurrentThread::take_inbox() noexcept {
+std::size_t CurrentThread::take_some() noexcept {
   std::array<task::Header*, 64> batch;
-  std::size_t taken = 0;
-  while ((taken = inbox_.pop_batch(batch)) != 0) {
-    counters_.injector_polls.add(taken);
-    recorder_.injector_take(taken);
-    for (std::size_t i = 0; i < taken; ++i) queue_.push_back(batch[i]);
-  }
+  const std::size_t taken = inbox_.pop_batch(batch);
+  if (taken == 0) return 0;
+  counters_.injector_polls.add(taken);
+  recorder_.injector_take(taken);
+  for (std::size_t i = 0; i < taken; ++i) queue_.push_back(batch[i]);
+  return taken;
 }
 
 bool CurrentThread::run_some() noexcept {
   driver().look(&own_timers());
-  take_inbox();
+  // No more than that: threads that push without end would keep the root and the tasks waiting.
+  static_cast<void>(take_some());
   for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
     task::Header* const task = queue_.pop_front();
     if (task == nullptr) return i != 0;
@@ -244,7 +245,8 @@ bool CurrentThread::cancel_some() noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued in the inbox) on this thread.
   const task::EnterContext enter(this, nullptr);
   owned_.cancel_idle();
-  take_inbox();
+  while (take_some() != 0) {
+  }
   while (task::Header* task = queue_.pop_front()) task::cancel(task);
   return owned_.empty() && inbox_.looks_empty();
 }
