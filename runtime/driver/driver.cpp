@@ -162,8 +162,9 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
   bool in_time = true;
   lock_.lock();
   join_line(self, reserve);
+  // Also while somebody has the driver: whoever gives it up need not wake anybody to watch then.
   // relaxed: D1
-  if (in_use() && watcher_ == nullptr && !held_.load(base::relaxed)) watcher_ = &self;
+  if (in_use() && watcher_ == nullptr && !(reserve && held_.load(base::relaxed))) watcher_ = &self;
   for (;;) {
     const bool watches = watcher_ == &self;
     lock_.unlock();

@@ -19,10 +19,11 @@
 // the sleep is kept until it sleeps: the word signal_, or the eventfd.
 //
 // The watch. Whoever leaves the driver to run tasks may compute for long while all others sleep
-// outside. So one of these, the watcher, sleeps for at most kWatch at a time while nobody has the
-// driver, and takes it then. Who leaves appoints one if there is none. Threads in block_on beside a
-// pool are of the reserve: they take the driver no other way, as tasks are better woken by a
-// worker.
+// outside. So one of these, the watcher, sleeps for at most kWatch, and takes the driver then if
+// nobody has it, else stops watching. Who goes to sleep outside watches if nobody does; who leaves
+// the driver appoints somebody only if there is no watcher even so. Threads in block_on beside a
+// pool are of the reserve: they take the driver no other way, and watch only while nobody has it,
+// as tasks are better woken by a worker.
 //
 // Threads: any; dispatch by the one that has the driver.
 //

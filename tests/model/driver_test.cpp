@@ -103,7 +103,8 @@ void tokens_wake_two(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();
   park::Parker one(*driver);
-  park::Parker two(*driver);
+  // In epoll of the reserve, which does not watch before it is told to.
+  park::Parker two(use == Use::epoll ? driver->reserve() : static_cast<park::Sleeper&>(*driver));
   base::Thread first([&] { sleep(*driver, one); });
   base::Thread second([&] { sleep(*driver, two); });
   (void)one.unpark();
@@ -118,6 +119,27 @@ TEST(DriverModel, tokens_wake_two_of_whom_one_sleeps_inside) {
 
 TEST(DriverModel, tokens_wake_two_of_whom_one_may_be_told_to_watch) {
   holds([] { tokens_wake_two(Use::epoll); }, {.preemptions = 3, .weak_failures = 0});
+}
+
+TEST(DriverModel, nobody_has_to_be_told_to_watch_who_went_to_sleep_beside_somebody_inside) {
+  holds(
+      [] {
+        const base::Ref<Driver> driver(new Driver(0));
+        (void)driver->epoll_descriptor();
+        park::Parker one(*driver);
+        constexpr std::uint32_t kSleeps = 1;
+        park::Token two{kSleeps};
+        base::Thread first([&] { sleep(*driver, one); });
+        base::Thread second(
+            [&] { (void)driver->sleep(two, kSleeps, base::Clock::time_point::max()); });
+        (void)one.unpark();
+        first.join();
+        mc::require(two.load(base::relaxed) == kSleeps, "its token has not been touched");
+        two.store(2, base::relaxed);
+        driver->wake(&two);
+        second.join();
+      },
+      {.preemptions = 3, .weak_failures = 0});
 }
 
 TEST(DriverModel, the_watcher_takes_a_driver_that_was_left) {

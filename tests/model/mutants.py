@@ -208,6 +208,8 @@ NAMED = (
      "    if (word_.compare_exchange_strong(seen, word_of(State::no), base::relaxed, "
      "base::relaxed)) {",
      "    if (word_.exchange(word_of(State::no), base::relaxed) == seen) {"),
+    ("who falls asleep beside somebody inside does not watch", "runtime/driver/driver.cpp",
+     "!(reserve && held_.load(base::relaxed))", "!held_.load(base::relaxed)"),
 )
 
 # Of `scripts/mutate --orders`: those that change nothing that the tester explores, and why
