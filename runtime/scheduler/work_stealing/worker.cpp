@@ -414,6 +414,7 @@ void Worker::sleep() {
   wake_up();
   set_.driver().dispatch(&timers_);
   queue_what_is_next();
+  tick_ = 0;  // it has looked everywhere
 }
 
 void Worker::look_at_driver() {

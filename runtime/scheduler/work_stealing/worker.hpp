@@ -142,7 +142,7 @@ class Worker {
   base::Atomic<bool> leaves_{false};
   bool searching_ = false;
   bool asleep_ = false;                    // between fall_asleep() and wake_up()
-  std::uint32_t tick_ = 0;                 // polls since the last look at the injector
+  std::uint32_t tick_ = 0;                 // polls since it looked at the injector, or slept
   Clock::time_point last_find_{};          // in the injector, while searching
   std::chrono::nanoseconds hold_back_{0};  // before the next look at the injector
   std::uint32_t round_ = 0;
