@@ -33,37 +33,32 @@ std::optional<std::uint32_t> interface_index(const std::string& name) {
   return index == 0 ? std::nullopt : std::optional<std::uint32_t>(index);
 }
 
+const sockaddr_in6& v6_of(const SocketAddress& address) {
+  return *reinterpret_cast<const sockaddr_in6*>(address.data());
+}
+
 }  // namespace
 
-SocketAddress::SocketAddress() noexcept : storage_{}, size_(sizeof(sa_family_t)) {
-  storage_.any.sa_family = AF_UNIX;
-}
+SocketAddress::SocketAddress() noexcept { v4_.sin_family = AF_UNIX; }
 
 SocketAddress::SocketAddress(const sockaddr* address, socklen_t size) : SocketAddress() {
   // Nothing at all is what the peer of a Unix socket without a name has.
   if (size == 0) return;
   const int family = size < sizeof(sa_family_t) ? AF_UNSPEC : address->sa_family;
-  if (family == AF_UNIX && size <= sizeof(sockaddr_un)) {
-    sockaddr_un local{};
-    std::memcpy(&local, address, size);
-    set_local(local, size);
+  if (family == AF_INET && size >= sizeof(sockaddr_in)) {
+    std::memcpy(&v4_, address, sizeof(sockaddr_in));
     return;
   }
-  const std::size_t whole = family == AF_INET    ? sizeof(sockaddr_in)
-                            : family == AF_INET6 ? sizeof(sockaddr_in6)
-                                                 : SIZE_MAX;
-  if (size < whole) {
+  if (family == AF_INET6 && size >= sizeof(sockaddr_in6)) {
+    size = sizeof(sockaddr_in6);
+  } else if (family != AF_UNIX || size > sizeof(sockaddr_un)) {
     throw std::invalid_argument("an address of a socket is IPv4, IPv6 or Unix, and complete");
+  } else if (size <= kPathOffset) {
+    return;
   }
-  std::memcpy(&storage_, address, whole);
-  size_ = static_cast<socklen_t>(whole);
-}
-
-void SocketAddress::set_local(const sockaddr_un& address, std::size_t size) {
-  size_ = static_cast<socklen_t>(size);
-  if (size <= kPathOffset) return;
-  local_ = base::Ref(new Local);
-  local_->address = address;
+  longer_ = base::Ref(new (size) Longer);
+  longer_->size = size;
+  std::memcpy(static_cast<void*>(longer_.get() + 1), address, size);
 }
 
 SocketAddress SocketAddress::parse(std::string_view text) {
@@ -82,29 +77,26 @@ SocketAddress SocketAddress::parse(std::string_view text) {
 }
 
 SocketAddress SocketAddress::ip(std::string_view address, std::uint16_t port) {
-  SocketAddress made;
   const std::size_t percent = address.find('%');
   const std::string host(address.substr(0, percent));
-  if (inet_pton(AF_INET, host.c_str(), &made.storage_.v4.sin_addr) == 1 &&
-      percent == std::string_view::npos) {
-    made.storage_.v4.sin_family = AF_INET;
-    made.storage_.v4.sin_port = htons(port);
-    made.size_ = sizeof(sockaddr_in);
-    return made;
+  sockaddr_in v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1 && percent == std::string_view::npos) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    return {reinterpret_cast<const sockaddr*>(&v4), sizeof(v4)};
   }
-  made.storage_ = {};
-  if (inet_pton(AF_INET6, host.c_str(), &made.storage_.v6.sin6_addr) != 1) {
+  sockaddr_in6 v6{};
+  if (inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) != 1) {
     refuse_address(address, "neither IPv4 nor IPv6 (a host's name is for rt::net::resolve)");
   }
   if (percent != std::string_view::npos) {
     const auto index = interface_index(std::string(address.substr(percent + 1)));
     if (!index) refuse_address(address, "there is no interface of that name");
-    made.storage_.v6.sin6_scope_id = *index;
+    v6.sin6_scope_id = *index;
   }
-  made.storage_.v6.sin6_family = AF_INET6;
-  made.storage_.v6.sin6_port = htons(port);
-  made.size_ = sizeof(sockaddr_in6);
-  return made;
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  return {reinterpret_cast<const sockaddr*>(&v6), sizeof(v6)};
 }
 
 SocketAddress SocketAddress::unix_path(std::string_view path) {
@@ -117,26 +109,29 @@ SocketAddress SocketAddress::unix_path(std::string_view path) {
   std::memcpy(local.sun_path, path.data(), path.size());
   const bool is_abstract = path.front() == '@';
   if (is_abstract) local.sun_path[0] = '\0';
-  SocketAddress made;
-  made.set_local(local, kPathOffset + path.size() + (is_abstract ? 0 : 1));
-  return made;
+  const std::size_t size = kPathOffset + path.size() + (is_abstract ? 0 : 1);
+  return {reinterpret_cast<const sockaddr*>(&local), static_cast<socklen_t>(size)};
 }
 
 SocketAddress SocketAddress::loopback(std::uint16_t port) {
   SocketAddress made;
-  made.storage_.v4.sin_family = AF_INET;
-  made.storage_.v4.sin_port = htons(port);
-  made.storage_.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  made.size_ = sizeof(sockaddr_in);
+  made.v4_.sin_family = AF_INET;
+  made.v4_.sin_port = htons(port);
+  made.v4_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return made;
+}
+
+socklen_t SocketAddress::size() const noexcept {
+  if (longer_ != nullptr) return longer_->size;
+  return family() == AF_INET ? sizeof(sockaddr_in) : sizeof(sa_family_t);
 }
 
 std::uint16_t SocketAddress::port() const noexcept {
   switch (family()) {
     case AF_INET:
-      return ntohs(storage_.v4.sin_port);
+      return ntohs(v4_.sin_port);
     case AF_INET6:
-      return ntohs(storage_.v6.sin6_port);
+      return ntohs(v6_of(*this).sin6_port);
     default:
       return 0;
   }
@@ -146,20 +141,21 @@ std::string SocketAddress::text() const {
   char host[INET6_ADDRSTRLEN];
   switch (family()) {
     case AF_INET:
-      inet_ntop(AF_INET, &storage_.v4.sin_addr, host, sizeof(host));
+      inet_ntop(AF_INET, &v4_.sin_addr, host, sizeof(host));
       return std::string(host) + ':' + std::to_string(port());
     case AF_INET6: {
-      inet_ntop(AF_INET6, &storage_.v6.sin6_addr, host, sizeof(host));
+      const sockaddr_in6& v6 = v6_of(*this);
+      inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof(host));
       std::string zone;
-      if (storage_.v6.sin6_scope_id != 0) zone = '%' + std::to_string(storage_.v6.sin6_scope_id);
+      if (v6.sin6_scope_id != 0) zone = '%' + std::to_string(v6.sin6_scope_id);
       return '[' + (host + zone) + "]:" + std::to_string(port());
     }
     default:
       break;
   }
-  if (local_ == nullptr) return "a socket without a name";
-  const char* const path = local_->address.sun_path;
-  const std::size_t length = size_ - kPathOffset;
+  if (longer_ == nullptr) return "a socket without a name";
+  const char* const path = reinterpret_cast<const sockaddr_un*>(data())->sun_path;
+  const std::size_t length = size() - kPathOffset;
   if (path[0] == '\0') return '@' + std::string(path + 1, length - 1);
   const std::string name(path, strnlen(path, length));
   return name.front() == '/' ? name : "unix:" + name;
@@ -169,10 +165,10 @@ bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept {
   if (a.family() != b.family()) return false;
   switch (a.family()) {
     case AF_INET:
-      return a.port() == b.port() && a.storage_.v4.sin_addr.s_addr == b.storage_.v4.sin_addr.s_addr;
+      return a.port() == b.port() && a.v4_.sin_addr.s_addr == b.v4_.sin_addr.s_addr;
     case AF_INET6:
-      return a.port() == b.port() && a.storage_.v6.sin6_scope_id == b.storage_.v6.sin6_scope_id &&
-             std::memcmp(&a.storage_.v6.sin6_addr, &b.storage_.v6.sin6_addr, sizeof(in6_addr)) == 0;
+      return a.port() == b.port() && v6_of(a).sin6_scope_id == v6_of(b).sin6_scope_id &&
+             std::memcmp(&v6_of(a).sin6_addr, &v6_of(b).sin6_addr, sizeof(in6_addr)) == 0;
     default:
       // The system may count the zero at the end of a path, or not.
       return a.text() == b.text();

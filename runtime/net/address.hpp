@@ -37,34 +37,33 @@ class SocketAddress {
   [[nodiscard]] static SocketAddress loopback(std::uint16_t port = 0);
 
   /// AF_INET, AF_INET6 or AF_UNIX.
-  [[nodiscard]] int family() const noexcept { return storage_.any.sa_family; }
+  [[nodiscard]] int family() const noexcept { return data()->sa_family; }
   /// 0 for a Unix address.
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] const sockaddr* data() const noexcept {
-    return local_ == nullptr ? &storage_.any : reinterpret_cast<const sockaddr*>(&local_->address);
+    return longer_ == nullptr ? reinterpret_cast<const sockaddr*>(&v4_)
+                              : reinterpret_cast<const sockaddr*>(longer_.get() + 1);
   }
-  [[nodiscard]] socklen_t size() const noexcept { return size_; }
+  [[nodiscard]] socklen_t size() const noexcept;
 
   friend bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept;
 
  private:
-  // Each connection has an address: one that has the room of a path shares it with its copies.
-  struct Local : base::Shared {
-    sockaddr_un address{};
-  };
-  union Storage {
-    sockaddr any;
-    sockaddr_in v4;
-    sockaddr_in6 v6;
-  };
+  // Each connection has an address. One that is longer than IPv4's shares it with its copies.
+  struct Longer final : base::Shared {
+    static void* operator new(std::size_t bytes, std::size_t more) {
+      return ::operator new(bytes + more);
+    }
+    static void operator delete(void* memory) { ::operator delete(memory); }
 
-  void set_local(const sockaddr_un& address, std::size_t size);
+    socklen_t size;  // of the address, which comes behind this
+  };
+  static_assert(sizeof(Longer) == 8);
 
-  Storage storage_;
-  socklen_t size_;
-  base::Ref<Local> local_;  // null: there is no path or name
+  sockaddr_in v4_{};  // or AF_UNIX alone
+  base::Ref<Longer> longer_;
 };
 
 /// For system calls that fill an address in.

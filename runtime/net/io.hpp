@@ -20,6 +20,7 @@
 
 #include "runtime/driver/registration.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/task/task.hpp"
 
 namespace taskbench::rt::net {
 
@@ -50,8 +51,10 @@ struct Call {
   using Source = On;
   static constexpr Direction kDirection = direction;
 
-  int error = 0;                    ///< for the call's own use
-  Refusal refusal = Refusal::none;  ///< for that of the operation
+  int error = 0;  ///< for the call's own use
+  // For the operation's.
+  Refusal refusal = Refusal::none;
+  bool waits = false;  ///< its task was put into the readiness and may stand there still
 };
 
 /// On what has `registration()`, and stays where it is meanwhile.
@@ -63,7 +66,7 @@ class [[nodiscard]] Operation : private task::Leaf {
   Operation(Source& source, Call call)
       : Leaf(&Operation::poll_call), source_(source), call_(std::move(call)) {}
   ~Operation() {
-    if (waiter_ != nullptr) readiness().withdraw(waiter_);
+    if (call_.waits) readiness().withdraw(task::PromiseBase::of(waiting).context());
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -96,18 +99,18 @@ class [[nodiscard]] Operation : private task::Leaf {
     for (;;) {
       const State state = ready.take();
       if (state == State::no) {
-        switch (ready.wait(task, waiter_ != nullptr)) {
+        switch (ready.wait(task, call_.waits)) {
           case driver::Readiness::Wait::ready:
             continue;
           case driver::Readiness::Wait::waits:
-            waiter_ = task;
+            call_.waits = true;
             return false;
           case driver::Readiness::Wait::refused:
             call_.refusal = Refusal::occupied;
             return true;
         }
       }
-      waiter_ = nullptr;  // the event that made it ready took the reference
+      call_.waits = false;  // the event that made it ready took the reference
       switch (call_.attempt(source_, state == State::lasting)) {
         case Attempt::again:
           if (state != State::closed) continue;
@@ -124,7 +127,6 @@ class [[nodiscard]] Operation : private task::Leaf {
   }
 
   Source& source_;
-  task::Header* waiter_ = nullptr;  // was put into the readiness and may stand there still
   Call call_;
 };
 

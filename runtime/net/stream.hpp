@@ -80,9 +80,10 @@ class Stream : public Socket {
  public:
   /// co_await reads what there is, at least one byte and at most what there is room for, and
   /// returns how many; 0 at the end of the stream. Cancellation-safe.
-  [[nodiscard]] auto read(MutableBytes into) {
-    return operation(detail::Transfer<Direction::read>(into.data, into.size));
+  [[nodiscard]] auto read(void* into, std::size_t size) {
+    return operation(detail::Transfer<Direction::read>(into, size));
   }
+  [[nodiscard]] auto read(MutableBytes into) { return read(into.data, into.size); }
   /// The same into several buffers, one after the other.
   [[nodiscard]] auto read(Buffers into) {
     return operation(detail::VectoredTransfer<Direction::read>(into));
@@ -100,16 +101,17 @@ class Stream : public Socket {
   /// co_await writes what there is room for, at least one byte, and returns how many.
   /// Cancellation-safe.
   [[nodiscard]] auto write(ConstBytes from) {
-    return operation(detail::Transfer<Direction::write>(unwritten(from), from.size));
+    return operation(detail::Transfer<Direction::write>(unwritten(from.data), from.size));
   }
   /// The same from several buffers, one after the other.
   [[nodiscard]] auto write(Buffers from) {
     return operation(detail::VectoredTransfer<Direction::write>(from));
   }
   /// Writes all of it. Not cancellation-safe: some of it may have been written.
-  [[nodiscard]] auto write_all(ConstBytes from) {
-    return operation(detail::TransferAll<Direction::write>(unwritten(from), from.size));
+  [[nodiscard]] auto write_all(const void* from, std::size_t size) {
+    return operation(detail::TransferAll<Direction::write>(unwritten(from), size));
   }
+  [[nodiscard]] auto write_all(ConstBytes from) { return write_all(from.data, from.size); }
   /// The same; the entries of `from` are moved on as they are written.
   [[nodiscard]] auto write_all(Buffers from) { return operation(detail::VectoredSendAll(from)); }
 
@@ -132,7 +134,7 @@ class Stream : public Socket {
     return detail::Operation<Call>(*this, std::move(call));
   }
   /// One type does for both directions.
-  static void* unwritten(ConstBytes from) noexcept { return const_cast<std::byte*>(from.data); }
+  static void* unwritten(const void* from) noexcept { return const_cast<void*>(from); }
   void shut_down(int how);
 
   SocketAddress peer_;

@@ -12,12 +12,11 @@ constexpr std::size_t kBuffer_bytes = 4'096;
 rt::Task<> EchoServer::serve(rt::net::TcpStream stream) {
   const auto buffer = std::make_unique<char[]>(kBuffer_bytes);
   for (;;) {
-    const std::size_t size =
-        co_await stream.read(rt::net::MutableBytes(buffer.get(), kBuffer_bytes));
+    const std::size_t size = co_await stream.read(buffer.get(), kBuffer_bytes);
     if (size == 0) co_return;
     // relaxed: whoever compares it has received what is sent now.
     bytes_.fetch_add(size, std::memory_order_relaxed);
-    co_await stream.write_all(rt::net::ConstBytes(buffer.get(), size));
+    co_await stream.write_all(buffer.get(), size);
   }
 }
 

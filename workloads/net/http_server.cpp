@@ -29,8 +29,7 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
   std::string out;
   bool is_waiting = false;  // for the rest of a request
   while (!session.is_over()) {
-    const std::size_t size =
-        co_await stream.read(rt::net::MutableBytes(in.data() + unread, in.size() - unread));
+    const std::size_t size = co_await stream.read(in.data() + unread, in.size() - unread);
     if (size == 0) co_return;
     unread += size;
     const std::uint64_t before = session.answered();
@@ -43,7 +42,7 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
       // relaxed: whoever compares it has heard the answers.
       answered_.fetch_add(session.answered() - before, std::memory_order_relaxed);
       wait.begin();
-      co_await stream.write_all(out);
+      co_await stream.write_all(out.data(), out.size());
       out.clear();
       is_waiting = false;
     }
@@ -59,7 +58,7 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
   wait.begin();
   std::size_t unheard = 0;
   while (unheard < kUnheard_bytes) {
-    const std::size_t size = co_await stream.read(in);
+    const std::size_t size = co_await stream.read(in.data(), in.size());
     if (size == 0) co_return;
     unheard += size;
   }

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <boost/beast/http/basic_parser.hpp>
+#include <ctime>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 namespace taskbench::workloads::net {
 namespace {
@@ -36,6 +38,23 @@ std::string_view text_of(unsigned status) {
     if (each.code == status) return each.text;
   }
   return "";
+}
+
+/// Now, as HTTP has it; each thread writes it anew each second.
+std::string_view date() {
+  struct Written {
+    std::time_t at = -1;
+    char text[32];
+  };
+  thread_local Written last;
+  const std::time_t now = std::time(nullptr);
+  if (std::exchange(last.at, now) != now) {
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    // No locale is set: the names are English.
+    static_cast<void>(std::strftime(last.text, sizeof(last.text), "%a, %d %b %Y %T GMT", &utc));
+  }
+  return last.text;
 }
 
 }  // namespace
@@ -205,17 +224,6 @@ void HttpSession::respond(unsigned status, std::string_view text, std::string& o
   }
   out += "\r\n";
   if (request.method() != http::verb::head) out += text;
-}
-
-std::string_view HttpSession::date() {
-  const std::time_t now = std::time(nullptr);
-  if (std::exchange(date_of_, now) != now) {
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    // No locale is set: the names are English.
-    static_cast<void>(std::strftime(date_, sizeof(date_), "%a, %d %b %Y %H:%M:%S GMT", &utc));
-  }
-  return date_;
 }
 
 Greeting greeting() {

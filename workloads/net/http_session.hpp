@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,16 +44,12 @@ class HttpSession {
   void answer(std::string& out);
   void refuse(unsigned status, std::string& out);
   void respond(unsigned status, std::string_view text, std::string& out);
-  /// Now, as HTTP has it; written anew each second.
-  [[nodiscard]] std::string_view date();
 
   const HttpLimits limits_;
   const std::unique_ptr<Parser> parser_;
   std::size_t header_taken_ = 0;  // of the request that is being received
   bool is_over_ = false;
   std::uint64_t answered_ = 0;
-  std::time_t date_of_ = -1;
-  char date_[32];
 };
 
 /// A request that is greeted.

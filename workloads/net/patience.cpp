@@ -1,6 +1,7 @@
 #include "workloads/net/patience.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/time/sleep.hpp"
 
@@ -24,7 +25,7 @@ rt::Task<> Patience::look_again_and_again(std::chrono::milliseconds pause) {
     co_await rt::time::sleep(pause);
     const std::uint64_t look = looks_.fetch_add(1, std::memory_order_relaxed) + 1;
     const std::lock_guard lock(mutex_);  // so that the streams are there
-    for (Wait* const each : waits_) {
+    for (Wait* each = waits_; each != nullptr; each = each->next_) {
       if (look < each->cut_off_at_.load(std::memory_order_relaxed)) continue;
       each->end();
       each->stream_.shutdown();
@@ -45,12 +46,15 @@ rt::Task<> Patience::stop() {
 Patience::Wait::Wait(Patience& patience, rt::net::TcpStream& stream)
     : patience_(patience), stream_(stream) {
   const std::lock_guard lock(patience_.mutex_);
-  patience_.waits_.insert(this);
+  next_ = std::exchange(patience_.waits_, this);
+  link_ = &patience_.waits_;
+  if (next_ != nullptr) next_->link_ = &next_;
 }
 
 Patience::Wait::~Wait() {
   const std::lock_guard lock(patience_.mutex_);
-  patience_.waits_.erase(this);
+  *link_ = next_;
+  if (next_ != nullptr) next_->link_ = link_;
 }
 
 void Patience::Wait::begin() {

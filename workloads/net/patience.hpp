@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <unordered_set>
 
 #include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
@@ -35,7 +34,7 @@ class Patience {
   std::atomic<std::uint64_t> cut_off_{0};
   std::atomic<std::uint64_t> looks_{0};
   std::mutex mutex_;
-  std::unordered_set<Wait*> waits_;  // guarded by mutex_
+  Wait* waits_ = nullptr;  // a list, guarded by mutex_
   std::optional<rt::JoinHandle<void>> watch_;
 };
 
@@ -58,6 +57,8 @@ class Patience::Wait {
 
   Patience& patience_;
   rt::net::TcpStream& stream_;
+  Wait* next_ = nullptr;   // both guarded by the Patience's mutex_
+  Wait** link_ = nullptr;  // to this
   std::atomic<std::uint64_t> cut_off_at_{kNever};
 };
 
