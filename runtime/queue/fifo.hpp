@@ -11,12 +11,17 @@ class Fifo {
  public:
   void push_back(Node* node) noexcept {
     node->queue_next = nullptr;
+    append(node, node);
+  }
+
+  /// Appends nodes that are linked; the last has no next.
+  void append(Node* first, Node* last) noexcept {
     if (last_ == nullptr) {
-      first_ = node;
+      first_ = first;
     } else {
-      last_->queue_next = node;
+      last_->queue_next = first;
     }
-    last_ = node;
+    last_ = last;
   }
 
   /// The oldest, or nullptr.

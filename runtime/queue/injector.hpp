@@ -22,6 +22,7 @@
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/queue/fifo.hpp"
 
 namespace taskbench::rt::queue {
 
@@ -77,9 +78,20 @@ class Injector {
     return out.size();
   }
 
+  /// Moves all to the back of `list`, in one go, so that a flood of pushes holds nobody up. Returns
+  /// how many.
+  std::size_t take_all(Fifo<Node>& list) {
+    if (looks_empty()) return 0;
+    base::LockGuard lock(mutex_);
+    const std::size_t size = size_locked();
+    if (size != 0) list.append(std::exchange(first_, nullptr), std::exchange(last_, nullptr));
+    store_size(0);
+    return size;
+  }
+
   /// Hands every node to `sink`, oldest first, also those that come meanwhile.
   template <class Sink>
-  void take_all(Sink&& sink) {
+  void drain(Sink&& sink) {
     std::array<Node*, 64> batch;
     while (const std::size_t taken = pop_batch(batch)) {
       for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);

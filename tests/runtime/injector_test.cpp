@@ -69,6 +69,22 @@ TEST_F(InjectorTest, batch_of_one_into_an_empty_queue) {
   EXPECT_EQ(pop(100), std::vector<int>{7});
 }
 
+TEST_F(InjectorTest, moves_all_in_one_go_behind_what_a_list_has) {
+  Fifo<Node> list;
+  list.push_back(&nodes_[9]);
+  EXPECT_EQ(injector_.take_all(list), 0U);
+  for (std::size_t i = 0; i < 5; ++i) push(i);
+  EXPECT_EQ(pop(2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(injector_.take_all(list), 3U);
+  EXPECT_TRUE(injector_.looks_empty());
+  list.push_back(&nodes_[10]);
+  std::vector<int> values;
+  while (Node* const node = list.pop_front()) values.push_back(node->value);
+  EXPECT_EQ(values, (std::vector<int>{9, 2, 3, 4, 10}));
+  EXPECT_TRUE(push(5));
+  EXPECT_EQ(pop(100), std::vector<int>{5});
+}
+
 TEST_F(InjectorTest, once_closed_refuses_new_nodes_and_takes_old_ones) {
   EXPECT_TRUE(push(0));
   EXPECT_TRUE(injector_.close());

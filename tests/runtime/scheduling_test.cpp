@@ -413,26 +413,5 @@ TEST(Overflowing, p4_a_burst_goes_over_into_the_injector_and_every_task_runs) {
 }
 #endif
 
-TEST(CurrentThread, a_flood_from_outside_does_not_keep_the_root_waiting) {
-#if !defined(TASKBENCH_NO_COUNTERS)
-  std::atomic<int> ran{0};
-  Runtime runtime = Runtime::Builder{}.scheduler("current_thread").build();
-  constexpr int kFlood = 10'000;
-  for (int i = 0; i < kFlood; ++i) {
-    runtime.spawn([](std::atomic<int>* sum) -> Task<> { co_return void(++*sum); }(&ran)).detach();
-  }
-  runtime.block_on([&]() -> Task<> {
-    std::uint64_t taken = 0;
-    while (taken < kFlood) {
-      co_await yield_now();
-      const std::uint64_t now = runtime.stats().total().injector_polls;
-      EXPECT_LE(now - taken, 64U) << "between two turns of the root";
-      taken = now;
-    }
-    while (ran.load() < kFlood) co_await yield_now();
-  }());
-#endif
-}
-
 }  // namespace
 }  // namespace taskbench::rt

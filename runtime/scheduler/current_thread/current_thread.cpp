@@ -1,7 +1,6 @@
 #include "runtime/scheduler/current_thread/current_thread.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "runtime/base/assert.hpp"
@@ -72,20 +71,16 @@ void CurrentThread::adopt(task::Header* task) noexcept { owned_.insert(task, 0);
 
 void CurrentThread::disown(task::Header* task) noexcept { owned_.remove(task); }
 
-std::size_t CurrentThread::take_some() noexcept {
-  std::array<task::Header*, 64> batch;
-  const std::size_t taken = inbox_.pop_batch(batch);
-  if (taken == 0) return 0;
+void CurrentThread::take_inbox() noexcept {
+  const std::size_t taken = inbox_.take_all(queue_);
+  if (taken == 0) return;
   counters_.injector_polls.add(taken);
   recorder_.injector_take(taken);
-  for (std::size_t i = 0; i < taken; ++i) queue_.push_back(batch[i]);
-  return taken;
 }
 
 bool CurrentThread::run_some() noexcept {
   driver().look(&own_timers());
-  // No more than that: threads that push without end would keep the root and the tasks waiting.
-  static_cast<void>(take_some());
+  take_inbox();
   for (std::uint32_t i = 0; i < options_.injector_interval; ++i) {
     task::Header* const task = queue_.pop_front();
     if (task == nullptr) return i != 0;
@@ -245,8 +240,7 @@ bool CurrentThread::cancel_some() noexcept {
   // Destructors of tasks may spawn (refused) and wake (queued in the inbox) on this thread.
   const task::EnterContext enter(this, nullptr);
   owned_.cancel_idle();
-  while (take_some() != 0) {
-  }
+  take_inbox();
   while (task::Header* task = queue_.pop_front()) task::cancel(task);
   return owned_.empty() && inbox_.looks_empty();
 }

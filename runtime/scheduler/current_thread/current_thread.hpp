@@ -90,8 +90,7 @@ class CurrentThread final : public Engine {
   [[nodiscard]] driver::Wheel& own_timers() noexcept { return driver().wheel(0); }
   /// Under the inbox's lock.
   void unpark_driver() noexcept;
-  /// Moves up to a batch from the inbox to the queue. Returns how many.
-  std::size_t take_some() noexcept;
+  void take_inbox() noexcept;
   /// Cancels what can be cancelled now. False: some task is in other hands, or being polled.
   bool cancel_some() noexcept;
   void cancel_all() noexcept;

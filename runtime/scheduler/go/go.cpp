@@ -268,7 +268,7 @@ void Go::drain() noexcept {
       if (task != nullptr) cancel(task);
       while (own->queue.pop_front(task)) cancel(task);
     }
-    global.take_all(cancel);
+    global.drain(cancel);
     return any;
   });
 }

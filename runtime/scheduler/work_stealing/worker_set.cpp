@@ -168,7 +168,7 @@ void WorkerSet::drain() noexcept {
       any = true;
     };
     for (const auto& worker : all_) worker->drain(cancel);
-    injector.take_all(cancel);
+    injector.drain(cancel);
     return any;
   });
 }
