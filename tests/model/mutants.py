@@ -141,6 +141,9 @@ NAMED = (
      "  const std::uintptr_t early = trailer_of(task).join_waker;\n"
      "  const State::Completed completed = task->state.complete(task->pending_references);\n"
      "  if (!completed.owns_output && completed.has_waker) trailer_of(task).join_waker = early;"),
+    ("a JoinSet misses a member that ended before it listened", "runtime/sync/completions.cpp",
+     "if (!task::join_listen(member, own)) own->on_complete(member);",
+     "(void)task::join_listen(member, own);"),
     ("a waker that is dropped frees a task that is still queued", STATE,
      "return (word & (kReferenceMask | kJoinInterest | kActive | kComplete)) == kComplete;",
      "return (word & (kReferenceMask | kJoinInterest)) == 0;"),
