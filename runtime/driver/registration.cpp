@@ -53,6 +53,8 @@ Registration& Registrations::add(Driver& driver, int descriptor) {
     if (error == EPERM) what += ", which is of a kind that is always ready";
     throw std::system_error(error, std::system_category(), what);
   }
+  TASKBENCH_ASSERT(made->driver_ == nullptr,
+                   "a borrowed descriptor was closed before its AsyncFd was gone");
   made->driver_ = base::Ref<Driver>(&driver);
   made->descriptor_ = descriptor;
   made->is_owned = false;

@@ -69,6 +69,21 @@ class AsyncFdOfTwoWorkers : public testing::OnTwoWorkers {};
 
 bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
 
+TEST(AsyncFdDeathTest, refuses_the_number_of_a_borrowed_descriptor_that_was_closed_too_early) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto reuse_a_number = [] {
+    testing::build(testing::kCurrentThread).block_on([]() -> Task<> {
+      const int number = ::eventfd(0, EFD_NONBLOCK);
+      const auto first = AsyncFd::borrow(number);
+      ::close(number);
+      EXPECT_EQ(::eventfd(0, EFD_NONBLOCK), number);
+      const auto second = AsyncFd::borrow(number);
+      co_return;
+    }());
+  };
+  EXPECT_DEATH(reuse_a_number(), "closed before its AsyncFd was gone");
+}
+
 TEST_F(AsyncFdOfTwoWorkers, what_is_owned_is_closed_and_what_is_borrowed_or_released_is_not) {
   run([]() -> Task<> {
     const Pipe pipe;
