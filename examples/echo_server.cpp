@@ -1,8 +1,6 @@
 // Sends back what it is sent, on as many connections as come: echo_server [ADDRESS], by default
 // 127.0.0.1:7000. SIGINT or SIGTERM makes it stop accepting; it ends when the open connections
 // have.
-#include <sys/signalfd.h>
-
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -10,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/net/async_fd.hpp"
 #include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/signal/signal.hpp"
 #include "runtime/sync/mpsc.hpp"
 
 namespace rt = taskbench::rt;
@@ -37,7 +35,7 @@ rt::Task<> echo(net::TcpStream stream, Presence) {
   }
 }
 
-rt::Task<> accept_all(net::TcpListener& listener, Presence& presence) {
+rt::Task<> accept_all(net::TcpListener listener, Presence& presence) {
   for (;;) {
     try {
       net::TcpStream stream = co_await listener.accept();
@@ -48,13 +46,15 @@ rt::Task<> accept_all(net::TcpListener& listener, Presence& presence) {
   }
 }
 
-rt::Task<> serve(net::SocketAddress address, const sigset_t& signals) {
+rt::Task<> serve(net::SocketAddress address) {
+  rt::signal::Signal interrupt(SIGINT);
+  rt::signal::Signal terminate(SIGTERM);
   auto listener = net::TcpListener::bind(address);
-  auto stop = rt::AsyncFd::own(::signalfd(-1, &signals, SFD_CLOEXEC));
   std::printf("listening at %s\n", listener.local_address().text().c_str());
   std::fflush(stdout);
   auto channel = mpsc::unbounded_channel<int>();
-  co_await rt::select(stop.readable(), accept_all(listener, channel.first));
+  co_await rt::select(interrupt.next(), terminate.next(),
+                      accept_all(std::move(listener), channel.first));
   std::puts("no more connections");
   std::fflush(stdout);
   { const Presence own = std::move(channel.first); }
@@ -64,14 +64,8 @@ rt::Task<> serve(net::SocketAddress address, const sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  // Every thread of the runtime inherits this: the signals come through the descriptor alone.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const auto address = net::SocketAddress::parse(argc > 1 ? argv[1] : "127.0.0.1:7000");
-  rt::Runtime::Builder{}.build().block_on(serve(address, signals));
+  rt::Runtime::Builder{}.build().block_on(serve(address));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "echo_server: %s\n", error.what());
   return 1;

@@ -59,17 +59,19 @@ class Examples(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - begun, 2)
 
     def test_echo_server_ends_when_it_was_told_to_and_its_connections_have_ended(self):
-        with self.server("echo_server") as (process, connect):
-            with connect() as one, connect() as other:
-                for connection in (one, other):
-                    connection.sendall(b"hello")
-                    self.assertEqual(connection.recv(5, socket.MSG_WAITALL), b"hello")
-                process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.stdout.readline(), "no more connections\n")
-                other.sendall(b"still served")
-                self.assertEqual(other.recv(12, socket.MSG_WAITALL), b"still served")
-                self.assertIsNone(process.poll())
-            self.assertEqual(process.wait(timeout=60), 0)
+        for told in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(told), self.server("echo_server") as (process, connect):
+                with connect() as one, connect() as other:
+                    for connection in (one, other):
+                        connection.sendall(b"hello")
+                        self.assertEqual(connection.recv(5, socket.MSG_WAITALL), b"hello")
+                    process.send_signal(told)
+                    self.assertEqual(process.stdout.readline(), "no more connections\n")
+                    self.assertRaises(ConnectionRefusedError, connect)
+                    other.sendall(b"still served")
+                    self.assertEqual(other.recv(12, socket.MSG_WAITALL), b"still served")
+                    self.assertIsNone(process.poll())
+                self.assertEqual(process.wait(timeout=60), 0)
 
     def test_chat_tells_everybody_but_who_said_it(self):
         with self.server("chat") as (_, connect):
