@@ -73,9 +73,16 @@ void refuse_errors(int number) {
   throw std::invalid_argument("signal " + std::to_string(number) + " cannot be waited for");
 }
 
+[[noreturn]] void throw_failure(int error, int number) {
+  throw std::system_error(error, std::system_category(),
+                          "cannot wait for signal " + std::to_string(number));
+}
+
 AsyncFd listen(int number) {
   refuse_errors(number);
-  AsyncFd events = AsyncFd::own(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  net::detail::Descriptor made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (made.get() < 0) throw_failure(errno, number);
+  AsyncFd events = AsyncFd::own(std::move(made));
   Table& all = table();
   const base::LockGuard lock(all.mutex);
   // relaxed: changed under the mutex alone
@@ -90,10 +97,7 @@ AsyncFd listen(int number) {
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
-    if (sigaction(number, &action, &handled.before) != 0) {
-      throw std::system_error(errno, std::system_category(),
-                              "cannot wait for signal " + std::to_string(number));
-    }
+    if (sigaction(number, &action, &handled.before) != 0) throw_failure(errno, number);
   }
   ++handled.listeners;
   // seq_cst: as in remove(); a handler that misses it has run before the Signal was there

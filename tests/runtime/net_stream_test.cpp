@@ -2,6 +2,7 @@
 #include "runtime/net/stream.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -147,6 +148,46 @@ TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 
 /// What does not depend on who runs the tasks.
 class StreamOfTwoWorkers : public testing::OnTwoWorkers {};
+
+TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_again_later) {
+  run([]() -> Task<> {
+    auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
+    const auto address = listener.local_address();
+    {
+      const testing::DescriptorLimit none(0);
+      const auto failure = co_await failure_of(net::TcpStream::connect(address));
+      EXPECT_EQ(failure.code, std::errc::too_many_files_open);
+      EXPECT_EQ(failure.text, "make a socket for " + address.text() + ": Too many open files");
+    }
+    auto client = co_await net::TcpStream::connect(address);
+    auto server = co_await listener.accept();
+    co_await client.write_all("abc");
+    EXPECT_EQ(co_await read_bytes(server, 3), "abc");
+  });
+}
+
+TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later) {
+  Runtime others = testing::build(testing::kOneWorker);
+  auto listener = others.block_on([]() -> Task<net::TcpListener> {
+    co_return net::TcpListener::bind(net::SocketAddress::loopback());
+  }());
+  const auto address = listener.local_address();
+  Runtime runtime = testing::build(testing::kTwoWorkers);
+  const auto before = testing::open_descriptors();
+  const int next = ::dup(listener.descriptor());
+  ::close(next);
+  // One for the socket, none or one for the two that watch it.
+  for (const int left : {1, 2}) {
+    const testing::DescriptorLimit few(next + left);
+    const auto failure = runtime.block_on(failure_of(net::TcpStream::connect(address)));
+    EXPECT_EQ(failure.code, std::errc::too_many_files_open) << failure.text;
+  }
+  EXPECT_EQ(testing::open_descriptors(), before);
+  runtime.block_on([](net::SocketAddress server) -> Task<> {
+    auto client = co_await net::TcpStream::connect(server);
+    EXPECT_EQ(client.peer_address(), server);
+  }(address));
+}
 
 TEST_F(StreamOfTwoWorkers, the_end_is_read_after_the_last_bytes_and_stays) {
   run([]() -> Task<> {

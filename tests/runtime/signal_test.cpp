@@ -6,9 +6,11 @@
 #include <csignal>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "runtime/runtime.hpp"
 #include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/net_support.hpp"
 #include "tests/runtime/tasks.hpp"
 
 namespace taskbench::rt::testing {
@@ -79,6 +81,13 @@ TEST(Signal, puts_back_what_handled_it_before) {
 TEST(Signal, refuses_what_cannot_be_waited_for) {
   EXPECT_THROW(Signal{SIGTERM}, std::logic_error);  // outside of a runtime
   build(kOneWorker).block_on([]() -> Task<> {
+    const testing::DescriptorLimit none(0);
+    try {
+      const Signal signal(SIGTERM);
+      ADD_FAILURE() << "a signal needs a descriptor";
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code(), std::errc::too_many_files_open) << error.what();
+    }
     for (const int number : {0, -1, NSIG, SIGKILL, SIGSTOP, SIGSEGV}) {
       EXPECT_THROW(Signal{number}, std::invalid_argument) << number;
     }
