@@ -23,7 +23,9 @@ namespace detail {
 template <class T>
 Task<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> run_for(
     std::chrono::nanoseconds limit, Task<T> task) {
-  auto ended = co_await select(std::move(task), sleep(limit));
+  // Named: what g++ 12 makes of a temporary has another name in each unit, and -Wodr complains.
+  auto late = sleep(limit);
+  auto ended = co_await select(std::move(task), late);
   if constexpr (std::is_void_v<T>) {
     co_return ended.index() == 0;
   } else {
