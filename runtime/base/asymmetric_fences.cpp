@@ -6,35 +6,43 @@ namespace {
 /// So many heavy fences more than there was work between them: passers pay from now on.
 constexpr std::int32_t kMany = 16;
 
-bool has_heavy_barrier() noexcept {
-  static const bool result = prepare_heavy_barrier();
-  return result;
-}
-
 }  // namespace
 
 constinit AsymmetricFences detail::fences;
 
-void prepare_asymmetric_fences() noexcept { favour_light_fences(); }
-
-void favour_light_fences() noexcept {
-  if (has_heavy_barrier()) detail::fences.favour_light();
+FenceBalance::FenceBalance() noexcept {
+  static const bool kHasBarrier = [] {
+    const bool has = prepare_heavy_barrier();
+    if (has) detail::fences.end_asking();
+    return has;
+  }();
+  static_cast<void>(kHasBarrier);
 }
-
-void favour_heavy_fences() noexcept { detail::fences.favour_heavy(); }
 
 void FenceBalance::count_heavy() noexcept {
   // relaxed: a count; threads that do so at once may pass kMany by their number
   if (surplus_.load(relaxed) < kMany) {
     surplus_.fetch_add(1, relaxed);  // relaxed: as above
   } else {
-    favour_heavy_fences();
+    set_asking(true);
   }
 }
 
 void FenceBalance::lower() noexcept {
   // relaxed: a count; threads that do so at once may pass zero by their number
-  if (surplus_.fetch_sub(1, relaxed) == 1) favour_light_fences();
+  if (surplus_.fetch_sub(1, relaxed) == 1) set_asking(false);
+}
+
+void FenceBalance::set_asking(bool asks) noexcept {
+  if (asks_.load(relaxed) == asks) return;  // relaxed: a look that spares the lock
+  const LockGuard lock(mutex_);
+  if (asks_.load(relaxed) == asks) return;  // relaxed: written under mutex_
+  asks_.store(asks, relaxed);               // relaxed: as above
+  if (asks) {
+    detail::fences.ask_passers();
+  } else {
+    detail::fences.end_asking();
+  }
 }
 
 }  // namespace taskbench::rt::base

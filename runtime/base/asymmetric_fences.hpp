@@ -7,7 +7,7 @@
 // others run.
 //
 // That is right for workers that run thousands of tasks between two heavy fences. In a server they
-// run a few, and sleep. So there are two ways to pass, and the users say which one to favour:
+// run a few, and sleep. So there are two ways to pass; passers pay while any engine asks for it:
 //
 //              light                     heavy
 //   biased     barrier for the compiler  full fence, then the system call
@@ -25,7 +25,7 @@
 // passer has read so from a change to biased that the other has not seen, the other's full fence
 // came before that change's, and the passer, which comes after it, sees the other's store.
 //
-// Where the system has no such call it is even for ever.
+// Where the system has no such call it is even for ever. So it begins, too.
 //
 // Threads: any.
 //
@@ -43,51 +43,45 @@ class AsymmetricFences {
  public:
   void light() noexcept {
     light_barrier();  // seq_cst: the passer's half of the story at the top
-    // acquire: pairs with the full fence in favour_light: what came before it is seen
+    // acquire: pairs with the full fence in end_asking: what came before it is seen
     // seq_cst: two full fences are the other way
     if (__builtin_expect(!light_suffices_.load(acquire), 0)) full_fence();
   }
 
   void heavy() noexcept {
     full_fence();  // seq_cst: the other's half of the story at the top
-    // acquire: pairs with the barrier in favour_heavy: what passers did before it is seen
+    // acquire: pairs with the barrier in ask_passers: what they did before it is seen
     if (full_suffices_.load(acquire)) return;
     heavy_barrier();  // seq_cst: the other's half, where passers have a barrier for the compiler
   }
 
-  /// Passers are to pay: heavy fences come often.
-  void favour_heavy() noexcept {
-    // relaxed: a look that spares the line a write
-    if (!light_suffices_.load(relaxed) || !begin_change()) return;
+  /// Passers are to pay: heavy fences come often. Until whoever asked for it ends asking.
+  void ask_passers() noexcept {
+    const LockGuard lock(mutex_);
+    if (++askers_ != 1) return;
     // relaxed: ordered by the barrier
     light_suffices_.store(false, relaxed);
     heavy_barrier();                      // seq_cst: the changer's half of the story at the top
     full_suffices_.store(true, relaxed);  // relaxed: the barrier releases
-    end_change();
   }
 
-  /// Passers are to pay nothing: heavy fences are rare. Only where there is a heavy barrier.
-  void favour_light() noexcept {
-    // relaxed: a look that spares the line a write
-    if (light_suffices_.load(relaxed) || !begin_change()) return;
+  void end_asking() noexcept {
+    const LockGuard lock(mutex_);
+    if (--askers_ != 0) return;
     full_suffices_.store(false, relaxed);  // relaxed: ordered by the fence
     full_fence();                          // seq_cst: the changer's half of the story at the top
     light_suffices_.store(true, relaxed);  // relaxed: the fence releases
-    end_change();
+  }
+
+  [[nodiscard]] bool passers_pay() const noexcept {
+    return !light_suffices_.load(relaxed);  // relaxed: to look at
   }
 
  private:
-  /// False: another thread changes it, one way or the other.
-  [[nodiscard]] bool begin_change() noexcept {
-    return !changing_.exchange(true, acquire);  // acquire: pairs with the release in end_change()
-  }
-  void end_change() noexcept {
-    changing_.store(false, release);  // release: pairs with the acquire in begin_change()
-  }
-
   Atomic<bool> light_suffices_{false};
   Atomic<bool> full_suffices_{true};
-  Atomic<bool> changing_{false};
+  Mutex mutex_;
+  int askers_ = 1;  // guarded by mutex_; the first: until the heavy barrier is known to be there
 };
 
 #if !defined(TASKBENCH_MODEL)  // the tester's primitives have the pair itself, and one way only
@@ -99,20 +93,15 @@ extern AsymmetricFences fences;
 inline void light_fence() noexcept { detail::fences.light(); }
 inline void heavy_fence() noexcept { detail::fences.heavy(); }
 
-/// Before the first thread of any runtime starts: light fences may be free from now on.
-void prepare_asymmetric_fences() noexcept;
-
-void favour_light_fences() noexcept;
-void favour_heavy_fences() noexcept;
-
-/// Weighs the heavy fences of an engine against the work between them, and favours one or the other
-/// way: a heavy barrier costs as much as a full fence for each of some dozens of polls.
+/// Weighs the heavy fences of an engine against the work between them, and asks passers to pay
+/// while the fences prevail: a heavy barrier costs as much as a full fence for each of some dozens
+/// of polls. Before the first in a process, light fences are full.
 class FenceBalance {
  public:
-  FenceBalance() = default;
+  FenceBalance() noexcept;
   FenceBalance(const FenceBalance&) = delete;
   FenceBalance& operator=(const FenceBalance&) = delete;
-  ~FenceBalance() { favour_light_fences(); }
+  ~FenceBalance() { set_asking(false); }
 
   /// After a heavy fence.
   void count_heavy() noexcept;
@@ -124,8 +113,11 @@ class FenceBalance {
 
  private:
   void lower() noexcept;
+  void set_asking(bool asks) noexcept;
 
   Atomic<std::int32_t> surplus_{0};  // of heavy fences
+  Mutex mutex_;
+  Atomic<bool> asks_{false};  // written under mutex_
 };
 
 #endif

@@ -45,7 +45,7 @@ TEST(FencesModel, both_full_order) {
 TEST(FencesModel, a_light_and_a_heavy_one_order) {
   holds([] {
     base::AsymmetricFences fences;
-    fences.favour_light();
+    fences.end_asking();
     neither_misses_the_other(fences, [] {});
   });
 }
@@ -53,15 +53,15 @@ TEST(FencesModel, a_light_and_a_heavy_one_order) {
 TEST(FencesModel, they_order_while_the_passer_comes_to_pay) {
   holds([] {
     base::AsymmetricFences fences;
-    fences.favour_light();
-    neither_misses_the_other(fences, [&] { fences.favour_heavy(); });
+    fences.end_asking();
+    neither_misses_the_other(fences, [&] { fences.ask_passers(); });
   });
 }
 
 TEST(FencesModel, they_order_while_the_passer_ceases_to_pay) {
   holds([] {
     base::AsymmetricFences fences;
-    neither_misses_the_other(fences, [&] { fences.favour_light(); });
+    neither_misses_the_other(fences, [&] { fences.end_asking(); });
   });
 }
 
@@ -69,16 +69,16 @@ TEST(FencesModel, they_order_while_it_changes_to_and_fro) {
   holds([] {
     base::AsymmetricFences fences;
     neither_misses_the_other(fences, [&] {
-      fences.favour_light();
-      fences.favour_heavy();
+      fences.end_asking();
+      fences.ask_passers();
     });
   });
   holds([] {
     base::AsymmetricFences fences;
-    fences.favour_light();
+    fences.end_asking();
     neither_misses_the_other(fences, [&] {
-      fences.favour_heavy();
-      fences.favour_light();
+      fences.ask_passers();
+      fences.end_asking();
     });
   });
 }
@@ -86,8 +86,8 @@ TEST(FencesModel, they_order_while_it_changes_to_and_fro) {
 TEST(FencesModel, two_that_change_them_at_once_leave_them_in_order) {
   holds([] {
     base::AsymmetricFences fences;
-    base::Thread changer([&] { fences.favour_light(); });
-    neither_misses_the_other(fences, [&] { fences.favour_heavy(); });
+    base::Thread changer([&] { fences.end_asking(); });
+    neither_misses_the_other(fences, [&] { fences.ask_passers(); });
     changer.join();
   });
 }

@@ -40,8 +40,8 @@ NAMED = (
      "// seq_cst: the changer's half of the story at the top\n", ""),
     ("a heavy fence that finds full ones sufficient passes none", FENCES,
      """    full_fence();  // seq_cst: the other's half of the story at the top
-    // acquire: pairs with the barrier in favour_heavy""",
-     "    // acquire: pairs with the barrier in favour_heavy"),
+    // acquire: pairs with the barrier in ask_passers""",
+     "    // acquire: pairs with the barrier in ask_passers"),
     ("passers cease to pay before heavy fences have become dear", FENCES,
      """    full_suffices_.store(false, relaxed);  // relaxed: ordered by the fence
     full_fence();                          // seq_cst: the changer's half of the story at the top
@@ -226,9 +226,6 @@ EQUIVALENT = {
         "both before the fence",
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
-    "asymmetric_fences.hpp, begin_change: acquire to relaxed":
-        "the tester orders the stores to one variable by time; other machines need not",
-    "asymmetric_fences.hpp, end_change: release to relaxed": "as the acquire of begin_change",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",

@@ -53,7 +53,6 @@ inline void light_fence(mc::Where where = mc::Where::current()) noexcept {
 inline void heavy_fence(mc::Where where = mc::Where::current()) noexcept {
   mc::fence(mc::Fence::heavy, where);
 }
-inline void prepare_asymmetric_fences() noexcept {}
 class FenceBalance {
  public:
   void count_heavy() noexcept {}

@@ -9,7 +9,7 @@ namespace {
 /// With light fences where the system has them, and with full ones.
 class BiasedLockTest : public ::testing::Test {
  protected:
-  BiasedLockTest() { prepare_asymmetric_fences(); }
+  FenceBalance fences_;
   BiasedLock lock_;
 };
 

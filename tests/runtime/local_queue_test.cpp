@@ -389,7 +389,7 @@ constexpr int kValues = 200'000;
 /// With the fences that the pools use.
 class LocalQueueThreads : public ::testing::Test {
  protected:
-  LocalQueueThreads() { base::prepare_asymmetric_fences(); }
+  base::FenceBalance fences_;
 };
 
 TEST_F(LocalQueueThreads, p3_count_in_is_count_out_with_one_thief) {

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/scheduler/drain.hpp"
 #include "runtime/scheduler/root.hpp"
 #include "runtime/task/context.hpp"
@@ -28,7 +27,6 @@ Go::Go(RuntimeOptions options)
       owned_(options_.workers),
       outside_(recording_.outside()),
       monitor_(*this) {
-  base::prepare_asymmetric_fences();
   processors_.reserve(options_.workers);
   machines_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {

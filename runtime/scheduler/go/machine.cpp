@@ -66,6 +66,7 @@ task::Header* Machine::find_task() noexcept {
   Processor& own = *processor_;
   if (++own.ticks >= go_.options().injector_interval) {
     own.ticks = 0;
+    go_.idle.fences.count_work();
     look_at_driver();
     if (make_room_for_returning()) return nullptr;
     // Not in a new slice: tasks that are next in line one after the other would have a new one at
@@ -165,6 +166,7 @@ task::Header* Machine::steal(bool also_next) noexcept {
 task::Header* Machine::steal_from(Processor& victim, bool also_next) noexcept {
   Processor& own = *processor_;
   auto stolen = victim.queue.steal_into(own.queue);
+  if (stolen.count != 0) go_.idle.fences.count_heavy();
   if (stolen.count == 0 && also_next) {
     task::Header* const next = victim.next.look();
     if (next == nullptr) return nullptr;

@@ -48,6 +48,9 @@ class Idle {
   /// one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
+  /// Of the heavy fences here, and those that the users pass, who also count the work.
+  base::FenceBalance fences;
+
   /// Who published a task.
   enum class Pusher : std::uint8_t { worker, outside };
 
@@ -129,12 +132,13 @@ class Idle {
     return awake(state) < worker_count_;
   }
   /// `others_awake`: workers that may be pushing behind light fences.
-  static void leaver_fence(std::uint32_t others_awake) {
+  void leaver_fence(std::uint32_t others_awake) {
     // seq_cst: the leaver's half of the story at the top
     if (others_awake == 0 || !has(Step::biased_lock)) {
       base::full_fence();
     } else {
       base::heavy_fence();
+      fences.count_heavy();
     }
   }
   std::uint32_t take_sleeper();

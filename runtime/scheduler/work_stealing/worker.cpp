@@ -96,7 +96,7 @@ bool Worker::take_turn() {
 task::Header* Worker::next_task() {
   if (++tick_ >= set_.options().injector_interval) {
     tick_ = 0;
-    if (has(Step::biased_lock)) set_.fences.count_work();
+    if (has(Step::biased_lock)) set_.idle.fences.count_work();
     balance();
     if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
     if (task::Header* task = take_from_injector()) return task;
@@ -348,7 +348,7 @@ task::Header* Worker::steal() {
 task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
   const auto stolen = victim.queue.steal_into(queue, limit);
   if (stolen.count == 0) return nullptr;
-  if (has(Step::biased_lock)) set_.fences.count_heavy();
+  if (has(Step::biased_lock)) set_.idle.fences.count_heavy();
   counters.steal_operations.add();
   counters.stolen_tasks.add(stolen.count);
   recorder.steal(victim.index(), stolen.count);
@@ -430,10 +430,7 @@ void Worker::fall_asleep() {
   asleep_ = true;
   const bool was_searching = std::exchange(searching_, false);
   if (was_searching) recorder.search_end();
-  if (set_.idle.park(index_, was_searching)) {
-    if (has(Step::biased_lock)) set_.fences.count_heavy();
-    set_.notify_if_work_is_visible(*this);
-  }
+  if (set_.idle.park(index_, was_searching)) set_.notify_if_work_is_visible(*this);
   counters.parks.add();
   recorder.park();
 }

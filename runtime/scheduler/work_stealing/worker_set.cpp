@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/scheduler/drain.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/trace/planted_delay.hpp"
@@ -17,7 +16,6 @@ WorkerSet::WorkerSet(RuntimeOptions options, Worker::Pace pace)
       recording_(options_.workers, options_.trace_events),
       owned_(options_.workers),
       outside_recorder_(recording_.outside()) {
-  base::prepare_asymmetric_fences();
   workers_ = std::make_unique<base::Atomic<Worker*>[]>(options_.workers);
   all_.reserve(options_.workers);
   for (std::uint32_t i = 0; i < options_.workers; ++i) {

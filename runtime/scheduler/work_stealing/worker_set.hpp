@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/queue/injector.hpp"
@@ -42,7 +41,6 @@ class WorkerSet : public scheduler::Engine {
   // For workers.
   queue::Injector<task::Header> injector;
   Idle idle;
-  base::FenceBalance fences;
 
   /// A worker published a task: wakes another if the rules ask for it.
   void notify_from(Worker& worker) noexcept;
