@@ -4,9 +4,17 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -60,6 +68,85 @@ TEST_P(AsyncFds, what_others_read_is_waited_for_again) {
       EXPECT_EQ(got, i);
       co_await std::move(sender);
     }
+  });
+}
+
+/// A terminal that takes bytes as they are, which is what a serial line is to a program.
+struct RawTerminal {
+  RawTerminal() : master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    EXPECT_EQ(::grantpt(master), 0);
+    EXPECT_EQ(::unlockpt(master), 0);
+    line = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    termios mode{};
+    EXPECT_EQ(::tcgetattr(line, &mode), 0) << "no terminal";
+    ::cfmakeraw(&mode);
+    EXPECT_EQ(::tcsetattr(line, TCSANOW, &mode), 0);
+  }
+  int master;
+  int line = -1;
+};
+
+TEST_P(AsyncFds, a_serial_line_is_read_and_written) {
+  run([]() -> Task<> {
+    const RawTerminal terminal;
+    auto device = AsyncFd::own(terminal.master);
+    auto line = AsyncFd::own(terminal.line);
+    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+      std::string got;
+      std::array<char, 16> buffer;
+      while (got.size() < 6) {
+        const std::size_t size = co_await from.read(buffer);
+        got.append(buffer.data(), size);
+      }
+      co_return got;
+    }(line));
+    for (const char* part : {"a\nb", "\rcd"}) {
+      EXPECT_EQ(co_await device.write({part, 3}), 3U);
+      co_await testing::yield_times(3);
+    }
+    EXPECT_EQ(co_await std::move(reader), "a\nb\rcd");
+  });
+}
+
+TEST_P(AsyncFds, a_folder_that_is_watched_says_what_was_made_in_it) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("taskbench-watched-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  run([&]() -> Task<> {
+    auto changes = AsyncFd::own(::inotify_init1(IN_CLOEXEC));
+    EXPECT_GE(::inotify_add_watch(changes.descriptor(), folder.c_str(), IN_CREATE), 0);
+    auto reader = spawn([](AsyncFd& from) -> Task<std::string> {
+      alignas(inotify_event) std::array<char, 1024> buffer;
+      const std::size_t size = co_await from.read(buffer);
+      EXPECT_GT(size, sizeof(inotify_event));
+      co_return buffer.data() + sizeof(inotify_event);
+    }(changes));
+    co_await testing::yield_times(3);
+    std::ofstream(folder / "new").close();
+    EXPECT_EQ(co_await std::move(reader), "new");
+  });
+  std::filesystem::remove_all(folder);
+}
+
+TEST_P(AsyncFds, the_end_of_a_process_is_waited_for) {
+  run([]() -> Task<> {
+    const Pipe until;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      char nothing = 0;
+      ::close(until.ends[1]);
+      ::_exit(::read(until.ends[0], &nothing, 1) == 0 ? 7 : 1);
+    }
+    ::close(until.ends[0]);
+    auto process = AsyncFd::own(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    auto waiter = spawn([](AsyncFd& ended) -> Task<> { co_await ended.readable(); }(process));
+    co_await testing::yield_times(3);
+    EXPECT_FALSE(waiter.is_finished());
+    ::close(until.ends[1]);
+    co_await std::move(waiter);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, WNOHANG), child);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
   });
 }
 
