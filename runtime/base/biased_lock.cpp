@@ -2,23 +2,31 @@
 
 namespace taskbench::rt::base {
 
-[[gnu::noinline]] void BiasedLock::owner_wait() noexcept {
+[[gnu::noinline]] void BiasedLock::owner_enter_by_full_fence() noexcept {
   for (;;) {
+    full_fence();  // seq_cst: the owner's half of the story in the header
+    // acquire: pairs with the release in visitor_leave
+    std::uint32_t seen = gate_.load(acquire);
+    if (seen == kAjar && ++turns_ajar_ == kTurnsAjar) {
+      turns_ajar_ = 0;
+      // release: pairs with the acquire in visitor_try_enter: the owner is seen inside; relaxed: a
+      // visitor has come, and sees it by the fences
+      gate_.compare_exchange_strong(seen, kOpen, release, relaxed);
+      return;
+    }
+    if (seen != kShut) return;
     // release: pairs with the acquire in visitor_try_enter; the owner has done nothing inside
     owner_inside_.store(0, release);
-    // relaxed: waits for the gate to look open; the load below decides
-    for (int round = 0; gate_.load(relaxed) != 0; ++round) {
+    // relaxed: waits for the gate to look passable; the load above decides
+    for (int round = 0; gate_.load(relaxed) == kShut; ++round) {
       if (round < patience(256)) {
         spin_hint();
       } else {
         yield_thread();
       }
     }
-    // relaxed: ordered before the load of gate_ by the light fence
+    // relaxed: ordered before the load of gate_ by the full fence
     owner_inside_.store(1, relaxed);
-    light_fence();  // seq_cst: the owner's half of the story in the header
-    // acquire: pairs with the release in visitor_leave
-    if (gate_.load(acquire) == 0) return;
   }
 }
 

@@ -1,14 +1,20 @@
 // A lock that one thread, the owner, takes all the time and others take rarely.
 //
 // The owner enters and leaves with plain stores and a load; a visitor pays for it with a heavy
-// fence (a system call that makes the owner's core pass a barrier).
+// fence (a system call that makes the owner's core pass a barrier). Visits come in bursts: after a
+// theft there are timers to cancel, and often another theft. So a visitor leaves the gate ajar:
+// both sides pass full fences then, until the owner has passed enough of them and opens it again.
 //
 // Why both cannot be inside: the story of two threads
-//   owner:    owner_inside_ = 1;  light fence;  read gate_
-//   visitor:  gate_ = 1;          heavy fence;  read owner_inside_
+//   owner:    owner_inside_ = 1;  light fence;  read gate_; if not open: full fence; read it again
+//   visitor:  gate_ = shut;       heavy fence, or full if it was ajar;       read owner_inside_
 // The fences are ordered as two seq_cst fences are, so at least one of the two reads sees the
-// other's store. The owner that sees the gate closed steps back and waits; the visitor that sees
-// the owner inside waits for it to leave.
+// other's store. The owner that sees the gate shut steps back and waits; the visitor that sees the
+// owner inside waits for it to leave. That leaves an owner that passes only a light fence while the
+// visitor passes only a full one. But a visitor has passed the heavy fence before the gate was
+// ajar: who comes after it sees all that the owner did until then, and what the owner reads later
+// is that visitor's store or a later one, which is an open gate only where the owner itself has
+// opened it.
 //
 // Threads: owner_* by the owner, visitor_* by any other thread. The sections must be short and
 // must not call user code. If a visitor loses its core inside, the owner waits for it.
@@ -33,7 +39,7 @@ class BiasedLock {
     owner_inside_.store(1, relaxed);
     light_fence();  // seq_cst: the owner's half of the story at the top
     // acquire: pairs with the release in visitor_leave
-    if (__builtin_expect(gate_.load(acquire) != 0, 0)) owner_wait();
+    if (__builtin_expect(gate_.load(acquire) != kOpen, 0)) owner_enter_by_full_fence();
   }
 
   void owner_leave() noexcept {
@@ -43,10 +49,15 @@ class BiasedLock {
   /// False: another visitor is inside, or the owner stays inside for long (it lost its core).
   [[nodiscard]] bool visitor_try_enter() noexcept {
     // relaxed: a first look that spares the line a write; the exchange decides
-    if (gate_.load(relaxed) != 0) return false;
-    // acquire: pairs with the release in visitor_leave
-    if (gate_.exchange(1, acquire) != 0) return false;
-    heavy_fence();  // seq_cst: the visitor's half of the story at the top
+    if (gate_.load(relaxed) == kShut) return false;
+    // acquire: pairs with the release in visitor_leave, and in the owner's exchange
+    const std::uint32_t before = gate_.exchange(kShut, acquire);
+    if (before == kShut) return false;
+    if (before == kAjar) {
+      full_fence();  // seq_cst: the visitor's half of the story at the top
+    } else {
+      heavy_fence();  // seq_cst: the same, where the owner passes light fences
+    }
     // The owner's section is a few instructions; when it takes longer its core is elsewhere.
     for (int i = 0; i < patience(32); ++i) {
       // acquire: pairs with the release in owner_leave
@@ -58,14 +69,23 @@ class BiasedLock {
   }
 
   void visitor_leave() noexcept {
-    gate_.store(0, release);  // release: pairs with the acquire in owner_enter and owner_wait
+    gate_.store(kAjar, release);  // release: pairs with the acquire in owner_enter
   }
 
  private:
-  void owner_wait() noexcept;
+  static constexpr std::uint32_t kOpen = 0;
+  static constexpr std::uint32_t kAjar = 1;
+  static constexpr std::uint32_t kShut = 2;
+
+  /// So many full fences cost about as much as a heavy one. To the tester it is two: one passes the
+  /// gate, the next opens it.
+  static constexpr int kTurnsAjar = 1 + patience(63);
+
+  void owner_enter_by_full_fence() noexcept;
 
   Atomic<std::uint32_t> owner_inside_{0};
-  Atomic<std::uint32_t> gate_{0};
+  Atomic<std::uint32_t> gate_{kOpen};
+  int turns_ajar_ = 0;  // the owner's
 };
 
 /// The same for an owner that pays as much as a visitor: one locked instruction, as a

@@ -35,6 +35,13 @@ NAMED = (
      "if ((tail - head_.load(base::acquire)) % kCapacity == kCapacity)"),
     ("the thief's fence is a light one", LOCK, "    heavy_fence();  //", "    light_fence();  //"),
     ("the owner's fence is missing", LOCK, "    light_fence();  //", "    //"),
+    ("a visitor passes a full fence where the owner passes light ones", LOCK,
+     "if (before == kAjar) {", "if (before != kShut) {"),
+    ("the owner passes no fence while the gate is ajar", "runtime/base/biased_lock.cpp",
+     "    full_fence();  //", "    //"),
+    ("the owner opens a gate that a visitor has shut", "runtime/base/biased_lock.cpp",
+     "gate_.compare_exchange_strong(seen, kOpen, release, relaxed);",
+     "gate_.store(kOpen, release);"),
     ("heavy fences need no barrier before passers have begun to pay", FENCES,
      "    heavy_barrier();                      "
      "// seq_cst: the changer's half of the story at the top\n", ""),

@@ -166,7 +166,6 @@ task::Header* Machine::steal(bool also_next) noexcept {
 task::Header* Machine::steal_from(Processor& victim, bool also_next) noexcept {
   Processor& own = *processor_;
   auto stolen = victim.queue.steal_into(own.queue);
-  if (stolen.count != 0) go_.idle.fences.count_heavy();
   if (stolen.count == 0 && also_next) {
     task::Header* const next = victim.next.look();
     if (next == nullptr) return nullptr;

@@ -48,7 +48,7 @@ class Idle {
   /// one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
-  /// Of the heavy fences here, and those that the users pass, who also count the work.
+  /// Of the heavy fences passed here, against the work that workers count.
   base::FenceBalance fences;
 
   /// Who published a task.

@@ -348,7 +348,6 @@ task::Header* Worker::steal() {
 task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
   const auto stolen = victim.queue.steal_into(queue, limit);
   if (stolen.count == 0) return nullptr;
-  if (has(Step::biased_lock)) set_.idle.fences.count_heavy();
   counters.steal_operations.add();
   counters.stolen_tasks.add(stolen.count);
   recorder.steal(victim.index(), stolen.count);
