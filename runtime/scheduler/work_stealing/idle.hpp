@@ -48,7 +48,7 @@ class Idle {
   /// one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
-  /// Of the heavy fences passed here, against the work that workers count.
+  /// Of the leavers' fences, against the work that workers count.
   base::FenceBalance fences;
 
   /// Who published a task.
@@ -138,8 +138,9 @@ class Idle {
       base::full_fence();
     } else {
       base::heavy_fence();
-      fences.count_heavy();
     }
+    // Also where the full one was enough: who leaves often alone leaves often beside others, too.
+    if (has(Step::biased_lock)) fences.count_heavy();
   }
   std::uint32_t take_sleeper();
 
