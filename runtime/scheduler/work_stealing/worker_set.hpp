@@ -40,7 +40,7 @@ class WorkerSet : public scheduler::Engine {
 
   // For workers.
   queue::Injector<task::Header> injector;
-  Idle idle;
+  Idle idle;  // also weighs the fences of all workers
 
   /// A worker published a task: wakes another if the rules ask for it.
   void notify_from(Worker& worker) noexcept;
