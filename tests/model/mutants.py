@@ -234,6 +234,10 @@ EQUIVALENT = {
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
+    "biased_lock.hpp, owner_enter: acquire to relaxed": "only the owner opens the gate",
+    "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed": "the fences show the owner",
+    "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed (2)":
+        "the full fence before it releases",
     "state.hpp, unset_join_waker: acquire to relaxed (2)": "on success it orders nothing",
     "growing_deque.hpp, push: acquire to relaxed": "needed against load buffering alone",
     "growing_deque.hpp, take_pinned: release to relaxed": "needed against load buffering alone",
