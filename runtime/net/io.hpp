@@ -20,7 +20,6 @@
 
 #include "runtime/driver/registration.hpp"
 #include "runtime/task/leaf.hpp"
-#include "runtime/task/task.hpp"
 
 namespace taskbench::rt::net {
 
@@ -51,10 +50,8 @@ struct Call {
   using Source = On;
   static constexpr Direction kDirection = direction;
 
-  int error = 0;  ///< for the call's own use
-  // For the operation's.
-  Refusal refusal = Refusal::none;
-  bool waits = false;  ///< its task was put into the readiness and may stand there still
+  int error = 0;                    ///< for the call's own use
+  Refusal refusal = Refusal::none;  ///< for that of the operation
 };
 
 /// On what has `registration()`, and stays where it is meanwhile.
@@ -66,7 +63,7 @@ class [[nodiscard]] Operation : private task::Leaf {
   Operation(Source& source, Call call)
       : Leaf(&Operation::poll_call), source_(source), call_(std::move(call)) {}
   ~Operation() {
-    if (call_.waits) readiness().withdraw(task::PromiseBase::of(waiting).context());
+    if (waiter_ != nullptr) readiness().withdraw(waiter_);
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -99,18 +96,18 @@ class [[nodiscard]] Operation : private task::Leaf {
     for (;;) {
       const State state = ready.take();
       if (state == State::no) {
-        switch (ready.wait(task, call_.waits)) {
+        switch (ready.wait(task, waiter_ != nullptr)) {
           case driver::Readiness::Wait::ready:
             continue;
           case driver::Readiness::Wait::waits:
-            call_.waits = true;
+            waiter_ = task;
             return false;
           case driver::Readiness::Wait::refused:
             call_.refusal = Refusal::occupied;
             return true;
         }
       }
-      call_.waits = false;  // the event that made it ready took the reference
+      waiter_ = nullptr;  // the event that made it ready took the reference
       switch (call_.attempt(source_, state == State::lasting)) {
         case Attempt::again:
           if (state != State::closed) continue;
@@ -127,6 +124,9 @@ class [[nodiscard]] Operation : private task::Leaf {
   }
 
   Source& source_;
+  // Was put into the readiness and may stand there still. Kept, as a branch of select() that lost
+  // is gone before the operation that it awaited.
+  task::Header* waiter_ = nullptr;
   Call call_;
 };
 

@@ -30,11 +30,6 @@ class PromiseBase {
   /// The task that this coroutine runs in. Valid while it runs.
   [[nodiscard]] Header* context() const noexcept { return context_; }
 
-  /// Of any coroutine that returns a Task: all promises begin with this, and are aligned alike.
-  [[nodiscard]] static PromiseBase& of(std::coroutine_handle<> coroutine) noexcept {
-    return std::coroutine_handle<PromiseBase>::from_address(coroutine.address()).promise();
-  }
-
   void set_awaited(Header* context, std::coroutine_handle<> continuation) noexcept {
     context_ = context;
     continuation_ = continuation;
@@ -234,7 +229,6 @@ namespace task {
 
 template <class T>
 Task<T> PromiseCommon<T>::get_return_object() noexcept {
-  static_assert(alignof(Promise<T>) == alignof(PromiseBase));
   void* const frame = this->frame_address();
   TASKBENCH_ASSERT(header_of(frame)->resume == reinterpret_cast<std::uintptr_t>(frame),
                    "g++ 12 misplaced a promise: it does so in a coroutine without local variables "

@@ -16,6 +16,7 @@
 #include "runtime/net/tcp.hpp"
 #include "runtime/net/unix.hpp"
 #include "runtime/time/sleep.hpp"
+#include "runtime/time/timeout.hpp"
 #include "tests/runtime/net_support.hpp"
 
 namespace taskbench::rt {
@@ -344,6 +345,18 @@ TEST_F(StreamOfTwoWorkers, a_second_reader_is_refused_while_the_first_waits) {
     co_await ends.server.write_all("the other direction is free");
     co_await ends.client.write_all("x");
     EXPECT_EQ(co_await std::move(first), "x");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_read_that_was_given_up_leaves_nobody_waiting) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    std::array<char, 16> buffer;
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_FALSE(co_await time::timeout(1ms, ends.server.read(buffer)));
+    }
+    co_await ends.client.write_all("late");
+    EXPECT_EQ(co_await ends.server.read(buffer), 4U);
   });
 }
 
