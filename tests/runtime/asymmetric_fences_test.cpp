@@ -19,20 +19,19 @@ void count_much_work(FenceBalance& balance) {
 
 class FenceBalances : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!prepare_heavy_barrier()) GTEST_SKIP() << "the system has no membarrier";
-    ASSERT_FALSE(passers_pay());
-  }
+  void SetUp() override { ASSERT_EQ(passers_pay(), always_); }
+
+  const bool always_ = !prepare_heavy_barrier();  // under TSan, and where there is no membarrier
   FenceBalance server_;
 };
 
 TEST_F(FenceBalances, passers_pay_while_heavy_fences_prevail) {
   for (int i = 0; i < 10; ++i) server_.count_heavy();
-  EXPECT_FALSE(passers_pay());
+  EXPECT_EQ(passers_pay(), always_);
   count_many_heavy(server_);
   EXPECT_TRUE(passers_pay());
   count_much_work(server_);
-  EXPECT_FALSE(passers_pay());
+  EXPECT_EQ(passers_pay(), always_);
 }
 
 TEST_F(FenceBalances, an_engine_that_begins_or_ends_changes_nothing_for_another) {
@@ -53,7 +52,7 @@ TEST_F(FenceBalances, an_engine_that_ends_asks_no_longer) {
   count_many_heavy(*ends);
   EXPECT_TRUE(passers_pay());
   ends.reset();
-  EXPECT_FALSE(passers_pay());
+  EXPECT_EQ(passers_pay(), always_);
 }
 
 }  // namespace

@@ -167,11 +167,13 @@ TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_
   });
 }
 
+// With UBSan any thread may need a pipe at any moment: see DescriptorLimit.
+#if !defined(TASKBENCH_ASAN)
 TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later) {
   Runtime others = testing::build(testing::kOneWorker);
-  auto listener = others.block_on([]() -> Task<net::TcpListener> {
+  auto listener = testing::run_as_task(others, []() -> Task<net::TcpListener> {
     co_return net::TcpListener::bind(net::SocketAddress::loopback());
-  }());
+  });
   const auto address = listener.local_address();
   Runtime runtime = testing::build(testing::kTwoWorkers);
   const auto before = testing::open_descriptors();
@@ -182,6 +184,7 @@ TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later)
     const testing::DescriptorLimit few(next + left);
     const auto failure = runtime.block_on(failure_of(net::TcpStream::connect(address)));
     EXPECT_EQ(failure.code, std::errc::too_many_files_open) << failure.text;
+    EXPECT_EQ(failure.text.rfind("watch descriptors: ", 0), 0U) << failure.text;
   }
   EXPECT_EQ(testing::open_descriptors(), before);
   runtime.block_on([](net::SocketAddress server) -> Task<> {
@@ -189,6 +192,7 @@ TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later)
     EXPECT_EQ(client.peer_address(), server);
   }(address));
 }
+#endif
 
 TEST_F(StreamOfTwoWorkers, the_end_is_read_after_the_last_bytes_and_stays) {
   run([]() -> Task<> {
