@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kParameters{
     Parameter{"tasks", 100, 1, 1'000'000, "tasks that set timers, one at a time"},
-    Parameter{"timers", 100, 1, 1'000'000'000, "timers of each task"},
+    Parameter{"timers", 1'000, 1, 1'000'000'000, "timers of each task"},
 };
 
 /// No task waits so long; differs from timer to timer, as it does in a service.

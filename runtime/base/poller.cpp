@@ -9,6 +9,7 @@
 #include <chrono>
 #include <climits>
 #include <ctime>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -19,7 +20,8 @@ namespace {
 constexpr int kMaxEvents = 256;
 
 [[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::generic_category(), call);
+  throw std::system_error(errno, std::generic_category(),
+                          std::string("watch descriptors: ") + call);
 }
 
 /// epoll_wait with a limit in nanoseconds where the system has it (Linux 5.11); else in

@@ -30,7 +30,7 @@ TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
        {{"wakes", 100}, {"pause_us", 100}, {"tasks", 256}, {"steps", 1'000}},
        200},
       {"timer", {{"tasks", 1'000}, {"sleep_ms", 10}}, 1'000},
-      {"timeouts", {{"tasks", 100}, {"timers", 100}}, 10'000},
+      {"timeouts", {{"tasks", 100}, {"timers", 1'000}}, 100'000},
       {"echo", {{"connections", 64}, {"busy", 8}, {"round_trips", 1'000}, {"bytes", 64}}, 1'000},
       {"accept_storm", {{"connections", 1'000}, {"at_once", 50}}, 1'000},
       {"http_hello", {{"requests", 1'000}, {"connections", 50}}, 1'000},
