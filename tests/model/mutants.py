@@ -233,6 +233,8 @@ EQUIVALENT = {
         "both before the fence",
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
+    "registration.cpp, remove: `registration.reading_.set(Readiness::State::yes);  // G2` after "
+    "what follows": "both under the lock, which whoever comes next takes",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "biased_lock.hpp, owner_enter: acquire to relaxed": "only the owner opens the gate",
     "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed": "the fences show the owner",
