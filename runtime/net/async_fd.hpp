@@ -46,13 +46,14 @@ struct CallUntilReady : Call<const AsyncFd, direction> {
   Attempt attempt(const AsyncFd& fd, bool) noexcept;
   Given take(const AsyncFd&) {
     if (thrown) std::rethrow_exception(thrown);
-    if (this->error != 0) throw_error(this->error, name, "a descriptor");
+    if (error != 0) throw_error(error, name, "a descriptor");
     return static_cast<Given>(result);
   }
 
   const char* name;
   Function function;
   Result result{};
+  int error = 0;
   std::exception_ptr thrown{};
 };
 
@@ -153,7 +154,7 @@ net::detail::Attempt net::detail::CallUntilReady<direction, Function, Given>::at
   } catch (...) {
     thrown = std::current_exception();
   }
-  this->error = failure;
+  error = failure;
   return failure == EAGAIN || failure == EWOULDBLOCK ? Attempt::again : Attempt::done;
 }
 

@@ -35,12 +35,34 @@ enum class Attempt : std::uint8_t {
 };
 
 /// Why an operation was not done.
-enum class Refusal : std::uint8_t {
+enum class Refusal : std::uintptr_t {
   none,
   occupied,  ///< another task waits for the same direction
   ended,     ///< it would have to wait, and the runtime has ended
 };
 [[noreturn]] void throw_refused(Refusal why);
+
+/// In one word the task that was put into the readiness and may stand there still, or why the
+/// operation was refused, which it is only once its task does not stand there.
+class Waiter {
+ public:
+  explicit Waiter(task::Header* task) noexcept : word_(reinterpret_cast<std::uintptr_t>(task)) {}
+  explicit Waiter(Refusal why) noexcept : word_(static_cast<std::uintptr_t>(why)) {}
+
+  [[nodiscard]] task::Header* task() const noexcept {
+    return is_task() ? reinterpret_cast<task::Header*>(word_) : nullptr;
+  }
+  [[nodiscard]] Refusal refusal() const noexcept {
+    return is_task() ? Refusal::none : Refusal{word_};
+  }
+
+ private:
+  [[nodiscard]] bool is_task() const noexcept {
+    return word_ > static_cast<std::uintptr_t>(Refusal::ended);
+  }
+
+  std::uintptr_t word_;
+};
 
 /// Base of the calls that an operation makes. A call has `Attempt attempt(Source&, bool lasting)`,
 /// and `take(Source&)`, which returns the result or throws. `lasting`: only the system's EAGAIN
@@ -49,9 +71,6 @@ template <class On, Direction direction>
 struct Call {
   using Source = On;
   static constexpr Direction kDirection = direction;
-
-  int error = 0;                    ///< for the call's own use
-  Refusal refusal = Refusal::none;  ///< for that of the operation
 };
 
 /// On what has `registration()`, and stays where it is meanwhile.
@@ -63,7 +82,7 @@ class [[nodiscard]] Operation : private task::Leaf {
   Operation(Source& source, Call call)
       : Leaf(&Operation::poll_call), source_(source), call_(std::move(call)) {}
   ~Operation() {
-    if (waiter_ != nullptr) readiness().withdraw(waiter_);
+    if (waiter_.task() != nullptr) readiness().withdraw(waiter_.task());
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -74,8 +93,8 @@ class [[nodiscard]] Operation : private task::Leaf {
     return task::suspend_with_budget(*this, coroutine);
   }
   decltype(auto) await_resume() {
-    if (call_.refusal != Refusal::none) [[unlikely]]
-      throw_refused(call_.refusal);
+    if (waiter_.refusal() != Refusal::none) [[unlikely]]
+      throw_refused(waiter_.refusal());
     return call_.take(source_);
   }
 
@@ -96,22 +115,22 @@ class [[nodiscard]] Operation : private task::Leaf {
     for (;;) {
       const State state = ready.take();
       if (state == State::no) {
-        switch (ready.wait(task, waiter_ != nullptr)) {
+        switch (ready.wait(task, waiter_.task() != nullptr)) {
           case driver::Readiness::Wait::ready:
             continue;
           case driver::Readiness::Wait::waits:
-            waiter_ = task;
+            waiter_ = Waiter(task);
             return false;
           case driver::Readiness::Wait::refused:
-            call_.refusal = Refusal::occupied;
+            waiter_ = Waiter(Refusal::occupied);
             return true;
         }
       }
-      waiter_ = nullptr;  // the event that made it ready took the reference
+      waiter_ = Waiter(Refusal::none);  // the event that made it ready took the reference
       switch (call_.attempt(source_, state == State::lasting)) {
         case Attempt::again:
           if (state != State::closed) continue;
-          call_.refusal = Refusal::ended;
+          waiter_ = Waiter(Refusal::ended);
           return true;
         case Attempt::exhausted:
           if (state == State::lasting) ready.give_back(state);
@@ -124,26 +143,28 @@ class [[nodiscard]] Operation : private task::Leaf {
   }
 
   Source& source_;
-  // Was put into the readiness and may stand there still. Kept, as a branch of select() that lost
-  // is gone before the operation that it awaited.
-  task::Header* waiter_ = nullptr;
+  // The task is kept, as a branch of select() that lost is gone before the operation that it
+  // awaited.
+  Waiter waiter_{Refusal::none};
   Call call_;
 };
 
 /// What a system call returned, once it was not interrupted.
 struct Returned {
-  ssize_t value;
-  int error;  ///< 0 unless value is -1
+  ssize_t value;  ///< or minus errno
 
-  [[nodiscard]] bool would_wait() const noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
+  [[nodiscard]] int error() const noexcept { return value < 0 ? static_cast<int>(-value) : 0; }
+  [[nodiscard]] bool would_wait() const noexcept {
+    return value == -EAGAIN || value == -EWOULDBLOCK;
+  }
 };
 
 template <class Function>
 Returned call_system(Function&& function) {
   for (;;) {
     const ssize_t value = function();
-    if (value >= 0) return {value, 0};
-    if (errno != EINTR) return {value, errno};
+    if (value >= 0) return {value};
+    if (errno != EINTR) return {-errno};
   }
 }
 

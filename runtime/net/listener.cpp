@@ -26,16 +26,13 @@ bool is_of_the_connection(int error) {
 }  // namespace
 
 Attempt Accept::attempt(const AsyncFd& listening, bool) noexcept {
-  Returned returned{};
   do {
     peer = AddressBuffer();
     returned = call_system([&] {
       return ::accept4(listening.descriptor(), peer.data(), peer.size(),
                        SOCK_NONBLOCK | SOCK_CLOEXEC);
     });
-  } while (is_of_the_connection(returned.error));
-  descriptor = static_cast<int>(returned.value);
-  error = returned.error;
+  } while (is_of_the_connection(returned.error()));
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
 

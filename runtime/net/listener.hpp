@@ -31,10 +31,12 @@ struct Accept : Call<const AsyncFd, Direction::read> {
 
   Attempt attempt(const AsyncFd& listening, bool lasting) noexcept;
   [[nodiscard]] Accepted take(const AsyncFd&) const {
-    return {Descriptor(descriptor), error == 0 ? peer.take() : SocketAddress(), error};
+    const int error = returned.error();
+    return {Descriptor(static_cast<int>(returned.value)),
+            error == 0 ? peer.take() : SocketAddress(), error};
   }
 
-  int descriptor = -1;
+  Returned returned{};
   AddressBuffer peer{};
 };
 

@@ -13,6 +13,11 @@ using detail::Attempt;
               stream.peer_address().text());
 }
 
+std::size_t size_of(const detail::Returned& returned, Direction direction, const Stream& stream) {
+  if (returned.value < 0) throw_transfer(direction, returned.error(), stream);
+  return static_cast<std::size_t>(returned.value);
+}
+
 /// No call takes more (IOV_MAX).
 Buffers for_one_call(Buffers buffers) {
   return buffers.first(std::min<std::size_t>(buffers.size(), 1024));
@@ -70,47 +75,46 @@ detail::Returned transfer(Direction direction, const Stream& stream, Buffers buf
 
 namespace detail {
 
-template <Direction direction>
-Attempt Transfer<direction>::attempt(Stream& stream, bool) noexcept {
-  const Returned returned = transfer(direction, stream, data, size, peeks ? MSG_PEEK : 0);
-  const Attempt attempt = attempt_of(returned, size, stream);
+template <Direction direction, bool peeks>
+Attempt Transfer<direction, peeks>::attempt(Stream& stream, bool) noexcept {
+  const auto size = static_cast<std::size_t>(returned.value);
+  const Returned now = transfer(direction, stream, data, size, peeks ? MSG_PEEK : 0);
+  const Attempt attempt = attempt_of(now, size, stream);
   if (attempt == Attempt::again) return attempt;
-  this->error = returned.error;
-  size = static_cast<std::size_t>(returned.value);
+  returned = now;
   return peeks ? Attempt::done : attempt;
 }
 
-template <Direction direction>
-std::size_t Transfer<direction>::take(const Stream& stream) const {
-  if (this->error != 0) throw_transfer(direction, this->error, stream);
-  return size;
+template <Direction direction, bool peeks>
+std::size_t Transfer<direction, peeks>::take(const Stream& stream) const {
+  return size_of(returned, direction, stream);
 }
 
 template <Direction direction>
 Attempt VectoredTransfer<direction>::attempt(Stream& stream, bool) noexcept {
   const Buffers now = for_one_call(buffers);
-  const Returned returned = transfer(direction, stream, now);
-  this->error = returned.error;
-  size = static_cast<std::size_t>(returned.value);
+  returned = transfer(direction, stream, now);
   return attempt_of(returned, total(now), stream);
 }
 
 template <Direction direction>
 std::size_t VectoredTransfer<direction>::take(const Stream& stream) const {
-  if (this->error != 0) throw_transfer(direction, this->error, stream);
-  return size;
+  return size_of(returned, direction, stream);
 }
 
 template <Direction direction>
 Attempt TransferAll<direction>::attempt(Stream& stream, bool lasting) noexcept {
-  while (size != 0) {
+  while (left > 0) {
+    const auto size = static_cast<std::size_t>(left);
     const Returned returned = transfer(direction, stream, data, size, 0);
-    this->error = returned.error;
     const Attempt attempt = attempt_of(returned, size, stream);
-    if (attempt == Attempt::again || returned.value <= 0) return attempt;
-    const auto moved = static_cast<std::size_t>(returned.value);
-    data = static_cast<std::byte*>(data) + moved;
-    size -= moved;
+    if (attempt == Attempt::again || returned.value == 0) return attempt;
+    if (returned.value < 0) {
+      left = returned.value;
+      return attempt;
+    }
+    data = static_cast<std::byte*>(data) + returned.value;
+    left -= returned.value;
     if (attempt == Attempt::exhausted && !lasting) return Attempt::again;
   }
   return Attempt::done;
@@ -118,21 +122,21 @@ Attempt TransferAll<direction>::attempt(Stream& stream, bool lasting) noexcept {
 
 template <Direction direction>
 void TransferAll<direction>::take(const Stream& stream) const {
-  if (this->error != 0) throw_transfer(direction, this->error, stream);
+  if (left < 0) throw_transfer(direction, Returned{left}.error(), stream);
 }
 
 void ReceiveAll::take(const Stream& stream) const {
   TransferAll::take(stream);
-  if (size == 0) return;
+  if (left == 0) return;
   throw EndOfStream("read from " + stream.peer_address().text() + ": the stream ended after " +
-                    std::to_string(asked - size) + " of " + std::to_string(asked) + " bytes");
+                    std::to_string(asked - left) + " of " + std::to_string(asked) + " bytes");
 }
 
 Attempt VectoredSendAll::attempt(Stream& stream, bool lasting) noexcept {
   while (!buffers.empty()) {
     const Buffers now = for_one_call(buffers);
     const Returned returned = transfer(kDirection, stream, now);
-    error = returned.error;
+    error = returned.error();
     const Attempt attempt = attempt_of(returned, total(now), stream);
     if (attempt == Attempt::again || returned.value < 0) return attempt;
     buffers = without(buffers, static_cast<std::size_t>(returned.value));
@@ -146,6 +150,7 @@ void VectoredSendAll::take(const Stream& stream) const {
 }
 
 template struct Transfer<Direction::read>;
+template struct Transfer<Direction::read, true>;
 template struct Transfer<Direction::write>;
 template struct VectoredTransfer<Direction::read>;
 template struct VectoredTransfer<Direction::write>;

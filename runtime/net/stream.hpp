@@ -27,16 +27,15 @@ class WriteHalf;
 namespace detail {
 
 /// recv or send, once.
-template <Direction direction>
+template <Direction direction, bool peeks = false>
 struct Transfer : Call<Stream, direction> {
-  Transfer(void* data_, std::size_t size_, bool peeks_ = false) noexcept
-      : peeks(peeks_), data(data_), size(size_) {}
+  Transfer(void* data_, std::size_t size) noexcept
+      : data(data_), returned{static_cast<ssize_t>(size)} {}
   Attempt attempt(Stream& stream, bool lasting) noexcept;
   [[nodiscard]] std::size_t take(const Stream& stream) const;
 
-  bool peeks;
   void* data;
-  std::size_t size;  // and then how much it was
+  Returned returned;  // at first how much it asks for
 };
 
 /// The same for several buffers.
@@ -47,24 +46,25 @@ struct VectoredTransfer : Call<Stream, direction> {
   [[nodiscard]] std::size_t take(const Stream& stream) const;
 
   Buffers buffers;
-  std::size_t size = 0;
+  Returned returned{};
 };
 
 /// As many of one of these as it takes.
 template <Direction direction>
 struct TransferAll : Call<Stream, direction> {
-  TransferAll(void* data_, std::size_t size_) noexcept : data(data_), size(size_) {}
+  TransferAll(void* data_, std::size_t size) noexcept
+      : data(data_), left(static_cast<ssize_t>(size)) {}
   Attempt attempt(Stream& stream, bool lasting) noexcept;
   void take(const Stream& stream) const;
 
-  void* data;  // of what is left
-  std::size_t size;
+  void* data;    // of what is left
+  ssize_t left;  // or minus errno
 };
 struct ReceiveAll : TransferAll<Direction::read> {
   using TransferAll::TransferAll;
   void take(const Stream& stream) const;
 
-  const std::size_t asked = size;
+  const ssize_t asked = left;
 };
 struct VectoredSendAll : Call<Stream, Direction::write> {
   explicit VectoredSendAll(Buffers buffers_) noexcept : buffers(buffers_) {}
@@ -72,6 +72,7 @@ struct VectoredSendAll : Call<Stream, Direction::write> {
   void take(const Stream& stream) const;
 
   Buffers buffers;
+  int error = 0;
 };
 
 }  // namespace detail
@@ -90,7 +91,7 @@ class Stream : public Socket {
   }
   /// The same, and the next reads it again.
   [[nodiscard]] auto peek(MutableBytes into) {
-    return operation(detail::Transfer<Direction::read>(into.data, into.size, true));
+    return operation(detail::Transfer<Direction::read, true>(into.data, into.size));
   }
   /// Fills all of `into`; throws EndOfStream when the peer sends less. Not cancellation-safe: what
   /// was read when it was given up is gone.

@@ -7,32 +7,32 @@ namespace taskbench::rt::net {
 namespace detail {
 
 Attempt SendDatagram::attempt(UdpSocket& socket, bool) noexcept {
-  const Returned returned = call_system([&] {
+  returned = call_system([&] {
     return ::sendto(socket.descriptor(), data.data, data.size, MSG_NOSIGNAL,
                     to != nullptr ? to->data() : nullptr, to != nullptr ? to->size() : 0);
   });
-  error = returned.error;
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
 
 void SendDatagram::take(const UdpSocket& socket) const {
-  if (error != 0) throw_error(error, "send to", (to != nullptr ? *to : socket.peer_).text());
+  if (returned.value < 0) {
+    throw_error(returned.error(), "send to", (to != nullptr ? *to : socket.peer_).text());
+  }
 }
 
 Attempt ReceiveDatagram::attempt(UdpSocket& socket, bool) noexcept {
   from = AddressBuffer();
   // MSG_TRUNC: the datagram's own size is returned, also when it does not fit
-  const Returned returned = call_system([&] {
+  returned = call_system([&] {
     return ::recvfrom(socket.descriptor(), into.data, into.size, flags | MSG_TRUNC, from.data(),
                       from.size());
   });
-  error = returned.error;
-  size = static_cast<std::size_t>(returned.value);
   return returned.would_wait() ? Attempt::again : Attempt::done;
 }
 
 Datagram ReceiveDatagram::take(const UdpSocket& socket) const {
-  if (error != 0) throw_error(error, "receive from", socket.peer_.text());
+  if (returned.value < 0) throw_error(returned.error(), "receive from", socket.peer_.text());
+  const auto size = static_cast<std::size_t>(returned.value);
   return {std::min(size, into.size), from.take(), size > into.size};
 }
 

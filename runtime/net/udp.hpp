@@ -31,6 +31,7 @@ struct SendDatagram : Call<UdpSocket, Direction::write> {
   SendDatagram(ConstBytes data_, const SocketAddress* to_) noexcept : data(data_), to(to_) {}
   ConstBytes data;
   const SocketAddress* to;  // null: to the peer it is connected to
+  Returned returned{};
 };
 
 struct ReceiveDatagram : Call<UdpSocket, Direction::read> {
@@ -40,7 +41,7 @@ struct ReceiveDatagram : Call<UdpSocket, Direction::read> {
   ReceiveDatagram(MutableBytes into_, int flags_) noexcept : into(into_), flags(flags_) {}
   MutableBytes into;
   int flags;
-  std::size_t size = 0;  // of the datagram
+  Returned returned{};  // the size of the datagram
   AddressBuffer from{};
 };
 

@@ -1,12 +1,16 @@
 // Where the parts of a task lie, and that there is one allocation a task. This file replaces
 // the global allocation functions of the test program to count.
 
+#include <sys/eventfd.h>
+
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/net/tcp.hpp"
 #include "runtime/sync/join_set.hpp"
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"
@@ -110,6 +114,40 @@ TEST(Layout, p12_a_small_task_is_one_block_of_a_few_lines) {
   // The cold line, the hot line, and what little the frame has beside its pointers.
   EXPECT_LE(header->block_units, 3U);
   EXPECT_EQ(task::poll(header), task::Polled::finished);
+}
+
+// Each connection that waits has one in its frame.
+using net::Direction;
+static_assert(sizeof(net::detail::Operation<net::detail::Transfer<Direction::read>>) == 48);
+static_assert(sizeof(net::detail::Operation<net::detail::TransferAll<Direction::write>>) == 48);
+static_assert(sizeof(net::detail::Operation<net::detail::ReceiveAll>) == 56);
+
+/// Serves as workloads/net/echo_server.cpp does.
+class Echo {
+ public:
+  Task<> serve(net::TcpStream stream) {
+    const auto buffer = std::make_unique<char[]>(kBuffer_bytes);
+    for (;;) {
+      const std::size_t size = co_await stream.read(buffer.get(), kBuffer_bytes);
+      if (size == 0) co_return;
+      bytes_ += size;
+      co_await stream.write_all(buffer.get(), size);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBuffer_bytes = 64;
+  std::size_t bytes_ = 0;
+};
+
+TEST(Layout, p12_a_connection_that_is_echoed_is_one_block_of_five_lines) {
+  build(kCurrentThread).block_on([]() -> Task<> {
+    Echo echo;
+    const Task<> serving =
+        echo.serve(net::TcpStream(AsyncFd::own(eventfd(0, 0)), net::SocketAddress()));
+    EXPECT_LE(serving.header()->block_units, 5U);
+    co_return;
+  }());
 }
 
 template <class Function>
