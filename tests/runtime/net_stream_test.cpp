@@ -150,6 +150,7 @@ TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 /// What does not depend on who runs the tasks.
 class StreamOfTwoWorkers : public testing::OnTwoWorkers {};
 
+#if !defined(TASKBENCH_ASAN)
 TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_again_later) {
   run([]() -> Task<> {
     auto listener = net::TcpListener::bind(net::SocketAddress::loopback());
@@ -167,8 +168,6 @@ TEST_F(StreamOfTwoWorkers, connecting_without_a_descriptor_left_fails_and_works_
   });
 }
 
-// With UBSan any thread may need a pipe at any moment: see DescriptorLimit.
-#if !defined(TASKBENCH_ASAN)
 TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later) {
   Runtime others = testing::build(testing::kOneWorker);
   auto listener = testing::run_as_task(others, []() -> Task<net::TcpListener> {
