@@ -10,3 +10,15 @@ if(nghttp2_FOUND AND NOT TARGET nghttp2::nghttp2)
     IMPORTED_LOCATION "${nghttp2_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${nghttp2_INCLUDE_DIR}")
 endif()
+if(nghttp2_FOUND AND NOT DEFINED nghttp2_HAS_LIMITS)
+  # Of resets and of CONTINUATION: since 1.57 and 1.61, and in the older ones of distributions that
+  # care.
+  include(CheckCXXSymbolExists)
+  set(CMAKE_REQUIRED_INCLUDES "${nghttp2_INCLUDE_DIR}")
+  set(CMAKE_REQUIRED_LIBRARIES "${nghttp2_LIBRARY}")
+  check_cxx_symbol_exists(
+    nghttp2_option_set_max_continuations nghttp2/nghttp2.h nghttp2_HAS_LIMITS
+  )
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+endif()

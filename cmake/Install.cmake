@@ -2,20 +2,49 @@
 # development), and the command with its manual page, its completions, and the recipes for CI (the
 # component command). cmake/Package.cmake makes one Debian package of each.
 #
-# Headers go below include/taskbench/ with their paths kept, and that directory is what the imported
-# target adds, so that #include "runtime/runtime.hpp" reads the same inside and outside.
+# Headers go below include/taskbench/. The imported target and taskbench.pc add include/, so that
+# they are included as <taskbench/runtime/...>.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(_headers "${CMAKE_INSTALL_INCLUDEDIR}/taskbench")
 set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/taskbench")
 
 install(TARGETS taskbench_runtime
   EXPORT taskbenchTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
-  INCLUDES DESTINATION "${_headers}"
-  FILE_SET HEADERS DESTINATION "${_headers}" COMPONENT development
+  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
 )
+install(DIRECTORY "${PROJECT_BINARY_DIR}/include/taskbench"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  COMPONENT development
+)
+# The code for link-time optimisation is for the command. Who links the library with it waits for
+# seconds, and its compiler has to be exactly ours: g++ 12 fails where the program has -g1.
+if(TASKBENCH_USE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(_archive "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:taskbench_runtime>")
+  install(CODE "
+    execute_process(COMMAND \"${CMAKE_OBJCOPY}\" -R .gnu.lto_* -R .gnu.debuglto_* -N __gnu_lto_slim
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${_archive}\"
+      COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT development
+  )
+endif()
+
+# For builds without CMake. It finds the rest from where it lies.
+set(_pc "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH TASKBENCH_PC_PREFIX "/prefix/${_pc}" "/prefix")
+set(TASKBENCH_PC_DEFINITIONS)
+if(NOT TASKBENCH_COUNTERS)
+  string(APPEND TASKBENCH_PC_DEFINITIONS " -DTASKBENCH_NO_COUNTERS=1")
+endif()
+if(TASKBENCH_PLANT)
+  string(APPEND TASKBENCH_PC_DEFINITIONS " -DTASKBENCH_PLANT=1")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/taskbench.pc.in" "${PROJECT_BINARY_DIR}/taskbench.pc"
+  @ONLY
+)
+install(FILES "${PROJECT_BINARY_DIR}/taskbench.pc" DESTINATION "${_pc}" COMPONENT development)
+
 install(EXPORT taskbenchTargets
   NAMESPACE taskbench::
   DESTINATION "${_package}"
@@ -85,7 +114,12 @@ if(TASKBENCH_BUILD_TOOLS)
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/ci"
     COMPONENT command
   )
-  install(PROGRAMS scripts/gate-comment scripts/gate-pr scripts/install-taskbench
+  install(PROGRAMS
+    scripts/diff-baseline
+    scripts/gate-comment
+    scripts/gate-pr
+    scripts/install-taskbench
+    scripts/relink
     DESTINATION "${CMAKE_INSTALL_DATADIR}/taskbench/scripts"
     COMPONENT command
   )

@@ -26,10 +26,10 @@ if(NOT CMAKE_SCRIPT_MODE_FILE AND NOT CPACK_TEMPORARY_DIRECTORY)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME taskbench)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION devel)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
-  # For revisions, plots, --counters, scripts/gate-comment, and --counters instructions-exact. What
-  # is missing is named, and everything else works.
+  # For revisions, plots, --counters, scripts/gate-comment, --counters instructions-exact, --load
+  # wrk, and scripts/relink. What is missing is named, and everything else works.
   set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS
-    "git, gnuplot-nox | gnuplot, linux-perf | linux-tools-generic, python3, valgrind"
+    "git, gnuplot-nox | gnuplot, linux-perf | linux-tools-generic, python3, valgrind, wrk, binutils"
   )
   set(CPACK_DEBIAN_COMMAND_DESCRIPTION
 "measure task schedulers, and gate performance regressions

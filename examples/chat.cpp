@@ -16,9 +16,9 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/net/tcp.hpp"
-#include "runtime/runtime.hpp"
-#include "runtime/sync/mpsc.hpp"
+#include <taskbench/runtime/net/tcp.hpp>
+#include <taskbench/runtime/runtime.hpp>
+#include <taskbench/runtime/sync/mpsc.hpp>
 
 namespace rt = taskbench::rt;
 namespace net = rt::net;

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "runtime/net/resolve.hpp"
-#include "runtime/net/tcp.hpp"
-#include "runtime/runtime.hpp"
-#include "runtime/time/timeout.hpp"
+#include <taskbench/runtime/net/resolve.hpp>
+#include <taskbench/runtime/net/tcp.hpp>
+#include <taskbench/runtime/runtime.hpp>
+#include <taskbench/runtime/time/timeout.hpp>
 
 namespace rt = taskbench::rt;
 namespace net = rt::net;

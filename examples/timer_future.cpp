@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/runtime.hpp"
+#include <taskbench/runtime/runtime.hpp>
 
 namespace rt = taskbench::rt;
 

@@ -7,9 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/assert.hpp"
+#include "runtime/base/deadline.hpp"
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/park/parker.hpp"
 #include "runtime/scheduler/engine.hpp"
+#include "runtime/task/frame_cache.hpp"
 
 namespace taskbench::rt {
 namespace {
@@ -38,6 +41,21 @@ Spawner& current_scheduler() {
         "Runtime::spawn or Handle::spawn");
   }
   return *scheduler;
+}
+
+void refuse_nested_block_on() {
+  const ThreadContext& context = thread_context();
+  if (context.scheduler != nullptr && context.may_block == MayBlock::no) {
+    throw std::logic_error(
+        "block_on was called on a thread that already runs tasks of a runtime: it would block "
+        "every task of that thread. Use co_await instead, or call block_on in "
+        "rt::spawn_blocking.");
+  }
+}
+
+Header* run_root(base::Ref<Spawner> scheduler, Header* root) noexcept {
+  scheduler->run_root(root);
+  return root;
 }
 
 }  // namespace task
@@ -82,62 +100,61 @@ struct Runtime::Core {
   }
 };
 
-Handle Handle::current() { return Handle(base::Ref(&task::current_scheduler())); }
+Handle Handle::current() {
+  task::Spawner* const scheduler = task::thread_context().scheduler;
+  if (scheduler == nullptr) {
+    throw std::logic_error(
+        "Handle::current needs a runtime: call it from a task or inside block_on, or use "
+        "Runtime::handle");
+  }
+  return Handle(base::Ref(scheduler));
+}
 
 Runtime::Runtime(std::unique_ptr<Core> core) noexcept : core_(std::move(core)) {}
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Runtime::~Runtime() = default;
 
-void Runtime::refuse_nested_runtime() {
-  const task::ThreadContext& context = task::thread_context();
-  if (context.scheduler != nullptr && context.may_block == task::MayBlock::no) {
-    throw std::logic_error(
-        "block_on was called on a thread that already runs tasks of a runtime: it would block "
-        "every task of that thread. Use co_await instead, or call block_on in "
-        "rt::spawn_blocking.");
-  }
+Runtime::Core& Runtime::core() const noexcept {
+  TASKBENCH_ASSERT(core_ != nullptr, "a Runtime that was moved from cannot be used");
+  return *core_;
 }
 
-task::Header* Runtime::run_root(task::Header* root) noexcept {
-  const base::Ref<scheduler::Engine> keep = core_->engine;  // the task may destroy this
-  keep->run_root(root);
-  return root;
-}
+base::Ref<task::Spawner> Runtime::scheduler() const noexcept { return core().engine; }
 
-Handle Runtime::handle() const { return Handle(core_->engine); }
+Handle Runtime::handle() const { return Handle(scheduler()); }
 
 RuntimeStats Runtime::stats() const {
-  RuntimeStats stats = core_->engine->stats();
-  stats.blocking = core_->engine->blocking_pool().counters();
+  RuntimeStats stats = core().engine->stats();
+  stats.blocking = core().engine->blocking_pool().counters();
   return stats;
 }
 
 Trace Runtime::trace() const {
-  const bool has_ended = core_->engine->has_ended();
-  if (!core_->engine->recording().is_on()) {
+  const bool has_ended = core().engine->has_ended();
+  if (!core().engine->recording().is_on()) {
     throw std::logic_error("nothing was traced: the runtime was built without Builder::trace()");
   }
   if (!has_ended) {
     throw std::logic_error("a trace can be had after shutdown() only: its writers are at work");
   }
-  return core_->engine->recording().collect();
+  return core().engine->recording().collect();
 }
 
-void Runtime::discard_trace() { core_->engine->recording().discard(); }
+void Runtime::discard_trace() { core().engine->recording().discard(); }
 
-unsigned Runtime::worker_count() const noexcept { return core_->workers; }
+unsigned Runtime::worker_count() const noexcept { return core().workers; }
 
 void Runtime::shutdown() {
-  core_->close();
-  static_cast<void>(core_->join(Clock::time_point::max()));
+  core().close();
+  static_cast<void>(core().join(Clock::time_point::max()));
 }
 
 bool Runtime::shutdown_timeout(std::chrono::nanoseconds limit) {
-  const Clock::time_point deadline = park::deadline_in(limit);
-  core_->close();
-  const bool done = core_->join(deadline);
-  if (!done) core_->gave_up = true;
+  const Clock::time_point deadline = base::deadline_in(limit);
+  core().close();
+  const bool done = core().join(deadline);
+  if (!done) core().gave_up = true;
   return done;
 }
 
@@ -194,6 +211,10 @@ Builder& Builder::on_thread_stop(std::function<void(unsigned)> hook) {
   options_.on_thread_stop = std::move(hook);
   return *this;
 }
+Builder& Builder::on_unhandled_exception(std::function<void(std::exception_ptr)> hook) {
+  options_.on_unhandled_exception = std::move(hook);
+  return *this;
+}
 
 Runtime Builder::build() const {
   RuntimeOptions options = options_;
@@ -217,5 +238,7 @@ Runtime Builder::build() const {
   const unsigned workers = options.workers;
   return Runtime(std::make_unique<Core>(scheduler_->make(std::move(options)), workers));
 }
+
+std::size_t trim_memory() noexcept { return task::trim(); }
 
 }  // namespace taskbench::rt

@@ -6,12 +6,18 @@
 //     co_return co_await half + 21;
 //   }());
 //
-// A lambda coroutine's captures live in the lambda, not in the task: pass what the task needs as
-// parameters, as the coroutine copies those into its frame.
+// Where a Task is taken, so is a function that returns one, mostly a lambda that is a coroutine:
+//
+//   rt::spawn([name]() -> rt::Task<> { co_await greet(name); });
+//
+// It is kept for as long as the task runs, with what it has captured. Called by the user instead,
+// as above, a lambda lives as long as the expression it is in: what its coroutine needs beyond that
+// is to be passed as a parameter.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +26,7 @@
 #include "runtime/blocking/spawn_blocking.hpp"
 #include "runtime/scheduler/options.hpp"
 #include "runtime/scheduler/table.hpp"
+#include "runtime/task/awaitable.hpp"
 #include "runtime/task/block_in_place.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/join.hpp"
@@ -34,6 +41,33 @@
 
 namespace taskbench::rt {
 
+namespace task {
+/// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
+[[nodiscard]] Spawner& current_scheduler();
+
+/// Throws std::logic_error when the calling thread runs tasks, which a block_on would hold up.
+void refuse_nested_block_on();
+
+/// Keeps `scheduler` until `root` has ended, which may destroy all other owners.
+Header* run_root(base::Ref<Spawner> scheduler, Header* root) noexcept;
+
+template <class T>
+T block_on(const base::Ref<Spawner>& scheduler, Task<T> task) {
+  refuse_nested_block_on();
+  // The scheduler gives it a schedule.
+  JoinHandle<T> root(run_root(scheduler, std::move(task).release_for_spawn(nullptr)));
+  // It has finished, so that taking its output waits for nobody.
+  return std::move(root).operator co_await().await_resume();
+}
+
+template <class T>
+JoinHandle<T> spawn_on(Spawner& scheduler, Task<T> task) {
+  Header* const header = std::move(task).release_for_spawn(&scheduler);
+  scheduler.spawn(header);
+  return JoinHandle<T>(header);
+}
+}  // namespace task
+
 /// A way to a runtime's scheduler that can be copied and used from any thread, also after the
 /// runtime has ended: tasks spawned then are cancelled at once.
 class Handle {
@@ -43,19 +77,37 @@ class Handle {
 
   template <class T>
   JoinHandle<T> spawn(Task<T> task) const {
-    task::Header* const header = std::move(task).release_for_spawn(scheduler_.get());
-    scheduler_->spawn(header);
-    return JoinHandle<T>(header);
+    return task::spawn_on(*scheduler(), std::move(task));
+  }
+  template <task::AsyncFunction Function>
+  auto spawn(Function&& function) const {
+    return spawn(task::as_task(std::forward<Function>(function)));
+  }
+
+  /// As Runtime::block_on. Once the runtime has ended, what waits for its timers or descriptors
+  /// may wait for ever.
+  template <class T>
+  T block_on(Task<T> task) const {
+    return task::block_on(scheduler(), std::move(task));
+  }
+  template <class Awaitable>
+  requires(task::Awaitable<Awaitable> ||
+           task::AsyncFunction<Awaitable>) auto block_on(Awaitable&& awaitable) const {
+    return block_on(task::as_task(std::forward<Awaitable>(awaitable)));
   }
 
   /// As rt::spawn_blocking().
   template <class Function>
   auto spawn_blocking(Function&& function) const {
-    return blocking::spawn_on(*scheduler_, std::forward<Function>(function));
+    return blocking::spawn_on(*scheduler(), std::forward<Function>(function));
   }
 
  private:
   friend class Runtime;
+  [[nodiscard]] const base::Ref<task::Spawner>& scheduler() const noexcept {
+    TASKBENCH_ASSERT(scheduler_.get() != nullptr, "a Handle that was moved from cannot be used");
+    return scheduler_;
+  }
   explicit Handle(base::Ref<task::Spawner> scheduler) : scheduler_(std::move(scheduler)) {}
 
   base::Ref<task::Spawner> scheduler_;
@@ -79,16 +131,22 @@ class Runtime {
   /// thread runs tasks already.
   template <class T>
   T block_on(Task<T> task) {
-    refuse_nested_runtime();
-    // The engine gives it a schedule.
-    JoinHandle<T> root(run_root(std::move(task).release_for_spawn(nullptr)));
-    // It has finished, so that taking its output waits for nobody.
-    return std::move(root).operator co_await().await_resume();
+    return task::block_on(scheduler(), std::move(task));
+  }
+  /// Of a function that returns a Task, or of anything else that a task can await.
+  template <class Awaitable>
+  requires(task::Awaitable<Awaitable> ||
+           task::AsyncFunction<Awaitable>) auto block_on(Awaitable&& awaitable) {
+    return block_on(task::as_task(std::forward<Awaitable>(awaitable)));
   }
 
   template <class T>
   JoinHandle<T> spawn(Task<T> task) {
-    return handle().spawn(std::move(task));
+    return task::spawn_on(*scheduler(), std::move(task));
+  }
+  template <task::AsyncFunction Function>
+  auto spawn(Function&& function) {
+    return spawn(task::as_task(std::forward<Function>(function)));
   }
 
   /// As rt::spawn_blocking().
@@ -125,8 +183,8 @@ class Runtime {
   friend class Builder;
   struct Core;
   explicit Runtime(std::unique_ptr<Core> core) noexcept;
-  static void refuse_nested_runtime();
-  task::Header* run_root(task::Header* root) noexcept;
+  [[nodiscard]] Core& core() const noexcept;
+  [[nodiscard]] base::Ref<task::Spawner> scheduler() const noexcept;
 
   std::unique_ptr<Core> core_;
 };
@@ -160,6 +218,12 @@ class Runtime::Builder {
   /// threads that stand in for those that block have numbers from worker_count() on.
   Builder& on_thread_start(std::function<void(unsigned worker)> hook);
   Builder& on_thread_stop(std::function<void(unsigned worker)> hook);
+  /// Called with each exception that ended a task of this runtime and reaches nobody: the task had
+  /// been detached, or its JoinHandle goes without having been awaited; a call of spawn_blocking
+  /// likewise. A JoinError is none, so that what was aborted is not reported. On the thread on
+  /// which the task ends or the handle goes, perhaps after the runtime's end. Must not throw. By
+  /// default, or when `hook` is empty, a line on stderr tells the exception's type and text.
+  Builder& on_unhandled_exception(std::function<void(std::exception_ptr)> hook);
 
   /// Throws std::invalid_argument for a setting that makes no sense, and std::system_error when
   /// the system gives no more threads.
@@ -170,18 +234,20 @@ class Runtime::Builder {
   RuntimeOptions options_;
 };
 
-namespace task {
-/// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
-[[nodiscard]] Spawner& current_scheduler();
-}  // namespace task
+/// Gives memory of tasks and channels that have ended back to the system, and returns how many
+/// bytes. It is kept for new ones otherwise: what none has wanted for about a second goes back by
+/// itself, a part at a time, while a thread of a runtime sleeps with nothing to do. For all
+/// runtimes of the process; any thread.
+std::size_t trim_memory() noexcept;
 
 /// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
 template <class T>
 JoinHandle<T> spawn(Task<T> task) {
-  task::Spawner& scheduler = task::current_scheduler();
-  task::Header* const header = std::move(task).release_for_spawn(&scheduler);
-  scheduler.spawn(header);
-  return JoinHandle<T>(header);
+  return task::spawn_on(task::current_scheduler(), std::move(task));
+}
+template <task::AsyncFunction Function>
+auto spawn(Function&& function) {
+  return spawn(task::as_task(std::forward<Function>(function)));
 }
 
 }  // namespace taskbench::rt

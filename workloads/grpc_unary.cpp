@@ -45,7 +45,7 @@ const Workload& grpc_unary() {
                       .connections = connections,
                       .count = values.at("requests"),
                       .rate = "calls_per_s"},
-            net::greeter_methods());
+            net::greeter_methods(), net::GrpcServerLimits::of(connections));
       },
       .why_not = net::why_no_loopback,
   };

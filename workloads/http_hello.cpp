@@ -39,18 +39,21 @@ const Workload& http_hello() {
       .make = [](rt::Runtime& runtime, const ParameterValues& values) -> std::unique_ptr<Instance> {
         const std::uint64_t connections = values.at("connections");
         return std::make_unique<net::UnderLoad<net::HttpServer>>(
-            runtime, net::Load{.clients = std::make_unique<net::ClosedLoop>(
-                                   greeting_over_http(), connections, connections),
-                               .connections = connections,
-                               .count = values.at("requests"),
-                               .rate = "requests_per_s"});
+            runtime,
+            net::Load{.clients = std::make_unique<net::ClosedLoop>(greeting_over_http(),
+                                                                   connections, connections),
+                      .connections = connections,
+                      .count = values.at("requests"),
+                      .rate = "requests_per_s"},
+            net::HttpServerLimits::of(connections));
       },
       .why_not = net::why_no_loopback,
       .make_loaded = [](rt::Runtime& runtime, const ParameterValues& values,
                         const LoadProgram& program,
                         std::stop_token stop) -> std::unique_ptr<Instance> {
         return std::make_unique<net::UnderWrk<net::HttpServer>>(
-            runtime, program, values.at("connections"), values.at("requests"), std::move(stop));
+            runtime, program, values.at("connections"), values.at("requests"), std::move(stop),
+            net::HttpServerLimits::of(values.at("connections")));
       },
   };
   return kWorkload;

@@ -46,14 +46,14 @@ class BaselineSaveCommand final : public Command {
         "  taskbench baseline save\n"
         "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
         "  taskbench baseline save --resume\n\n"
-        "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs or the host "
-        "moved them meanwhile, 5 the program failed, 130 interrupted.");
+        "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs meanwhile, "
+        "5 the program failed, 130 interrupted.");
     setup_.name = kDefaultBaseline;
     setup_.processes = 9;
     declare_common(options, setup_.name, command_, folder_);
     options["--program"]->default_str("this taskbench");
     options
-        .value("--workload", workloads_, "NAME[,NAME...]", List{},
+        .value("--workload", workloads_, "NAME[,NAME...]", BenchmarkNames{},
                "Benchmarks to keep, by their names or what these begin with.")
         ->default_str("all");
     options.group("How to measure");
@@ -77,6 +77,7 @@ class BaselineSaveCommand final : public Command {
     }
     const BaselineStore store(folder_);
     store.refuse_unwritable();
+    if (!resume_) refuse_unwritable(journal_, 1 << 16);
     resume_command_ = "taskbench baseline save --resume";
     if (invocation.given("--journal")) resume_command_ += " --journal " + journal_.string();
     if (folder_ != kDefaultStore) resume_command_ += " --store " + folder_.string();
@@ -115,7 +116,8 @@ class BaselineSaveCommand final : public Command {
       program.refuse_changed(journal_, setup);
     } else {
       program.explore(setup);
-      setup.benchmarks = chosen_benchmarks(workloads_, setup.benchmarks);
+      setup.benchmarks =
+          chosen_benchmarks(benchmark_names(workloads_, setup.benchmarks), setup.benchmarks);
       std::erase_if(setup.iterations, [&](const auto& entry) {
         return std::ranges::find(setup.benchmarks, entry.first) == setup.benchmarks.end();
       });
@@ -127,19 +129,12 @@ class BaselineSaveCommand final : public Command {
     program.run({.quiet = quiet_, .keeps_all = allow_busy_}, journal, series_);
   }
 
-  /// A baseline of a busy machine is slow, and hides what becomes slower; one of CPUs in two places
-  /// is so wide that it finds nothing.
+  /// A baseline of a busy machine is slow, and hides what becomes slower.
   [[nodiscard]] std::string disturbance() const {
     if (const auto others = verdict::others_of(series_); others && others->are_many()) {
       return fmt::format(
           "{} while this was measured, and a baseline of a busy machine hides what becomes slower",
           render::others_text(*others));
-    }
-    if (const auto moved = verdict::moved_cpus(series_)) {
-      return fmt::format(
-          "the host moved the CPUs while this was measured ({}), and a baseline of both places "
-          "finds nothing",
-          render::moved_cpus_text(*moved));
     }
     return {};
   }
@@ -147,10 +142,15 @@ class BaselineSaveCommand final : public Command {
   /// Puts it into the store. Its journal is not needed any more then.
   [[nodiscard]] ExitCode keep(const BaselineStore& store) const {
     const bool first = store.save(series_);
+    const auto moved = verdict::moved_cpus(series_);
     std::error_code ignored;
     fs::remove(journal_, ignored);
     if (quiet_) return ExitCode::pass;
     const auto& setup = series_.setup;
+    if (moved) {
+      print_note("the host moved the CPUs while this was measured: {}; the times scatter as widely",
+                 render::moved_cpus_text(*moved));
+    }
     print_note(
         "a smaller slowdown than this cannot fail: {}; a quieter machine or more "
         "--processes find more",
@@ -185,10 +185,10 @@ class BaselineCompareCommand final : public Command {
     options.describe(
         "Say whether a program has become slower than its baseline.\n\n"
         "It is measured as the baseline was. A benchmark passes, fails, or stays inconclusive, "
-        "against the baseline and against its anchor. If the canary, which is always the same "
-        "work, or what other processes use of the CPUs has changed, nothing fails: the machine "
-        "has changed. What would fail is measured a second time, and fails only if it is slower "
-        "again.",
+        "against the baseline and against its anchor. A change that the machine alone can explain, "
+        "by the canary, which is always the same work, and by what other processes use of the "
+        "CPUs, is none of the program. What does not pass is measured a second time, and fails "
+        "only if it is slower again.",
         "Examples:\n"
         "  taskbench baseline compare\n"
         "  taskbench baseline compare nightly --json comparison.json --markdown comment.md\n"

@@ -73,8 +73,8 @@ class BaselineListCommand final : public StoredCommand {
     const StoreContent content = read();
     std::vector<verdict::StoredBaseline> list;
     for (const StoreEntry& entry : content.entries) list.push_back(stored(entry));
-    const bool printed =
-        print_result(form_->is_json ? json::to_json(list) : render::table(list, table_style()));
+    const bool printed = form_->is_json ? print_result(json::to_json(list))
+                                        : print_table(render::table(list, table_style()));
     for (const BadEntry& bad : content.bad) print_error(bad.what);
     return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
   }

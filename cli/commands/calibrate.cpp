@@ -1,7 +1,10 @@
 // `taskbench calibrate`: how small a difference is noise on this machine.
 #include <algorithm>
-#include <limits>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
@@ -14,9 +17,11 @@
 #include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/baseline.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
+#include "reports/verdict/others.hpp"
 #include "reports/verdict/paired.hpp"
 #include "workloads/machine/environment.hpp"
 #include "workloads/machine/machine.hpp"
@@ -26,6 +31,7 @@
 namespace taskbench::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using measure::Program;
 
 /// What scripts/relink leaves beside its copies: for each a line with the SHA-256 of the copy, that
@@ -103,6 +109,7 @@ struct CalibratePlan {
   fs::path journal{"taskbench-calibrate.journal"};  ///< a folder: a file for each trial
   bool resume = false;
   bool trusted = false;  ///< the user says that they are copies
+  bool allow_busy = false;
   bool quiet = false;
 };
 
@@ -114,12 +121,35 @@ std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
   return {base, (base + distance) % copies};
 }
 
+/// Requests a stop when the user does, and when the time is over: the process that is measured then
+/// is killed, which loses no more than its own sample.
+class Deadline {
+ public:
+  Deadline(std::stop_token user, double seconds)
+      : on_user_(user, [this] { both_.request_stop(); }), timer_([this, seconds](auto ended) {
+          std::unique_lock lock(mutex_);
+          const bool was_ended = wake_.wait_for(lock, ended, std::chrono::duration<double>(seconds),
+                                                [&] { return ended.stop_requested(); });
+          if (!was_ended) both_.request_stop();
+        }) {}
+
+  [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
+
+ private:
+  std::stop_source both_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::stop_callback<std::function<void()>> on_user_;
+  std::jthread timer_;
+};
+
 /// All trials of one calibration: those of the journal, and those to come.
 class Calibration {
  public:
   Calibration(const CalibratePlan& plan, const Invocation& invocation, const std::stop_token& stop)
       : plan_(plan),
         invocation_(invocation),
+        user_stop_(stop),
         setup_(plan.setup),
         bench_{stop, plan.timeout_s},
         line_(plan.quiet) {
@@ -145,15 +175,15 @@ class Calibration {
           why);
     }
     refuse_store(file);
-    if (plan_.resume) {
-      read_journal();
-    } else {
-      explore_copies();
+    if (plan_.resume) read_journal();
+    deadline_.emplace(user_stop_, std::max(0.0, setup_.budget_s - elapsed_s()));
+    bench_.stop = deadline_->token();
+    try {
+      measure();
+    } catch (const measure::ProgramError&) {  // killed when the time was over
+      if (user_stop_.stop_requested() || !bench_.stop.stop_requested()) throw;
     }
-    for (int number = next_trial(); !bench_.stop.stop_requested(); number = next_trial()) {
-      if (number >= setup_.trials || is_out_of_time()) return conclude(key, file);
-      run_trial_number(number);
-    }
+    if (!user_stop_.stop_requested()) return conclude(key, file);
     print_note("interrupted; continue with: taskbench calibrate --resume, and the same copies");
     return ExitCode::interrupted;
   }
@@ -166,6 +196,16 @@ class Calibration {
       refuse("{}: cannot be made: {}", file.parent_path().string(), failed.message());
     }
     refuse_unwritable(file, 1 << 16);
+  }
+
+  void measure() {
+    if (!plan_.resume) explore_copies();
+    for (int number = next_trial(); number < setup_.trials; number = next_trial()) {
+      const auto least = static_cast<int>(verdict::least_noise_trials(programs_.size()));
+      if (block_s() > 0 && number < least) fit_blocks(block_s(), least - number);
+      if (is_out_of_time()) return;
+      run_trial_number(number);
+    }
   }
 
   /// Reads what an earlier process has left.
@@ -190,14 +230,40 @@ class Calibration {
     const model::PairedSetup asked = std::exchange(setup_, trials_.front().setup);
     if (invocation_.given("--budget") || setup_.budget_s <= 0) setup_.budget_s = asked.budget_s;
     if (plan_.trials || setup_.trials <= 0) setup_.trials = asked.trials;
+    for (const auto& trial : trials_) {
+      for (const auto& sample : trial.samples) earlier_s_ += sample.took_s;
+    }
   }
 
   void explore_copies() {
-    explore({programs_[0], programs_[1]}, plan_.workloads, bench_, setup_);
-    keep_chosen(plan_.workloads, setup_);
+    const Strings chosen = benchmark_names(plan_.workloads, programs_[0].listed());
+    explore({programs_[0], programs_[1]}, chosen, bench_, setup_);
+    keep_chosen(chosen, setup_);
     for (const std::string& name : setup_.benchmarks) {
       setup_.noise_floors[name] = {0, "not known yet"};
     }
+    const auto least = static_cast<int>(verdict::least_noise_trials(programs_.size()));
+    fit_blocks(elapsed_s() * model::kBlockSize / 2, least);  // each of two programs ran once
+  }
+
+  /// Few blocks in enough trials give a floor, and many in too few give none.
+  void fit_blocks(double block_s, int trials) {
+    if (invocation_.given("--blocks")) return;
+    constexpr double kShare = 0.85;  // some of them take longer than those before
+    const double trial_s = kShare * (setup_.budget_s - elapsed_s()) / trials;
+    const double most = plan_.setup.max_blocks;
+    setup_.max_blocks = static_cast<int>(std::clamp(trial_s / block_s, 2.0, most));
+  }
+
+  /// By the processes of the trials; 0 without one.
+  [[nodiscard]] double block_s() const {
+    double spent = 0;
+    double processes = 0;
+    for (const auto& trial : trials_) {
+      for (const auto& sample : trial.samples) spent += sample.took_s;
+      processes += static_cast<double>(trial.samples.size());
+    }
+    return processes > 0 ? spent / processes * model::kBlockSize : 0;
   }
 
   [[nodiscard]] fs::path file_of(int number) const {
@@ -210,19 +276,16 @@ class Calibration {
     return static_cast<int>(trials_.size()) - (is_cut_short ? 1 : 0);
   }
 
-  [[nodiscard]] double spent_s() const {
-    double spent = 0;
-    for (const auto& trial : trials_) {
-      for (const auto& sample : trial.samples) spent += sample.took_s;
-    }
-    return spent;
+  /// Of the budget, by this process and those whose journal it continues.
+  [[nodiscard]] double elapsed_s() const {
+    return earlier_s_ + std::chrono::duration<double>(Clock::now() - begun_).count();
   }
 
-  /// Whether another trial would not fit.
+  /// Whether there is no time for another trial.
   [[nodiscard]] bool is_out_of_time() const {
+    if (bench_.stop.stop_requested()) return true;
     if (trials_.empty() || !trials_.back().end) return false;
-    const double spent = spent_s();
-    return spent + spent / static_cast<double>(trials_.size()) > setup_.budget_s;
+    return elapsed_s() + block_s() * setup_.max_blocks > setup_.budget_s;
   }
 
   void run_trial_number(int number) {
@@ -240,10 +303,9 @@ class Calibration {
     files::LineFile journal =
         is_new ? files::LineFile::create(file_of(number), json::journal_line(trials_.back().setup))
                : files::LineFile::resume(file_of(number));
-    const double before_s = spent_s();
     const auto show = [&](const TrialProgress& now) {
       line_.show("trial {} of at most {}, block {} of {}, {} of {}", number + 1, setup_.trials,
-                 now.blocks + 1, setup_.max_blocks, duration_text(before_s + now.spent_s),
+                 now.blocks + 1, setup_.max_blocks, duration_text(elapsed_s()),
                  duration_text(setup_.budget_s));
     };
     run_trial({programs_[base], programs_[head]}, bench_, std::numeric_limits<double>::infinity(),
@@ -253,15 +315,28 @@ class Calibration {
   /// Stores and prints what the complete trials say.
   ExitCode conclude(const model::MachineKey& key, const fs::path& file) {
     line_.clear();
+    // The one that the end of the budget cut short can be continued, but does not count.
+    const auto complete = std::span(trials_).first(static_cast<std::size_t>(next_trial()));
     const std::size_t least = verdict::least_noise_trials(plan_.copies.size());
-    if (trials_.size() < least) {
+    if (complete.size() < least) {
       print_error(
-          "only {} fitted into {}, and a noise floor takes {}; continue with: taskbench "
-          "calibrate --resume --budget TIME, and the same copies",
-          render::counted(trials_.size(), "trial"), duration_text(setup_.budget_s), least);
+          "only {} fitted into {}, and a noise floor takes {}; {}",
+          render::counted(complete.size(), "trial"), duration_text(setup_.budget_s), least,
+          trials_.empty()
+              ? "give it more by --budget"
+              : "continue with: taskbench calibrate --resume --budget TIME, and the same copies");
       return ExitCode::inconclusive;
     }
-    model::NoiseCalibration noise = verdict::noise_of(plan_.copies, trials_);
+    if (const auto others = others_of(complete);
+        others && others->are_many() && !plan_.allow_busy) {
+      print_error(
+          "not stored: {} while this was measured, and a noise floor of a busy machine hides what "
+          "becomes slower. Remove {} and calibrate again on a quiet machine; or store it as it is: "
+          "taskbench calibrate --resume --allow-busy, and the same copies",
+          render::others_text(*others), plan_.journal.string());
+      return ExitCode::wrong_machine;
+    }
+    model::NoiseCalibration noise = verdict::noise_of(plan_.copies, complete);
     noise.date = measure::probe_environment("").date;
     noise.machine = key.machine;
     noise.checked = !plan_.trusted;
@@ -272,6 +347,16 @@ class Calibration {
     if (plan_.quiet) return ExitCode::pass;
     print_note("wrote {}", file.string());
     return printed(render::table(noise, table_style()));
+  }
+
+  static model::Fact<verdict::Others> others_of(std::span<const model::PairedTrial> trials) {
+    std::vector<model::Fact<model::CpuUse>> uses;
+    for (const auto& trial : trials) {
+      for (const auto& sample : trial.samples) {
+        uses.push_back(sample.machine ? sample.machine->cpu : model::Fact<model::CpuUse>{});
+      }
+    }
+    return verdict::others_of(uses);
   }
 
   static void warn_of_large_floors(const model::NoiseCalibration& noise) {
@@ -301,11 +386,15 @@ class Calibration {
 
   const CalibratePlan& plan_;
   const Invocation& invocation_;
+  const Clock::time_point begun_ = Clock::now();
+  double earlier_s_ = 0;
+  std::stop_token user_stop_;
   model::PairedSetup setup_;
   Bench bench_;
   ProgressLine line_;
   std::vector<Program> programs_;
   std::vector<model::PairedTrial> trials_;
+  std::optional<Deadline> deadline_;
 };
 
 class CalibrateCommand final : public Command {
@@ -324,8 +413,8 @@ class CalibrateCommand final : public Command {
         "  taskbench calibrate 'build/copies/1 --workers 2' 'build/copies/2 --workers 2' \\\n"
         "      --budget 30m\n"
         "  taskbench calibrate --resume build/copies/*\n\n"
-        "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 5 a program failed, 130 "
-        "interrupted.");
+        "Exit status: 0 stored, 2 usage or input error, 3 too few trials, 4 other processes used "
+        "the CPUs meanwhile, 5 a program failed, 130 interrupted.");
     plan_.setup.max_blocks = 8;
     plan_.setup.budget_s = 600;
     options.value("CMD", plan_.copies, "CMD", AsGiven{Path::offered()},
@@ -333,7 +422,7 @@ class CalibrateCommand final : public Command {
 
     options.group("What to measure");
     options
-        .value("--workload", plan_.workloads, "NAME[,NAME...]", List{},
+        .value("--workload", plan_.workloads, "NAME[,NAME...]", BenchmarkNames{},
                "Benchmarks to calibrate, by their names or what these begin with.")
         ->default_str("all");
     options.flag("--trust-me", plan_.trusted,
@@ -341,12 +430,14 @@ class CalibrateCommand final : public Command {
 
     options.group("How to measure");
     options.value("--budget", plan_.setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                  "No further trial is begun when this time would be exceeded.");
+                  "It ends after this time, and the trials that are complete by then count.");
     options.value("--trials", plan_.trials, "N", Number{1, kMaxTrials}, "Most trials.")
         ->default_str(
             fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
     options.value("--blocks", plan_.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
     declare_process(options, plan_.setup, plan_.timeout_s);
+    options.flag("--allow-busy", plan_.allow_busy,
+                 "Store it even if other processes use the CPUs.");
 
     options.group("Output");
     options.value("--store", plan_.store, "FOLDER", Path{},

@@ -123,6 +123,12 @@ std::string shown_names(const Strings& names) {
   return text;
 }
 
+Strings names_of(const verdict::ColumnsReport& report) {
+  Strings names;
+  for (const verdict::ColumnsRow& row : report.rows) names.push_back(row.name);
+  return names;
+}
+
 /// With the names of both sides, and two of them that may have been meant for one another.
 [[noreturn]] void refuse_nothing_in_common(const verdict::FilesReport& report) {
   std::string hint;
@@ -210,11 +216,15 @@ class CompareCommand final : public Command {
     for (const Strings& side : {base_, head_}) refuse_too_many(side, "a side are compared");
     exit_on_signals();
     const verdict::FilesReport report = compare_sides();
-    if (!print_result(format_->render(report, style()))) return ExitCode::usage;
+    if (!print_formatted(format_->render(report, style()))) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
     if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
     if (!report.failed.empty()) return ExitCode::measured_program_failed;
-    return verdict_.exit_code(report.overall, report.could_fail);
+    return verdict_.exit_code(report.overall, {report.could_fail, report.blind});
+  }
+
+  [[nodiscard]] bool print_formatted(const std::string& text) const {
+    return format_ == kCompareFormats.data() ? print_table(text) : print_result(text);
   }
 
   static render::TableStyle style() {
@@ -267,7 +277,16 @@ class CompareCommand final : public Command {
     const auto report =
         verdict::compare_columns(by_ ? columns_by_key() : read_columns(given), policy_.alpha);
     if (report.rows.empty()) throw UsageError("the files have no times that could be compared");
-    if (!print_result(format_->render_columns(report, style()))) return ExitCode::usage;
+    const auto meets = [](const verdict::ColumnsRow& row) {
+      return std::ranges::count_if(row.cells, [](const auto& cell) { return cell.files > 0; }) > 1;
+    };
+    if (std::ranges::none_of(report.rows, meets)) {
+      refuse(
+          "no two columns have a benchmark in common; their names are {}; --map OLD=NEW renames "
+          "parts of them, and --map OLD= leaves a part out",
+          shown_names(names_of(report)));
+    }
+    if (!print_formatted(format_->render_columns(report, style()))) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
     return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
   }
@@ -301,6 +320,10 @@ class CompareCommand final : public Command {
       refuse("--by {}: the names have {} of it, and it takes two to compare; there are {}", *by_,
              render::counted(split.columns.size(), "value"),
              split.columns.empty() ? shown_names(split.without) : split.columns.front().name);
+    }
+    if (!split.with_other_workers.empty()) {
+      print_note("matched without their workers, which are not the same in each column: {}",
+                 shown_names(split.with_other_workers));
     }
     return std::move(split.columns);
   }

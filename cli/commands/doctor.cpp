@@ -110,7 +110,8 @@ class DoctorCommand final : public Command {
     const std::string as_json = json::to_json(report);
     const bool written = write_output(json_, as_json, !quiet_);
     const bool printed =
-        quiet_ || print_result(form_->is_json ? as_json : render::table(report, table_style()));
+        quiet_ || (form_->is_json ? print_result(as_json)
+                                  : print_table(render::table(report, table_style())));
     if (!written || !printed) return ExitCode::usage;
     if (report_failures(report.workloads)) return ExitCode::measured_program_failed;
     return verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;

@@ -179,7 +179,7 @@ class LadderCommand final : public Command {
       request.write_if_interrupted = true;
       reported = write_report(render::document(ladder_), request, stop);
     }
-    if (!quiet_) told = print_result(render::table(ladder_, table_style())) && told;
+    if (!quiet_) told = print_table(render::table(ladder_, table_style())) && told;
     return told ? reported : ExitCode::usage;
   }
 

@@ -74,9 +74,6 @@ class ProfileCommand final : public Command {
     } catch (const WorkloadError& error) {
       return failed(fmt::format("the workload failed: {}", error.what()),
                     ExitCode::measured_program_failed);
-    } catch (const fs::filesystem_error& error) {
-      refuse("no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
-             error.path1().string(), error.code().message());
     }
     const auto samples = recording.profile.samples();
     if (samples == 0) {

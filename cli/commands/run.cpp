@@ -65,6 +65,10 @@ model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                   .seed = plan.settings.seed,
                   .pinned = plan.settings.pin,
                   .command_line = command_line};
+  if (!plan.quiet && !result.interrupted && result.repetitions_left > 0) {
+    print_note("the machine was slower than expected: {} had no time in the --time-budget",
+               render::counted(static_cast<std::size_t>(result.repetitions_left), "repetition"));
+  }
   run.cases = std::move(result.cases);
   run.partial = result.interrupted;
   return run;
@@ -234,9 +238,15 @@ class RunCommand final : public Command {
         return ExitCode::wrong_machine;
       }
     }
+    const std::stop_token stop = stop_on_signals();
+    try {
+      check_counters(plan.counters, stop);
+    } catch (const ToolMissing& error) {
+      print_error(error.what());
+      return ExitCode::wrong_machine;
+    }
     print_notes_before(plan, cpus);
     for (const PlantedDelay& each : plan.planted) rt::plant_delay(each.site, each.ns);
-    const std::stop_token stop = stop_on_signals();
     model::Run run;
     try {
       run = measure_plan(plan, invocation.command_line, stop);
@@ -257,7 +267,7 @@ class RunCommand final : public Command {
     // Files come first: a reader of standard output that goes away must not cost the measurement.
     bool written = !json_ || write_output(json_, json::to_json(run), !plan.quiet);
     written &= !json_flat_ || write_output(json_flat_, json::to_flat_json(run), !plan.quiet);
-    written &= plan.quiet || print_result(format_->render(run, table_style()));
+    written &= plan.quiet || print_formatted(run);
     const ExitCode reported = write_run_report(run, plan.quiet, interrupted, stop);
     const bool failed = report_failures(run.cases);
     // Whoever interrupted wants the loop around this process to end, so that comes first.
@@ -276,6 +286,11 @@ class RunCommand final : public Command {
           "--quiet without --json, --json-flat or --report would throw the result away; add one "
           "of them");
     }
+  }
+
+  [[nodiscard]] bool print_formatted(const model::Run& run) const {
+    const std::string text = format_->render(run, table_style());
+    return format_ == kFormats.data() ? print_table(text) : print_result(text);
   }
 
   /// False when it was interrupted.

@@ -100,7 +100,7 @@ class TraceCommand final : public Command {
         print_note("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
                    out_.string());
       }
-      is_told = (quiet_ || print_result(render::table(outcome.trace, table_style()))) && is_told;
+      is_told = (quiet_ || print_table(render::table(outcome.trace, table_style()))) && is_told;
     }
     if (!outcome.error.empty()) print_error("{}: {}", spec.name(), outcome.error);
     if (outcome.interrupted) {

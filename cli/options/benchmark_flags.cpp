@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kFlagPrefix = "--benchmark_";
 
+/// Prints every repetition, or the medians where --benchmark_out writes the repetitions.
+constexpr std::string_view kStandardOutput = "--json";
+constexpr std::string_view kBesideOut = "--json-flat";
+
 /// Where a flag has no option, it decides only how Google Benchmark prints, or taskbench does so
 /// anyway.
 struct Flag {
@@ -22,10 +26,7 @@ struct Flag {
 constexpr std::array<Flag, 12> kFlags{{
     {"--benchmark_out", "--json"},
     {"--benchmark_out_format", {}, "json", "taskbench writes json"},
-    {"--benchmark_format",
-     {},
-     "console",
-     "taskbench prints its own table; --benchmark_out=FILE writes json"},
+    {"--benchmark_format", kStandardOutput, {}, "taskbench prints console or json"},
     {"--benchmark_filter", "--filter"},
     {"--benchmark_repetitions", "--repetitions"},
     {"--benchmark_min_time", "--min-time"},
@@ -37,7 +38,8 @@ constexpr std::array<Flag, 12> kFlags{{
     {"--benchmark_enable_random_interleaving"},
 }};
 
-Strings translated(const std::string& word) {
+/// `has_out`: --benchmark_out is given, too.
+Strings translated(const std::string& word, bool has_out) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
   const auto* flag = find_row<Flag>("", "flag of Google Benchmark's", kFlags, name);
@@ -50,6 +52,11 @@ Strings translated(const std::string& word) {
   const auto refuse_if = [&](bool is_refused, std::string_view why) {
     if (is_refused) refuse("{}={}: {}", name, value, why);
   };
+  if (name == "--benchmark_format") {
+    refuse_if(value != "console" && value != "json", flag->why_only);
+    if (value == "console") return {};
+    return {std::string(has_out ? kBesideOut : kStandardOutput), "/dev/stdout", "--quiet"};
+  }
   refuse_if(!flag->why_only.empty() && value != flag->only_value, flag->why_only);
   if (flag->option.empty()) return {};
   if (is_list) {
@@ -72,9 +79,11 @@ Strings without_benchmark_flags(Strings words) {
   if (words.size() < 2 || std::ranges::none_of(words, is_flag)) return words;
   const bool names_run = words[1] == "run";
   if (!names_run && !words[1].starts_with('-')) return words;
+  const bool has_out = std::ranges::any_of(
+      words, [](const std::string& word) { return word.starts_with("--benchmark_out="); });
   Strings result{words.front(), "run"};
   for (std::size_t i = names_run ? 2 : 1; i < words.size(); ++i) {
-    const Strings options = is_flag(words[i]) ? translated(words[i]) : Strings{words[i]};
+    const Strings options = is_flag(words[i]) ? translated(words[i], has_out) : Strings{words[i]};
     result.insert(result.end(), options.begin(), options.end());
   }
   return result;

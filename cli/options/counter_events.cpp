@@ -82,6 +82,17 @@ void check_event(std::string_view option, const std::string& item) {
 
 std::span<const CounterSet> counter_sets() { return kSets; }
 
+Strings events_of_sets() {
+  Strings events;
+  for (const CounterSet& set : kSets) {
+    for (const std::string& item : items_of(set.events)) {
+      const CounterRequest request = request_of(item);
+      events.insert(events.end(), request.events.begin(), request.events.end());
+    }
+  }
+  return events;
+}
+
 CounterPlan parse_counters(std::string_view option, const Strings& given) {
   CounterPlan plan;
   plan.words = given;

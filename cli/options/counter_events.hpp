@@ -33,4 +33,7 @@ struct CounterPlan {
 /// what cannot be an event's name.
 [[nodiscard]] CounterPlan parse_counters(std::string_view option, const Strings& given);
 
+/// The events of all sets.
+[[nodiscard]] Strings events_of_sets();
+
 }  // namespace taskbench::cli

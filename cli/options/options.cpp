@@ -27,6 +27,24 @@ constexpr std::array<Unit, 5> kUnits{{
   refuse("{}: '{}' is out of range; it must be from {} to {}", name, shortened(text), min, max);
 }
 
+void add_item(std::string_view name, std::string_view list, std::string item, Strings& items) {
+  if (item.empty()) refuse("{}: an item of '{}' is empty", name, shortened(list));
+  if (std::ranges::find(items, item) != items.end()) {
+    refuse("{}: '{}' is given twice", name, shortened(item));
+  }
+  items.push_back(std::move(item));
+}
+
+/// Whether each bracket of a name has its other half: "Fx<int" is a part of one.
+bool is_closed(std::string_view name) {
+  int open = 0;
+  for (const char each : name) {
+    if (std::string_view("<([{").find(each) != std::string_view::npos) ++open;
+    if (std::string_view(">)]}").find(each) != std::string_view::npos) --open;
+  }
+  return open == 0;
+}
+
 }  // namespace
 
 std::uint64_t parse_whole_number(std::string_view name, std::string_view text, std::uint64_t min,
@@ -107,13 +125,28 @@ Strings parse_list(std::string_view name, const Strings& given) {
       const std::size_t comma = std::min(list.find(',', begin), list.size());
       std::string item = list.substr(begin, comma - begin);
       begin = comma + 1;
-      if (item.empty()) {
-        refuse("{}: an item of '{}' is empty", name, shortened(list));
+      add_item(name, list, std::move(item), items);
+    }
+  }
+  return items;
+}
+
+Strings parse_names(std::string_view name, const Strings& given,
+                    const std::function<bool(const std::string&)>& is_known) {
+  Strings items;
+  for (const std::string& list : given) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      // The longest that is known; else the shortest whose brackets are closed.
+      std::size_t end = list.size();
+      for (std::size_t comma = end;; comma = list.rfind(',', comma - 1)) {
+        const std::string item = list.substr(begin, comma - begin);
+        const bool found = is_known(item);
+        if (found || is_closed(item)) end = comma;
+        if (found || comma == begin || list.find(',', begin) >= comma) break;
       }
-      if (std::ranges::find(items, item) != items.end()) {
-        refuse("{}: '{}' is given twice", name, shortened(item));
-      }
-      items.push_back(std::move(item));
+      std::string item = list.substr(begin, end - begin);
+      begin = end + 1;
+      add_item(name, list, std::move(item), items);
     }
   }
   return items;
@@ -139,6 +172,15 @@ const std::string& single(std::string_view name, const Strings& words) {
     refuse("{} needs a value, and '{}' looks like an option", name, shortened(words.front()));
   }
   return words.front();
+}
+
+Strings BenchmarkNames::parse(std::string_view name, const Strings& words) {
+  for (const std::string& list : words) {  // what is given twice is told with the names
+    if (list.empty() || (',' + list + ',').find(",,") != std::string::npos) {
+      refuse("{}: an item of '{}' is empty", name, shortened(list));
+    }
+  }
+  return words;
 }
 
 std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words) const {

@@ -46,6 +46,11 @@ namespace taskbench::cli {
 /// an item given twice are errors: the second measurement would carry the first one's name.
 [[nodiscard]] Strings parse_list(std::string_view name, const Strings& given);
 
+/// Likewise of names that may have commas of their own: what `is_known` as a whole is one name, and
+/// so is what brackets hold together, as in "Fx<int, 3>/Run".
+[[nodiscard]] Strings parse_names(std::string_view name, const Strings& given,
+                                  const std::function<bool(const std::string&)>& is_known);
+
 /// For a message: at most 60 characters of a text, with "…" for the rest.
 [[nodiscard]] std::string shortened(std::string_view text);
 
@@ -139,6 +144,11 @@ struct List {
     return parse_list(name, words);
   }
   [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
+};
+
+/// As they were given: which commas separate names is known once the benchmarks are.
+struct BenchmarkNames {
+  [[nodiscard]] static Strings parse(std::string_view name, const Strings& words);
 };
 
 /// As they were given, for what can be understood only with other options.

@@ -1,5 +1,6 @@
 #include "cli/options/paired_options.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "reports/model/event_count.hpp"
@@ -24,6 +25,26 @@ std::string parse_program(std::string_view option, const Strings& given) {
   }
   if (is_inside(words.front())) return program;
   refuse("{} '{}': give a path from the root of the checkout", option, program);
+}
+
+Strings parse_documentation(std::string_view option, const Strings& given) {
+  Strings patterns = parse_list(option, given);
+  for (std::string& pattern : patterns) {  // as --help has them
+    pattern.erase(0, std::min(pattern.find_first_not_of(' '), pattern.size()));
+  }
+  if (patterns == Strings{std::string(kNoDocumentation)}) return {};
+  for (const std::string& pattern : patterns) {
+    if (!pattern.empty() && is_inside(pattern)) continue;
+    refuse("{} '{}': give a pattern of paths from the root of the repository", option, pattern);
+  }
+  return patterns;
+}
+
+fs::path parse_folder(std::string_view option, const Strings& given) {
+  const fs::path folder = Path{}.parse(option, given);
+  std::error_code failed;
+  if (fs::is_directory(folder, failed)) return folder;
+  refuse("{} '{}': there is no such folder", option, folder.string());
 }
 
 Strings parse_outputs(std::string_view option, const Strings& given) {
@@ -68,7 +89,7 @@ void PairedPlan::declare(Options& options) {
              "A git revision to build and use instead of --head.")
       ->excludes(options["--head"]);
   options
-      .value("--workload", workloads, "NAME[,NAME...]", List{},
+      .value("--workload", workloads, "NAME[,NAME...]", BenchmarkNames{},
              "Benchmarks to compare, by their names or what these begin with.")
       ->default_str("all that both have");
 
@@ -87,24 +108,51 @@ void PairedPlan::declare(Options& options) {
       .value("--cache", recipe.cache, "DIR", Path{},
              "Where revisions are built, and kept for the next time.")
       ->default_str("~/.cache/taskbench/revisions");
+  options.value("--build-only", build_only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
+                "Build base or head for the next time, and end; unless nothing would be measured.");
 
   options.group("How to measure");
   options.value("--budget", setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
                 "No further block is begun when this time would be exceeded.");
-  options.value("--max-blocks", setup.max_blocks, "N", Number{1, 1000}, "Most blocks.");
+  options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
+                "Most blocks.");
   declare_process(options, setup, setup.timeout_s);
+  options
+      .value("--cwd", cwd, "DIR", Path{},
+             "Where the programs run: a path in each checkout, or of a folder for both.")
+      ->default_str("the root of a revision's checkout; for --base and --head the current folder");
   const std::string counter{model::kInstructionsExact};
   options.value("--counters", setup.counts_instructions, counter,
                 By{parse_instructions, OptionValues{OptionValues::Kind::one_of, {counter}}},
                 "Also count the instructions of both, on top of the budget, and judge them.");
+
+  options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
                "Measure even identical programs, which otherwise pass without a run.");
   options
-      .value("--outputs", outputs, "PATH[,PATH...]", By{parse_outputs},
-             "Files and folders that decide how fast the programs are, besides the executables: "
-             "from the root of a revision's checkout, or the folder of --base and --head. If "
-             "these are equal, too, nothing is measured.")
-      ->default_str("everything beside the executables");
+      .value("--documentation", documentation, "GLOB[,GLOB...]", By{parse_documentation},
+             "Files that no build and no benchmark reads, from the root of the repository: "
+             "revisions that differ in nothing else are neither built nor measured. A * stands for "
+             "a part of a name, a name ** for folders; 'none' is for no files.")
+      ->default_str(joined(documentation));
+  options
+      .value(
+          "--outputs", outputs, "PATH[,PATH...]", By{parse_outputs},
+          "All files and folders that decide how fast the programs are, besides the executables: "
+          "from the root of a revision's checkout, or the folder of --base and --head. If "
+          "the executables and these are equal, nothing is measured.")
+      ->default_str("anything");
+  for (const bool is_base : {true, false}) {
+    const std::string side = is_base ? "--base" : "--head";
+    options
+        .value(side + "-root", (is_base ? base : head).root, "DIR", By{parse_folder},
+               fmt::format("The folder that has all that the program of {} reads or loads, but for "
+                           "what both read. If it equals that of the other, nothing is measured.",
+                           side))
+        ->excludes(options[side + "-rev"]);
+  }
+  options["--base-root"]->needs(options["--head-root"]);
+  options["--head-root"]->needs(options["--base-root"]);
 
   verdict.declare(options, setup.delta, setup.alpha);
   options.value("--store", store, "FOLDER", Path{}, "Where noise floors and baselines are kept.");
@@ -120,8 +168,17 @@ void PairedPlan::complete() {
     refuse("{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
            command());
   }
-  if (!base.revision.empty() || !head.revision.empty()) {
+  if (build_only != nullptr && (base.revision.empty() || head.revision.empty())) {
+    refuse("--build-only needs --base-rev and --head-rev");
+  }
+  const bool has_revision = !base.revision.empty() || !head.revision.empty();
+  if (has_revision) {
     recipe.cache = fs::absolute(recipe.cache.empty() ? default_cache() : recipe.cache);
+  }
+  if (cwd.empty() || cwd.is_absolute()) return;
+  if (has_revision && !is_inside(cwd)) {
+    refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
+           cwd.string());
   }
 }
 

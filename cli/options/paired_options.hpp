@@ -4,6 +4,7 @@
 #include "cli/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/trial_options.hpp"
+#include "cli/tools/documentation.hpp"
 #include "cli/tools/revision.hpp"
 #include "cli/trials/baseline_store.hpp"
 #include "reports/model/paired.hpp"
@@ -14,9 +15,17 @@ namespace taskbench::cli {
 struct ProgramSource {
   std::string command;
   std::string revision;
+  fs::path root;  ///< below which a command has all that the other lacks; empty: not known
 
   [[nodiscard]] bool given() const { return !command.empty() || !revision.empty(); }
 };
+
+/// A row of --build-only.
+struct OnlySide {
+  std::string_view name;
+  model::Side side;
+};
+inline constexpr OnlySide kOnlySides[] = {{"base", model::Side::base}, {"head", model::Side::head}};
 
 /// What was asked for.
 struct PairedPlan {
@@ -38,17 +47,21 @@ struct PairedPlan {
       .build = std::string(kDefaultBuild), .program = std::string(kDefaultProgram), .cache = {}};
   model::PairedSetup setup;  ///< without what explore() finds out
   Strings workloads;
+  Strings documentation = parse_list("", {std::string(kDefaultDocumentation)});  ///< patterns
   Strings outputs;  ///< what else than the executables must be equal
+  fs::path cwd;     ///< where the programs run, from the root of a checkout; empty: there, or here
   fs::path store{kDefaultStore};
   bool run_identical = false;
+  const OnlySide* build_only = nullptr;  ///< nothing is measured; empty: no
   VerdictOptions verdict;
   VerdictOutput output;
 };
 
 /// The options that only two programs need.
 inline constexpr const char* kOptionsOfTwoPrograms[] = {
-    "--base",     "--base-rev", "--head-rev", "--workload",      "--build",
-    "--program",  "--cache",    "--budget",   "--max-blocks",    "--repetitions",
-    "--min-time", "--seed",     "--counters", "--run-identical", "--outputs"};
+    "--base",     "--base-rev",      "--head-rev",      "--base-root", "--head-root",
+    "--workload", "--build",         "--program",       "--cache",     "--cwd",
+    "--budget",   "--max-blocks",    "--repetitions",   "--min-time",  "--seed",
+    "--counters", "--run-identical", "--documentation", "--outputs",   "--build-only"};
 
 }  // namespace taskbench::cli

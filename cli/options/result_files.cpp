@@ -13,7 +13,8 @@ namespace {
 
 /// Of two files of one size.
 bool have_equal_bytes(const fs::path& a, const fs::path& b) {
-  if (fs::equivalent(a, b)) return true;
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
   std::ifstream one(a, std::ios::binary);
   std::ifstream other(b, std::ios::binary);
   std::array<char, 4096> block{};
@@ -43,14 +44,17 @@ std::uint64_t fingerprint_of(const fs::path& path) {
 
 /// The first two of the files that have the same bytes, in their order: one file by two names, or a
 /// copy. What is no regular file is left out, since it can be read only once, as is what does not
-/// exist.
+/// exist or cannot be reached: who reads it says why.
 std::optional<std::pair<std::string, std::string>> first_equal_files(const Strings& paths) {
   std::map<std::uintmax_t, int> of_size;
   std::vector<std::optional<std::uintmax_t>> sizes;
   for (const std::string& path : paths) {
     sizes.emplace_back();
-    if (!fs::is_regular_file(path)) continue;
-    sizes.back() = fs::file_size(path);
+    std::error_code failed;
+    if (!fs::is_regular_file(path, failed)) continue;
+    const std::uintmax_t size = fs::file_size(path, failed);
+    if (failed) continue;
+    sizes.back() = size;
     ++of_size[*sizes.back()];
   }
   std::map<std::pair<std::uintmax_t, std::uint64_t>, Strings> alike;
@@ -68,15 +72,11 @@ std::optional<std::pair<std::string, std::string>> first_equal_files(const Strin
 }  // namespace
 
 void refuse_equal_results(std::string_view prefix, const Strings& paths) {
-  try {
-    if (const auto equal = first_equal_files(paths)) {
-      refuse(
-          "{}{} and {} are the same result, of one process; leave one out, or name a "
-          "file of another process",
-          prefix, equal->first, equal->second);
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw UsageError(error.what());
+  if (const auto equal = first_equal_files(paths)) {
+    refuse(
+        "{}{} and {} are the same result, of one process; leave one out, or name a "
+        "file of another process",
+        prefix, equal->first, equal->second);
   }
 }
 

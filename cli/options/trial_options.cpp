@@ -1,6 +1,9 @@
 #include "cli/options/trial_options.hpp"
 
+#include <algorithm>
+
 #include "cli/output/output.hpp"
+#include "reports/files/atomic_file.hpp"
 
 namespace taskbench::cli {
 
@@ -25,18 +28,37 @@ void VerdictOptions::declare(Options& options, double& delta, double& alpha) {
                 "Chance that anything fails although nothing is slower.");
   options.value("--inconclusive", inconclusive, "MEANING",
                 Choice<MeaningOfInconclusive>{"meaning", kMeanings},
-                fmt::format("What an inconclusive result counts as: {}. With pass, a trial that "
-                            "could not have failed still exits with 3.",
-                            fmt::join(row_names(kMeanings), ", ")));
+                fmt::format("What an inconclusive result counts as: {}. With pass, what could "
+                            "not have shown a slowdown of {} times --delta still exits with 3; "
+                            "with pass-always it does not.",
+                            fmt::join(row_names(kMeanings), ", "), verdict::kBlindFactor));
 }
 
-ExitCode VerdictOptions::exit_code(verdict::Verdict overall, bool could_fail) const {
+namespace {
+
+/// Why an inconclusive result says nothing; empty when it says something.
+std::string why_blind(const Sight& sight) {
+  if (!sight.could_fail) return "nothing could have failed";
+  if (sight.blind.empty()) return {};
+  constexpr std::size_t kMostNames = 3;
+  const std::size_t named = std::min(kMostNames, sight.blind.size());
+  std::string names = fmt::format(
+      "{}", fmt::join(sight.blind.begin(), sight.blind.begin() + std::ptrdiff_t(named), ", "));
+  if (sight.blind.size() > named) names += fmt::format(" and {} more", sight.blind.size() - named);
+  return fmt::format("a slowdown of {} times --delta could not have been seen in {}",
+                     verdict::kBlindFactor, names);
+}
+
+}  // namespace
+
+ExitCode VerdictOptions::exit_code(verdict::Verdict overall, const Sight& sight) const {
   if (overall == verdict::Verdict::pass) return ExitCode::pass;
   if (overall == verdict::Verdict::fail) return ExitCode::regression;
-  if (inconclusive->name == "pass" && !could_fail) {
+  if (const std::string why = why_blind(sight); inconclusive->name == "pass" && !why.empty()) {
     print_note(
-        "nothing could have failed, so --inconclusive pass does not make it pass; measure more, or "
-        "use --inconclusive pass-always");
+        "{}, so --inconclusive pass does not make it pass; measure more, or use --inconclusive "
+        "pass-always",
+        why);
     return ExitCode::inconclusive;
   }
   return inconclusive->code;
@@ -48,19 +70,36 @@ void VerdictOutput::declare(Options& options, const std::string& resume_help,
   options.value("--journal", journal, "FILE", Journal{},
                 "Where each process's result is kept as soon as it is known.");
   options.flag("--resume", resume, resume_help);
+  auto* format =
+      options.value("--format", form, "FORMAT", Choice<VerdictForm>{"format", kVerdictForms},
+                    fmt::format("What is printed: {}; markdown is the comment for reviewers.",
+                                fmt::join(row_names(kVerdictForms), ", ")));
   options.value("--json", json, "FILE", Path{}, json_help);
   options.value("--markdown", markdown, "FILE", Path{}, "Write a comment for reviewers.");
-  options.flag("--quiet", quiet, "Print no progress and no result.");
+  options.flag("--quiet", quiet, "Print no progress and no result.")->excludes(format);
 }
 
 void VerdictOutput::refuse_unwritable() const {
   constexpr std::size_t kMostBytes = 1 << 20;
   for (const auto& file : {json, markdown}) cli::refuse_unwritable(file, kMostBytes);
+  if (!resume || !fs::exists(journal)) cli::refuse_unwritable(journal, kMostBytes);
+}
+
+void VerdictOutput::remove_stale() const {
+  for (const auto& file : {json, markdown}) {
+    if (file) files::remove_replaced(*file);
+  }
 }
 
 bool VerdictOutput::write(std::string_view verdicts, std::string_view comment) const {
   const bool verdicts_written = write_output(json, verdicts);
   return write_output(markdown, comment) && verdicts_written;
+}
+
+bool VerdictOutput::conclude(const Verdicts& verdicts) const {
+  const bool written = write(verdicts.json, verdicts.markdown);
+  const std::string& text = verdicts.*(form->text);
+  return (quiet || (form == kVerdictForms ? print_table(text) : print_result(text))) && written;
 }
 
 }  // namespace taskbench::cli

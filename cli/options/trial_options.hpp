@@ -11,7 +11,7 @@
 namespace taskbench::cli {
 
 inline constexpr double kDefaultProcessTimeout_s = 300;
-inline constexpr double kMaxBudget_s = 24 * 3600;
+inline constexpr double kMaxBudget_s = model::kMostBudget_s;
 
 void declare_timeout(Options& options, double& timeout_s);
 
@@ -45,6 +45,12 @@ inline constexpr MeaningOfInconclusive kMeanings[] = {
     {"fail", ExitCode::regression},
 };
 
+/// Whether what has no verdict could have had one.
+struct Sight {
+  bool could_fail = true;  ///< some outcome was a FAIL
+  Strings blind{};         ///< benchmarks without a verdict: see verdict::is_blind
+};
+
 /// --inconclusive, declared with --delta and --alpha.
 struct VerdictOptions {
   const MeaningOfInconclusive* inconclusive = kMeanings;
@@ -52,29 +58,58 @@ struct VerdictOptions {
   void declare(Options& options, double& delta, double& alpha);
 
   /// As the table of exit codes says, with --inconclusive. What could not have failed whatever was
-  /// measured does not pass for being inconclusive, unless that is asked for by name; a note says
-  /// so.
-  [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, bool could_fail = true) const;
+  /// measured, and what is blind, does not pass for being inconclusive, unless that is asked for by
+  /// name; a note says so.
+  [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, const Sight& sight) const;
 };
 
-/// --journal, --resume, --json, --markdown and --quiet.
+/// What came of a comparison, in every form.
+struct Verdicts {
+  std::string table;
+  std::string markdown;
+  std::string csv;
+  std::string json;
+};
+
+struct VerdictForm {
+  std::string_view name;
+  std::string Verdicts::*text;
+};
+
+/// What --format prints; the first is the default.
+inline constexpr VerdictForm kVerdictForms[] = {
+    {"table", &Verdicts::table},
+    {"markdown", &Verdicts::markdown},
+    {"csv", &Verdicts::csv},
+    {"json", &Verdicts::json},
+};
+
+/// --journal, --resume, --format, --json, --markdown and --quiet.
 struct VerdictOutput {
   fs::path journal;
   bool resume = false;
   std::optional<fs::path> json;
   std::optional<fs::path> markdown;
+  const VerdictForm* form = kVerdictForms;
   bool quiet = false;
 
   /// What a command continues and what it writes, it says itself.
   void declare(Options& options, const std::string& resume_help, const std::string& json_help);
 
-  /// Finds out, before anything is measured, whether the files can be written now. Throws
-  /// UsageError if not.
+  /// Finds out, before anything is built or measured, whether the files, and a new journal, can be
+  /// written now. Throws UsageError if not.
   void refuse_unwritable() const;
+
+  /// Removes what an earlier run has left in place of --json and --markdown: who finds them takes
+  /// them for what this one has found, even if it never gets so far as to write them.
+  void remove_stale() const;
 
   /// Writes those that were asked for. False, with the reason on standard error, when one could
   /// not be written; the other is written all the same.
   [[nodiscard]] bool write(std::string_view verdicts, std::string_view comment) const;
+
+  /// Writes them, and prints the form that was asked for. False if either failed.
+  [[nodiscard]] bool conclude(const Verdicts& verdicts) const;
 };
 
 }  // namespace taskbench::cli

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "reports/files/atomic_file.hpp"
 #include "reports/render/columns.hpp"
@@ -32,6 +35,58 @@ std::string without_middle(std::string_view line) {
   return fmt::format("{} … {}", line.substr(0, first), line.substr(last));
 }
 
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+/// What the locale of whoever started this process says of UTF-8; nothing where it names none.
+std::optional<bool> locale_takes_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
+    std::string locale(environment(name));
+    if (locale.empty()) continue;
+    for (char& each : locale) {
+      each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+    }
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return std::nullopt;
+}
+
+/// Columns stay in line where as many characters stand for one.
+std::string in_ascii(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLikes{{{"± ", "+-"},
+                                                                                  {"±", "+-"},
+                                                                                  {"×", "x"},
+                                                                                  {"µ", "u"},
+                                                                                  {"–", "-"},
+                                                                                  {"─", "-"},
+                                                                                  {"·", "-"},
+                                                                                  {"…", ".."},
+                                                                                  {"→", "->"},
+                                                                                  {"“", "\""},
+                                                                                  {"”", "\""}}};
+  std::string result;
+  while (!text.empty()) {
+    const auto* like = std::ranges::find_if(
+        kLikes, [&](const auto& each) { return text.starts_with(each.first); });
+    if (like != kLikes.end()) {
+      result += like->second;
+      text.remove_prefix(like->first.size());
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (byte < 0x80U || byte >= 0xC0U) result += byte < 0x80U ? text.front() : '?';
+    text.remove_prefix(1);
+  }
+  return result;
+}
+
+/// As the locale takes it; in none, UTF-8.
+std::string for_people(std::string_view text) {
+  return locale_takes_utf8().value_or(true) ? std::string(text) : in_ascii(text);
+}
+
 // One write a line, so that lines of several processes do not mix. A standard error that is gone
 // is nothing to fail for. What a file or another program had to say may be part of the message, and
 // must not steer the terminal.
@@ -43,26 +98,9 @@ void print_line(std::string_view label, std::string_view message) {
     line += without_middle(std::string_view(text).substr(begin, end - begin)) + '\n';
     begin = end + 1;
   }
+  line = for_people(line);
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
-}
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view{} : std::string_view{value};
-}
-
-/// By the locale of whoever started this process.
-bool takes_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
-    std::string locale(environment(name));
-    if (locale.empty()) continue;
-    for (char& each : locale) {
-      each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-    }
-    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-  }
-  return false;
 }
 
 }  // namespace
@@ -74,6 +112,8 @@ bool print_result(std::string_view text) {
   print_error("cannot write to standard output: {}", std::strerror(errno));
   return false;
 }
+
+bool print_table(std::string_view text) { return print_result(for_people(text)); }
 
 ExitCode printed(std::string_view text) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
@@ -115,7 +155,7 @@ render::TableStyle table_style() {
   style.colour = escapes && environment("NO_COLOR").empty();  // https://no-color.org
   style.folds = known > 0;
   if (style.folds) style.width = known;
-  style.distribution = escapes && takes_utf8();
+  style.distribution = escapes && locale_takes_utf8().value_or(false);
   return style;
 }
 

@@ -12,7 +12,11 @@ namespace taskbench::cli {
 /// failed: a full disk behind a redirection must not look like success.
 [[nodiscard]] bool print_result(std::string_view text);
 
-/// The same for a command with nothing else to do: pass or usage.
+/// The same for what people read: in ASCII where the locale names another encoding than UTF-8, as
+/// LC_ALL=C does. Notes and errors are written so, too; other formats are UTF-8 in every locale.
+[[nodiscard]] bool print_table(std::string_view text);
+
+/// print_result() for a command with nothing else to do: pass or usage.
 [[nodiscard]] ExitCode printed(std::string_view text);
 
 /// "taskbench: error: …" on standard error.

@@ -1,16 +1,21 @@
 #include "cli/output/report_writer.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <tuple>
 
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "reports/files/atomic_file.hpp"
+#include "reports/files/descriptor.hpp"
 #include "reports/files/file_content.hpp"
 #include "reports/render/html.hpp"
 #include "workloads/measure/process.hpp"
@@ -69,12 +74,14 @@ class ReportFolder {
     } else if (!fs::is_directory(status)) {
       refuse(": it is a file; name a folder");
     }
+    remove_left_behind(beside);
     for (int attempt = 0; temporary_.empty(); ++attempt) {
       constexpr int kAttempts = 100;  // what a killed process of the same number has left behind
       const fs::path candidate =
-          beside / fmt::format(".taskbench-report-{}-{}.tmp", ::getpid(), attempt);
+          beside / fmt::format("{}{}-{}{}", kBegin, ::getpid(), attempt, kEnd);
       if (fs::create_directory(candidate, failed)) {
         temporary_ = candidate;
+        lock_.emplace(locked(candidate));
       } else if (failed || attempt == kAttempts) {
         refuse("", failed);
       }
@@ -156,8 +163,37 @@ class ReportFolder {
     }
   }
 
+  static constexpr std::string_view kBegin = ".taskbench-report-";
+  static constexpr std::string_view kEnd = ".tmp";
+
+  /// A lock that goes with its process, however that ends. Not open where another has it.
+  static files::Descriptor locked(const fs::path& folder) {
+    files::Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor.is_open() && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
+      static_cast<void>(descriptor.close());
+    }
+    return descriptor;
+  }
+
+  /// What reports that were killed have left in `folder`. A new one has no lock for an instant.
+  static void remove_left_behind(const fs::path& folder) {
+    constexpr std::chrono::minutes kYoung{1};
+    std::error_code failed;
+    for (fs::directory_iterator each(folder, failed), end; !failed && each != end;
+         each.increment(failed)) {
+      const std::string name = each->path().filename().string();
+      if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
+      std::error_code ignored;
+      const auto written = fs::last_write_time(each->path(), ignored);
+      if (ignored || fs::file_time_type::clock::now() - written < kYoung) continue;
+      const files::Descriptor lock = locked(each->path());
+      if (lock.is_open()) fs::remove_all(each->path(), ignored);
+    }
+  }
+
   fs::path target_;
   fs::path temporary_;
+  std::optional<files::Descriptor> lock_;  // of the temporary folder
 };
 
 struct DrawnPlots {

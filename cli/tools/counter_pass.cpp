@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <iterator>
 
+#include "cli/options/near_miss.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/tools/perf.hpp"
@@ -18,6 +20,9 @@ namespace {
 
 using measure::ProcessOutcome;
 using Events = std::vector<model::EventCount>;
+
+constexpr const char* kValgrindMissing =
+    "valgrind is not installed; the package valgrind provides it";
 
 /// What could not be timed is not counted either.
 bool was_timed(const model::Case& measured) {
@@ -149,7 +154,7 @@ class CountingPass {
         measure::run_process({.command = words, .environment = {}, .timeout_s = 600}, stop_);
     PerfOutcome result;
     if (outcome.end == ProcessOutcome::End::not_started) {
-      result.failure = "valgrind cannot be started; Debian's package valgrind provides it";
+      result.failure = kValgrindMissing;
     } else if (!outcome.ok()) {
       result.failure = fmt::format("under callgrind it {}", outcome.text());
     }
@@ -185,7 +190,44 @@ class CountingPass {
   ScratchFolder scratch_;
 };
 
+/// Whether perf's words say that there is no such event, rather than that it is out of reach.
+bool says_unknown(std::string_view reason) {
+  const auto has = [&](std::string_view part) { return reason.find(part) != reason.npos; };
+  return has("event syntax error") && (has("parser error") || has("Bad event name") ||
+                                       has("unknown tracepoint") || has("Unable to find"));
+}
+
 }  // namespace
+
+void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
+  constexpr double kPatience_s = 10;
+  if (plan.instructions_exact) {
+    const ProcessOutcome version = measure::run_process(
+        {.command = {"valgrind", "--version"}, .environment = {}, .timeout_s = kPatience_s}, stop);
+    if (version.end == ProcessOutcome::End::not_started) throw ToolMissing(kValgrindMissing);
+  }
+  if (plan.requests.empty()) return;
+  if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);
+  // perf speaks of the events of sets as of unknown ones where the CPU lacks them.
+  const Strings known = events_of_sets();
+  const auto is_known = [&](const std::string& event) {
+    return std::ranges::find(known, event) != known.end();
+  };
+  std::vector<CounterRequest> asked;
+  std::ranges::copy_if(plan.requests, std::back_inserter(asked), [&](const auto& request) {
+    return !std::ranges::all_of(request.events, is_known);
+  });
+  if (asked.empty()) return;
+  const ScratchFolder scratch;
+  const Perf perf(asked, scratch.path(), stop);
+  for (const ProbedEvent& each : perf.events()) {
+    if (!says_unknown(each.unavailable)) continue;
+    const auto near = nearest(each.event, known);
+    refuse("--counters: perf knows no event '{}'; {}", each.event,
+           near ? fmt::format("did you mean '{}'?", *near)
+                : std::string("`perf list` shows those that it knows"));
+  }
+}
 
 Strings case_command(const RunPlan& plan, const measure::Case& spec, double min_time_s,
                      const fs::path& result) {

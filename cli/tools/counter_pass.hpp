@@ -8,7 +8,11 @@
 // instruction costs: a change here says that the program does more, not that it is slower.
 #pragma once
 
+#include <stdexcept>
+#include <stop_token>
+
 #include "cli/names.hpp"
+#include "cli/options/counter_events.hpp"
 #include "cli/options/run_plan.hpp"
 #include "reports/model/run.hpp"
 
@@ -21,6 +25,16 @@ inline constexpr int kCountingProcesses = 5;
 /// for it and its warm-up. The result goes to the file `result`.
 [[nodiscard]] Strings case_command(const RunPlan& plan, const measure::Case& spec,
                                    double min_time_s, const fs::path& result);
+
+/// A program that counts is not installed; what() says which package provides it.
+class ToolMissing : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Before anything is measured. Throws ToolMissing, and UsageError for an event that perf does not
+/// know. What a machine cannot count, or does not permit to be counted, is left to count_events().
+void check_counters(const CounterPlan& plan, const std::stop_token& stop);
 
 /// Fills in run.counter_pass and the events of each case that was measured. What cannot be counted
 /// is noted there; nothing throws.

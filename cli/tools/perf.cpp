@@ -164,6 +164,10 @@ std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
 
 }  // namespace
 
+std::string why_no_perf(const std::stop_token& stop) {
+  return is_missing(run_perf({"--version"}, kProbeTimeout_s, stop)) ? kPerfMissing : "";
+}
+
 Perf::Perf(const std::vector<CounterRequest>& requests, fs::path scratch,
            const std::stop_token& stop)
     : scratch_(std::move(scratch)), stop_(stop) {

@@ -21,6 +21,9 @@ class PerfError : public std::runtime_error {
 };
 
 /// What perf said of one event when it was tried.
+/// Why perf cannot even be started; empty: it can.
+[[nodiscard]] std::string why_no_perf(const std::stop_token& stop);
+
 struct ProbedEvent {
   std::string event;
   std::string unit;

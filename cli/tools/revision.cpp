@@ -14,7 +14,6 @@
 #include <functional>
 #include <thread>
 
-#include "cli/options/near_miss.hpp"
 #include "cli/output/progress_line.hpp"
 #include "reports/files/atomic_file.hpp"
 #include "workloads/machine/system_file.hpp"
@@ -26,21 +25,6 @@ namespace {
 
 using measure::ProcessOutcome;
 using Waiting = std::function<void(const std::string& text)>;
-
-constexpr double kQuestionTimeout_s = 60;
-constexpr double kCheckoutTimeout_s = 3600;  // a large repository on a slow disk
-constexpr std::size_t kAbbreviatedDigits = 12;
-
-ProcessOutcome run_git(Strings words, double timeout_s, const std::stop_token& stop) {
-  words.insert(words.begin(), "git");
-  return measure::run_process(
-      {.command = std::move(words), .environment = {"LC_ALL=C"}, .timeout_s = timeout_s}, stop);
-}
-
-/// Empty where git failed.
-std::string first_line_of(const ProcessOutcome& outcome) {
-  return outcome.ok() ? outcome.output.substr(0, outcome.output.find('\n')) : std::string();
-}
 
 constexpr double kBuildTimeout_s = 24 * 3600;
 constexpr double kBuildGrace_s = 5;  // make and ninja end their compilers on a SIGTERM
@@ -128,6 +112,26 @@ Strings last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
+/// Empty where it can be run.
+std::string why_not_runnable(const fs::path& program, const std::string& name) {
+  if (fs::is_directory(program)) {
+    return fmt::format("{} is a folder; --program names the program in it", name);
+  }
+  if (fs::exists(program)) {
+    if (::access(program.c_str(), X_OK) == 0) return {};
+    return fmt::format("{} cannot be executed; --program names another, or chmod +x it", name);
+  }
+  std::string problem = fmt::format("leaves no program at {}; --program names another", name);
+  if (name.find('/') == std::string::npos && !measure::executable_of({name}).empty()) {
+    problem += fmt::format(
+        ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
+        "checkout "
+        "can call that, and hand its arguments on to it: {} … \"$@\"",
+        name, name);
+  }
+  return problem;
+}
+
 /// What a build of somebody's own needs so that equal sources give equal bytes in every checkout:
 /// the folder must not get into debug information and __FILE__, nor the hour into __DATE__. Of
 /// taskbench itself TASKBENCH_COMPARABLE sees to that.
@@ -196,74 +200,6 @@ void forget_oldest(const GitRepository& repository, const fs::path& folder) {
 
 }  // namespace
 
-GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
-  // A hook of git's that calls taskbench has them set. They would lead git, and that of a build, to
-  // another folder than the one it is called in.
-  for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) {
-    ::unsetenv(variable);
-  }
-  const ProcessOutcome outcome = run_git(
-      {"rev-parse", "--path-format=absolute", "--git-common-dir"}, kQuestionTimeout_s, stop);
-  if (outcome.end == ProcessOutcome::End::not_started) {
-    refuse("git, which revisions need, {}", outcome.text());
-  }
-  const std::string folder = first_line_of(outcome);
-  if (folder.empty()) {
-    refuse("revisions are those of the repository of the current directory, but git {}",
-           outcome.text());
-  }
-  common_folder_ = folder;
-}
-
-std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
-  // What begins with a dash would be an option of git's.
-  if (revision.empty() || revision.starts_with('-')) return std::nullopt;
-  const ProcessOutcome outcome = run_git(
-      {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, stop_);
-  const std::string commit = first_line_of(outcome);
-  return commit.empty() ? std::nullopt : std::optional(commit);
-}
-
-std::string GitRepository::commit_of(const std::string& option, const std::string& revision) const {
-  if (auto commit = find_commit(revision)) return *commit;
-  std::string problem = fmt::format("{}: unknown revision '{}'", option, revision);
-  const ProcessOutcome names = run_git(
-      {"for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"},
-      kQuestionTimeout_s, stop_);
-  if (const auto near = nearest(revision, measure::lines_of(names.output)))
-    problem += fmt::format("; did you mean '{}'?", *near);
-  const ProcessOutcome shallow =
-      run_git({"rev-parse", "--is-shallow-repository"}, kQuestionTimeout_s, stop_);
-  if (shallow.output.starts_with("true")) {
-    problem += "; this clone is shallow: `git fetch --unshallow` brings what it lacks";
-  }
-  throw UsageError(problem);
-}
-
-bool GitRepository::has_uncommitted_changes() const {
-  const ProcessOutcome outcome =
-      run_git({"status", "--porcelain", "--untracked-files=no"}, kQuestionTimeout_s, stop_);
-  return outcome.ok() && !outcome.output.empty();
-}
-
-void GitRepository::add_worktree(const fs::path& folder, const std::string& commit) const {
-  // --force: git may still know a worktree of this name whose folder was deleted.
-  const ProcessOutcome outcome =
-      run_git({"-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--force",
-               "--detach", folder.string(), commit},
-              kCheckoutTimeout_s, stop_);
-  if (outcome.ok()) return;
-  throw GitError(fmt::format("commit {} cannot be checked out at {}: git {}", abbreviated(commit),
-                             folder.string(), outcome.text()));
-}
-
-void GitRepository::prune_worktrees() const {
-  // What cannot be pruned now is pruned another time, by git itself at the latest.
-  static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, stop_));
-}
-
-std::string abbreviated(const std::string& commit) { return commit.substr(0, kAbbreviatedDigits); }
-
 fs::path default_cache() {
   const auto folder = [](const char* variable) {
     const char* text = std::getenv(variable);
@@ -300,18 +236,16 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
       } catch (const GitError& error) {
         throw BuildError(error.what());
       } catch (const fs::filesystem_error& error) {
-        throw BuildError(error.what());
+        throw BuildError(fmt::format("'{}': {}", error.path1().string(), error.code().message()));
       }
     }
   }
   Strings words = measure::split_command(recipe.program);
   const fs::path program = places.source / words.front();
-  if (!fs::is_regular_file(program) || ::access(program.c_str(), X_OK) != 0) {
-    throw BuildError(
-        fmt::format("{} builds, but leaves no program at {}; --program names another, and to build "
-                    "it anew, remove {}",
-                    name, words.front(), places.folder.string()),
-        last_lines_of(places.log), true);
+  if (const std::string problem = why_not_runnable(program, words.front()); !problem.empty()) {
+    throw BuildError(fmt::format("{} builds, but {}; to build it anew, remove {}", name, problem,
+                                 places.folder.string()),
+                     last_lines_of(places.log), true);
   }
   words.front() = program.string();
   std::string command;

@@ -2,22 +2,30 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <string>
 #include <system_error>
 
 namespace taskbench::cli {
+
+namespace {
+
+[[noreturn]] void refuse_temporary(const fs::path& folder, const std::error_code& why) {
+  refuse("no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
+         folder.string(), why.message());
+}
+
+}  // namespace
 
 ScratchFolder::ScratchFolder() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   if (error) {
     const char* const named = std::getenv("TMPDIR");
-    throw fs::filesystem_error("there is no folder for temporary files; set TMPDIR",
-                               named != nullptr ? named : "/tmp", error);
+    refuse_temporary(named != nullptr ? named : "/tmp", error);
   }
   std::string name = (parent / "taskbench-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
-    throw fs::filesystem_error("no folder for temporary files", name,
-                               std::error_code(errno, std::system_category()));
+    refuse_temporary(parent, std::error_code(errno, std::system_category()));
   }
   path_ = name;
 }

@@ -8,7 +8,7 @@ namespace taskbench::cli {
 /// A folder for result files that is gone at the end.
 class ScratchFolder {
  public:
-  ScratchFolder();  ///< Throws fs::filesystem_error.
+  ScratchFolder();  ///< Throws UsageError, which says what to do.
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();

@@ -139,13 +139,15 @@ class BaselineTrial {
       return ExitCode::wrong_machine;
     }
     if (!confirm()) return interrupted();
-    const bool written = check_.output.write(json::to_json(comparison_),
-                                             render::markdown(comparison_, check_.comment));
-    const bool printed =
-        check_.output.quiet || print_result(render::table(comparison_, table_style()));
-    if (!written || !printed) return ExitCode::usage;
+    const Verdicts verdicts{.table = render::table(comparison_, table_style()),
+                            .markdown = render::markdown(comparison_, check_.comment),
+                            .csv = render::csv(comparison_.report),
+                            .json = json::to_json(comparison_)};
+    if (!check_.output.conclude(verdicts)) return ExitCode::usage;
     if (comparison_.report.environment_moved) return ExitCode::wrong_machine;
-    return check_.verdict.exit_code(comparison_.report.overall);
+    return check_.verdict.exit_code(
+        comparison_.report.overall,
+        {.blind = verdict::blind_rows(comparison_.report, comparison_.policy.delta)});
   }
 
   void choose_baseline(const Entries& ours) {
@@ -267,17 +269,24 @@ class BaselineTrial {
                 journal, comparison_.now);
   }
 
-  /// A failure must be seen twice, some time apart: what disturbs mostly passes. False when it was
-  /// interrupted.
+  /// A failure must be seen twice, some time apart: what disturbs mostly passes. So what is
+  /// undecided is given a second chance, too. False when it was interrupted.
   bool confirm() {
     if (!comparison_.now.complete()) return false;
     make_report();
     const auto& report = comparison_.report;
-    if (comparison_.now.confirming || report.environment_moved ||
-        report.overall != verdict::Verdict::fail) {
+    // What others used when the baseline was saved stays as it is.
+    const bool hopeless =
+        report.others_moved && report.others_then &&
+        (!report.others_now || report.others_now->taken < report.others_then->taken);
+    if (comparison_.now.confirming || hopeless || report.overall == verdict::Verdict::pass) {
       return true;
     }
-    if (!check_.output.quiet) print_note("slower; measuring once more, to confirm it");
+    if (!check_.output.quiet) {
+      print_note(report.overall == verdict::Verdict::fail
+                     ? "slower; measuring once more, to confirm it"
+                     : "undecided; measuring as many processes again");
+    }
     wait_before_confirming(comparison_.now, stop_);
     if (stop_.stop_requested()) return false;
     go_on();
@@ -325,6 +334,7 @@ class BaselineTrial {
 }  // namespace
 
 ExitCode check_baseline(const BaselineCheck& check, const Invocation& invocation) {
+  if (check.is_gate) check.output.remove_stale();
   check.output.refuse_unwritable();
   return BaselineTrial(check, invocation, stop_on_signals()).run();
 }

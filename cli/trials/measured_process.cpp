@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/options/near_miss.hpp"
+#include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "reports/files/line_file.hpp"
 #include "reports/json/reader.hpp"
@@ -73,9 +74,18 @@ model::Run run_once(const measure::Program& program, const measure::SampleReques
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's
-  program.measure(request, file, bench.stop);
+  const std::optional<double> queued_s = program.measure(request, file, bench.stop);
+  if (!fs::exists(file, ignored)) {
+    const std::string command = joined(program.command(), " ");
+    throw measure::ProgramError(
+        fmt::format("'{}' ended well and wrote no result: it is no benchmark, or leaves out "
+                    "--benchmark_out; {}",
+                    command, measure::why_no_benchmark(program.command())));
+  }
   try {
-    return json::read_result_file(file, json::UnusableRows::noted);
+    model::Run result = json::read_result_file(file, json::UnusableRows::noted);
+    result.queued_s = queued_s;
+    return result;
   } catch (const json::ReadError& error) {
     throw measure::ProgramError(
         fmt::format("'{}' wrote an unusable result: {}", program.command().front(), error.what()));
@@ -143,6 +153,12 @@ std::optional<MeasuredProcess> measure_next(const measure::Program& program,
     process.real_ns[name] = median_real_ns(program, process.result, name);
   }
   return process;
+}
+
+Strings benchmark_names(const Strings& given, const Strings& known) {
+  return parse_names("--workload", given, [&](const std::string& name) {
+    return std::ranges::any_of(known, [&](const auto& each) { return is_meant(name, each); });
+  });
 }
 
 bool is_chosen(const Strings& given, const std::string& benchmark) {

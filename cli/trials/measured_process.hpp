@@ -111,6 +111,10 @@ struct MeasuredProcess {
                                                           const measure::BlockPlan& drawn,
                                                           const Bench& bench);
 
+/// The names that the user gave for --workload, some of which may have commas of their own, as
+/// those of templates do. `known` are those of the program. Throws UsageError.
+[[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
+
 /// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
 /// "ping_pong/work_stealing/workers:2", too. No names: all are meant.
 [[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);

@@ -11,6 +11,7 @@
 #include "cli/trials/paired_trial.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/event_count.hpp"
+#include "reports/render/effort.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/verdict/paired.hpp"
 #include "workloads/machine/environment.hpp"
@@ -26,6 +27,28 @@ using measure::ProgramError;
 using model::Side;
 
 constexpr double kSilence_s = 2;  // that nobody wonders about
+constexpr std::size_t kFilesInASentence = 3;
+
+/// "a, b, c and 2 more"
+std::string some_of(const Strings& files) {
+  const std::size_t shown = std::min(files.size(), kFilesInASentence);
+  const std::size_t more = files.size() - shown;
+  return joined(std::span(files).first(shown)) +
+         (more > 0 ? fmt::format(" and {} more", more) : std::string());
+}
+
+/// Why there is nothing to judge, and the exit code of that.
+class Failed : public std::runtime_error {
+ public:
+  explicit Failed(model::PairedFailure failure, ExitCode code = ExitCode::measured_program_failed)
+      : std::runtime_error(failure.message), failure_(std::move(failure)), code_(code) {}
+  [[nodiscard]] const model::PairedFailure& failure() const { return failure_; }
+  [[nodiscard]] ExitCode code() const { return code_; }
+
+ private:
+  model::PairedFailure failure_;
+  ExitCode code_;
+};
 
 /// The command that compares the same two programs in the same way.
 std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup) {
@@ -44,7 +67,8 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   }
   add("--build", plan.recipe.build, plan.recipe.build == kDefaultBuild);
   add("--program", plan.recipe.program, plan.recipe.program == kDefaultProgram);
-  add("--workload", joined(plan.workloads, ","), plan.workloads.empty());
+  for (const std::string& names : plan.workloads) add("--workload", names, false);
+  add("--cwd", plan.cwd.string(), plan.cwd.empty());
   const model::PairedSetup usual = PairedPlan(false).setup;
   const auto add_number = [&](std::string_view option, auto value, auto usually,
                               std::string_view unit) {
@@ -58,7 +82,15 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   add_number("--repetitions", setup.repetitions, usual.repetitions, "");
   add_number("--min-time", setup.min_time_s, usual.min_time_s, "s");
   if (plan.run_identical) text += " --run-identical";
+  const Strings usually = PairedPlan(false).documentation;
+  const Strings& patterns = plan.documentation;
+  add("--documentation", patterns.empty() ? std::string(kNoDocumentation) : joined(patterns, ","),
+      patterns == usually);
   add("--outputs", joined(plan.outputs, ","), plan.outputs.empty());
+  for (const Side side : kBothSides) {
+    const fs::path& root = of(plan, side).root;
+    add(fmt::format("--{}-root", name_of(side)), root.string(), root.empty());
+  }
   if (setup.counts_instructions) text += fmt::format(" --counters {}", model::kInstructionsExact);
   return text;
 }
@@ -86,17 +118,35 @@ class Comparison {
 
   ExitCode judge() {
     resolve();
+    if (plan_.build_only != nullptr) return build_only(plan_.build_only->side);
     const bool resumes = take_journal();
     // A trial that is complete is judged again without its programs, which may be gone.
     if (trial_.end) return report();
-    for (const Side side : kBothSides) {
-      if (const auto failed = build(side)) return *failed;
+    try {
+      if (!resumes && !plan_.run_identical && have_equal_sources()) return conclude_identical();
+      for (const Side side : kBothSides) build(side);
+      const Program base = find_program(Side::base);
+      return compare({base, find_program(Side::head)}, resumes);
+    } catch (const Failed& failed) {
+      return conclude(failed);
     }
-    std::vector<Program> programs;
-    for (const Side side : kBothSides) {
-      if (const auto failed = find_program(side, programs)) return *failed;
+  }
+
+  /// What it prints tells whether it has built anything.
+  ExitCode build_only(Side side) {
+    if (have_equal_sources()) {
+      print_note("nothing was built, because {}", why_identical_);
+      return ExitCode::pass;
     }
-    return compare({programs[0], programs[1]}, resumes);
+    try {
+      build(side);
+    } catch (const Failed& failed) {
+      return stop_.stop_requested() ? interrupted() : fail(failed.failure(), failed.code());
+    }
+    const bool printed =
+        plan_.output.quiet || print_result(fmt::format("built {} {}\n", name_of(side),
+                                                       abbreviated(program(side).commit)));
+    return printed ? ExitCode::pass : ExitCode::usage;
   }
 
   [[nodiscard]] ProgressLine progress() const { return ProgressLine(plan_.output.quiet); }
@@ -118,10 +168,44 @@ class Comparison {
     if (plan_.base.given() && plan_.head.given()) {
       trial_.setup.reproduce = reproduction(plan_, trial_.setup);
     }
+    for (const Side side : kBothSides) program(side).cwd = where_it_runs(side).string();
     if (repository_ && !plan_.output.quiet && compares_head() &&
-        repository_->has_uncommitted_changes()) {
+        !repository_->uncommitted_files(false).empty()) {
       print_note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
+  }
+
+  /// As the journal has it.
+  [[nodiscard]] fs::path where_it_runs(Side side) const {
+    const bool is_revision = !of(plan_, side).revision.empty();
+    if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
+    const fs::path normal = (is_revision ? plan_.cwd : fs::absolute(plan_.cwd)).lexically_normal();
+    return normal.has_filename() ? normal : normal.parent_path();  // "data/"
+  }
+
+  /// Whether the revisions have equal files, but for some that no program sees. Then they need not
+  /// be built, either; else it is known what differs.
+  bool have_equal_sources() {
+    const model::PairedProgram& base = trial_.setup.base;
+    const model::PairedProgram& head = trial_.setup.head;
+    if (base.commit.empty() || head.commit.empty()) return false;
+    const auto difference =
+        difference_in_documentation(*repository_, base.commit, head.commit, plan_.documentation);
+    doubt_ = difference.doubt;
+    if (!difference.holds) return false;
+    if (!difference.changed.empty()) {
+      why_identical_ = fmt::format("the commits differ only in what counts as documentation: {}",
+                                   some_of(difference.changed));
+    } else if (base.commit == head.commit) {
+      why_identical_ = fmt::format("base and head are one commit, {}", abbreviated(base.commit));
+    } else {
+      why_identical_ = "the two commits have the same files";
+    }
+    if (const Strings files = repository_->uncommitted_files(true);
+        !plan_.output.quiet && compares_head() && !files.empty()) {
+      print_note("what is not committed was not looked at: {}", some_of(files));
+    }
+    return true;
   }
 
   [[nodiscard]] bool compares_head() {
@@ -142,6 +226,7 @@ class Comparison {
     trial_ = json::read_journal(journal);
     for (const Side side : kBothSides) refuse_other_program(asked, side);
     refuse_other_options(asked);
+    if (!trial_.end) (void)files::LineFile::resume(journal);  // it can be written
     // What is not asked for beside --resume is as the trial was started with.
     const auto limit = [&](const char* option, double given, double begun_with) {
       return begun_with > 0 && !invocation_.given(option) ? begun_with : given;
@@ -162,6 +247,16 @@ class Comparison {
       refuse("--{}-rev: {} is {}, but {} was started with {}; start a new trial", name_of(side),
              now.revision, abbreviated(now.commit), journal, started);
     }
+    if (!plan_.cwd.empty() && now.cwd != then.cwd) {
+      refuse("--cwd: {} was started with {} in '{}'; leave the option out, or start a new trial",
+             journal, name_of(side), then.cwd.empty() ? "." : then.cwd);
+    }
+    if (!trial_.end && !then.commit.empty() && then.cwd.empty()) {
+      refuse(
+          "{} was started by an older taskbench, which ran revisions in the current folder; start "
+          "a new trial",
+          journal);
+    }
     if (of(plan_, side).command.empty()) return;
     if (then.command != now.command || !then.commit.empty()) {
       refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), journal,
@@ -176,8 +271,9 @@ class Comparison {
 
   void refuse_other_options(const model::PairedSetup& asked) const {
     const model::PairedSetup& then = trial_.setup;
+    const Strings chosen = benchmark_names(plan_.workloads, then.benchmarks);
     const bool same_workloads = std::ranges::all_of(
-        then.benchmarks, [&](const auto& name) { return is_chosen(plan_.workloads, name); });
+        then.benchmarks, [&](const auto& name) { return is_chosen(chosen, name); });
     const std::pair<const char*, bool> same[] = {
         {"--delta", asked.delta == then.delta},
         {"--alpha", asked.alpha == then.alpha},
@@ -195,8 +291,8 @@ class Comparison {
     }
   }
 
-  std::optional<ExitCode> build(Side side) {
-    if (of(plan_, side).revision.empty()) return std::nullopt;
+  void build(Side side) {
+    if (of(plan_, side).revision.empty()) return;
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
     ProgressLine line = progress();
     try {
@@ -205,39 +301,54 @@ class Comparison {
                          [&](const std::string& text) { line.show(text); });
       program(side).command = std::move(built.command);
       root(side) = std::move(built.source);
-      return std::nullopt;
     } catch (const BuildError& error) {
       line.clear();
-      return fail(error.is_built() ? Stage::start : Stage::build, side, error.what(),
-                  error.last_lines());
+      throw Failed({.stage = error.is_built() ? Stage::start : Stage::build,
+                    .side = side,
+                    .message = error.what(),
+                    .lines = error.last_lines()});
     }
+  }
+
+  /// Where its processes run; empty for the folder of this one.
+  [[nodiscard]] fs::path folder_of(Side side) {
+    const fs::path cwd = program(side).cwd;
+    if (program(side).commit.empty()) return cwd == fs::current_path() ? fs::path() : cwd;
+    return cwd == "." ? root(side) : root(side) / cwd;
   }
 
   /// A command that is no program is a mistake of whoever wrote it, and one that crashes has
   /// failed; a revision that has been built has failed in both cases. Who reads a comment wants
   /// either told.
-  std::optional<ExitCode> find_program(Side side, std::vector<Program>& programs) {
+  Program find_program(Side side) {
     const std::string& command = program(side).command;
+    const bool is_built = !program(side).commit.empty();
+    const fs::path folder = folder_of(side);
+    if (!folder.empty() && !fs::is_directory(folder)) {
+      const std::string message = fmt::format("{} has no folder {} to run in; --cwd names another",
+                                              name_of(side), program(side).cwd);
+      if (!is_built) throw UsageError("--cwd: " + message);
+      throw Failed({.stage = Stage::start, .side = side, .message = message});
+    }
     ProgressLine line = progress();
     const auto waiting = [&](double elapsed_s) {
       if (elapsed_s < kSilence_s) return;
       line.show("asking {} what it measures, {}", name_of(side), duration_text(elapsed_s));
     };
     try {
-      programs.push_back(Program::find_out(measure::split_command(command), stop_,
-                                           {.timeout_s = timeout_s_, .waiting = waiting}));
-      return std::nullopt;
+      return Program::find_out(measure::split_command(command), stop_,
+                               {.timeout_s = timeout_s_, .waiting = waiting, .folder = folder});
     } catch (const std::invalid_argument& error) {
       refuse("--{} '{}': {}", name_of(side), command, error.what());
     } catch (const ProgramError& error) {
       line.clear();
-      if (!program(side).commit.empty()) return fail(Stage::start, side, error.what());
-      const std::string message = fmt::format("--{}: {}", name_of(side), error.what());
-      const auto* mistake = dynamic_cast<const NotMeasurable*>(&error);
+      const auto* mistake = is_built ? nullptr : dynamic_cast<const NotMeasurable*>(&error);
+      const std::string message =
+          is_built ? error.what() : fmt::format("--{}: {}", name_of(side), error.what());
       if (mistake != nullptr && !plan_.is_gate) throw UsageError(message);
-      const ExitCode code = fail(Stage::start, side, message);
       const bool is_usage = mistake != nullptr && !mistake->has_failed();
-      return is_usage && code == ExitCode::measured_program_failed ? ExitCode::usage : code;
+      throw Failed({.stage = Stage::start, .side = side, .message = message},
+                   is_usage ? ExitCode::usage : ExitCode::measured_program_failed);
     }
   }
 
@@ -245,9 +356,7 @@ class Comparison {
     const Bench bench{stop_, timeout_s_};
     try {
       if (!resumes && !plan_.run_identical && are_the_same(programs, bench)) {
-        return conclude("PASS: the two programs are the same, byte for byte\n",
-                        json::identical_to_json(trial_.setup),
-                        render::identical_markdown(trial_.setup, style_), verdict::Verdict::pass);
+        return conclude_identical();
       }
       measure(programs, bench, resumes);
       return trial_.end ? report() : interrupted();
@@ -256,45 +365,85 @@ class Comparison {
       if (benchmark.empty() && plan_.is_gate && !stop_.stop_requested()) {
         benchmark = failing_benchmark(programs, error.side(), trial_.setup, bench);
       }
-      return fail(Stage::measure, error.side(), error.what(), {}, std::move(benchmark));
+      fail_measuring(error, std::move(benchmark));
     } catch (const ProgramError& error) {
-      return fail(Stage::compare, std::nullopt, error.what());
+      const Strings& failing = trial_.setup.failing_in_base;
+      if (failing.empty()) throw Failed({.stage = Stage::compare, .message = error.what()});
+      throw Failed(
+          {.stage = Stage::compare,
+           .side = Side::base,
+           .message = fmt::format("{}; base fails in {}", error.what(), some_of(failing))});
     }
+  }
+
+  [[noreturn]] void fail_measuring(const SideError& error, std::string benchmark) {
+    std::string message = error.what();
+    if (!program(error.side()).commit.empty()) {
+      message += fmt::format("; it ran in {} (--cwd)", folder_of(error.side()).string());
+    }
+    throw Failed({.stage = Stage::measure,
+                  .side = error.side(),
+                  .benchmark = std::move(benchmark),
+                  .message = message});
+  }
+
+  [[nodiscard]] measure::InstalledProgram installed(const TrialPrograms& programs, Side side) {
+    const fs::path& named = of(plan_, side).root;
+    return {&of(programs, side), named.empty() ? root(side) : named, !named.empty()};
   }
 
   /// Whether nothing that was measured could differ. Says so where only the executables are equal.
   bool are_the_same(const TrialPrograms& programs, const Bench& bench) {
+    measure::Identity identity;
     try {
-      const auto identity =
-          measure::identity_of({&programs.base, root(Side::base)},
-                               {&programs.head, root(Side::head)}, plan_.outputs, stop_);
-      if (!identity.holds) {
-        if (!identity.doubt.empty() && !plan_.output.quiet) {
-          print_note(
-              "the executables are equal, byte for byte, but {}: both are measured. If only some "
-              "files matter, name them by --outputs",
-              identity.doubt);
-        }
-        return false;
-      }
+      identity = measure::identity_of(installed(programs, Side::base),
+                                      installed(programs, Side::head), plan_.outputs, stop_);
     } catch (const measure::NoSuchOutput& error) {
       refuse("--outputs: {}", error.what());
+    }
+    if (!identity.holds()) {
+      if (!identity.doubt.empty() && !plan_.output.quiet) {
+        print_note("the executables are equal, byte for byte, but {}: both are measured. {}",
+                   doubt_.empty() || !plan_.outputs.empty() ? identity.doubt : doubt_,
+                   how_to_be_sure());
+      }
+      return false;
+    }
+    // What answers everything alike is no benchmark, and must not pass for being equal.
+    if (!programs.base.lists_by_filter(stop_)) {
+      if (!plan_.output.quiet) {
+        print_note(
+            "the programs are equal, but do not surely use Google Benchmark: they list the same "
+            "whatever --benchmark_filter says. Both are measured");
+      }
+      return false;
     }
     if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
       model::PairedSetup found = trial_.setup;
       find_benchmarks(programs, bench, found);
     }
+    why_identical_ = identity.reason;
     return true;
+  }
+
+  [[nodiscard]] std::string how_to_be_sure() const {
+    return fmt::format("--outputs names the files that matter, if only some do{}",
+                       trial_.setup.base.commit.empty() && trial_.setup.head.commit.empty()
+                           ? "; --base-root and --head-root name the folders that have all of them"
+                           : "");
   }
 
   void find_benchmarks(const TrialPrograms& programs, const Bench& bench,
                        model::PairedSetup& setup) const {
     ProgressLine line = progress();
-    explore(programs, plan_.workloads, bench, setup, [&] {
+    Strings known = programs.base.listed();
+    known.insert(known.end(), programs.head.listed().begin(), programs.head.listed().end());
+    const Strings chosen = benchmark_names(plan_.workloads, known);
+    explore(programs, chosen, bench, setup, [&] {
       if (line.elapsed_s() < kSilence_s) return;
       line.show("running both once, to see what they measure, {}", duration_text(line.elapsed_s()));
     });
-    keep_chosen(plan_.workloads, setup);
+    keep_chosen(chosen, setup);
   }
 
   void measure(const TrialPrograms& programs, const Bench& bench, bool resumes) {
@@ -343,35 +492,89 @@ class Comparison {
 
   ExitCode report() const {
     const verdict::PairedReport judged = verdict::judge(trial_);
-    return conclude(render::table(trial_, judged, table_style()), json::to_json(trial_, judged),
-                    render::markdown(trial_, judged, style_), judged.overall, judged.could_fail);
+    return conclude({.table = render::table(trial_, judged, table_style()),
+                     .markdown = render::markdown(trial_, judged, style_),
+                     .csv = render::csv(judged),
+                     .json = json::to_json(trial_, judged)},
+                    judged.overall, {judged.could_fail, judged.blind});
   }
 
-  ExitCode conclude(const std::string& table, const std::string& verdicts,
-                    const std::string& comment, verdict::Verdict overall,
-                    bool could_fail = true) const {
-    const bool written = plan_.output.write(verdicts, comment);
-    const bool printed = plan_.output.quiet || print_result(table);
-    return written && printed ? plan_.verdict.exit_code(overall, could_fail) : ExitCode::usage;
+  ExitCode conclude(const Verdicts& verdicts, verdict::Verdict overall,
+                    const Sight& sight = {}) const {
+    return plan_.output.conclude(verdicts) ? plan_.verdict.exit_code(overall, sight)
+                                           : ExitCode::usage;
   }
 
-  ExitCode fail(Stage stage, std::optional<Side> side, const std::string& message,
-                const Strings& lines = {}, std::string benchmark = {}) const {
+  ExitCode conclude_identical() const {
+    return conclude({.table = render::identical_text(why_identical_) + '\n',
+                     .markdown = render::identical_markdown(trial_.setup, why_identical_, style_),
+                     .csv = render::csv(verdict::PairedReport{}),
+                     .json = json::identical_to_json(trial_.setup, why_identical_)},
+                    verdict::Verdict::pass);
+  }
+
+  ExitCode conclude(const Failed& failed) {
     if (stop_.stop_requested()) return interrupted();
-    std::string text = message;
-    for (const std::string& line : lines) text += "\n  " + line;
-    print_error(text);
-    if (plan_.is_gate) {
-      const model::PairedFailure failure{.stage = stage,
-                                         .side = side,
-                                         .benchmark = std::move(benchmark),
-                                         .message = message,
-                                         .lines = lines};
-      // Why the gate failed is known and said; that a file was not written is said, too.
-      (void)plan_.output.write(json::failure_to_json(trial_.setup, failure),
-                               render::failure_markdown(trial_.setup, failure, style_));
+    const model::PairedFailure& failure = failed.failure();
+    const bool is_of_base = failure.side == Side::base && !trial_.setup.base.commit.empty();
+    if (!plan_.is_gate || !is_of_base) return fail(failure, failed.code());
+    try {
+      try_head_alone();
+    } catch (const Failed& also) {
+      if (stop_.stop_requested()) return interrupted();
+      model::PairedFailure both = also.failure();
+      both.message += fmt::format(". Base fails, too: {}", failure.message);
+      return fail(both, also.code());
     }
-    return ExitCode::measured_program_failed;
+    print_note("{}{}", failure.message, indented(failure.lines));
+    return conclude(
+        {.table = render::no_base_text(failure) + "; head builds, and its benchmarks run\n",
+         .markdown = render::no_base_markdown(trial_.setup, failure, style_),
+         .csv = render::csv(verdict::PairedReport{}),
+         .json = json::no_base_to_json(trial_.setup, failure)},
+        verdict::Verdict::inconclusive);
+  }
+
+  /// Whether head is sound where base is not: else a change that repairs base could never pass, nor
+  /// the one that brings the first benchmark. Throws Failed.
+  void try_head_alone() {
+    build(Side::head);
+    const Program head = find_program(Side::head);
+    const Bench bench{stop_, timeout_s_};
+    ProgressLine line = progress();
+    measure::SampleRequest request = request_of(trial_.setup, timeout_s_);
+    request.benchmarks.clear();
+    request.iterations.clear();
+    request.families = benchmark_names(plan_.workloads, head.listed());
+    request.repetitions = trial_repetitions(head);
+    request.waiting = [&](double elapsed_s) {
+      if (elapsed_s < kSilence_s) return;
+      line.show("running head alone, {}", duration_text(elapsed_s));
+    };
+    try {
+      if (measure_once(head, request, bench).cases.empty()) {
+        throw ProgramError(fmt::format("'{}' measures nothing", head.command().front()));
+      }
+    } catch (const ProgramError& error) {
+      const auto* in = dynamic_cast<const BenchmarkError*>(&error);
+      fail_measuring({error.what(), Side::head, in != nullptr ? in->benchmark() : ""},
+                     in != nullptr ? in->benchmark() : "");
+    }
+  }
+
+  static std::string indented(const Strings& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += "\n  " + line;
+    return text;
+  }
+
+  ExitCode fail(const model::PairedFailure& failure, ExitCode code) const {
+    print_error("{}{}", failure.message, indented(failure.lines));
+    if (!plan_.is_gate) return code;
+    // Why the gate failed is known and said; that a file was not written is said, too.
+    (void)plan_.output.write(json::failure_to_json(trial_.setup, failure),
+                             render::failure_markdown(trial_.setup, failure, style_));
+    return code;
   }
 
   ExitCode interrupted() const {
@@ -390,7 +593,9 @@ class Comparison {
   double budget_s_ = plan_.setup.budget_s;
   double timeout_s_ = plan_.setup.timeout_s;
   std::optional<GitRepository> repository_;
-  fs::path roots_[2];  ///< of the checkouts, where there are some
+  fs::path roots_[2];          ///< of the checkouts, where there are some
+  std::string doubt_;          ///< what differs between the revisions, as a clause
+  std::string why_identical_;  ///< likewise
 };
 
 }  // namespace
@@ -398,6 +603,7 @@ class Comparison {
 ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
                           const render::CommentStyle& style) {
   plan.complete();
+  if (plan.is_gate) plan.output.remove_stale();
   plan.output.refuse_unwritable();
   return Comparison(plan, invocation, style, stop_on_signals()).run();
 }

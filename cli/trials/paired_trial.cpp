@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "cli/tools/counter_pass.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/model/event_count.hpp"
@@ -115,8 +116,27 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   return both;
 }
 
+/// How long an iteration waited for a CPU, at most: what the program has measured itself, or, if it
+/// has not, as though its process had waited during this benchmark only. What the hypervisor took
+/// looks like sleep from inside. Empty where nobody knows, as for a time that is not the clock's.
+std::optional<double> queued_ns(const model::Case& benchmark, std::optional<double> measured_ns,
+                                const MeasuredProcess& process) {
+  const auto& cpu = process.machine.cpu.value;
+  if (!cpu || (benchmark.name + '/').find("/manual_time/") != std::string::npos) return {};
+  double iterations = 0;
+  for (const auto& repetition : benchmark.repetitions) {
+    iterations += static_cast<double>(repetition.iterations);
+  }
+  if (iterations <= 0) return {};
+  const double stolen_ns = 1e9 * cpu->stolen_s / iterations;
+  if (measured_ns) return *measured_ns + stolen_ns;
+  if (!process.result.queued_s) return {};
+  return 1e9 * *process.result.queued_s / iterations + stolen_ns;
+}
+
 /// Medians of the CPU time and of everything that was counted.
-std::map<std::string, double> counters_of(const model::Case& benchmark) {
+std::map<std::string, double> counters_of(const model::Case& benchmark,
+                                          const MeasuredProcess& process) {
   std::map<std::string, std::vector<double>> values;
   for (const auto& repetition : benchmark.repetitions) {
     values["cpu_ns"].push_back(repetition.cpu_ns);
@@ -124,6 +144,12 @@ std::map<std::string, double> counters_of(const model::Case& benchmark) {
   }
   std::map<std::string, double> medians;
   for (const auto& [name, each] : values) medians[name] = stats::median(each);
+  const auto& measured = values[model::kQueuedTime];
+  const bool has_all = !measured.empty() && measured.size() == benchmark.repetitions.size();
+  const auto queued = queued_ns(
+      benchmark, has_all ? std::optional(stats::median(measured)) : std::nullopt, process);
+  medians.erase(model::kQueuedTime);
+  if (queued) medians[model::kQueuedTime] = *queued;
   return medians;
 }
 
@@ -155,6 +181,7 @@ void count(const Program& program, const Bench& bench, model::InstructionSample&
   request.counts_instructions = true;
   sample.unavailable = "it wrote no count of them";
   try {
+    check_counters({.words = {}, .requests = {}, .instructions_exact = true}, bench.stop);
     for (const model::Case& benchmark : measure_once(program, request, bench).cases) {
       for (const model::EventCount& event : benchmark.events) {
         if (benchmark.name != sample.benchmark || event.event != model::kInstructionsExact)
@@ -321,7 +348,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     sample.machine = measured->machine;
     sample.real_ns = measured->real_ns;
     for (const auto& benchmark : measured->result.cases) {
-      sample.counters[benchmark.name] = counters_of(benchmark);
+      sample.counters[benchmark.name] = counters_of(benchmark, *measured);
     }
     journal.append(json::journal_line(sample));
     trial.samples.push_back(std::move(sample));

@@ -339,6 +339,13 @@ bool is_replaced(const fs::path& path) {
   return resolve(path, target) == 0 && target.is_replaceable();
 }
 
+void remove_replaced(const fs::path& path) {
+  Target target;
+  if (resolve(path, target) != 0 || !target.is_replaceable() || !target.state) return;
+  if (::unlink(target.file.c_str()) == 0) return;
+  static_cast<void>(::truncate(target.file.c_str(), 0) == 0);
+}
+
 WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes) {
   return with_target(path, expected_bytes, check_directly,
                      [&](const Target& target) { return check_new_file(target, expected_bytes); });

@@ -33,6 +33,11 @@ WriteOutcome write_atomically(const std::filesystem::path& path, std::string_vie
 /// regular file is written to directly, and would have both.
 [[nodiscard]] bool is_replaced(const std::filesystem::path& path);
 
+/// Removes the regular file that write_atomically(path) would replace, if there is one; empties it
+/// where its folder does not let it go. As well as can be: what is still there was not ours to
+/// lose.
+void remove_replaced(const std::filesystem::path& path);
+
 /// Finds out, before anything is measured, whether write_atomically(path) could work now:
 /// the folder exists and takes a new file of `expected_bytes`. Leaves nothing behind.
 WriteOutcome check_writable(const std::filesystem::path& path, std::size_t expected_bytes);

@@ -18,7 +18,8 @@ using Outcome = verdict::PairedFile::Outcome;
 using Stage = model::PairedFailure::Stage;
 
 template <>
-inline constexpr std::array<std::string_view, 3> kWords<Outcome>{"judged", "identical", "failed"};
+inline constexpr std::array<std::string_view, 4> kWords<Outcome>{"judged", "identical", "failed",
+                                                                 "no_base"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<Stage>{"build", "start", "measure",
                                                                "compare"};
@@ -52,6 +53,7 @@ void describe(Io& io, Program& program) {
   io("digest", program.digest);
   io.unless_default("revision", program.revision);
   io.unless_default("commit", program.commit);
+  io.unless_default("cwd", program.cwd);
 }
 
 template <class Io, Like<model::LeftOut> LeftOut>
@@ -218,6 +220,7 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   if (document.at("complete").get<bool>()) file.trial.end = TrialEnd::decided;
   file.report.could_fail = true;
   Reader(document).since("could_fail", file.report.could_fail);
+  Reader(document).since("blind", file.report.blind);
   file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
@@ -244,7 +247,11 @@ verdict::PairedFile file_from(const Field& document) {
   document.at("base").get_to(file.trial.setup.base);
   document.at("head").get_to(file.trial.setup.head);
   document.at("reproduce").get_to(file.trial.setup.reproduce);
-  if (file.outcome == Outcome::failed) document.at("failure").get_to(file.failure);
+  if (file.outcome == Outcome::identical) {
+    Reader(document).since("why", file.why);
+  } else {
+    document.at("failure").get_to(file.failure);
+  }
   return file;
 }
 
@@ -276,6 +283,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
   document["blocks"] = report.blocks;
   document["complete"] = trial.end.has_value();
   document["could_fail"] = report.could_fail;
+  document["blind"] = report.blind;
   document["blocks_that_can_fail"] = json_of(verdict::reach_of(trial, report.blocks).least);
   document["machine"] = drift_object(report.machine);
   document["benchmarks"] = json_of(report.benchmarks);
@@ -285,8 +293,16 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
   return file_text(document);
 }
 
-std::string identical_to_json(const model::PairedSetup& setup) {
-  return file_text(beginning(Outcome::identical, word(verdict::Verdict::pass), setup));
+std::string identical_to_json(const model::PairedSetup& setup, const std::string& why) {
+  Json document = beginning(Outcome::identical, word(verdict::Verdict::pass), setup);
+  document["why"] = why;
+  return file_text(document);
+}
+
+std::string no_base_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {
+  Json document = beginning(Outcome::no_base, word(verdict::Verdict::inconclusive), setup);
+  document["failure"] = json_of(failure);
+  return file_text(document);
 }
 
 std::string failure_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {

@@ -34,8 +34,13 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string to_json(const model::PairedTrial& trial,
                                   const verdict::PairedReport& report);
 
-/// Both programs are the same; nothing was run.
-[[nodiscard]] std::string identical_to_json(const model::PairedSetup& setup);
+/// Both programs are the same, for the reason `why`, a clause; nothing was run.
+[[nodiscard]] std::string identical_to_json(const model::PairedSetup& setup,
+                                            const std::string& why);
+
+/// Base has failed, so that there is nothing to compare head with, which is sound.
+[[nodiscard]] std::string no_base_to_json(const model::PairedSetup& setup,
+                                          const model::PairedFailure& failure);
 
 /// There is nothing to judge.
 [[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,

@@ -7,6 +7,8 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace taskbench::reports::json {
 namespace {
@@ -36,23 +38,38 @@ std::string place_in(std::string_view text, std::size_t byte) {
                      column + 1, byte);
 }
 
-/// Where and why the library's parser stopped.
-class Diagnosis : public nlohmann::json_sax<Json> {
+/// Makes the document, and knows where and why the library's parser stopped.
+class Builder : public nlohmann::json_sax<Json> {
  public:
-  explicit Diagnosis(std::string_view text) : text_(text) {}
+  /// `words`: what stands for each null of the text; see Outside.
+  Builder(std::string_view text, const std::vector<std::string>& words, const ElementsOf& elements)
+      : text_(text), words_(words), elements_(elements) {}
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
+  bool null() override {
+    const std::size_t index = nulls_++;
+    const bool is_word = index < words_.size() && !words_[index].empty();
+    return scalar(is_word ? Json(words_[index]) : Json());
+  }
+  bool boolean(bool value) override { return scalar(value); }
+  bool number_integer(number_integer_t value) override { return scalar(value); }
+  bool number_unsigned(number_unsigned_t value) override { return scalar(value); }
+  bool number_float(number_float_t value, const string_t&) override { return scalar(value); }
+  bool string(string_t& value) override { return scalar(std::move(value)); }
+  bool binary(binary_t&) override { return true; }  // JSON has none
+  bool start_object(std::size_t) override { return begin(Json::object()); }
+  bool key(string_t& value) override {
+    key_ = std::move(value);
+    return true;
+  }
+  bool end_object() override { return end(); }
+  bool start_array(std::size_t) override {
+    const bool are_taken =
+        elements_.take && open_.size() == 1 && open_.back()->is_object() && key_ == elements_.key;
+    begin(Json::array());
+    if (are_taken) taken_from_ = open_.back();
+    return true;
+  }
+  bool end_array() override { return end(); }
 
   /// `read` bytes were taken, the one that is wrong among them.
   bool parse_error(std::size_t read, const std::string& token,
@@ -77,10 +94,50 @@ class Diagnosis : public nlohmann::json_sax<Json> {
     return false;
   }
 
+  Json document;
   std::string what;
 
  private:
+  [[nodiscard]] bool is_element() const {
+    return taken_from_ != nullptr && open_.back() == taken_from_;
+  }
+
+  Json& put(Json value) {
+    if (open_.empty()) return document = std::move(value);
+    if (is_element()) return element_ = std::move(value);
+    if (open_.back()->is_array()) {
+      open_.back()->push_back(std::move(value));
+      return open_.back()->back();
+    }
+    return (*open_.back())[key_] = std::move(value);
+  }
+
+  bool scalar(Json value) {
+    put(std::move(value));
+    if (!open_.empty() && is_element()) elements_.take(element_);
+    return true;
+  }
+
+  bool begin(Json container) {
+    open_.push_back(&put(std::move(container)));
+    return true;
+  }
+
+  bool end() {
+    if (open_.back() == taken_from_) taken_from_ = nullptr;
+    open_.pop_back();
+    if (!open_.empty() && is_element()) elements_.take(element_);
+    return true;
+  }
+
   std::string_view text_;
+  const std::vector<std::string>& words_;
+  const ElementsOf& elements_;
+  std::size_t nulls_ = 0;
+  std::vector<Json*> open_;  ///< the containers that are not at their end, the outermost first
+  std::string key_;
+  Json* taken_from_ = nullptr;
+  Json element_;
 };
 
 /// Looks at what stands outside of strings: at the depth, and at bare words where they are null.
@@ -103,14 +160,18 @@ class Outside {
         }
       } else if (each == '}' || each == ']') {
         --depth;
-      } else if (words_ == BareWords::as_null) {
+      } else if (words_ == BareWords::as_text) {
         i = after_word(i);
       }
     }
+    if (!changed_.empty()) changed_.append(text_, copied_);
   }
 
   /// The text to be read: that which was given where there were no bare words.
   [[nodiscard]] std::string_view text() const { return changed_.empty() ? text_ : changed_; }
+
+  /// For each null in text(), the bare word that stood there; empty where it was a null.
+  [[nodiscard]] const std::vector<std::string>& words() const { return nulls_; }
 
  private:
   /// The place of the closing quotation mark.
@@ -128,20 +189,23 @@ class Outside {
   /// with its sign and, for its fourth letter, the blank before it, so that all else stays where it
   /// is and the places in messages are those of the file. Without either, the text grows by one.
   std::size_t after_word(std::size_t begin) {
+    constexpr std::string_view kNull = "null";
+    if (text_.substr(begin).starts_with(kNull)) {
+      nulls_.emplace_back();
+      return begin + kNull.size() - 1;
+    }
     for (const std::string_view word : kBareWords) {
       if (!text_.substr(begin).starts_with(word)) continue;
-      if (changed_.empty()) changed_ = text_;
-      const std::size_t end = begin + word.size() + grown_;
-      std::size_t from = begin + grown_;
-      const auto takes = [&](char before) { return from > 0 && changed_[from - 1] == before; };
+      const std::size_t end = begin + word.size();
+      std::size_t from = begin;
+      const auto takes = [&](char before) { return from > copied_ && text_[from - 1] == before; };
       if (takes('-')) --from;
-      if (end - from < 4 && takes(' ')) --from;
-      const std::size_t room = std::max<std::size_t>(end - from, 4);
-      grown_ += room - (end - from);
-      std::string null = "null";
-      null.resize(room, ' ');
-      changed_.replace(from, end - from, null);
-      return begin + word.size() - 1;
+      nulls_.emplace_back(text_.substr(from, end - from));
+      if (end - from < kNull.size() && takes(' ')) --from;
+      changed_.append(text_, copied_, from - copied_).append(kNull);
+      if (end - from > kNull.size()) changed_.append(end - from - kNull.size(), ' ');
+      copied_ = end;
+      return end - 1;
     }
     return begin;
   }
@@ -149,12 +213,13 @@ class Outside {
   std::string_view text_;
   BareWords words_;
   std::string changed_;
-  std::size_t grown_ = 0;
+  std::size_t copied_ = 0;  ///< of the text, to changed_
+  std::vector<std::string> nulls_;
 };
 
 }  // namespace
 
-Json parse_json(std::string_view text, BareWords words) {
+Json parse_json(std::string_view text, BareWords words, const ElementsOf& elements) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw ParseError("it is empty");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     throw ParseError(
@@ -163,11 +228,9 @@ Json parse_json(std::string_view text, BareWords words) {
   try {
     Outside outside(text, words);
     outside.check();
-    Json document = Json::parse(outside.text(), nullptr, false);
-    if (!document.is_discarded()) return document;
-    Diagnosis diagnosis(outside.text());
-    Json::sax_parse(outside.text(), &diagnosis);
-    throw ParseError(diagnosis.what);
+    Builder builder(outside.text(), outside.words(), elements);
+    if (Json::sax_parse(outside.text(), &builder)) return std::move(builder.document);
+    throw ParseError(builder.what);
   } catch (const std::bad_alloc&) {
     throw ParseError("it needs more memory than there is");
   }

@@ -1,6 +1,7 @@
 // Texts as JSON: the one place that knows what can be wrong with one, and how to say it.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -15,13 +16,22 @@ class ParseError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether the bare words NaN and Infinity, which JSON does not have, are read as null. Google
-/// Benchmark writes them for a spread that it cannot compute.
-enum class BareWords { refused, as_null };
+/// Whether the bare words NaN and Infinity, which JSON does not have, are read, as texts: "NaN",
+/// "-Infinity". Google Benchmark writes them for a spread that it cannot compute.
+enum class BareWords { refused, as_text };
+
+/// Takes the elements of the array `key` of a document as they come, instead of having them all in
+/// the document: a value of JSON is several times as large as its text. What follows may turn out
+/// not to be JSON.
+struct ElementsOf {
+  std::string_view key;
+  std::function<void(const nlohmann::ordered_json&)> take;
+};
 
 /// Throws ParseError for what is no JSON, is not UTF-8, is nested so deeply that only an attack
 /// explains it, holds a number beyond the range of a double, or needs more memory than there is.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text,
-                                                BareWords words = BareWords::refused);
+                                                BareWords words = BareWords::refused,
+                                                const ElementsOf& elements = {});
 
 }  // namespace taskbench::reports::json

@@ -27,13 +27,15 @@ constexpr double kMostIterations = 1e18;
 constexpr double kMostCpus = 1e9;
 
 // What else taskbench writes as JSON, by the key that tells its version.
-constexpr std::array<std::pair<const char*, const char*>, 8> kOurOtherFiles{{
+constexpr std::array<std::pair<const char*, const char*>, 9> kOurOtherFiles{{
     {"taskbench_paired", "the report of `taskbench ab`"},
     {"taskbench_compare", "the answer of `taskbench compare`"},
     {"taskbench_compare_columns", "the answer of `taskbench compare`"},
     {"taskbench_baseline_comparison", "the answer of `taskbench baseline compare`"},
     {"taskbench_baseline", "a stored baseline"},
     {"taskbench_noise", "a stored noise floor"},
+    {"taskbench_ladder",
+     "the answer of `taskbench ladder`, whose page `taskbench ladder --report` writes"},
     {"taskbench_doctor", "the answer of `taskbench doctor`"},
     {"traceEvents", "a trace"},
 }};
@@ -68,21 +70,32 @@ double number_of(const Json& row, std::string_view name, const char* key, double
   if (found == row.end()) fail(fmt::format("'{}' has no {}", name, key));
   const double number = found->is_number() ? found->get<double>() * unit : std::nan("");
   if ((number >= least && number <= most) || (number == 0 && zero_is_sound)) return number;
-  fail(fmt::format("'{}' has \"{}\": {}, which no measurement gives", name, key, found->dump()));
+  fail(fmt::format("'{}' has \"{}\": {}, which no measurement gives", name, key,
+                   found->is_string() ? found->get<std::string>() : found->dump()));
 }
 
 class Parser {
  public:
   explicit Parser(UnusableRows unusable) : unusable_(unusable) {}
 
-  model::Run parse(const Json& document) {
+  model::Run parse(std::string_view text) {
+    // What is wrong with a row is told last: it may be that the document is something else.
+    std::string wrong_row;
+    const Json document =
+        parse_json(text, BareWords::as_text, {"benchmarks", [&](const Json& row) {
+                                                try {
+                                                  if (wrong_row.empty()) read_row(row);
+                                                } catch (const ParseError& error) {
+                                                  wrong_row = error.what();
+                                                }
+                                              }});
     refuse_our_other_files(document);
     if (!document.is_object() || !document.contains("benchmarks") ||
         !document["benchmarks"].is_array()) {
       fail("is not a Google Benchmark result: " + what_it_is(document));
     }
     read_context(part_in(document, "context", kEmptyObject));
-    for (const Json& row : document["benchmarks"]) read_row(row);
+    if (!wrong_row.empty()) fail(wrong_row);
     read_own(part_in(document, "taskbench", kEmptyObject));
     return std::move(file_);
   }
@@ -111,7 +124,10 @@ class Parser {
   void read_context(const Json& context) {
     const auto version = context.find("json_schema_version");
     if (version != context.end() && *version != 1) {
-      fail(fmt::format("has json_schema_version {}; only 1 is known", version->dump()));
+      fail(
+          fmt::format("has json_schema_version {}, and this taskbench reads version 1: use a later "
+                      "taskbench",
+                      version->dump()));
     }
     model::Environment& environment = file_.environment;
     environment.host_name = text_in(context, "host_name");
@@ -193,6 +209,10 @@ class Parser {
   }
 
   void read_own(const Json& own) {
+    const Field ours(own, "taskbench");
+    if (ours.contains("schema_version")) {
+      is_version(ours.at("schema_version"), 1, model::kSchemaVersion);
+    }
     file_.partial = is_true(own, "partial");
     const Json& environment = part_in(own, "environment", kEmptyObject);
     for (const auto& [key, title, text] : model::kEnvironmentTexts) {
@@ -283,7 +303,7 @@ class Parser {
 model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                              UnusableRows unusable) {
   try {
-    return Parser(unusable).parse(parse_json(text, BareWords::as_null));
+    return Parser(unusable).parse(text);
   } catch (const ParseError& error) {
     throw ReadError(fmt::format("{}: {}", path.string(), error.what()));
   } catch (const std::bad_alloc&) {

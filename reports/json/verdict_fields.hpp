@@ -44,10 +44,19 @@ void describe(Io& io, Instructions& instructions) {
   io.members("base", instructions.exact);
 }
 
+template <class Io, Like<verdict::LookDecision> Decision>
+void describe(Io& io, Decision& decided) {
+  io("verdict", decided.verdict);
+  io("improved", decided.improved);
+  io("blocks", decided.blocks);
+  io("change", decided.change);
+}
+
 template <class Io, class Metric>
 void describe_metric(Io& io, Metric& row) {
   io("verdict", row.verdict);
   io("improved", row.improved);
+  io.since("decided", row.decided);
   io("blocks", row.blocks);
   io("base_ns", row.base_ns, is_not_negative);
   io("head_ns", row.head_ns, is_not_negative);

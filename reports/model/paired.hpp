@@ -14,14 +14,19 @@
 namespace taskbench::reports::model {
 
 /// Version of the journal. Raised when a reader of the old version would misread the new one.
-/// That of 1 is read, too: it has no CPU times that are judged, and nothing of the machine.
-inline constexpr int kJournalVersion = 2;
+/// Older ones are read, too. That of 1 has no CPU times that are judged, and nothing of the
+/// machine; up to 2, programs of revisions ran wherever taskbench did.
+inline constexpr int kJournalVersion = 3;
 
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
 
 /// A trial has no more of them, unless told: budgets of minutes end it before.
 inline constexpr int kDefaultMaxBlocks = 256;
+
+// The most that may be asked for.
+inline constexpr int kMostBlocks = 1000;
+inline constexpr double kMostBudget_s = 24 * 3600;
 
 enum class Side { base, head };
 
@@ -34,6 +39,9 @@ struct PairedProgram {
   std::string digest;      ///< of the executable's bytes; empty when it could not be read
   std::string revision{};  ///< as it was named, when the program was built from one; else empty
   std::string commit{};    ///< of that revision, all forty digits
+  /// Where it runs: a folder, of a revision as seen from the root of its checkout. Of an older
+  /// journal empty.
+  std::string cwd{};
 };
 
 /// How small a difference is noise here, and where that is known from.
@@ -116,10 +124,10 @@ struct PairedFailure {
     compare,  ///< the programs have nothing in common
   };
   Stage stage = Stage::measure;
-  std::optional<Side> side;        ///< whose program it was
-  std::string benchmark;           ///< in which it failed; empty when that is not known
-  std::string message;             ///< a sentence that names the program or the revision
-  std::vector<std::string> lines;  ///< the last ones of the build's log
+  std::optional<Side> side{};        ///< whose program it was
+  std::string benchmark{};           ///< in which it failed; empty when that is not known
+  std::string message{};             ///< a sentence that names the program or the revision
+  std::vector<std::string> lines{};  ///< the last ones of the build's log
 };
 
 struct PairedTrial {

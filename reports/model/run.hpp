@@ -86,6 +86,11 @@ inline constexpr std::array<EnvironmentText, 10> kEnvironmentTexts{{
 inline constexpr const char* kVoluntarySwitches = "voluntary_switches";
 inline constexpr const char* kInvoluntarySwitches = "involuntary_switches";  ///< by the kernel
 
+/// How long the threads of the process waited for a CPU while they could have run, per iteration:
+/// what is left of the wall time beside this and the CPU time they slept. Missing where the kernel
+/// does not tell.
+inline constexpr const char* kQueuedTime = "queued_ns";
+
 /// One repetition of one case: Google Benchmark's unit of timing, many iterations long.
 struct Repetition {
   std::int64_t index = 0;
@@ -151,6 +156,7 @@ struct Run {
   bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
   std::optional<CounterPass> counter_pass{};  ///< empty: none was asked for
   Drift drift{};                              ///< what of the machine moved while it measured
+  std::optional<double> queued_s{};  ///< that its process waited for a CPU; no file tells it
 };
 
 }  // namespace taskbench::reports::model

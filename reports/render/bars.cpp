@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace taskbench::reports::render {
 namespace {
 
 constexpr int kBarCells = 41;
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 std::string bar_of(const Bar& row, double range) {
   const auto place = [&](double change) {
@@ -28,6 +30,9 @@ std::string bar_of(const Bar& row, double range) {
   }
   bar[place(row.threshold)] = "!";
   bar[place(row.change)] = "#";
+  // What ends outside must not look as if it ended at the edge.
+  if (row.low.value_or(-kUnbounded) < -range) bar.front() = "<";
+  if (row.high.value_or(kUnbounded) > range) bar.back() = ">";
   std::string text;
   for (const std::string& cell : bar) text += cell;
   return text;
@@ -39,26 +44,34 @@ std::string bars(std::span<const Bar> rows, double interval_level) {
   constexpr double kMostRange = 1000;  // a greater change ends at the edge: labels must fit
   double range = 0.05;
   std::size_t width = 0;
+  std::size_t verdicts = 0;
+  bool any_clipped = false;
   for (const Bar& row : rows) {
     range = std::max({range, 1.2 * std::abs(row.change), 1.5 * row.threshold});
     width = std::max(width, display_width(one_line(row.name)));
+    verdicts = std::max(verdicts, display_width(row.verdict));
   }
+  width += verdicts + 2;
   range = std::min(range, kMostRange);
   const std::string left = percent_change(-range);
   const std::string right = percent_change(range);
   std::string text = fmt::format("{}  {}{}{}\n", pad_right("", width), left,
                                  std::string(kBarCells - left.size() - right.size(), ' '), right);
   for (const Bar& row : rows) {
-    text += fmt::format("{}  {}  {} {}\n", pad_right(one_line(row.name), width), bar_of(row, range),
-                        pad_left(percent_change(row.change), 8), row.verdict);
+    const std::string bar = bar_of(row, range);
+    any_clipped = any_clipped || bar.front() == '<' || bar.back() == '>';
+    const std::string name = pad_right(one_line(row.name), width - verdicts);
+    text += fmt::format("{}{}  {}  {}\n", name, pad_right(row.verdict, verdicts), bar,
+                        pad_left(percent_change(row.change), 8));
   }
   std::string threshold;  // its value, where all benchmarks have the same
   const auto same = [&](const Bar& row) { return row.threshold == rows.front().threshold; };
   if (!rows.empty() && std::ranges::all_of(rows, same)) {
     threshold = ' ' + percent_change(rows.front().threshold);
   }
-  return text + fmt::format("(| no change, ! threshold{}, # estimate, --- {})\n", threshold,
-                            interval_title(interval_level));
+  return text + fmt::format("(| no change, ! threshold{}, # estimate, --- {}{})\n", threshold,
+                            interval_title(interval_level),
+                            any_clipped ? ", < > goes on beyond the edge" : "");
 }
 
 std::string sparkline(std::span<const double> values, std::size_t cells) {

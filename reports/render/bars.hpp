@@ -1,5 +1,5 @@
 // A bar for each benchmark, in plain text: from -range to +range, the interval as a line with the
-// estimate on it, and the threshold.
+// estimate on it, and the threshold. An interval that goes on beyond an edge is marked there.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Bar {
   std::optional<double> low{};  ///< of the interval; empty: it has no end on that side
   std::optional<double> high{};
   double threshold = 0;   ///< the smallest change that matters
-  std::string verdict{};  ///< what stands at its end
+  std::string verdict{};  ///< what stands before it
 };
 
 /// All with the same range, and a line that explains the signs.

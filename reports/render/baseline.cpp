@@ -22,9 +22,6 @@ using verdict::BaselineRow;
 using verdict::CanaryChange;
 using verdict::Verdict;
 
-const Cells kBaselineTitles{"benchmark",  "baseline",     "now",     "change",   "95 % interval",
-                            "detectable", "since anchor", "verdict", "processes"};
-
 std::string verdict_of(const BaselineRow& row) {
   return row.drifted ? fmt::format("{}, drifted", word(row.verdict))
                      : verdict_cell(row.verdict, row.improved);
@@ -35,8 +32,8 @@ VerdictText::Row row_of(const BaselineRow& row) {
   const Bar bar{row.name,     rolling.change, rolling.low,
                 rolling.high, rolling.limit,  verdict_of(row)};
   Cells cells = compared_cells(bar, row.baseline_ns, row.now_ns);
-  append(cells, {percent(rolling.detectable),
-                 row.anchor ? percent_change(row.anchor->change) : std::string(kNone), bar.verdict,
+  append(cells, {percent(rolling.limit), percent(rolling.detectable),
+                 row.anchor ? percent_change(row.anchor->change) : std::string(kNone),
                  fmt::format("{}+{}", rolling.stored, rolling.fresh)});
   return {std::move(cells), row.verdict, bar};
 }
@@ -54,60 +51,82 @@ std::string limits_text(const std::vector<CanaryChange>& changes) {
   for (const CanaryChange& each : changes) {
     if (!each.moved) continue;
     add(parts, "{} {} (chance explains {})", each.part, percent_change(each.change),
-        percent(each.limit));
+        percent_change(each.limit));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool is_busier(const BaselineReport& report) {
+  return report.others_now &&
+         (!report.others_then || report.others_now->taken > report.others_then->taken);
+}
+
+std::string not_known(std::string_view what, const model::Fact<verdict::Others>& others) {
+  return fmt::format("{} is not known ({})", what, others.reason);
+}
+
 void add_environment(const BaselineReport& report, Sentences& lines) {
+  if (!report.environment_moved) return;
   if (report.others_moved) {
-    const bool busier = report.others_now && (!report.others_then ||
-                                              report.others_now->taken > report.others_then->taken);
-    add(lines, "ENVIRONMENT: {} while this was measured; when the baseline was, {}. {}",
-        others_text(report.others_now), others_text(report.others_then),
-        busier ? "Measure again when the machine is quiet; --allow-busy judges all the same."
-               : "Against a baseline of a busy machine, what has become slower may look unchanged: "
-                 "save a new one on a quiet machine. --allow-busy judges all the same.");
-  }
-  if (report.moved_cpus) {
-    add(lines,
-        "ENVIRONMENT: the host moved the CPUs while this was measured: {}. Measure again; "
-        "--allow-busy judges all the same.",
-        moved_cpus_text(*report.moved_cpus));
+    add(lines, "ENVIRONMENT: {}; {}. {}",
+        report.others_now ? others_text(*report.others_now) + " while this was measured"
+                          : not_known("what other processes use now", report.others_now),
+        report.others_then ? "when the baseline was, " + others_text(*report.others_then)
+                           : not_known("what they used then", report.others_then),
+        is_busier(report)
+            ? "Measure again when the machine is quiet; --allow-busy judges all the same."
+            : "Against a baseline of a busy machine, what has become slower may look unchanged: "
+              "save a new one on a quiet machine. --allow-busy judges all the same.");
   }
   if (std::ranges::any_of(report.canary, &CanaryChange::moved)) {
     add(lines,
         "ENVIRONMENT: the canary, which is always the same work, does not take what it took when "
-        "the baseline was measured: {}. No change of a benchmark can be told from this one of the "
-        "machine. Measure again when the machine is as it was, or save a new baseline.",
+        "the baseline was measured: {}. The changes of the benchmarks cannot be told from this one "
+        "of the machine. Measure again when the machine is as it was, or save a new baseline.",
         limits_text(report.canary));
   }
 }
 
-/// Why this row has the verdict that it has, where the figures do not show it.
-void add_why(const BaselineComparison& comparison, const BaselineRow& row, Sentences& lines) {
+/// Why this row has the verdict that it has, where the figures do not show it, and what would
+/// decide it.
+std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   if (row.unconfirmed) {
-    add(lines, "{}: not confirmed: measured twice, it was slower by more than chance only once.",
-        row.name);
-  } else if (row.drifted) {
-    add(lines,
-        "{}: drifted since the anchor of {}: {} by now, while {} would be a failure; accept it by "
-        "`taskbench baseline promote`.",
-        row.name, model::day_of(comparison.anchor->setup.date), percent_change(row.anchor->change),
-        percent(row.anchor->limit));
-  } else if (row.verdict == Verdict::inconclusive && !comparison.report.environment_moved) {
-    add(lines,
-        "{}: undecided: less than the {} that would be a failure, but a change of {} is not "
-        "excluded.",
-        row.name, percent(row.rolling.limit), percent(row.rolling.delta));
+    return "not confirmed: measured twice, it was slower by more than chance only once";
   }
+  if (row.drifted) {
+    return fmt::format(
+        "drifted since the anchor of {}, while {} would be a failure; accept it by `taskbench "
+        "baseline promote`",
+        model::day_of(comparison.anchor->setup.date), percent(row.anchor->limit));
+  }
+  if (row.verdict != Verdict::inconclusive) return {};
+  if (row.masked) return "not judged, as the machine is not as it was";
+  return fmt::format(
+      "less than would be a failure, but a slowdown of {} or more is not excluded; more "
+      "--processes "
+      "would tell",
+      percent(row.rolling.delta));
+}
+
+VerdictText::Benchmark benchmark_of(const BaselineComparison& comparison, const BaselineRow& row) {
+  const verdict::StoredComparison& of = row.drifted ? *row.anchor : row.rolling;
+  VerdictText::Benchmark benchmark{.name = row.name,
+                                   .verdict = row.verdict,
+                                   .improved = row.improved,
+                                   .metric = row.drifted ? Metric::time_since_anchor : Metric::time,
+                                   .change = of.change,
+                                   .low = of.low,
+                                   .high = of.high,
+                                   .reason = why(comparison, row)};
+  if (!row.drifted) benchmark.levels = levels_text(row.baseline_ns, row.now_ns);
+  benchmark.rows.push_back(row_of(row));
+  return benchmark;
 }
 
 Sentences remarks(const BaselineComparison& comparison) {
   const BaselineReport& report = comparison.report;
   Sentences lines;
   add_environment(report, lines);
-  for (const BaselineRow& row : report.rows) add_why(comparison, row, lines);
   if (report.anchor_void) {
     add(lines,
         "The machine is not as it was when the anchor was measured ({}); changes since then are "
@@ -117,8 +136,11 @@ Sentences remarks(const BaselineComparison& comparison) {
             : "others use more or less of the CPUs");
   }
   append(lines, large_floors(comparison.policy.noise_floors, comparison.policy.delta));
-  for (const auto& name : report.only_baseline) add(lines, "{}: only the baseline has it.", name);
-  for (const auto& name : report.only_now) add(lines, "{}: the baseline does not have it.", name);
+  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view what) {
+    if (!names.empty()) add(lines, "{}: {}.", names_text(names), what);
+  };
+  incomparable(report.only_baseline, "only the baseline has it");
+  incomparable(report.only_now, "the baseline does not have it");
   return lines;
 }
 
@@ -153,20 +175,36 @@ std::string basis(const BaselineComparison& comparison) {
   return text;
 }
 
-std::string headline(const BaselineReport& report) {
+std::string headline(const BaselineComparison& comparison, const VerdictText& text) {
+  const BaselineReport& report = comparison.report;
   if (report.environment_moved && report.others_moved) {
-    return "ENVIRONMENT: other processes did not use the CPUs as they did then; no verdict";
+    return is_busier(report)
+               ? "ENVIRONMENT: other processes use the CPUs; no verdict"
+               : "ENVIRONMENT: other processes used the CPUs when the baseline was saved; no "
+                 "verdict";
   }
   if (report.environment_moved) return "ENVIRONMENT: the machine is not as it was; no verdict";
-  const std::size_t drifted = how_many(report.rows, &BaselineRow::drifted);
-  return headline_of(report.overall, report.rows,
-                     drifted > 0 ? fmt::format(", {} of them only since the anchor", drifted) : "");
+  const verdict::BaselinePolicy& policy = comparison.policy;
+  double most = policy.delta;
+  for (const BaselineRow& row : report.rows) most = std::max(most, row.rolling.delta);
+  return verdict_sentence(report.overall, text,
+                          {.alpha = policy.alpha,
+                           .pass_error = policy.pass_error,
+                           .threshold = range_text(percent(policy.delta), percent(most))});
 }
 
 VerdictText verdict_text(const BaselineComparison& comparison) {
-  VerdictText text{
-      headline(comparison.report), kBaselineTitles, {}, remarks(comparison), basis(comparison)};
-  for (const BaselineRow& row : comparison.report.rows) text.rows.push_back(row_of(row));
+  VerdictText text;
+  text.interval_level = verdict::kIntervalLevel;
+  text.titles = compared_titles("baseline", "now", text.interval_level);
+  append(text.titles, {"threshold", "detectable", "since anchor", "processes"});
+  for (const BaselineRow& row : comparison.report.rows) {
+    text.benchmarks.push_back(benchmark_of(comparison, row));
+  }
+  text.benchmarks = in_reading_order(std::move(text.benchmarks));
+  text.remarks = remarks(comparison);
+  text.basis = basis(comparison);
+  text.headline = headline(comparison, text);
   return text;
 }
 
@@ -194,7 +232,10 @@ std::string table(const BaselineComparison& comparison, const TableStyle& style)
 }
 
 std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {
-  return comment(style, verdict_text(comparison), "", verdict::kIntervalLevel);
+  const VerdictText text = verdict_text(comparison);
+  return comment_heading(style, markdown_escaped(text.headline)) +
+         comment_body(text, fmt::format("Against the baseline '{}': ",
+                                        markdown_escaped(comparison.rolling.setup.name)));
 }
 
 std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {

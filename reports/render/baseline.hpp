@@ -16,9 +16,12 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string table(const verdict::BaselineComparison& comparison,
                                 const TableStyle& style);
 
-/// A comment for reviewers: the verdict first, a bar for each benchmark, then the table.
+/// A comment for reviewers, laid out as that of two programs: see paired.hpp.
 [[nodiscard]] std::string markdown(const verdict::BaselineComparison& comparison,
                                    const CommentStyle& style);
+
+/// A row for each benchmark, with a header line.
+[[nodiscard]] std::string csv(const verdict::BaselineReport& report);
 
 /// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
 [[nodiscard]] std::string others_text(const verdict::Others& others);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "reports/render/baseline.hpp"
 #include "reports/render/columns.hpp"
+#include "reports/render/paired.hpp"
 #include "reports/render/render.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -147,6 +149,69 @@ std::string csv(const model::Run& run) {
       add_events(fields, measured, events);
       text += csv_line(fields);
     }
+  }
+  return text;
+}
+
+namespace {
+
+Cells metric_fields(const std::string& name, std::string_view metric,
+                    const verdict::MetricVerdict& row) {
+  return {name,
+          std::string(metric),
+          std::string(word(row.verdict)),
+          fmt::format("{}", row.improved),
+          csv_number(row.base_ns),
+          csv_number(row.head_ns),
+          csv_number(row.change),
+          csv_number(row.low),
+          csv_number(row.high),
+          csv_number(row.delta),
+          csv_number(row.p_adjusted),
+          csv_number(row.detectable),
+          std::to_string(row.blocks)};
+}
+
+Cells instruction_fields(const std::string& name, const verdict::InstructionsVerdict& of) {
+  Cells fields{name, "instructions", std::string(word(of.verdict)),
+               fmt::format("{}", of.improved())};
+  fields.resize(13);  // as many as there are names in the first line
+  if (of.exact) {
+    fields[4] = csv_number(of.exact->base);
+    fields[5] = csv_number(of.exact->head);
+    fields[6] = csv_number(of.exact->change);
+    fields[9] = csv_number(of.exact->threshold);
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::string csv(const verdict::PairedReport& report) {
+  std::string text =
+      "name,metric,verdict,improved,base,head,change,interval_low,interval_high,threshold,"
+      "p_adjusted,detectable,blocks\n";
+  for (const verdict::BenchmarkVerdict& row : report.benchmarks) {
+    text += csv_line(metric_fields(row.name, "wall_time_ns", row));
+    if (row.cpu) text += csv_line(metric_fields(row.name, "cpu_time_ns", *row.cpu));
+    if (row.instructions) text += csv_line(instruction_fields(row.name, *row.instructions));
+  }
+  return text;
+}
+
+std::string csv(const verdict::BaselineReport& report) {
+  std::string text =
+      "name,verdict,improved,drifted,baseline_ns,now_ns,change,interval_low,interval_high,"
+      "threshold,detectable,since_anchor,baseline_processes,processes\n";
+  for (const verdict::BaselineRow& row : report.rows) {
+    const verdict::StoredComparison& rolling = row.rolling;
+    text += csv_line(
+        Cells{row.name, std::string(word(row.verdict)), fmt::format("{}", row.improved),
+              fmt::format("{}", row.drifted), csv_number(row.baseline_ns), csv_number(row.now_ns),
+              csv_number(rolling.change), csv_number(rolling.low), csv_number(rolling.high),
+              csv_number(rolling.limit), csv_number(rolling.detectable),
+              row.anchor ? csv_number(row.anchor->change) : std::string(),
+              std::to_string(rolling.stored), std::to_string(rolling.fresh)});
   }
   return text;
 }

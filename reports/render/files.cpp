@@ -19,20 +19,56 @@ using verdict::FilesReport;
 using verdict::FilesRow;
 using verdict::Verdict;
 
-const Cells kFileTitles{"benchmark",     "base", "head",    "change",
-                        "95 % interval", "p",    "verdict", "files"};
-
-Cells cells(const FilesRow& row) {
-  Cells all(5, std::string(kNone));
-  all[0] = row.name;
-  const bool measured = row.base_files > 0 && row.head_files > 0;
-  if (measured) {
-    all = compared_cells({row.name, row.change, row.low, row.high}, row.base_ns, row.head_ns);
+VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
+  VerdictText::Benchmark benchmark{.name = row.name,
+                                   .verdict = row.verdict,
+                                   .improved = row.improved,
+                                   .change = row.change,
+                                   .low = row.low,
+                                   .high = row.high,
+                                   .reason = row.reason};
+  const std::string verdict = verdict_cell(row.verdict, row.improved);
+  Cells cells(titles.size() - 1, std::string(kNone));
+  cells[0] = row.name;
+  cells[1] = verdict;
+  if (row.base_files > 0 && row.head_files > 0) {
+    cells = compared_cells({.name = row.name,
+                            .change = row.change,
+                            .low = row.low,
+                            .high = row.high,
+                            .verdict = verdict},
+                           row.base_ns, row.head_ns);
+    add(cells, "{:.3f}", row.p_adjusted);
+    benchmark.levels = levels_text(row.base_ns, row.head_ns);
   }
-  all.push_back(measured ? fmt::format("{:.3f}", row.p_adjusted) : std::string(kNone));
-  all.push_back(verdict_cell(row.verdict, row.improved));
-  add(all, "{}+{}", row.base_files, row.head_files);
-  return all;
+  add(cells, "{}+{}", row.base_files, row.head_files);
+  if (row.verdict == Verdict::fail) {
+    benchmark.reason = row.instructions ? instructions_text(*row.instructions) : std::string();
+  }
+  benchmark.rows.push_back({std::move(cells), row.verdict});
+  if (row.instructions) add_instructions(*row.instructions, titles, benchmark);
+  if (benchmark.verdict == Verdict::fail) benchmark.add_reason(moved_counters(row.counters));
+  return benchmark;
+}
+
+/// The counters that moved beside a time that did not pass plainly. What fails names them itself.
+void add_moved_counters(const FilesReport& report, Sentences& lines) {
+  constexpr std::size_t kMostRows = 12;
+  std::size_t left_out = 0;
+  std::size_t rows = 0;
+  for (const FilesRow& row : report.rows) {
+    const bool is_plain = row.verdict == Verdict::pass && !row.improved;
+    if (is_plain || row.verdict == Verdict::fail || row.counters.empty()) continue;
+    if (++rows > kMostRows) {
+      ++left_out;
+      continue;
+    }
+    add(lines, "{}: counters per iteration that moved most: {}.", row.name,
+        moved_text(row.counters));
+  }
+  if (left_out > 0) {
+    add(lines, "The JSON has the counters of {}.", counted(left_out, "further benchmark"));
+  }
 }
 
 /// What the figures do not show, a sentence each.
@@ -41,35 +77,45 @@ Sentences remarks(const FilesReport& report) {
   for (const std::string& difference : report.machine_differs) {
     add(lines, "The files come from different machines: {}.", difference);
   }
-  NamesAndReasons undecided;
   NamesAndReasons uncounted;
+  bool counts = false;
   for (const FilesRow& row : report.rows) {
-    undecided.emplace_back(row.name, row.reason);
-    if (row.instructions) uncounted.emplace_back(row.name, row.instructions->reason);
+    if (!row.instructions) continue;
+    counts = true;
+    if (row.verdict != Verdict::pass) uncounted.emplace_back(row.name, row.instructions->reason);
   }
-  add_shared(lines, undecided, "no verdict: ");
-  for (const FilesRow& row : report.rows) {
-    const bool more_instructions = row.instructions && row.instructions->verdict == Verdict::fail;
-    const bool matters = row.verdict != Verdict::pass || row.improved || more_instructions;
-    if (!matters || row.counters.empty()) continue;
-    add(lines, "{}: counters per iteration that moved most: {}.", row.name,
-        moved_text(row.counters));
-  }
-  if (!uncounted.empty()) lines.push_back(instructions_remark());
+  add_moved_counters(report, lines);
+  if (counts) lines.push_back(instructions_remark());
   // Where the machines differ, that says it all.
   if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
   append(lines, report.failed);
-  for (const std::string& name : report.only_base) add(lines, "{}: only base has it.", name);
-  for (const std::string& name : report.only_head) add(lines, "{}: only head has it.", name);
+  const auto incomparable = [&](const std::vector<std::string>& names, std::string_view side) {
+    if (!names.empty()) add(lines, "{}: only {} has it.", names_text(names), side);
+  };
+  incomparable(report.only_base, "base");
+  incomparable(report.only_head, "head");
   return lines;
 }
 
 VerdictText files_verdict(const FilesReport& report) {
-  VerdictText text{std::string(word(report.overall)), kFileTitles, {}, remarks(report)};
+  VerdictText text;
+  text.interval_level = verdict::kIntervalLevel;
+  text.titles = compared_titles("base", "head", text.interval_level);
+  append(text.titles, {"p", "files"});
   for (const FilesRow& row : report.rows) {
-    text.rows.push_back({cells(row), row.verdict});
-    if (row.instructions) text.rows.push_back(instruction_row(text.titles, *row.instructions));
+    text.benchmarks.push_back(benchmark_of(row, text.titles));
   }
+  text.benchmarks = in_reading_order(std::move(text.benchmarks));
+  text.remarks = remarks(report);
+  if (!report.machine_differs.empty() && report.overall == Verdict::inconclusive) {
+    text.headline = "INCONCLUSIVE: the files come from different machines";
+    return text;
+  }
+  text.headline = verdict_sentence(
+      report.overall, text,
+      {.alpha = report.policy.alpha,
+       .pass_error = report.policy.pass_error,
+       .threshold = percent(std::max(report.policy.delta, report.policy.epsilon))});
   return text;
 }
 
@@ -81,7 +127,7 @@ std::string table(const FilesReport& report, const TableStyle& style) {
 
 std::string markdown(const FilesReport& report) {
   const VerdictText text = files_verdict(report);
-  return markdown_table(text) + fmt::format("\n**{}**\n", text.headline) + bullets(text.remarks);
+  return fmt::format("**{}**\n\n", markdown_escaped(text.headline)) + comment_body(text, "");
 }
 
 std::string csv(const FilesReport& report) {

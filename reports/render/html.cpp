@@ -230,17 +230,19 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
   const auto replace = [&](std::string_view from, const std::string& to) {
     drawing = replaced(drawing, from, to);
   };
+  // gnuplot writes either quote, depending on its version and on what it draws.
   for (const std::string_view quote : {"\"", "'"}) {
     replace(fmt::format(" id={}", quote), fmt::format(" id={}{}-", quote, prefix));
     replace(fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, prefix));
+    replace(fmt::format("fill={0}#ffffff{0}", quote), fmt::format("fill={0}none{0}", quote));
+    for (const std::string_view attribute : {"fill", "stroke", "color"}) {
+      replace(fmt::format("{0}={1}black{1}", attribute, quote),
+              fmt::format("{0}={1}currentColor{1}", attribute, quote));
+    }
   }
   replace("url(#", fmt::format("url(#{}-", prefix));
-  replace("fill=\"#ffffff\"", "fill=\"none\"");  // the plate
   for (const std::string_view black : {"rgb(  0,   0,   0)", "rgb(0,0,0)", "#000000"}) {
     replace(black, "currentColor");
-  }
-  for (const std::string_view attribute : {"fill", "stroke", "color"}) {
-    replace(fmt::format("{}=\"black\"", attribute), fmt::format("{}=\"currentColor\"", attribute));
   }
   return element("svg",
                  {{"viewBox", view_box},

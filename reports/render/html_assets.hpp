@@ -74,6 +74,7 @@ tbody tr:nth-child(even) { background: var(--stripe); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .number { white-space: normal; }
 td:not(.number) { min-width: 6rem; max-width: 40rem; overflow-wrap: anywhere; }
+td.good, td.bad, td.doubtful { overflow-wrap: normal; }
 figure { margin: 1.25rem 0 2rem; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 48rem; margin-top: .4rem; }
 .plot svg { display: block; width: 100%; min-width: 42rem; height: auto; }
@@ -200,8 +201,8 @@ const enhance = table => {
   if (rows.length >= kFilterFrom) {
     frame.before(make("div", {class: "tools"}, make("label", {}, "Filter ", filter), ...moves,
                       status));
+    show();
   }
-  if (rows.length > kPage) show();
   addEventListener("beforeprint", () => { if (view.length <= kPrinted) put(view); });
   addEventListener("afterprint", show);
 };

@@ -13,6 +13,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
+#include "reports/render/effort.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -28,13 +29,24 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
+/// "16"; "8 of 63" where the first 8 decided.
+std::string blocks_text(const verdict::MetricVerdict& row) {
+  const bool is_early = row.decided && row.decided->blocks < row.blocks;
+  return is_early ? fmt::format("{} of {}", row.decided->blocks, row.blocks)
+                  : std::to_string(row.blocks);
+}
+
 VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row,
-                        std::string_view better) {
+                        std::string_view better, const std::optional<Effort>& effort) {
   const Bar bar{std::move(title), row.change, row.low,
                 row.high,         row.delta,  verdict_cell(row.verdict, row.improved, better)};
   Cells cells = compared_cells(bar, row.base_ns, row.head_ns);
-  append(cells, {probability(row.p_adjusted), percent(row.detectable), bar.verdict,
-                 std::to_string(row.blocks)});
+  append(cells, {percent(row.delta), probability(row.p_adjusted), percent(row.detectable),
+                 blocks_text(row)});
+  if (effort) {
+    cells.push_back(row.verdict == Verdict::inconclusive ? effort_cell(*effort)
+                                                         : std::string(kNone));
+  }
   return {std::move(cells), row.verdict, bar};
 }
 
@@ -47,21 +59,9 @@ bool shows_cpu_time(const BenchmarkVerdict& row) {
   return row.cpu && !(is_plain_pass(row) && is_plain_pass(*row.cpu));
 }
 
-std::vector<VerdictText::Row> table_rows(const PairedReport& report, const Cells& titles) {
-  std::vector<VerdictText::Row> rows;
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    rows.push_back(row_of(row.name, row, "faster"));
-    if (shows_cpu_time(row)) rows.push_back(row_of("  its CPU time", *row.cpu, "less"));
-    if (row.instructions) rows.push_back(instruction_row(titles, *row.instructions));
-  }
-  return rows;
-}
-
-std::string_view owner_of_cpu_time(const model::PairedSetup& setup, const std::string& benchmark) {
+bool is_of_main_thread(const model::PairedSetup& setup, const std::string& benchmark) {
   const auto found = setup.cpu_time_of.find(benchmark);
-  const bool is_partial =
-      found != setup.cpu_time_of.end() && found->second == model::CpuTimeOf::main_thread;
-  return is_partial ? "its main thread's CPU time" : "its CPU time";
+  return found != setup.cpu_time_of.end() && found->second == model::CpuTimeOf::main_thread;
 }
 
 enum class Spent { computing, waiting, unknown };
@@ -77,32 +77,132 @@ Spent spent_on(const BenchmarkVerdict& row) {
   return *cpu.high * cpu.base_ns < longer / 2 ? Spent::waiting : Spent::unknown;
 }
 
-/// One sentence for all benchmarks that are slower for the same reason.
-void add_why_slower(const PairedReport& report, Spent reason, std::string_view text,
-                    Sentences& lines) {
-  std::vector<std::string> names;
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (row.verdict != Verdict::fail || spent_on(row) != reason) continue;
-    add(names, "{} ({})", row.name, percent_change(row.cpu->change));
-  }
-  if (!names.empty()) add(lines, "{}: {}.", text, fmt::join(names, ", "));
-}
-
-void add_cpu_remarks(const model::PairedSetup& setup, const PairedReport& report,
-                     Sentences& lines) {
-  add_why_slower(report, Spent::computing, "Slower by computing more, as the CPU time shows",
-                 lines);
-  add_why_slower(report, Spent::waiting, "Slower by waiting longer, as the CPU time shows", lines);
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (!row.cpu) continue;
-    const std::string_view cpu_time = owner_of_cpu_time(setup, row.name);
-    if (row.cpu->verdict == Verdict::fail && row.verdict != Verdict::fail) {
-      add(lines, "{}: {} rose by {}, while its wall time is not surely longer.", row.name, cpu_time,
-          percent(row.cpu->change));
-    } else if (holds_back(*row.cpu)) {
-      add(lines, "{}: {} is undecided; {}.", row.name, cpu_time, why_undecided(*row.cpu));
+/// Why the wall time has grown: what its CPU time says of it, and what else moved.
+Sentences why_slower(const BenchmarkVerdict& row) {
+  Sentences why;
+  if (row.cpu) {
+    const std::string cpu = percent_change(row.cpu->change);
+    switch (spent_on(row)) {
+      case Spent::computing:
+        add(why, "it computes more, its CPU time {}", cpu);
+        break;
+      case Spent::waiting:
+        add(why, "it waits longer, its CPU time {}", cpu);
+        break;
+      case Spent::unknown:
+        add(why, "its CPU time {}", cpu);
     }
   }
+  if (row.instructions) {
+    if (std::string more = instructions_text(*row.instructions); !more.empty()) {
+      why.push_back(std::move(more));
+    }
+  }
+  return why;
+}
+
+/// Makes this metric the one that the benchmark's verdict is of.
+void take_metric(Metric metric, const verdict::MetricVerdict& from,
+                 VerdictText::Benchmark& benchmark) {
+  benchmark.metric = metric;
+  benchmark.verdict = from.verdict;
+  benchmark.change = from.change;
+  benchmark.low = from.low;
+  benchmark.high = from.high;
+  benchmark.levels = levels_text(from.base_ns, from.head_ns);
+}
+
+std::string joined_clauses(const Sentences& clauses) {
+  return fmt::format("{}", fmt::join(clauses, "; "));
+}
+
+/// A threshold that is not the one that was asked for.
+void add_threshold(const verdict::MetricVerdict& row, double delta, Sentences& why) {
+  if (row.delta > delta) add(why, "less than {} would pass here", percent(row.delta));
+}
+
+/// Without its instructions.
+VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const BenchmarkVerdict& row,
+                                    bool any_undecided, const verdict::Reach& reach) {
+  VerdictText::Benchmark benchmark{.name = row.name, .improved = row.improved};
+  take_metric(Metric::time, row, benchmark);
+  Sentences why;
+  if (row.verdict == Verdict::fail) {
+    why = why_slower(row);
+    add_threshold(row, setup.delta, why);
+  } else if (row.cpu && row.cpu->verdict == Verdict::fail) {
+    add(why, "its wall time {}, {}", row.verdict == Verdict::pass ? "passes" : "is undecided",
+        percent_change(row.change));
+    take_metric(Metric::cpu_time, *row.cpu, benchmark);
+    benchmark.improved = false;
+    if (is_of_main_thread(setup, row.name)) {
+      why.emplace_back("the CPU time is that of its main thread");
+    }
+    add_threshold(*row.cpu, setup.delta, why);
+  } else if (row.verdict == Verdict::pass && row.cpu && holds_back(*row.cpu)) {
+    take_metric(Metric::cpu_time, *row.cpu, benchmark);
+    benchmark.improved = false;
+  }
+  benchmark.reason = joined_clauses(why);
+  const auto effort = [&](const verdict::MetricVerdict& of) {
+    return any_undecided ? std::optional(effort_of(of, reach)) : std::nullopt;
+  };
+  benchmark.rows.push_back(row_of(row.name, row, "faster", effort(row)));
+  if (shows_cpu_time(row)) {
+    benchmark.rows.push_back(row_of("  its CPU time", *row.cpu, "less", effort(*row.cpu)));
+  }
+  return benchmark;
+}
+
+bool is_any_undecided(const PairedReport& report) {
+  return std::ranges::any_of(report.benchmarks, [](const BenchmarkVerdict& row) {
+    return row.verdict == Verdict::inconclusive ||
+           (row.cpu && row.cpu->verdict == Verdict::inconclusive);
+  });
+}
+
+const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row, Metric metric) {
+  return metric == Metric::cpu_time ? *row.cpu : row;
+}
+
+/// What is undecided goes by what would decide it: those of which the same can be said share what
+/// the greatest of them takes.
+void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
+                 const verdict::Reach& reach, std::vector<VerdictText::Benchmark>& benchmarks) {
+  std::map<Effort::Kind, Effort> greatest;
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < benchmarks.size(); ++i) {
+      if (benchmarks[i].verdict != Verdict::inconclusive) continue;
+      use(benchmarks[i], effort_of(metric_of(report.benchmarks[i], benchmarks[i].metric), reach));
+    }
+  };
+  each([&](const VerdictText::Benchmark&, const Effort& effort) {
+    Effort& most = greatest[effort.kind];
+    if (effort.blocks >= most.blocks) most = effort;
+  });
+  each([&](VerdictText::Benchmark& benchmark, const Effort& effort) {
+    benchmark.effort = static_cast<double>(effort.kind);
+    benchmark.reason = effort_text(greatest[effort.kind], setup);
+  });
+}
+
+std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
+                                                  const PairedReport& report, const Cells& titles) {
+  const verdict::Reach reach = verdict::reach_of(trial, report.blocks);
+  const bool any_undecided = is_any_undecided(report);
+  std::vector<VerdictText::Benchmark> benchmarks;
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    benchmarks.push_back(judged_times(trial.setup, row, any_undecided, reach));
+  }
+  add_efforts(report, trial.setup, reach, benchmarks);
+  for (std::size_t i = 0; i < benchmarks.size(); ++i) {
+    const auto& instructions = report.benchmarks[i].instructions;
+    if (instructions) add_instructions(*instructions, titles, benchmarks[i]);
+    if (benchmarks[i].verdict == Verdict::fail) {
+      benchmarks[i].add_reason(moved_counters(report.benchmarks[i].counters));
+    }
+  }
+  return in_reading_order(std::move(benchmarks));
 }
 
 std::string capitalised(std::string text) {
@@ -120,20 +220,12 @@ void add_busy_machine(const PairedReport& report, Sentences& lines) {
           : "");
 }
 
-void add_instruction_remarks(const PairedReport& report, Sentences& lines) {
-  NamesAndReasons unknown;
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (row.instructions) unknown.emplace_back(row.name, row.instructions->reason);
-  }
-  add_shared(lines, unknown, kNoInstructions);
-  for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (!row.instructions || !row.instructions->reason.empty()) continue;
-    if (const auto& exact = *row.instructions->exact; exact.is_worse() || exact.is_better()) {
-      add(lines, "{}: {:.2f} % {} instructions, {} → {} per iteration.", row.name,
-          100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
-          with_separators(exact.base, 0), with_separators(exact.head, 0));
-    }
-  }
+/// A verdict that all blocks together did not bear out.
+void add_withdrawn(std::string_view title, const verdict::MetricVerdict& row, Sentences& lines) {
+  if (row.verdict != Verdict::inconclusive || !row.decided) return;
+  add(lines, "{} was a {} after {} blocks, at {}, which all {} do not bear out.", title,
+      word(row.decided->verdict), row.decided->blocks, percent_change(row.decided->change),
+      row.blocks);
 }
 
 /// What a reader who is not content with the verdict needs to know.
@@ -144,29 +236,28 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
     const std::string reach = reach_text(verdict::reach_of(trial, report.blocks), setup);
     if (!reach.empty()) lines.push_back(capitalised(reach) + '.');
   }
-  NamesAndReasons undecided;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    if (row.verdict == Verdict::inconclusive) undecided.emplace_back(row.name, why_undecided(row));
+    add_withdrawn(row.name, row, lines);
+    if (row.cpu) add_withdrawn("The CPU time of " + row.name, *row.cpu, lines);
   }
-  add_shared(lines, undecided, "undecided; ");
+  add_busy_machine(report, lines);
+  append(lines, large_floors(setup.noise_floors, setup.delta));
+  NamesAndReasons uncounted;
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    const std::string moved = moved_text(row.counters);
-    const bool matters = row.verdict != Verdict::pass || row.improved;
-    if (matters && !moved.empty()) {
-      add(lines, "{}: counters per iteration that moved: {}.", row.name, moved);
+    if (row.instructions && row.verdict != Verdict::pass) {
+      uncounted.emplace_back(row.name, row.instructions->reason);
     }
   }
-  add_cpu_remarks(setup, report, lines);
-  append(lines, large_floors(setup.noise_floors, setup.delta));
-  add_instruction_remarks(report, lines);
+  add_shared(lines, uncounted, kNoInstructions);
   const auto incomparable = [&](const std::vector<std::string>& names, std::string_view why) {
-    for (const auto& name : names) add(lines, "{}: {}; nothing to compare with.", name, why);
+    if (!names.empty()) add(lines, "{}: {}; nothing to compare with.", names_text(names), why);
   };
   incomparable(setup.only_base, "only base has it");
   incomparable(setup.failing_in_base, "fails in base");
   incomparable(setup.only_head, "only head has it");
-  for (const auto& [name, reason] : setup.left_out) add(lines, "{}: left out: {}.", name, reason);
-  add_busy_machine(report, lines);
+  NamesAndReasons left_out;
+  for (const auto& [name, reason] : setup.left_out) left_out.emplace_back(name, reason);
+  add_shared(lines, left_out, "left out: ");
   return lines;
 }
 
@@ -175,7 +266,7 @@ std::string threshold_text(const model::PairedSetup& setup, const PairedReport& 
   if (report.benchmarks.empty()) return percent(setup.delta);
   const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
   return range_text(percent(a.delta), percent(b.delta)) +
-         (a.delta == b.delta ? "" : ", by benchmark,");
+         (a.delta == b.delta ? "" : " (by benchmark)");
 }
 
 /// How the CPU times were judged, where any was.
@@ -208,8 +299,9 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto blocks = static_cast<std::size_t>(report.blocks);
   std::string text = fmt::format(
       "{}, {}, {} of {} ms in each; seed {}. FAIL: slower by {} or more, with a chance of {} that "
-      "any is a false alarm. PASS: the upper end of the interval, or of a wider one at an early "
-      "look, is below that.",
+      "any is a false alarm. PASS: the upper end of the interval is below that. Verdicts are those "
+      "of the "
+      "first look that decided; figures are of all blocks.",
       counted(blocks, "block"), counted(blocks * model::kBlockSize, "process"),
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
@@ -218,58 +310,23 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
   return text + machine_basis(report.machine) + noise_floors_text(setup.noise_floors);
 }
 
-std::string headline(const PairedReport& report) {
-  std::string text = headline_of(report.overall, report.benchmarks);
-  const auto tell = [&](std::string_view before, const auto& is_meant, std::string_view after) {
-    const std::size_t some = how_many(report.benchmarks, is_meant);
-    if (some > 0) text += fmt::format(", {}{}{}", before, some, after);
-  };
-  const auto instructions = [](Verdict verdict) {
-    return [verdict](const auto& row) {
-      return row.instructions && row.instructions->verdict == verdict;
-    };
-  };
-  tell(
-      "", [](const auto& row) { return row.cpu && row.cpu->verdict == Verdict::fail; },
-      " with more CPU time");
-  tell(
-      "the CPU time of ", [](const auto& row) { return row.cpu && holds_back(*row.cpu); },
-      " undecided");
-  tell("", instructions(Verdict::fail), " with more instructions");
-  tell("the instructions of ", instructions(Verdict::inconclusive), " not known");
-  return text;
-}
-
-std::string programs(const model::PairedSetup& setup) {
-  return fmt::format("Head {} against base {}.\n\n", markdown_escaped(program_text(setup.head)),
+std::string compared(const model::PairedSetup& setup) {
+  return fmt::format("Head {} against base {}", markdown_escaped(program_text(setup.head)),
                      markdown_escaped(program_text(setup.base)));
 }
 
 std::string to_reproduce(const model::PairedSetup& setup) {
   if (setup.reproduce.empty()) return {};
-  return "\nTo reproduce:\n\n" + fenced("sh", setup.reproduce + '\n');
+  return "To measure it again:\n\n" + fenced("sh", setup.reproduce + '\n');
 }
 
-/// With a fifth on top, for blocks do not all take the same time: "45s", "12m".
-std::string budget_for(double seconds) {
-  const double ample = 1.2 * seconds;
-  if (ample <= 120) return fmt::format("{:g}s", std::max(5.0, 5 * std::ceil(ample / 5)));
-  return fmt::format("{:g}m", std::ceil(ample / 60));
-}
-
-/// The options that give a trial so many blocks.
-std::string options_for(std::size_t blocks, const verdict::Reach& reach,
-                        const model::PairedSetup& setup) {
-  std::string text;
-  if (blocks > static_cast<std::size_t>(setup.max_blocks)) {
-    text = fmt::format("--max-blocks {}", blocks);
-  }
-  if (reach.blocks < setup.max_blocks) {
-    const double budget_s = reach.block_s * static_cast<double>(blocks);
-    text += fmt::format("{}--budget {}", text.empty() ? "" : " ", budget_for(budget_s));
-    if (setup.benchmarks.size() > 1) text += ", or fewer benchmarks with --workload";
-  }
-  return text;
+/// What a program or its build said.
+std::string failure_text(const model::PairedFailure& failure) {
+  std::string text = fmt::format("{}\n", markdown_escaped(failure.message));
+  if (failure.lines.empty()) return text;
+  std::string log;
+  for (const std::string& line : failure.lines) log += line + '\n';
+  return text + "\nThe last lines of the build's log:\n\n" + fenced("text", log);
 }
 
 }  // namespace
@@ -316,11 +373,19 @@ std::string program_text(const model::PairedProgram& program) {
 }
 
 VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
-  const Cells titles{
-      "benchmark", "base",       "head",    "change", interval_title(report.interval_level),
-      "p",         "detectable", "verdict", "blocks"};
-  return {headline(report), titles, table_rows(report, titles), remarks(trial, report),
-          basis(trial, report)};
+  VerdictText text;
+  text.interval_level = report.interval_level;
+  text.titles = compared_titles("base", "head", report.interval_level);
+  append(text.titles, {"threshold", "p", "detectable", "blocks"});
+  if (is_any_undecided(report)) text.titles.emplace_back("would decide");
+  text.benchmarks = benchmarks_of(trial, report, text.titles);
+  text.remarks = remarks(trial, report);
+  text.basis = basis(trial, report);
+  text.headline = verdict_sentence(report.overall, text,
+                                   {.alpha = trial.setup.alpha,
+                                    .pass_error = trial.setup.pass_error,
+                                    .threshold = threshold_text(trial.setup, report)});
+  return text;
 }
 
 std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
@@ -329,70 +394,40 @@ std::string table(const PairedTrial& trial, const PairedReport& report, const Ta
 
 std::string markdown(const PairedTrial& trial, const PairedReport& report,
                      const CommentStyle& style) {
-  return comment(style, verdict_text(trial, report), programs(trial.setup), report.interval_level) +
-         to_reproduce(trial.setup);
+  const VerdictText text = verdict_text(trial, report);
+  return comment_heading(style, markdown_escaped(text.headline)) +
+         comment_body(text, compared(trial.setup) + ": ", to_reproduce(trial.setup));
 }
 
-std::string identical_markdown(const model::PairedSetup& setup, const CommentStyle& style) {
-  return comment_heading(style, "PASS: the programs are identical") + programs(setup) +
-         "Both are the same, byte for byte, with the libraries and the files that belong to them: "
-         "nothing was measured.\n" +
-         to_reproduce(setup);
+std::string identical_text(const std::string& why) {
+  return fmt::format("PASS: nothing was measured{}{}", why.empty() ? "" : ", because ", why);
+}
+
+std::string no_base_text(const model::PairedFailure& failure) {
+  return fmt::format("INCONCLUSIVE: {}, so that there is nothing to compare with",
+                     what_failed(failure));
+}
+
+std::string identical_markdown(const model::PairedSetup& setup, const std::string& why,
+                               const CommentStyle& style) {
+  return comment_heading(style, "PASS: nothing to measure") + compared(setup) + ".\n\n" +
+         markdown_escaped(capitalised(why)) + ". Nothing was measured.\n" +
+         apart(to_reproduce(setup));
+}
+
+std::string no_base_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
+                             const CommentStyle& style) {
+  return comment_heading(style, markdown_escaped(no_base_text(failure))) + compared(setup) +
+         ".\n\n" +
+         "Head builds, and its benchmarks run; whether it is slower, nothing can tell. A change "
+         "that repairs base looks like this.\n\n" +
+         failure_text(failure) + apart(to_reproduce(setup));
 }
 
 std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
                              const CommentStyle& style) {
-  std::string text =
-      comment_heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) +
-      programs(setup);
-  text += fmt::format("{}\n", markdown_escaped(failure.message));
-  if (!failure.lines.empty()) {
-    std::string log;
-    for (const std::string& line : failure.lines) log += line + '\n';
-    text += "\nThe last lines of the build's log:\n\n" + fenced("text", log);
-  }
-  return text + to_reproduce(setup);
-}
-
-std::string why_undecided(const verdict::MetricVerdict& row) {
-  if (row.blocks < 2) return "one block does not show how noisy it is";
-  const std::string matters = fmt::format("the {} that {}", percent(row.delta),
-                                          row.delta > row.epsilon ? "matter" : "are noise here");
-  if (!row.blocks_needed) return fmt::format("the change lies too near to {}", matters);
-  if (*row.blocks_needed > static_cast<std::size_t>(row.blocks)) {
-    return fmt::format("if the change is what it seems, about {} blocks tell it from {}",
-                       with_separators(std::uint64_t{*row.blocks_needed}), matters);
-  }
-  // So many blocks decide it in four of five cases; this is the fifth.
-  if (row.change >= row.delta) {
-    return fmt::format(
-        "it missed a FAIL narrowly, with p = {:.4f} where less than {:.4f} is asked for; a few "
-        "blocks more are likely to decide it",
-        row.p_adjusted, row.alpha);
-  }
-  return fmt::format(
-      "it missed a PASS narrowly, for its upper bound is not below {}; a few blocks more are "
-      "likely to decide it",
-      matters);
-}
-
-std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup) {
-  const std::string blocks = counted(static_cast<std::size_t>(reach.blocks), "block");
-  if (!reach.least) {
-    return fmt::format(
-        "no number of blocks can fail anything at --alpha {:g}%: it is less than the test's sign "
-        "flips can tell; give 0.1% or more",
-        100 * setup.alpha);
-  }
-  if (!reach.can_fail()) {
-    return fmt::format("{} can fail nothing, however much slower head is; a FAIL takes {} ({})",
-                       blocks, *reach.least, options_for(*reach.least, reach, setup));
-  }
-  if (!reach.steady || reach.is_steady()) return {};
-  return fmt::format(
-      "of {} and {} benchmarks, only a slowdown that shows in every block can FAIL; {} blocks "
-      "allow for an exception ({})",
-      blocks, setup.benchmarks.size(), *reach.steady, options_for(*reach.steady, reach, setup));
+  return comment_heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) +
+         compared(setup) + ".\n\n" + failure_text(failure) + apart(to_reproduce(setup));
 }
 
 }  // namespace taskbench::reports::render

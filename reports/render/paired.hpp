@@ -19,8 +19,8 @@ namespace taskbench::reports::render {
 /// " Noise floor: 1.0 %, assumed: ….", with what each is known from; a sentence for each source.
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
-/// The table on a terminal: both times, the change with its interval, p, what could have been seen,
-/// and the verdict; below it what each INCONCLUSIVE would take and which counters moved.
+/// The table on a terminal: the verdict, both times, the change with its interval, p, and what
+/// could have been seen; below it what would decide each INCONCLUSIVE.
 [[nodiscard]] std::string table(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report, const TableStyle& style);
 
@@ -31,27 +31,33 @@ namespace taskbench::reports::render {
 /// "head does not build"
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
-/// A comment for a pull request: the verdict first, a bar for each benchmark, what a reader should
-/// know of them, the figures, and how to reproduce them.
+/// A comment for a pull request: the verdict in a sentence, what fails with its reason, what is
+/// undecided with what would decide it; folded, how it was measured, and the figures.
 [[nodiscard]] std::string markdown(const model::PairedTrial& trial,
                                    const verdict::PairedReport& report, const CommentStyle& style);
 
-/// The comment where both programs are the same, so that nothing was run.
+/// A row for each metric of each benchmark, with a header line: times in ns and instructions, per
+/// iteration.
+[[nodiscard]] std::string csv(const verdict::PairedReport& report);
+
+/// "PASS: nothing was measured, because …", where both programs are the same.
+[[nodiscard]] std::string identical_text(const std::string& why);
+
+/// "INCONCLUSIVE: base does not build, so that there is nothing to compare with"
+[[nodiscard]] std::string no_base_text(const model::PairedFailure& failure);
+
+/// The comment where both programs are the same for the reason `why`, so that nothing was run.
 [[nodiscard]] std::string identical_markdown(const model::PairedSetup& setup,
-                                             const CommentStyle& style);
+                                             const std::string& why, const CommentStyle& style);
+
+/// The comment where base has failed and head is sound.
+[[nodiscard]] std::string no_base_markdown(const model::PairedSetup& setup,
+                                           const model::PairedFailure& failure,
+                                           const CommentStyle& style);
 
 /// The comment where there is nothing to judge: who failed, how, and the last lines of its log.
 [[nodiscard]] std::string failure_markdown(const model::PairedSetup& setup,
                                            const model::PairedFailure& failure,
                                            const CommentStyle& style);
-
-// Why a paired trial has not decided something, and what would.
-
-/// "if the change is what it seems, about 12 blocks tell it from the 3.0 % that matter"
-[[nodiscard]] std::string why_undecided(const verdict::MetricVerdict& row);
-
-/// What a trial that ends after so many blocks cannot do, and the option that would let it: "3
-/// blocks can fail nothing, …". Empty where nothing stands in the way.
-[[nodiscard]] std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup);
 
 }  // namespace taskbench::reports::render

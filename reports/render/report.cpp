@@ -64,7 +64,9 @@ Paragraph verdict_of(const NamedComparison& comparison) {
   const auto& [path, file] = comparison;
   switch (file.outcome) {
     case Outcome::identical:
-      return {path + ": PASS: the programs are identical.", Tone::good};
+      return {fmt::format("{}: {}.", path, identical_text(file.why)), Tone::good};
+    case Outcome::no_base:
+      return {fmt::format("{}: {}.", path, no_base_text(file.failure)), Tone::doubtful};
     case Outcome::failed:
       return {fmt::format("{}: no verdict: {}.", path, what_failed(file.failure)), Tone::bad};
     case Outcome::judged:

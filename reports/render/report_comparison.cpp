@@ -98,17 +98,21 @@ TableBlock table_of(const VerdictText& words) {
   TableBlock table;
   table.caption =
       "The change is that of head against base, above 0 is slower; base and head are levels of one "
-      "iteration between which it lies, in the middle of both sides' medians; detectable is the "
-      "change that so many blocks find in four of five cases.";
+      "iteration between which it lies, in the middle of both sides' medians; threshold is the "
+      "slowdown "
+      "that would be a FAIL; detectable is the change that so many blocks find in four of five "
+      "cases; would decide is the time that a trial would take to decide what is undecided.";
   const std::vector<bool> left = columns_to_the_left(words.titles);
   for (std::size_t i = 0; i < left.size(); ++i) {
     table.columns.push_back({words.titles[i], !left[i]});
   }
-  for (const VerdictText::Row& row : words.rows) {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    for (std::size_t k = 0; k < row.cells.size(); ++k) {
-      const bool is_verdict = words.titles[k] == "verdict";
-      cells.emplace_back(row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain);
+  for (const VerdictText::Benchmark& each : words.benchmarks) {
+    for (const VerdictText::Row& row : each.rows) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      for (std::size_t k = 0; k < row.cells.size(); ++k) {
+        const bool is_verdict = words.titles[k] == "verdict";
+        cells.emplace_back(row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain);
+      }
     }
   }
   return table;
@@ -122,13 +126,21 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
     section.add(Paragraph{"The trial has not ended: “taskbench ab --resume” continues it.",
                           Tone::doubtful});
   }
+  const Sentences sentences = notes(words);
+  section.add(std::vector<Paragraph>(sentences.begin(), sentences.end()));
   add_effects(file, suffix, section);
   section.add(table_of(words));
-  section.add(std::vector<Paragraph>(words.remarks.begin(), words.remarks.end()));
   section.say("{}", words.basis);
   if (Section part = processes_part(file, suffix, document); !part.blocks.empty()) {
     section.add(std::move(part));
   }
+}
+
+void add_failure(const model::PairedFailure& failure, SectionWriter& section) {
+  section.say("{}", failure.message);
+  if (failure.lines.empty()) return;
+  section.add(
+      Listing{"The last lines of the log", fmt::format("{}\n", fmt::join(failure.lines, "\n"))});
 }
 
 }  // namespace
@@ -147,16 +159,15 @@ Section comparison_section(const NamedComparison& comparison, std::size_t number
       add_judged(file, suffix, section, document);
       break;
     case Outcome::identical:
-      section.add(Paragraph{"PASS: both programs are the same, byte for byte; nothing was run.",
-                            Tone::good});
+      section.add(Paragraph{identical_text(file.why) + '.', Tone::good});
+      break;
+    case Outcome::no_base:
+      section.add(Paragraph{no_base_text(file.failure) + '.', Tone::doubtful});
+      add_failure(file.failure, section);
       break;
     case Outcome::failed:
       section.add(Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
-      section.say("{}", file.failure.message);
-      if (!file.failure.lines.empty()) {
-        section.add(Listing{"The last lines of the log",
-                            fmt::format("{}\n", fmt::join(file.failure.lines, "\n"))});
-      }
+      add_failure(file.failure, section);
       break;
   }
   if (!file.trial.setup.reproduce.empty()) {

@@ -50,8 +50,8 @@ class InOrder {
 
 using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
 
-/// "sort: no verdict: too few files.", with "no verdict: " for `what`; a sentence for each reason,
-/// which says how many benchmarks share it. Empty reasons are left out.
+/// "sort, hash and 7 more: no verdict: too few files.", with "no verdict: " for `what`; a sentence
+/// for each reason. Empty reasons are left out.
 void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what);
 
 }  // namespace taskbench::reports::render

@@ -89,7 +89,8 @@ class Layout {
       const auto heading = [&](const Cells& cells, std::string_view ink) {
         std::string text(label_width_, ' ');
         for (std::size_t i = first; i < first + count; ++i) text += pad_left(cells[i], widths_[i]);
-        page.line(page.inked(ink, text));
+        const bool is_blank = text.find_first_not_of(' ') == text.npos;  // nothing has a unit
+        if (!is_blank) page.line(page.inked(ink, text));
         return display_width(text);
       };
       heading(titles_, kBold);

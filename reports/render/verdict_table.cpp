@@ -2,65 +2,182 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
+#include "reports/render/counters.hpp"
 #include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
+namespace {
 
 using verdict::Verdict;
+using Benchmark = VerdictText::Benchmark;
+
+// Of a comment that everybody on a pull request sees. GitHub takes 65,536 characters.
+constexpr std::size_t kMostFailures = 12;
+constexpr std::size_t kMostRemarks = 8;
+constexpr std::size_t kMostFoldedFailures = 60;
+constexpr std::size_t kMostBars = 40;
+constexpr std::size_t kMostTableBytes = 30'000;
+
+std::string listed(std::string_view verdict, const std::string& what) {
+  return fmt::format("- {}{}.\n", verdict, what);
+}
+
+std::string bold(const std::string& name) { return fmt::format("**{}**", markdown_escaped(name)); }
+
+/// Of all that fail: those that are shown at once, and the others. The greatest changes are shown,
+/// but in the order in which they stand anyway, which does not depend on the figures.
+struct Failures {
+  std::vector<const Benchmark*> shown;
+  std::vector<const Benchmark*> more;
+};
+
+Failures failures(const VerdictText& text) {
+  std::vector<const Benchmark*> failed;
+  for (const Benchmark& each : text.benchmarks) {
+    if (each.verdict == Verdict::fail) failed.push_back(&each);
+  }
+  std::vector<const Benchmark*> by_size = failed;
+  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
+  if (by_size.size() > kMostFailures) by_size.resize(kMostFailures);
+  Failures result;
+  for (const Benchmark* each : failed) {
+    const bool is_shown = std::ranges::find(by_size, each) != by_size.end();
+    (is_shown ? result.shown : result.more).push_back(each);
+  }
+  return result;
+}
+
+std::string list_of(std::span<const Benchmark* const> failed, double interval_level) {
+  std::string text;
+  for (const Benchmark* each : failed) {
+    text += listed("FAIL: ", fmt::format("{} {}", bold(each->name),
+                                         markdown_escaped(finding(*each, interval_level))));
+  }
+  return text;
+}
+
+std::string list_of(const std::vector<Undecided>& groups) {
+  constexpr std::size_t kMostGroups = 6;
+  std::string text;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i >= kMostGroups) {
+      left += groups[i].benchmarks.size();
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const Benchmark* each : groups[i].benchmarks) {
+      names.push_back(markdown_escaped(so_far(*each)));
+    }
+    const std::string so_many =
+        names.size() > 1 ? fmt::format("{} benchmarks, ", names.size()) : "";
+    text += listed("INCONCLUSIVE: ", fmt::format("{}{}: {}", so_many, names_text(names),
+                                                 markdown_escaped(groups[i].reason)));
+  }
+  if (left > 0) text += listed("INCONCLUSIVE: ", fmt::format("{} more", left));
+  return text;
+}
+
+/// The bars of the first rows, and as many rows of the table as there is room for.
+std::string figures(const VerdictText& text) {
+  std::vector<Bar> shown;
+  for (const Benchmark& each : text.benchmarks) {
+    for (const VerdictText::Row& row : each.rows) {
+      if (row.bar && shown.size() < kMostBars) shown.push_back(*row.bar);
+    }
+  }
+  std::vector<Cells> rows;
+  std::size_t bytes = 0;
+  std::size_t benchmarks = 0;
+  for (const Benchmark& each : text.benchmarks) {
+    if (bytes > kMostTableBytes) break;
+    ++benchmarks;
+    for (const VerdictText::Row& row : each.rows) {
+      for (const std::string& cell : row.cells) bytes += cell.size() + 3;
+      rows.push_back(row.cells);
+    }
+  }
+  std::string content =
+      shown.empty() ? "" : fenced("text", bars(shown, text.interval_level)) + '\n';
+  content += markdown_table(text.titles, columns_to_the_left(text.titles), rows);
+  if (const std::size_t left = text.benchmarks.size() - benchmarks; left > 0) {
+    content += fmt::format("\n{} more; `--json` has all.\n", counted(left, "benchmark"));
+  }
+  return content;
+}
+
+std::string figures_title(const VerdictText& text) {
+  const auto passed = static_cast<std::size_t>(
+      std::ranges::count(text.benchmarks, Verdict::pass, &Benchmark::verdict));
+  const std::string all = counted(text.benchmarks.size(), "benchmark");
+  if (passed == 0 || passed == text.benchmarks.size()) return fmt::format("Figures of {}", all);
+  return fmt::format("{} that {}, and the figures of all {}", passed,
+                     passed == 1 ? "passes" : "pass", all);
+}
+
+}  // namespace
 
 std::string table(const VerdictText& text, const TableStyle& style) {
   constexpr std::array<std::string_view, 3> kInks{"32", "1;31", kYellow};  // as in Verdict
+  constexpr std::string_view kBelowRow = "    ";
   std::vector<Cells> cells{text.titles};
-  for (const VerdictText::Row& row : text.rows) cells.push_back(row.cells);
+  for (const Benchmark& each : text.benchmarks) {
+    for (const VerdictText::Row& row : each.rows) cells.push_back(row.cells);
+  }
   const std::vector<std::string> lines =
       fitted(cells, columns_to_the_left(text.titles), style.table_columns());
   Page page(style);
-  page.line(lines.front());
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    page.line(page.inked(kInks[static_cast<std::size_t>(text.rows[i - 1].verdict)], lines[i]));
+  std::size_t at = 0;
+  page.line(lines[at++]);
+  for (const Benchmark& each : text.benchmarks) {
+    for (const VerdictText::Row& row : each.rows) {
+      page.line(page.inked(kInks[static_cast<std::size_t>(row.verdict)], lines[at++]));
+    }
+    if (each.verdict != Verdict::fail || each.reason.empty()) continue;
+    for (const std::string& line :
+         wrap(printable(each.reason), page.width() - kBelowRow.size(), "  ")) {
+      page.line(std::string(kBelowRow) + line);
+    }
   }
   page.line();
-  for (const std::string& each : text.remarks) page.paragraph(each, kPlain, "  ");
+  for (const Undecided& group : undecided(text)) {
+    std::vector<std::string> names;
+    for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));
+    page.paragraph(one_line(fmt::format("INCONCLUSIVE: {}: {}.", names_text(names), group.reason)),
+                   kPlain, "  ");
+  }
+  for (const std::string& each : text.remarks) page.paragraph(one_line(each), kPlain, "  ");
   if (!text.basis.empty()) page.paragraph(text.basis, kPlain, "  ");
-  page.line(text.headline);
+  page.paragraph(one_line(text.headline));
   return std::move(page).text();
-}
-
-std::string markdown_table(const VerdictText& text) {
-  std::vector<Cells> rows;
-  for (const VerdictText::Row& row : text.rows) rows.push_back(row.cells);
-  return markdown_table(text.titles, columns_to_the_left(text.titles), rows);
 }
 
 Cells compared_cells(const Bar& row, double base_ns, double head_ns) {
   const TimeUnit unit = time_unit(std::min(base_ns, head_ns));
-  Cells cells{row.name, time_text(base_ns, unit), time_text(head_ns, unit),
-              percent_change(row.change), std::string(kNone)};
-  if (row.low && row.high) {
-    cells.back() = fmt::format("{} … {}", percent_change(*row.low), percent_change(*row.high));
-  }
-  return cells;
+  return {row.name,
+          row.verdict,
+          time_text(base_ns, unit),
+          time_text(head_ns, unit),
+          percent_change(row.change),
+          interval_text(row.low, row.high)};
+}
+
+Cells compared_titles(std::string_view base, std::string_view head, double interval_level) {
+  return {"benchmark",       "verdict", std::string(base),
+          std::string(head), "change",  interval_title(interval_level)};
+}
+
+std::string levels_text(double base_ns, double head_ns) {
+  const TimeUnit unit = time_unit(std::min(base_ns, head_ns));
+  return fmt::format("{} → {}", time_in(unit, base_ns), time_text(head_ns, unit));
 }
 
 std::string verdict_cell(Verdict verdict, bool improved, std::string_view better) {
   return improved ? fmt::format("{}, {}", word(verdict), better) : std::string(word(verdict));
-}
-
-std::string headline_of(Verdict overall, std::size_t failed, std::size_t undecided, std::size_t all,
-                        std::size_t faster, std::string_view failing) {
-  std::string text = fmt::format("{}: ", word(overall));
-  const std::string of_all = counted(all, "benchmark");
-  if (failed > 0) {
-    text += fmt::format("{} of {} slower{}", failed, of_all, failing);
-  } else if (undecided > 0) {
-    text += fmt::format("{} of {} undecided, none found slower", undecided, of_all);
-  } else {
-    text += fmt::format("none of {} slower", of_all);
-  }
-  return faster > 0 ? fmt::format("{}, {} faster", text, faster) : text;
 }
 
 std::vector<bool> columns_to_the_left(const Cells& titles) {
@@ -70,47 +187,78 @@ std::vector<bool> columns_to_the_left(const Cells& titles) {
 }
 
 std::string bullets(const Sentences& remarks) {
-  std::string text = remarks.empty() ? "" : "\n";
+  std::string text;
   for (const std::string& remark : remarks) text += fmt::format("- {}\n", markdown_escaped(remark));
-  return text;
-}
-
-void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what) {
-  InOrder<std::vector<std::string>> by_reason;
-  for (const auto& [name, reason] : reasons) {
-    if (!reason.empty()) by_reason[reason].push_back(name);
-  }
-  for (const auto& [reason, names] : by_reason) {
-    add(sentences, "{}: {}{}.",
-        names.size() == 1 ? names.front() : counted(names.size(), "benchmark"), what, reason);
-  }
+  return apart(text);
 }
 
 Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors, double delta) {
-  Sentences lines;
+  double most = 0;
+  std::vector<std::string> names;
   for (const auto& [name, floor] : floors) {
     if (floor.epsilon <= delta) continue;
-    add(lines,
-        "{}: its noise floor is {} ({}), so a smaller slowdown passes, although {} would matter.",
-        name, percent(floor.epsilon), floor.source, percent(delta));
+    most = std::max(most, floor.epsilon);
+    add(names, "{} ({}, {})", name, percent(floor.epsilon), floor.source);
   }
-  return lines;
+  if (names.empty()) return {};
+  const bool is_one = names.size() == 1;
+  return {
+      fmt::format("{}: on this machine chance alone moves {} by more than {}, so that a "
+                  "slowdown below {} passes.",
+                  names_text(names, 3), is_one ? "it" : "them", percent(delta),
+                  is_one ? percent(most) : fmt::format("that, {} at most,", percent(most)))};
 }
 
 VerdictText::Row instruction_row(const Cells& titles,
                                  const verdict::InstructionsVerdict& instructions) {
   Cells cells(titles.size(), std::string(kNone));
   cells[0] = "  its instructions";
+  cells[1] = verdict_cell(instructions.verdict, instructions.improved(), "fewer");
   if (const auto& exact = instructions.exact) {
-    cells[1] = with_separators(exact->base, 0);
-    cells[2] = with_separators(exact->head, 0);
-    cells[3] = fmt::format("{:+.2f} %", 100 * exact->change);
-    cells[4] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
+    cells[2] = with_separators(exact->base, 0);
+    cells[3] = with_separators(exact->head, 0);
+    cells[4] = fmt::format("{:+.2f} %", 100 * exact->change);
+    cells[5] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
   }
-  const auto verdict = std::ranges::find(titles, "verdict") - titles.begin();
-  cells[static_cast<std::size_t>(verdict)] =
-      verdict_cell(instructions.verdict, instructions.improved(), "fewer");
   return {std::move(cells), instructions.verdict};
+}
+
+void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
+                      Benchmark& benchmark) {
+  benchmark.rows.push_back(instruction_row(titles, instructions));
+  const bool is_fail = instructions.verdict == Verdict::fail;
+  if (is_fail && benchmark.verdict != Verdict::fail) {
+    const auto& exact = *instructions.exact;
+    benchmark.reason = fmt::format("its time {}, {}",
+                                   benchmark.verdict == Verdict::pass ? "passes" : "is undecided",
+                                   percent_change(benchmark.change));
+    benchmark.verdict = Verdict::fail;
+    benchmark.metric = Metric::instructions;
+    benchmark.change = exact.change;
+    benchmark.low = benchmark.high = std::nullopt;
+    benchmark.improved = false;
+    benchmark.levels = fmt::format("{} → {} per iteration", with_separators(exact.base, 0),
+                                   with_separators(exact.head, 0));
+  } else if (instructions.verdict == Verdict::inconclusive && benchmark.verdict == Verdict::pass) {
+    benchmark.verdict = Verdict::inconclusive;
+    benchmark.metric = Metric::instructions;
+    benchmark.improved = false;
+    benchmark.low = benchmark.high = std::nullopt;
+    benchmark.reason = fmt::format("{}{}", kNoInstructions, instructions.reason);
+  }
+}
+
+std::string instructions_text(const verdict::InstructionsVerdict& instructions) {
+  if (!instructions.exact) return {};
+  const auto& exact = *instructions.exact;
+  if (!exact.is_worse() && !exact.is_better()) return {};
+  return fmt::format("{:.2f} % {} instructions, {} → {} per iteration",
+                     100 * std::abs(exact.change), exact.is_worse() ? "more" : "fewer",
+                     with_separators(exact.base, 0), with_separators(exact.head, 0));
+}
+
+std::string moved_counters(const std::vector<verdict::CounterMove>& moves) {
+  return moves.empty() ? std::string() : "per iteration " + moved_text(moves);
 }
 
 std::string instructions_remark() {
@@ -124,16 +272,32 @@ std::string comment_heading(const CommentStyle& style, std::string_view text) {
                      style.marked ? "\n" : "", markdown_escaped(style.title), text);
 }
 
-std::string comment(const CommentStyle& style, const VerdictText& text, std::string_view compared,
-                    double interval_level) {
-  std::vector<Bar> rows;
-  for (const VerdictText::Row& row : text.rows) {
-    if (row.bar) rows.push_back(*row.bar);
+std::string apart(std::string text) { return text.empty() ? text : '\n' + std::move(text); }
+
+std::string folded(std::string_view summary, std::string_view content) {
+  return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", summary, content);
+}
+
+std::string comment_body(const VerdictText& text, std::string_view compared,
+                         std::string_view method) {
+  const Failures failed = failures(text);
+  std::string body = fmt::format("{}{}\n", compared, counts_text(text) + '.');
+  body += apart(list_of(failed.shown, text.interval_level) + list_of(undecided(text)));
+  const std::size_t shown = std::min(text.remarks.size(), kMostRemarks);
+  body += bullets(Sentences(text.remarks.begin(), text.remarks.begin() + std::ptrdiff_t(shown)));
+  if (!failed.more.empty()) {
+    const auto more =
+        std::span(failed.more).first(std::min(failed.more.size(), kMostFoldedFailures));
+    std::string list = list_of(more, text.interval_level);
+    if (more.size() < failed.more.size()) list += "- The others are in the figures.\n";
+    body += folded(fmt::format("{} more that fail", failed.more.size()), list);
   }
-  return fmt::format("{}{}{}{}\n<details><summary>Figures</summary>\n\n{}\n{}\n\n</details>\n",
-                     comment_heading(style, text.headline), compared,
-                     fenced("text", bars(rows, interval_level)), bullets(text.remarks),
-                     markdown_table(text), markdown_escaped(text.basis));
+  std::string how = text.basis.empty() ? "" : markdown_escaped(text.basis) + '\n';
+  how += bullets(Sentences(text.remarks.begin() + std::ptrdiff_t(shown), text.remarks.end()));
+  how += apart(std::string(method));
+  if (how.size() > 1) body += folded("How this was measured", how);
+  if (!text.benchmarks.empty()) body += folded(figures_title(text), figures(text));
+  return body;
 }
 
 }  // namespace taskbench::reports::render

@@ -1,10 +1,9 @@
-// What the tables and comments of verdicts have in common: of files, of pairs, and of baselines.
+// How reports of verdicts are laid out: the table on a terminal, and the comment on a pull request.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,59 +13,30 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
-#include "reports/render/sentences.hpp"
+#include "reports/render/verdict_text.hpp"
+#include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
 #include "reports/verdict/exact.hpp"
 
 namespace taskbench::reports::render {
 
-/// What every form of a report of verdicts says, piece by piece.
-struct VerdictText {
-  /// A line of the table: of a benchmark's times, or below it of its CPU time or instructions.
-  struct Row {
-    Cells cells;
-    verdict::Verdict verdict = verdict::Verdict::inconclusive;
-    std::optional<Bar> bar{};  ///< in a comment: times have one
-  };
-  std::string headline;  ///< "FAIL: 1 of 5 benchmarks slower"
-  Cells titles;
-  std::vector<Row> rows;  ///< in the order of the benchmarks
-  Sentences remarks;
-  std::string basis{};  ///< how it was measured and judged; may be empty
-};
-
-/// On a terminal: the table, the sentences below it, and the headline last.
+/// On a terminal: the table, below each row that fails why it does, then what is undecided and the
+/// remarks, and the headline last, where it is still seen.
 [[nodiscard]] std::string table(const VerdictText& text, const TableStyle& style);
 
-/// The table in Markdown, aligned in the same way.
-[[nodiscard]] std::string markdown_table(const VerdictText& text);
-
-/// How each row begins: its name, both times, the change, and the interval of the change.
+/// How each row begins: its name, its verdict, both times, the change, and its interval.
 [[nodiscard]] Cells compared_cells(const Bar& row, double base_ns, double head_ns);
+
+/// The titles of these cells.
+[[nodiscard]] Cells compared_titles(std::string_view base, std::string_view head,
+                                    double interval_level);
+
+/// "4.100 → 4.600 ms"
+[[nodiscard]] std::string levels_text(double base_ns, double head_ns);
 
 /// "PASS, faster"
 [[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
                                        std::string_view better = "faster");
-
-template <class Row, class Test>
-[[nodiscard]] std::size_t how_many(const std::vector<Row>& rows, Test test) {
-  return static_cast<std::size_t>(std::ranges::count_if(rows, test));
-}
-
-/// "FAIL: 1 of 5 benchmarks slower"; `failing` may say more of those: ", 1 of them only …".
-[[nodiscard]] std::string headline_of(verdict::Verdict overall, std::size_t failed,
-                                      std::size_t undecided, std::size_t all, std::size_t faster,
-                                      std::string_view failing);
-
-template <class Row>
-[[nodiscard]] std::string headline_of(verdict::Verdict overall, const std::vector<Row>& rows,
-                                      std::string_view failing = "") {
-  const auto of = [&](verdict::Verdict verdict) {
-    return how_many(rows, [&](const Row& row) { return row.verdict == verdict; });
-  };
-  return headline_of(overall, of(verdict::Verdict::fail), of(verdict::Verdict::inconclusive),
-                     rows.size(), how_many(rows, &Row::improved), failing);
-}
 
 /// Names and verdicts begin at the left, figures end at the right.
 [[nodiscard]] std::vector<bool> columns_to_the_left(const Cells& titles);
@@ -74,7 +44,7 @@ template <class Row>
 /// In Markdown: the remarks as a list, after an empty line.
 [[nodiscard]] std::string bullets(const Sentences& remarks);
 
-/// A sentence for each benchmark whose noise floor is more than what matters: it decides in its
+/// A sentence for the benchmarks whose noise floor is more than what matters: it decides in its
 /// place.
 [[nodiscard]] Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors,
                                      double delta);
@@ -82,6 +52,17 @@ template <class Row>
 /// The row below that of the times. What is not known is a dash.
 [[nodiscard]] VerdictText::Row instruction_row(const Cells& titles,
                                                const verdict::InstructionsVerdict& instructions);
+
+/// Makes the instructions the metric of a benchmark that would pass by its times and does not by
+/// them, and adds their row.
+void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
+                      VerdictText::Benchmark& benchmark);
+
+/// "5.00 % more instructions, 1,000 → 1,050 per iteration"; empty where they are about the same.
+[[nodiscard]] std::string instructions_text(const verdict::InstructionsVerdict& instructions);
+
+/// "per iteration steals 3.00 → 9.00"; empty where none moved.
+[[nodiscard]] std::string moved_counters(const std::vector<verdict::CounterMove>& moves);
 
 /// For add_shared(): why there is no such row.
 inline constexpr std::string_view kNoInstructions = "no instruction counts ";
@@ -100,9 +81,15 @@ inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
 [[nodiscard]] std::string comment_heading(const CommentStyle& style, std::string_view text);
 
-/// A whole one: the verdict first, what was compared, a bar for each time, the remarks, and the
-/// figures with what they rest on, folded away.
-[[nodiscard]] std::string comment(const CommentStyle& style, const VerdictText& text,
-                                  std::string_view compared, double interval_level);
+/// A blank line before it, unless it is empty.
+[[nodiscard]] std::string apart(std::string text);
+
+/// What a reader need not see at once.
+[[nodiscard]] std::string folded(std::string_view summary, std::string_view content);
+
+/// The part of a comment below its heading: at most 36 lines that are not folded, however many
+/// benchmarks there are. `compared` says what was, in Markdown; `method` stands below the basis.
+[[nodiscard]] std::string comment_body(const VerdictText& text, std::string_view compared,
+                                       std::string_view method = "");
 
 }  // namespace taskbench::reports::render

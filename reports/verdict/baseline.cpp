@@ -22,9 +22,7 @@ using model::CanaryTimes;
 using model::Series;
 using model::SeriesProcess;
 
-constexpr double kPower = 0.8;     // with which `detectable` is found, as in ab
-constexpr double kShortest_s = 1;  // of all processes together; ticks are of 10 ms
-constexpr double kShortestProcess_s = 0.5;
+constexpr double kPower = 0.8;       // with which `detectable` is found, as in ab
 constexpr double kMostTaken = 0.99;  // of a CPU
 constexpr std::size_t kLeastForSpread = 4;
 constexpr double kMiddleHalfOfNormal = 1.349;  // standard deviations
@@ -33,6 +31,10 @@ constexpr double kWiderThanChance = 2;         // once in thirty, of seven value
 /// What the median of normal values loses against their mean: its variance is larger by so much,
 /// for few of them by less.
 constexpr double kMedianVariance = std::numbers::pi / 2;
+
+/// By how much the levels of two series differ beyond their processes' scatter, as a variance,
+/// relative to that of a process: measured on a shared two-core machine, 0 to 0.4.
+constexpr double kSeriesVariance = 0.25;
 
 bool has(const Series& series, const std::string& name) {
   return std::ranges::find(series.setup.benchmarks, name) != series.setup.benchmarks.end();
@@ -83,6 +85,11 @@ struct Rule {
   double pass_error = 0;
   double explained = 0;  ///< log: so much slower what others took more can make it
   bool twice = false;    ///< a failure must be seen two times
+  /// Logs: by so much the machine may have made it slower, or faster, as far as the canary shows.
+  double slower = 0;
+  double faster = 0;
+  bool may_fail = true;  ///< as far as others leave the program its CPUs
+  bool may_pass = true;
 };
 
 StoredComparison compare(std::span<const double> fresh, const stats::Level& stored,
@@ -103,18 +110,25 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   const auto reach = [&](double alpha) { return wider * stats::prediction_reach(stored, alpha); };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
   const double matters = std::log1p(rule.delta);
-  const double limit = std::max(reach(rule.alpha), matters + rule.explained);
+  const double chance = std::max(reach(rule.alpha), matters + rule.explained);
+  const double limit = chance + rule.slower;
+  const double one = std::sqrt(1 + 1 / stored.count);
+  const double series = std::sqrt(1 / stored.count + loss / m + kSeriesVariance);
+  const double highest = effect + reach(rule.pass_error) * std::min(1.0, series / one);
   result.change = std::expm1(effect);
   result.low = std::expm1(effect - both_sides);
   result.high = std::expm1(effect + both_sides);
   result.delta = rule.delta;
   result.limit = std::expm1(limit);
   result.detectable = std::expm1(limit + bound(rule.twice ? std::sqrt(kPower) : kPower));
-  result.improved = effect < -limit;
-  if (effect > limit) {
+  result.improved = rule.may_pass && effect < -chance - rule.faster;
+  if (rule.may_fail && effect > limit) {
     result.verdict = Verdict::fail;
-  } else if (result.improved || effect + reach(rule.pass_error) < matters) {
+  } else if (result.improved || (rule.may_pass && highest + rule.faster < matters)) {
     result.verdict = Verdict::pass;
+  } else if (rule.slower > 0 || rule.faster > 0 || !rule.may_fail || !rule.may_pass) {
+    const double alone = std::max(reach(rule.alpha), matters);
+    result.masked = std::abs(effect) > alone || highest < matters;
   }
   return result;
 }
@@ -132,6 +146,7 @@ StoredComparison compare_twice(const std::vector<double>& fresh, const stats::Le
                      static_cast<int>(has_failed(both.last(fresh.size() - half)));
   if (failed == 1 || (failed == 0 && all.verdict == Verdict::fail)) {
     all.verdict = Verdict::inconclusive;
+    all.masked = false;
     unconfirmed = true;
   }
   return all;
@@ -168,13 +183,68 @@ std::vector<CanaryChange> canary_changes(const Series& now, const Series& stored
     const double effect = stats::median(fresh) - level.mean;
     const double limit =
         std::max(stats::prediction_reach(level, policy.alpha / 2), std::log1p(policy.delta));
-    result.push_back({name, std::expm1(effect), std::expm1(limit), std::abs(effect) > limit});
+    result.push_back({name, std::expm1(effect), std::expm1(std::copysign(limit, effect)),
+                      std::abs(effect) > limit});
   }
   return result;
 }
 
 bool any_moved(const std::vector<CanaryChange>& changes) {
   return std::ranges::any_of(changes, &CanaryChange::moved);
+}
+
+/// By how much of a part's move a benchmark moves, at most, by what the processes of both series
+/// show: 1 is as the part itself, which is also assumed where it did not vary.
+double most_followed(const Series& now, const Series& stored, const std::string& name,
+                     CanaryPart part) {
+  constexpr double kLevel = 0.975;
+  constexpr double kAttenuation = 2;  // the passes around a process show half of what it met
+  double parts = 0;
+  double both = 0;
+  double own = 0;
+  double freedom = -1;
+  for (const Series* series : {&now, &stored}) {
+    const std::vector<double> x = corrected(*series, name);
+    std::vector<double> c;
+    for (const SeriesProcess& process : series->processes) {
+      const auto [before, after] = std::pair(part(process.before), part(process.after));
+      if (!before || !after) return 1;
+      c.push_back((std::log(*before) + std::log(*after)) / 2);
+    }
+    const double mean_x = stats::mean(x);
+    const double mean_c = stats::mean(c);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      parts += (c[i] - mean_c) * (c[i] - mean_c);
+      both += (c[i] - mean_c) * (x[i] - mean_x);
+      own += (x[i] - mean_x) * (x[i] - mean_x);
+    }
+    freedom += static_cast<double>(x.size()) - 1;
+  }
+  if (parts <= 0 || freedom < 1) return 1;
+  const double slope = both / parts;
+  const double error = std::sqrt(std::max(0.0, own - slope * both) / freedom / parts);
+  const double most = slope + stats::student_t_quantile(kLevel, freedom) * error;
+  return std::clamp(kAttenuation * most, 0.0, 1.0);
+}
+
+/// What the parts that moved can have done to a benchmark: a program of nothing but that work moves
+/// as they do. A failure takes that for granted; a pass asks the processes.
+void add_machine(const Series& now, const Series& stored, const std::string& name,
+                 const std::vector<CanaryChange>& changes, Rule& rule) {
+  for (const CanaryChange& each : changes) {
+    if (!each.moved) continue;
+    const double move = std::log1p(each.change);
+    const auto part = std::ranges::find(kCanaryParts, each.part,
+                                        [](const auto& one) { return std::string(one.first); });
+    if (part == kCanaryParts.begin()) {  // corrected by it, which may be too much
+      rule.slower = std::max(rule.slower, std::abs(move));
+      rule.faster = std::max(rule.faster, std::abs(move));
+    } else if (move > 0) {
+      rule.slower = std::max(rule.slower, move);
+    } else {
+      rule.faster = std::max(rule.faster, -move * most_followed(now, stored, name, part->second));
+    }
+  }
 }
 
 /// CPUs by which others took more than then. What is not known is taken for none.
@@ -199,10 +269,7 @@ void decide(BaselineRow& row, const BaselineReport& report) {
     row.improved = false;
     row.drifted = true;
   }
-  if (report.environment_moved) {
-    row.verdict = Verdict::inconclusive;
-    row.improved = row.drifted = row.unconfirmed = false;
-  }
+  row.masked = row.verdict == Verdict::inconclusive && row.rolling.masked;
 }
 
 Verdict overall(const std::vector<BaselineRow>& rows) {
@@ -225,8 +292,6 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
   // Each part by itself: when one goes up and another down, their sum does not show it.
   report.canary = canary_changes(now, rolling, policy);
   if (!policy.allow_busy) report.moved_cpus = moved_cpus(now);
-  report.environment_moved =
-      report.others_moved || report.moved_cpus.has_value() || any_moved(report.canary);
   if (anchor == nullptr) return;
   report.anchor_canary = canary_changes(now, *anchor, policy);
   report.anchor_void = differ(others_of(*anchor)) || any_moved(report.anchor_canary);
@@ -261,32 +326,17 @@ std::optional<MovedCpus> moved_cpus(const Series& series) {
 }
 
 model::Fact<Others> others_of(const Series& series) {
-  double seconds = 0;
-  Others others;
-  std::vector<double> each;
-  for (const SeriesProcess& process : series.processes) {
-    const auto& use = process.use;
-    if (!use) return model::Fact<Others>::unknown(use.reason);
-    seconds += use->seconds;
-    others.cpus += use->total_s;
-    others.used += use->others_s;
-    others.stolen += use->stolen_s;
-    if (use->seconds >= kShortestProcess_s) {
-      each.push_back((use->others_s + use->stolen_s) / use->seconds);
-    }
+  std::vector<model::Fact<model::CpuUse>> uses;
+  for (const SeriesProcess& process : series.processes) uses.push_back(process.use);
+  return others_of(uses);
+}
+
+std::vector<std::string> blind_rows(const BaselineReport& report, double delta) {
+  std::vector<std::string> names;
+  for (const BaselineRow& row : report.rows) {
+    if (is_blind(row.verdict, row.rolling.detectable, delta)) names.push_back(row.name);
   }
-  if (seconds < kShortest_s) {
-    return model::Fact<Others>::unknown(
-        "the processes took less than a second, too short for the kernel's counts");
-  }
-  others.cpus /= seconds;
-  others.used = std::max(0.0, others.used / seconds);
-  others.stolen = std::max(0.0, others.stolen / seconds);
-  others.taken = others.used + others.stolen;
-  if (each.size() == series.processes.size()) {
-    others.taken = std::max(others.taken, stats::median(each));
-  }
-  return model::Fact<Others>::known(others);
+  return names;
 }
 
 BaselineReport compare_with_baseline(const Series& now, const Series& rolling, const Series* anchor,
@@ -331,12 +381,17 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
                              : std::max(policy.delta, floor->second.epsilon);
     const auto against = [&](const Series& series) {
       const double more = taken_more(report.others_now, others_of(series));
-      const Rule rule{
+      Rule rule{
           .alpha = alpha,
           .delta = delta,
           .pass_error = policy.pass_error,
           .explained = policy.allow_busy ? 0 : -std::log1p(-std::clamp(more, 0.0, kMostTaken)),
           .twice = report.confirmed};
+      if (&series == &rolling) {  // an anchor of another machine is not judged at all
+        add_machine(now, rolling, row.name, report.canary, rule);
+        rule.may_fail = !report.others_moved;
+        rule.may_pass = !report.others_moved || more > 0;
+      }
       const stats::Level stored = stats::level_of(corrected(series, row.name));
       return report.confirmed ? compare_twice(fresh, stored, rule, row.unconfirmed)
                               : compare(fresh, stored, rule);
@@ -347,6 +402,8 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
     decide(row, report);
   }
   report.overall = overall(report.rows);
+  report.environment_moved = report.overall == Verdict::inconclusive &&
+                             std::ranges::any_of(report.rows, &BaselineRow::masked);
   return report;
 }
 

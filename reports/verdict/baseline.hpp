@@ -18,12 +18,9 @@
 #include "reports/model/paired.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/decision.hpp"
+#include "reports/verdict/others.hpp"
 
 namespace taskbench::reports::verdict {
-
-/// CPUs' worth by which what others use may differ between two series, and that they may use while
-/// a baseline is saved: with more, what was measured says too little of the program.
-inline constexpr double kOthersCpus = 0.1;
 
 /// By how much the canary's handover may vary within one series, from its least to its greatest
 /// pass, relative. When it varies more, the host has moved the CPUs: near to each other, or far
@@ -48,17 +45,7 @@ struct MovedCpus {
 /// Empty when the CPUs stayed where they were during the series, as far as the canary shows.
 [[nodiscard]] std::optional<MovedCpus> moved_cpus(const model::Series& series);
 
-/// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
-struct Others {
-  double cpus = 0;    ///< that there are
-  double used = 0;    ///< by other processes and the kernel
-  double stolen = 0;  ///< by the hypervisor
-  double taken = 0;   ///< both; in the middle process where that is more than the mean
-
-  [[nodiscard]] bool are_many() const { return taken > kOthersCpus; }
-};
-
-/// Unknown for processes that took less than a second together: the kernel counts in ticks.
+/// While the processes of a series ran.
 [[nodiscard]] model::Fact<Others> others_of(const model::Series& series);
 
 struct BaselinePolicy {
@@ -79,6 +66,7 @@ struct StoredComparison {
   double high = 0;
   double delta = 0;        ///< the smallest change that matters: no less than the noise floor
   double limit = 0;        ///< a measured change that is greater fails
+  bool masked = false;     ///< it would have a verdict if the machine had not changed
   double detectable = 0;   ///< a true change of so much fails in four of five comparisons
   std::size_t stored = 0;  ///< processes, k
   std::size_t fresh = 0;   ///< M
@@ -90,6 +78,7 @@ struct BaselineRow {
   bool improved = false;
   bool drifted = false;      ///< it fails against the anchor alone
   bool unconfirmed = false;  ///< it failed in one of the two series of processes, not in both
+  bool masked = false;       ///< it has no verdict only because the machine changed
   double baseline_ns = 0;    ///< per iteration: geometric mean over the stored processes
   double now_ns = 0;         ///< the same and the change: what it takes where the canary is as then
   StoredComparison rolling;
@@ -99,7 +88,7 @@ struct BaselineRow {
 struct CanaryChange {
   std::string part;   ///< "cpu", "memory", "futex", "handover"
   double change = 0;  ///< relative
-  double limit = 0;   ///< a change of less, in either direction, is within its interval
+  double limit = 0;   ///< relative, with the sign of the change; one nearer to 0 is chance
   bool moved = false;
 };
 
@@ -113,7 +102,7 @@ struct BaselineReport {
   model::Fact<Others> others_now;
   bool others_moved = false;            ///< they used more or less of the CPUs than then
   std::optional<MovedCpus> moved_cpus;  ///< while this was measured
-  bool environment_moved = false;  ///< nothing can be said of the program: no row has a verdict
+  bool environment_moved = false;  ///< nothing fails, and a row has no verdict because of it alone
   bool anchor_void = false;        ///< the machine is another than when the anchor was measured
   bool confirmed = false;          ///< both of two series of processes were judged
   Verdict overall = Verdict::inconclusive;
@@ -126,6 +115,9 @@ struct BaselineReport {
                                                    const model::Series& rolling,
                                                    const model::Series* anchor,
                                                    const BaselinePolicy& policy);
+
+/// The rows without a verdict that could not have seen kBlindFactor times `delta`.
+[[nodiscard]] std::vector<std::string> blind_rows(const BaselineReport& report, double delta);
 
 /// A comparison with all that it rests on.
 struct BaselineComparison {

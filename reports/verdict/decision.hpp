@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace taskbench::reports::verdict {
@@ -12,6 +13,16 @@ inline constexpr std::array<std::string_view, 3> kVerdictWords{"PASS", "FAIL", "
 
 [[nodiscard]] constexpr std::string_view word(Verdict verdict) {
   return kVerdictWords[static_cast<std::size_t>(verdict)];
+}
+
+/// What could not have seen a slowdown of so many times the one that matters is blind: that it
+/// found none says nothing.
+inline constexpr double kBlindFactor = 5;
+
+/// Whether a benchmark without a verdict is. `detectable` is relative and empty when it has none.
+[[nodiscard]] constexpr bool is_blind(Verdict verdict, std::optional<double> detectable,
+                                      double delta) {
+  return verdict == Verdict::inconclusive && !(detectable && *detectable <= kBlindFactor * delta);
 }
 
 /// Of the intervals that are shown beside a verdict, which rests on a test of its own.

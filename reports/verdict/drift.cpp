@@ -108,7 +108,7 @@ std::vector<Movement> movements(const model::Drift& drift) {
 std::string drift_warning(const model::Drift& drift) {
   std::string text;
   for (const Movement& each : movements(drift)) {
-    text += (text.empty() ? "the machine moved while it measured: " : "; ") + each.text;
+    text += (text.empty() ? "the machine was disturbed while it measured: " : "; ") + each.text;
   }
   return text;
 }

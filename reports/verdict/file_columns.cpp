@@ -166,6 +166,37 @@ std::string part_of(const Case& benchmark, const std::string& key) {
   return {};
 }
 
+std::string without_workers(const Case& benchmark) {
+  return mapped_name(benchmark.name, part_of(benchmark, "workers"), "");
+}
+
+/// Leaves "workers:N" out of the names of benchmarks that would meet in no row for it. Not where a
+/// column has one benchmark with several worker counts, so that it is not clear which is meant.
+void match_without_workers(Split& split) {
+  std::unordered_map<std::string, std::unordered_set<std::string>> worker_counts;
+  for (const Column& column : split.columns) {
+    for (const Run& file : column.files) {
+      std::unordered_set<std::string> seen;
+      for (const Case& benchmark : file.cases) {
+        const std::string name = without_workers(benchmark);
+        if (!seen.insert(name).second) return;
+        worker_counts[name].insert(part_of(benchmark, "workers"));
+      }
+    }
+  }
+  std::unordered_set<std::string_view> listed;
+  for (Column& column : split.columns) {
+    for (Run& file : column.files) {
+      for (Case& benchmark : file.cases) {
+        const auto found = worker_counts.find(without_workers(benchmark));
+        if (found->second.size() < 2) continue;
+        benchmark.name = found->first;
+        if (listed.insert(found->first).second) split.with_other_workers.push_back(found->first);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 ColumnsReport compare_columns(const std::vector<Column>& columns, double alpha) {
@@ -243,6 +274,7 @@ Split split_by(const std::vector<Run>& files, const std::string& key) {
       split.columns[place].files.push_back(std::move(part));
     }
   }
+  match_without_workers(split);
   return split;
 }
 

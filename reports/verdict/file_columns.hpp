@@ -61,10 +61,13 @@ void rename_all(model::Run& file, const std::vector<std::pair<std::string, std::
 struct Split {
   std::vector<Column> columns;       ///< one a value, in the order in which they first appear
   std::vector<std::string> without;  ///< names of benchmarks that do not have the key
+  /// Names from which "workers:N" was left out: one of each column, where N is not the same.
+  std::vector<std::string> with_other_workers;
 };
 
 /// The benchmarks by what their names have for `key`, "workers" in "spawn/workers:2", which is left
 /// out of the names; "scheduler" in our own files needs no colon. Each file gives each column one.
+/// A scheduler may have one worker where the others have more: such benchmarks meet all the same.
 /// Throws std::invalid_argument where two benchmarks of a column would have one name.
 [[nodiscard]] Split split_by(const std::vector<model::Run>& files, const std::string& key);
 

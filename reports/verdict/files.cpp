@@ -239,7 +239,11 @@ std::string why_undecided(const FilesRow& row, bool can_fail, std::size_t rows,
   if (row.base_files == 1 && row.head_files == 1) {
     return "one process a side: its repetitions are not independent samples";
   }
-  if (can_fail && row.high) return "the interval holds changes that matter and changes that do not";
+  if (can_fail && row.high)
+    return fmt::format(
+        "the files allow for a slowdown of {:g} % or more, and for none; more files a side would "
+        "tell",
+        100 * policy.delta);
   const std::size_t needed = std::max(files_needed(policy.alpha / static_cast<double>(rows)),
                                       files_needed(policy.pass_error));
   return fmt::format("too few processes: {} and {}; about {} a side are needed{}", row.base_files,
@@ -275,6 +279,17 @@ void compare_times(Candidate& candidate, double floor) {
   row.high = finite_change(interval.high);
   row.p = stats::shift_p(base, head, floor);
   candidate.p_faster = stats::shift_p(head, base, floor);
+}
+
+/// The slowdown that fails where just that is measured: the bound of the test at this alpha lies so
+/// far below the estimate, wherever that is. Empty for too few files.
+std::optional<double> detectable(const Candidate& candidate, double alpha,
+                                 const FilesPolicy& policy) {
+  if (candidate.base.empty() || candidate.head.empty()) return std::nullopt;
+  const double margin = std::log1p(candidate.row.change) +
+                        stats::shift_upper_bound(candidate.head, candidate.base, alpha);
+  return finite_change(
+      std::max(std::log1p(policy.delta), std::log1p(policy.epsilon) + std::max(0.0, margin)));
 }
 
 }  // namespace
@@ -322,6 +337,7 @@ std::vector<std::string> machine_differences(const std::vector<const Run*>& file
 FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& head,
                           const FilesPolicy& policy, const RowObserver& observer) {
   FilesReport report;
+  report.policy = policy;
   std::vector<const Run*> all;
   for (const auto* files : {&base, &head}) {
     for (const Run& file : *files) all.push_back(&file);
@@ -387,6 +403,10 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
     report.could_fail =
         report.could_fail || can_fail || (row.instructions && row.instructions->reason.empty());
     if (row.verdict == Verdict::inconclusive) {
+      const double alpha = policy.alpha / static_cast<double>(candidates.size());
+      if (is_blind(row.verdict, detectable(candidates[i], alpha, policy), policy.delta)) {
+        report.blind.push_back(row.name);
+      }
       row.reason = same_machine ? why_undecided(row, can_fail, p.size(), policy) : kOtherMachine;
     }
     const auto any_is = [&row = row](Verdict verdict) {

@@ -50,6 +50,7 @@ struct FilesRow {
 };
 
 struct FilesReport {
+  FilesPolicy policy;
   std::vector<FilesRow> rows;          ///< benchmarks of both sides, in the order of base
   std::vector<std::string> only_base;  ///< that have no partner
   std::vector<std::string> only_head;
@@ -58,6 +59,9 @@ struct FilesReport {
   std::vector<std::string> machine_differs;
   Verdict overall = Verdict::inconclusive;
   bool could_fail = false;  ///< some row could have, with so many files, whatever they held
+  /// Rows without a verdict in which a slowdown of kBlindFactor times delta would not have failed,
+  /// with values that scatter as these do.
+  std::vector<std::string> blind;
 };
 
 /// Files a side below which no p can be under alpha, whatever they hold: with both sides equal. Of

@@ -27,7 +27,10 @@ void store_levels(const MetricSeries& series, double effect, MetricVerdict& row)
   row.head_ns = std::exp(middle + effect / 2);
 }
 
+/// By what the look may spend at each end, so that the errors of all looks sum up to that of the
+/// level which is stated: when a trial ends depends on its data.
 void store_interval(const MetricSeries& series, double pass_error, MetricVerdict& row) {
+  if (pass_error <= 0) return;
   const auto interval =
       stats::confidence_interval(series.differences, interval_level_of(pass_error));
   if (std::isinf(interval.low)) return;
@@ -76,7 +79,7 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     const double effect = stats::hodges_lehmann(d[i]);
     row.change = relative(effect);
     store_levels(series[i], effect, row);
-    store_interval(series[i], errors.pass_error, row);
+    store_interval(series[i], look.pass_error, row);
     row.p = slower.p[i];
     row.p_adjusted = slower.p_adjusted[i];
     store_power(series[i], effect, errors, series.size(), row);
@@ -89,9 +92,23 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                {.epsilon = row.epsilon, .delta = row.delta, .alpha = look.alpha});
     row.verdict = decision.verdict;
     row.improved = decision.improved;
+    if (row.verdict != Verdict::inconclusive) {
+      row.decided = {row.verdict, row.improved, row.blocks, row.change};
+    }
     rows.push_back(row);
   }
   return rows;
+}
+
+void keep_decision(const std::optional<LookDecision>& earlier, double alpha, MetricVerdict& row) {
+  if (!earlier) return;
+  row.decided = earlier;
+  const bool is_slower = row.change >= row.delta && row.p_adjusted < alpha;
+  const bool is_not_slower = row.high && *row.high < row.delta;
+  const bool stands = earlier->verdict == Verdict::fail ? is_slower : is_not_slower;
+  row.verdict = stands ? earlier->verdict : Verdict::inconclusive;
+  row.improved = stands && earlier->improved && *row.high < 0 &&
+                 std::log1p(row.change) <= -std::log1p(row.delta);
 }
 
 }  // namespace taskbench::reports::verdict

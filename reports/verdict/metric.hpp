@@ -13,18 +13,29 @@
 
 namespace taskbench::reports::verdict {
 
+/// What the first look that decided anything found, and over how many blocks.
+struct LookDecision {
+  Verdict verdict = Verdict::inconclusive;  ///< never this one
+  bool improved = false;
+  int blocks = 0;
+  double change = 0;  ///< over these blocks
+};
+
 /// What is known of one metric of one benchmark.
 struct MetricVerdict {
+  /// That of `decided`, as long as the figures below bear it out; else inconclusive.
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;  ///< a PASS whose head needs less by what matters, by the mirrored rule
-  int blocks = 0;         ///< that the verdict and the figures below rest on
+  std::optional<LookDecision> decided{};  ///< empty: no look has decided anything
+  int blocks = 0;                         ///< that the figures below rest on: all there are
   /// Per iteration: levels whose ratio is the change, around the middle of both sides' medians.
   double base_ns = 0;
   double head_ns = 0;
   double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
   double interval_level = kIntervalLevel;
-  /// Two-sided interval of `change` at that level; empty when so few blocks can give none.
-  /// The upper end of a PASS lies below delta, for it is no higher than the bound of the look.
+  /// Two-sided interval of `change`, which holds it with that level over all looks together, so
+  /// that it does whenever the trial ends; empty when so few blocks can give none. The upper end of
+  /// a PASS lies below delta.
   std::optional<double> low;
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
@@ -49,12 +60,17 @@ struct MetricSeries {
   double delta = 0;
 };
 
-/// Of the intervals that are shown: a one-sided bound at all of pass_error is their upper end.
+/// Of the intervals that are shown: each end may be wrong with pass_error, over all looks.
 [[nodiscard]] double interval_level_of(double pass_error);
 
 /// One verdict for each series, by what the look may spend. All series have the look's blocks.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                                                       const stats::TrialErrors& errors,
                                                       std::uint64_t seed, const stats::Look& look);
+
+/// Takes over what an earlier look has decided, where one has. A later look never turns a decision
+/// into its opposite; but where the figures of all blocks no longer bear it out, it is withdrawn:
+/// the verdict is inconclusive then. `alpha` is that of the whole trial.
+void keep_decision(const std::optional<LookDecision>& earlier, double alpha, MetricVerdict& row);
 
 }  // namespace taskbench::reports::verdict

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "reports/model/run.hpp"
 #include "reports/stats/power.hpp"
 #include "reports/stats/sequential.hpp"
 #include "reports/stats/sign_flip.hpp"
@@ -32,15 +33,36 @@ std::optional<double> wall_time(const model::ProcessSample& sample, const std::s
   return sample.real_ns.at(benchmark);
 }
 
-/// Empty for none above 0: it has no logarithm.
-std::optional<double> cpu_time(const model::ProcessSample& sample, const std::string& benchmark) {
+std::optional<double> counter_of(const model::ProcessSample& sample, const std::string& benchmark,
+                                 const char* name) {
   const auto counters = sample.counters.find(benchmark);
   if (counters == sample.counters.end()) return std::nullopt;
-  const auto found = counters->second.find(kCpuTime);
-  if (found == counters->second.end() || !std::isfinite(found->second) || found->second <= 0) {
-    return std::nullopt;
-  }
+  const auto found = counters->second.find(name);
+  if (found == counters->second.end() || !std::isfinite(found->second)) return std::nullopt;
   return found->second;
+}
+
+/// Empty for none above 0: it has no logarithm.
+std::optional<double> cpu_time(const model::ProcessSample& sample, const std::string& benchmark) {
+  const auto cpu_ns = counter_of(sample, benchmark, kCpuTime);
+  return cpu_ns > 0.0 ? cpu_ns : std::nullopt;
+}
+
+/// By how much more than its own CPU time base takes where it has a CPU whenever it wants one: what
+/// it sleeps counts, and what it waits for a CPU does not. In doubt, 1: where a process does not
+/// know how long it waited, as in older journals, the machine's hogs would pass for sleep.
+double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmark,
+                           std::size_t blocks) {
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
+    const model::ProcessSample& sample = trial.samples[i];
+    if (sample.side != Side::base) continue;
+    const auto cpu_ns = cpu_time(sample, benchmark);
+    const auto queued_ns = counter_of(sample, benchmark, model::kQueuedTime);
+    if (!cpu_ns || !queued_ns) return 1;
+    shares.push_back((*wall_time(sample, benchmark) - std::max(0.0, *queued_ns)) / *cpu_ns);
+  }
+  return std::max(1.0, stats::median(shares));
 }
 
 /// Empty when a process has no value.
@@ -69,7 +91,10 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
     const auto found = sample.counters.find(benchmark);
     if (found == sample.counters.end()) continue;
     CounterValues& side = sample.side == Side::base ? base : head;
-    for (const auto& [name, value] : found->second) side[name].push_back(value);
+    for (const auto& [name, value] : found->second) {
+      // Of a process that does not know how long it waited for a CPU, a bound stands there.
+      if (name != model::kQueuedTime) side[name].push_back(value);
+    }
   }
   const auto iterations = trial.setup.iterations.find(benchmark);
   return most_moved(
@@ -90,9 +115,8 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
     if (!setup.cpu_time_of.contains(name)) continue;
     auto series = series_of(trial, name, look.blocks, cpu_time);
     if (!series) continue;
-    const double waits = stats::median(wall.back().base) / stats::median(series->base);
     series->epsilon = wall.back().epsilon;
-    series->delta = setup.delta * std::max(1.0, waits);
+    series->delta = setup.delta * wanted_per_cpu_time(trial, name, look.blocks);
     cpu.push_back(*std::move(series));
     with_cpu.push_back(wall.size() - 1);
   }
@@ -115,15 +139,14 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
   return rows;
 }
 
-/// What a later look finds counts where the ones before have decided nothing.
-void take_later(std::vector<BenchmarkVerdict> rows, std::vector<BenchmarkVerdict>& report) {
+/// The figures of the later look, with what the ones before have decided.
+void take_later(std::vector<BenchmarkVerdict> rows, double alpha,
+                std::vector<BenchmarkVerdict>& report) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    BenchmarkVerdict& so_far = report[i];
-    const std::optional<MetricVerdict> cpu =
-        so_far.cpu && so_far.cpu->verdict != Verdict::inconclusive ? so_far.cpu : rows[i].cpu;
-    if (so_far.verdict == Verdict::inconclusive) so_far = std::move(rows[i]);
-    so_far.cpu = cpu;
+    keep_decision(report[i].decided, alpha, rows[i]);
+    if (rows[i].cpu && report[i].cpu) keep_decision(report[i].cpu->decided, alpha, *rows[i].cpu);
   }
+  report = std::move(rows);
 }
 
 InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::string& benchmark) {
@@ -160,6 +183,19 @@ Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   return any(is_undecided) ? Verdict::inconclusive : Verdict::pass;
 }
 
+std::vector<std::string> blind_ones(const PairedTrial& trial,
+                                    const std::vector<BenchmarkVerdict>& rows) {
+  std::vector<std::string> names;
+  for (const BenchmarkVerdict& row : rows) {
+    const bool of_cpu = row.cpu && holds_back(*row.cpu) &&
+                        is_blind(row.cpu->verdict, row.cpu->detectable, row.cpu->delta);
+    if (of_cpu || is_blind(row.verdict, row.detectable, trial.setup.delta)) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
+}
+
 /// At which blocks the trial is judged, and by what each look may spend.
 std::vector<stats::Look> looks_of(const PairedTrial& trial) {
   const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
@@ -189,7 +225,8 @@ bool is_at_look(const PairedTrial& trial) {
 }
 
 bool holds_back(const MetricVerdict& cpu) {
-  return cpu.verdict == Verdict::inconclusive && cpu.change >= cpu.delta;
+  const bool is_withdrawn = cpu.decided && cpu.decided->verdict == Verdict::fail;
+  return cpu.verdict == Verdict::inconclusive && (is_withdrawn || cpu.change >= cpu.delta);
 }
 
 int blocks_within(const PairedTrial& trial, double budget_s) {
@@ -227,7 +264,7 @@ PairedReport judge(const PairedTrial& trial) {
     if (report.benchmarks.empty()) {
       report.benchmarks = std::move(rows);
     } else {
-      take_later(std::move(rows), report.benchmarks);
+      take_later(std::move(rows), trial.setup.alpha, report.benchmarks);
     }
   }
   if (trial.setup.counts_instructions) {
@@ -236,6 +273,7 @@ PairedReport judge(const PairedTrial& trial) {
       report.could_fail = report.could_fail || row.instructions->exact;
     }
   }
+  report.blind = blind_ones(trial, report.benchmarks);
   report.overall =
       report.benchmarks.empty() ? Verdict::inconclusive : overall_of(report.benchmarks);
   report.decided =

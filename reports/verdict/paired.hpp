@@ -25,8 +25,8 @@ namespace taskbench::reports::verdict {
 struct BenchmarkVerdict : MetricVerdict {
   std::string name;
   /// Of its CPU time, where the trial judges it and every process had some. Its delta is what
-  /// matters of the wall time, where that is longer: a program that sleeps most of the time may use
-  /// half as much again of next to nothing.
+  /// matters of the CPU time and of what it sleeps, together: a program that sleeps most of the
+  /// time may use half as much again of next to nothing. What it waits for a CPU does not count.
   std::optional<MetricVerdict> cpu;
   std::vector<CounterMove> counters;                ///< those that moved most, at most three
   std::optional<InstructionsVerdict> instructions;  ///< where the trial counts them
@@ -40,6 +40,9 @@ struct PairedReport {
   int blocks = 0;           ///< complete ones
   bool decided = false;     ///< more blocks would decide nothing that matters to `overall`
   bool could_fail = false;  ///< some outcome of so many blocks was a FAIL, or of the instructions
+  /// Benchmarks without a verdict that could not have seen kBlindFactor times --delta; of their CPU
+  /// time, times its own delta.
+  std::vector<std::string> blind;
   double interval_level = kIntervalLevel;  ///< of each interval
   model::Drift machine;  ///< what of it moved, over all processes that it was recorded for
 };
@@ -64,7 +67,8 @@ struct Reach {
 /// as many as these, at most those of the setup.
 [[nodiscard]] int blocks_within(const model::PairedTrial& trial, double budget_s);
 
-/// Whether this undecided CPU time stands in the way of a PASS: it seems greater by what matters.
+/// Whether this undecided CPU time stands in the way of a PASS: it seems greater by what matters,
+/// or it was at an earlier look.
 [[nodiscard]] bool holds_back(const MetricVerdict& cpu);
 
 /// How many blocks have all their processes.
@@ -78,7 +82,8 @@ struct Reach {
 [[nodiscard]] bool is_at_look(const model::PairedTrial& trial);
 
 /// Judges what there is at each look that the trial has come to, and, when it has ended, at its
-/// end. The first look that decides a benchmark is the one that counts.
+/// end. The first look that decides a benchmark gives its verdict; the figures are those of the
+/// last one, of all blocks.
 [[nodiscard]] PairedReport judge(const model::PairedTrial& trial);
 
 // What `taskbench ab --json` and `taskbench gate --json` have written, as it was read.
@@ -88,11 +93,13 @@ struct PairedFile {
     judged,
     identical,  ///< both programs are the same; nothing was run
     failed,     ///< there is nothing to judge
+    no_base,    ///< base has failed, and head is sound
   };
   Outcome outcome = Outcome::judged;
   model::PairedTrial trial;      ///< but for a judged one: only the programs and `reproduce`
   PairedReport report;           ///< of a judged one
-  model::PairedFailure failure;  ///< of a failed one
+  model::PairedFailure failure;  ///< of a failed one, or of base
+  std::string why;               ///< of identical ones, a clause; an older report has none
 };
 
 }  // namespace taskbench::reports::verdict

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "runtime/base/deadline.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
 
@@ -73,7 +74,7 @@ void Pool::work(Thread& own) noexcept {
 bool Pool::wait(Thread& own) noexcept {
   idle_.push_back(&own);
   mutex_.unlock();
-  static_cast<void>(own.parker.park_until(park::deadline_in(settings_.idle_timeout)));
+  static_cast<void>(own.parker.park_until(base::deadline_in(settings_.idle_timeout)));
   mutex_.lock();
   const bool timed_out = std::erase(idle_, &own) != 0;
   // B2: who was taken out at this moment has been given a token, too.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/task/frame_cache.hpp"
 #include "runtime/task/harness.hpp"
 
 namespace taskbench::rt::driver {
@@ -18,6 +19,12 @@ constexpr std::uint32_t kTold = 0;
 
 /// In the word of who sleeps inside: it does so in epoll_wait.
 constexpr std::uintptr_t kPolls = 1;
+
+/// By a thread that has nothing else to do.
+void trim_if_due() noexcept {
+  const base::Clock::time_point due = task::next_trim();
+  if (due != base::Clock::time_point::max() && base::Clock::now() >= due) task::trim_idle();
+}
 
 /// The calling thread.
 struct ThreadTag;
@@ -130,7 +137,7 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
     base::full_fence();
     // relaxed: ordered by the fence
     if (token.load(base::relaxed) == expected && poller_.is_open() == polls && next_tick() >= due) {
-      const Clock::time_point until = std::min(deadline, time_of(due));
+      const Clock::time_point until = std::min({deadline, time_of(due), task::next_trim()});
       if (polls) {
         events_ = poller_.wait(until);
       } else {
@@ -152,6 +159,7 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
       release();
       return is_woken;
     }
+    trim_if_due();
   }
 }
 
@@ -168,8 +176,15 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
   for (;;) {
     const bool watches = watcher_ == &self;
     lock_.unlock();
-    const Clock::time_point until = watches ? std::min(deadline, Clock::now() + kWatch) : deadline;
+    Clock::time_point until = watches ? std::min(deadline, Clock::now() + kWatch) : deadline;
+    const Clock::time_point trim = task::next_trim();
+    const bool trims = trim < until;
+    if (trims) until = trim;
     in_time = base::futex_wait(token, expected, until);
+    if (trims && !in_time) {
+      trim_if_due();
+      in_time = true;
+    }
     lock_.lock();
     if (watcher_ == &self && !watches) {
       std::uint32_t before = kTold;

@@ -9,10 +9,16 @@
 // who got less than he asked TCP for: the next edge comes with the next byte. Who may have left
 // something gives it back.
 //
-//   no -> waiting (a task's header) -> yes | lasting     (the wait, and the event that ends it)
-//   yes, lasting -> no -> yes, lasting                   (taken; given back, or a new event)
-//   waiting -> no                                        (withdrawn)
-//   any -> closed                                        (for good: the driver has ended)
+// The word is a state, and with it the task whose operation has begun to wait, if there is one.
+// That has the direction from then on until it takes the readiness or is given up, also once an
+// event has woken its task: so a second operation is refused whether that task has been polled in
+// the meantime or not, and also if it is one of the same task, which a branch of join() or select()
+// may await.
+//
+//   no -> no, task -> yes | lasting, task -> no   (waits; the event that ends it; it is taken)
+//   yes, lasting -> no -> yes, lasting            (taken; given back, or a new event)
+//   any, task -> the same without                 (withdrawn)
+//   any -> closed                                 (for good: the driver has ended)
 //
 // lasting is a `yes` that only EAGAIN ends: the end of the stream has come, which is still to be
 // read after the last bytes and has no edge of its own; or urgent data, before which a read stops.
@@ -21,10 +27,13 @@
 // fails.
 //
 // Invariants
-//   R1  The word holds a header exactly while a counted reference to that task belongs to it.
+//   R1  While the word holds a task and `no`, a counted reference to the task belongs to it. Else
+//       the operation that stands there keeps the task, in whose coroutines it lies.
 //   R2  No edge is lost: after an event the word is not `no` until somebody has taken the
 //       readiness, who then makes a call.
-//   R3  Once closed, closed for good: an event that comes still puts it right at once.
+//   R3  Once closed, closed for good.
+//   R4  Only one operation knows that it stands in the word. It is its last until it has taken the
+//       readiness or was withdrawn.
 //
 // Rejected: to look first and to clear what was seen only after EAGAIN. The edge that comes in
 // between would be cleared as well, unless each event carried a number (Tokio's tick), and an
@@ -43,26 +52,30 @@ class Readiness {
   enum class State : std::uintptr_t {
     no = 0,
     yes = 1,
-    lasting = 2,  ///< yes, also after a call that did less than it was asked for
-    closed = 3,   ///< there is nothing to wait for; taking leaves it as it is
+    lasting = 3,  ///< yes, also after a call that did less than it was asked for
+    closed = 5,   ///< there is nothing to wait for; taking leaves it as it is
+    occupied = 8  ///< of take() alone: another operation stands here
   };
   enum class Wait : std::uint8_t {
     waits,    ///< the task will be woken
     ready,    ///< take it
-    refused,  ///< some other task waits here
+    refused,  ///< some other operation waits here
   };
 
-  /// The readiness, which is gone then; or `no`.
-  [[nodiscard]] State take() noexcept {
+  /// The readiness, which is gone then, and with it whoever stood here; or `no` or `occupied`, and
+  /// nothing has changed. `own`: the task for which the calling operation stands here, or nullptr.
+  [[nodiscard]] State take(const task::Header* own) noexcept {
     std::uintptr_t seen = word_.load(base::relaxed);  // relaxed: the exchange below synchronises
-    while (seen == word_of(State::yes) || seen == word_of(State::lasting)) {
-      // acquire: pairs with the release in set(): the call comes after what it was announced for;
+    for (;;) {
+      if (task_in(seen) != own) return State::occupied;
+      if (!is_ready(seen)) return State::no;
+      const State state = state_of(seen);
+      // acquire: pairs with the release in put(): the call comes after what it was announced for;
       // relaxed on failure: looks again
-      if (word_.compare_exchange_weak(seen, word_of(State::no), base::acquire, base::relaxed)) {
-        return State{seen};
+      if (word_.compare_exchange_weak(seen, left_by(state), base::acquire, base::relaxed)) {
+        return state;
       }
     }
-    return seen == word_of(State::closed) ? State::closed : State::no;
   }
 
   /// After take(): `state` holds on, unless something newer is known.
@@ -72,34 +85,27 @@ class Readiness {
     // that was taken goes on with it. On failure an event was faster
     if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) return;
     // Two tasks share the direction, as they may when they take turns: the other has begun to wait.
-    if (waiter_in(seen) != nullptr) set(state);
+    if (!is_ready(seen)) set(state);
   }
 
-  /// `task` is the one that this thread polls. `waits_already`: it was put here before, by the same
-  /// awaiter.
-  [[nodiscard]] Wait wait(task::Header* task, bool waits_already) noexcept {
-    const auto wanted = reinterpret_cast<std::uintptr_t>(task);
-    std::uintptr_t seen = word_.load(base::relaxed);  // relaxed: only tells what to do next
-    if (seen == wanted) return waits_already ? Wait::waits : Wait::refused;
-    if (waiter_in(seen) != nullptr) return Wait::refused;
-    if (seen != word_of(State::no)) return Wait::ready;
+  /// `task` is the one that this thread polls, in whose operation take(nullptr) has returned `no`.
+  [[nodiscard]] Wait wait(task::Header* task) noexcept {
     task::reference_in_poll(task);
-    // release: pairs with the acquire in set(), which then wakes the task; relaxed on failure: it
-    // is taken next
-    if (word_.compare_exchange_strong(seen, wanted, base::release, base::relaxed)) {
+    std::uintptr_t seen = word_of(State::no);
+    // release: pairs with the acquire in put(), after which the task is woken; relaxed on failure:
+    // it is taken next
+    if (word_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(task), base::release,
+                                      base::relaxed)) {
       return Wait::waits;
     }
     task::drop_reference(task);
-    return waiter_in(seen) != nullptr ? Wait::refused : Wait::ready;
+    return task_in(seen) != nullptr ? Wait::refused : Wait::ready;
   }
 
-  /// `task` no longer waits; it may have been woken already.
+  /// The operation that stands here for `task` is given up; it may have been woken already.
   void withdraw(task::Header* task) noexcept {
-    auto seen = reinterpret_cast<std::uintptr_t>(task);
     // relaxed: nothing comes with it; the reference is this task's own, and kept until here (R1)
-    if (word_.compare_exchange_strong(seen, word_of(State::no), base::relaxed, base::relaxed)) {
-      task::drop_reference(task);
-    }
+    if (!is_ready(word_.fetch_and(kStates, base::relaxed))) task::drop_reference(task);
   }
 
   /// An event: wakes who waits.
@@ -111,24 +117,43 @@ class Readiness {
   /// Nobody watches any more. Returns who waits, to be woken.
   [[nodiscard]] task::Header* close() noexcept { return put(State::closed); }
 
+  /// Whoever had the descriptor is gone, and nobody stands here: the next one tries first.
+  void renew() noexcept {
+    put(State::yes);
+    // relaxed: what the next one needs to see the owner's lock hands over
+    word_.fetch_and(~(word_of(State::lasting) & ~word_of(State::yes)), base::relaxed);
+  }
+
   [[nodiscard]] bool is_awaited() const noexcept {
-    return waiter_in(word_.load(base::relaxed)) != nullptr;  // relaxed: for an assertion
+    return task_in(word_.load(base::relaxed)) != nullptr;  // relaxed: for an assertion
   }
 
  private:
-  /// Returns who waits.
-  [[nodiscard]] task::Header* put(State state) noexcept {
+  static constexpr std::uintptr_t kStates = 7;
+  static_assert(alignof(task::Header) > kStates);
+
+  /// Returns who waited for it.
+  task::Header* put(State state) noexcept {
     // acq_rel: pairs with the acquire in take(), and with the release in wait()
-    const std::uintptr_t before = word_.exchange(word_of(state), base::acq_rel);
-    if (before != word_of(State::closed)) return waiter_in(before);
-    // R3. acquire: pairs with the release in wait(), if somebody has begun to wait in between
-    return waiter_in(word_.exchange(before, base::acquire));
+    const std::uintptr_t before = word_.fetch_or(word_of(state), base::acq_rel);
+    return is_ready(before) ? nullptr : task_in(before);
   }
+
   static constexpr std::uintptr_t word_of(State state) noexcept {
     return static_cast<std::uintptr_t>(state);
   }
-  static task::Header* waiter_in(std::uintptr_t word) noexcept {
-    return word > word_of(State::closed) ? reinterpret_cast<task::Header*>(word) : nullptr;
+  static constexpr bool is_ready(std::uintptr_t word) noexcept {
+    return (word & word_of(State::yes)) != 0;
+  }
+  static constexpr State state_of(std::uintptr_t word) noexcept {
+    return (word & kStates & ~word_of(State::lasting)) != 0 ? State::closed : State{word & kStates};
+  }
+  /// The word after a take.
+  static constexpr std::uintptr_t left_by(State taken) noexcept {
+    return word_of(taken == State::closed ? State::closed : State::no);
+  }
+  static task::Header* task_in(std::uintptr_t word) noexcept {
+    return reinterpret_cast<task::Header*>(word & ~kStates);
   }
 
   // Nothing is known of a new descriptor: whoever comes first tries.

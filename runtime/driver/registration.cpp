@@ -68,8 +68,8 @@ Registration& Registrations::add(Driver& driver, int descriptor) {
 
 void Registrations::remove(Registration& registration) noexcept {
   const base::LockGuard guard(mutex_);
-  registration.reading_.set(Readiness::State::yes);  // G2
-  registration.writing_.set(Readiness::State::yes);
+  registration.reading_.renew();  // G2
+  registration.writing_.renew();
 }
 
 void Registrations::close() noexcept {

@@ -27,8 +27,11 @@ void throw_refused(Refusal why) {
         "the runtime for as long as tasks of others use what was made in it");
   }
   throw std::logic_error(
-      "another task waits for the same direction of this socket or descriptor: let one task at a "
-      "time read, and one write, or guard it with an rt::sync::Mutex");
+      "another operation waits for the same direction of this socket or descriptor, in another "
+      "task "
+      "or in another branch of this one: let one at a time read, and one write, or guard it with "
+      "an "
+      "rt::sync::Mutex");
 }
 
 template <Direction direction>

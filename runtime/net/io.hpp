@@ -2,7 +2,8 @@
 // says that it would have to.
 //
 // Threads: an operation belongs to the task that awaits it. Two may be under way on a descriptor at
-// once, one in each direction; a second one in the same direction is refused with std::logic_error.
+// once, one in each direction. A second one in the same direction is refused with std::logic_error
+// for as long as the first waits, also if both are branches of one task.
 //
 // The runtime of a descriptor may end before it, and while tasks of other runtimes use it. What
 // would have to wait then, or waits already, fails with std::logic_error; what need not is done.
@@ -37,13 +38,13 @@ enum class Attempt : std::uint8_t {
 /// Why an operation was not done.
 enum class Refusal : std::uintptr_t {
   none,
-  occupied,  ///< another task waits for the same direction
+  occupied,  ///< another operation waits for the same direction
   ended,     ///< it would have to wait, and the runtime has ended
 };
 [[noreturn]] void throw_refused(Refusal why);
 
-/// In one word the task that was put into the readiness and may stand there still, or why the
-/// operation was refused, which it is only once its task does not stand there.
+/// In one word the task for which the operation stands in the readiness, or why it was refused,
+/// which it is only while it does not stand there.
 class Waiter {
  public:
   explicit Waiter(task::Header* task) noexcept : word_(reinterpret_cast<std::uintptr_t>(task)) {}
@@ -82,7 +83,7 @@ class [[nodiscard]] Operation : private task::Leaf {
   Operation(Source& source, Call call)
       : Leaf(&Operation::poll_call), source_(source), call_(std::move(call)) {}
   ~Operation() {
-    if (waiter_.task() != nullptr) readiness().withdraw(waiter_.task());
+    if (waiter_.task() != nullptr) withdraw();
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -110,20 +111,31 @@ class [[nodiscard]] Operation : private task::Leaf {
     return Call::kDirection == Direction::read ? registration.reading() : registration.writing();
   }
 
+  void withdraw() noexcept {
+    readiness().withdraw(waiter_.task());
+    waiter_ = Waiter(Refusal::none);
+  }
+  bool refuse() noexcept {
+    waiter_ = Waiter(Refusal::occupied);
+    return true;
+  }
+
   bool poll_once(task::Header* task) noexcept {
     driver::Readiness& ready = readiness();
     for (;;) {
-      const State state = ready.take();
+      const State state = ready.take(waiter_.task());
+      if (state == State::occupied) return refuse();
       if (state == State::no) {
-        switch (ready.wait(task, waiter_.task() != nullptr)) {
+        if (waiter_.task() == task) return false;
+        if (waiter_.task() != nullptr) withdraw();  // it goes on in another task
+        switch (ready.wait(task)) {
           case driver::Readiness::Wait::ready:
             continue;
           case driver::Readiness::Wait::waits:
             waiter_ = Waiter(task);
             return false;
           case driver::Readiness::Wait::refused:
-            waiter_ = Waiter(Refusal::occupied);
-            return true;
+            return refuse();
         }
       }
       waiter_ = Waiter(Refusal::none);  // the event that made it ready took the reference

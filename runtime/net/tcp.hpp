@@ -6,7 +6,10 @@
 
 #include <netinet/tcp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "runtime/net/listener.hpp"
@@ -20,6 +23,15 @@ struct KeepAlive {
   std::chrono::seconds interval;  ///< it has not answered for so long: it is asked again
   int probes;                     ///< so often in vain: operations throw ETIMEDOUT
 };
+
+namespace detail {
+/// As the system counts it, which refuses what is negative, and more seconds than it can wait.
+template <class Duration>
+[[nodiscard]] int as_option(Duration time) noexcept {
+  using Limits = std::numeric_limits<int>;
+  return static_cast<int>(std::clamp<std::int64_t>(time.count(), Limits::min(), Limits::max()));
+}
+}  // namespace detail
 
 class TcpStream : public Stream {
  public:
@@ -43,7 +55,7 @@ class TcpStream : public Stream {
   /// After so long without an answer to what was written, operations throw ETIMEDOUT
   /// (TCP_USER_TIMEOUT); 0: when the system gives up, after some 15 minutes.
   void set_user_timeout(std::chrono::milliseconds limit) {
-    set_option(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<unsigned>(limit.count()));
+    set_option(IPPROTO_TCP, TCP_USER_TIMEOUT, detail::as_option(limit));
   }
   [[nodiscard]] std::chrono::milliseconds user_timeout() const {
     return std::chrono::milliseconds(option<unsigned>(IPPROTO_TCP, TCP_USER_TIMEOUT));
@@ -53,8 +65,8 @@ class TcpStream : public Stream {
 };
 
 inline void TcpStream::set_keep_alive(const KeepAlive& times) {
-  set_option(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(times.idle.count()));
-  set_option(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(times.interval.count()));
+  set_option(IPPROTO_TCP, TCP_KEEPIDLE, detail::as_option(times.idle));
+  set_option(IPPROTO_TCP, TCP_KEEPINTVL, detail::as_option(times.interval));
   set_option(IPPROTO_TCP, TCP_KEEPCNT, times.probes);
   set_keep_alive(true);
 }

@@ -21,13 +21,6 @@
 
 namespace taskbench::rt::park {
 
-/// Now and `time`, or the end of time where that would be passed.
-[[nodiscard]] inline base::Clock::time_point deadline_in(std::chrono::nanoseconds time) noexcept {
-  const base::Clock::time_point now = base::Clock::now();
-  constexpr base::Clock::time_point kEnd = base::Clock::time_point::max();
-  return time > kEnd - now ? kEnd : now + time;
-}
-
 using Token = base::Atomic<std::uint32_t>;
 
 /// Where threads sleep. One may serve several parkers.

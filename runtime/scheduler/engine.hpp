@@ -26,10 +26,9 @@ class Engine : public task::Spawner {
   [[nodiscard]] blocking::Pool& blocking_pool() noexcept { return blocking_; }
   [[nodiscard]] driver::Driver& driver() noexcept final { return *driver_; }
 
-  /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
-  /// has finished. It has never been polled and has no schedule, which it gets here. Several
-  /// threads may be in here at once.
-  virtual void run_root(task::Header* root) noexcept = 0;
+  [[nodiscard]] base::Ref<task::UnhandledExceptions> unhandled_exceptions() const noexcept final {
+    return unhandled_exceptions_;
+  }
 
   /// Begins the shutdown: refuses later spawns, wakes whoever sleeps; every task that is not being
   /// polled is cancelled, by whoever does so in this scheduler. Any thread, any number of times.
@@ -53,11 +52,13 @@ class Engine : public task::Spawner {
       : blocking_(*this, {.max_threads = options.max_blocking_threads,
                           .idle_timeout = options.blocking_idle_timeout,
                           .thread_name = options.name_of_thread("block")}),
-        driver_(new driver::Driver(options.workers)) {}
+        driver_(new driver::Driver(options.workers)),
+        unhandled_exceptions_(new task::UnhandledExceptions(options.on_unhandled_exception)) {}
 
  private:
   blocking::Pool blocking_;
   const base::Ref<driver::Driver> driver_;
+  const base::Ref<task::UnhandledExceptions> unhandled_exceptions_;
 };
 
 }  // namespace taskbench::rt::scheduler

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct RuntimeOptions {
   // Of a worker's thread: neither is called where the workers have none of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
   std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
+  /// Gets what ended a task and nobody takes; empty: it is written to stderr.
+  std::function<void(std::exception_ptr)> on_unhandled_exception;
 
   /// `thread_name`, "-" and `suffix`, the former cut: 15 characters and the terminator are what
   /// Linux takes.

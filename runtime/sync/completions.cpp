@@ -54,14 +54,20 @@ bool Completions::NextDone::poll_done(task::Leaf* leaf, task::Header* task) noex
   task::Header* stale = nullptr;
   {
     base::LockGuard lock(completions.mutex_);
+    TASKBENCH_ASSERT(completions.waiting_ == (self.waits_ ? &self : nullptr),
+                     "one await at a time waits on a JoinSet, also in branches of one task");
     self.done_ = completions.first_;
     if (self.done_ == nullptr) {
       if (completions.waiter_ == nullptr) completions.waiter_ = task::reference_in_poll(task);
-      TASKBENCH_ASSERT(completions.waiter_ == task, "one task at a time waits on a JoinSet");
+      TASKBENCH_ASSERT(completions.waiter_ == task, "an await goes on in the task that began it");
+      completions.waiting_ = &self;
       self.waits_ = true;
       return false;
     }
-    if (std::exchange(self.waits_, false)) stale = std::exchange(completions.waiter_, nullptr);
+    if (std::exchange(self.waits_, false)) {
+      completions.waiting_ = nullptr;
+      stale = std::exchange(completions.waiter_, nullptr);
+    }
   }
   if (stale != nullptr) task::drop_reference(stale);
   return true;
@@ -71,6 +77,7 @@ void Completions::NextDone::give_up() noexcept {
   task::Header* own = nullptr;
   {
     base::LockGuard lock(completions_.mutex_);
+    completions_.waiting_ = nullptr;
     own = std::exchange(completions_.waiter_, nullptr);
   }
   if (own != nullptr) task::drop_reference(own);

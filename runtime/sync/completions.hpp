@@ -46,6 +46,7 @@ class Completions final : public task::JoinListener, public base::Shared {
   bool abandoned_ = false;
   task::Header* first_ = nullptr;
   task::Header* last_ = nullptr;
+  const NextDone* waiting_ = nullptr;  // until it has seen why it was woken
   task::Header* waiter_ = nullptr;
 };
 
@@ -73,7 +74,7 @@ class [[nodiscard]] Completions::NextDone : private task::Leaf {
 
   Completions& completions_;
   task::Header* done_ = nullptr;
-  bool waits_ = false;  // left a reference in waiter_, which may have been taken since
+  bool waits_ = false;  // stands there as the one that waits
 };
 
 }  // namespace taskbench::rt::sync::detail

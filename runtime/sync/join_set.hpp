@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "runtime/sync/completions.hpp"
+#include "runtime/task/awaitable.hpp"
 #include "runtime/task/join_handle.hpp"
 #include "runtime/task/schedule.hpp"
 #include "runtime/task/task.hpp"
@@ -119,6 +120,11 @@ class JoinSet {
 
   /// Spawns on the runtime that the calling thread runs tasks of. Throws std::logic_error outside.
   AbortHandle spawn(Task<T> task) { return spawn_on(detail::CurrentRuntime(), std::move(task)); }
+  /// A function that returns a Task is kept for as long as the task runs.
+  template <task::AsyncFunction Function>
+  AbortHandle spawn(Function&& function) {
+    return spawn(task::as_task(std::forward<Function>(function)));
+  }
 
   /// Spawns on a Runtime, or through a Handle.
   template <class Where>
@@ -131,6 +137,10 @@ class JoinSet {
     note_place(members_.size() - 1);
     completions_->watch(member.header());
     return member.abort_handle();
+  }
+  template <class Where, task::AsyncFunction Function>
+  AbortHandle spawn_on(Where&& where, Function&& function) {
+    return spawn_on(std::forward<Where>(where), task::as_task(std::forward<Function>(function)));
   }
 
   /// Waits for the next member to finish; nullopt when the set is empty. Cancellation-safe: a wait

@@ -187,16 +187,22 @@ bool Channel::Recv::poll_message(task::Leaf* leaf, task::Header* task) noexcept 
   task::Header* stale = nullptr;
   {
     base::LockGuard lock(channel.mutex_);
+    TASKBENCH_ASSERT(channel.receiving_ == (self.waits_ ? &self : nullptr),
+                     "one receive at a time waits for a channel, also in branches of one task");
     task::Header* sender = nullptr;
     self.message_ = channel.unlink_first(sender);
     batch.add(sender);
     if (self.message_ == nullptr && !channel.drained()) {
       if (channel.receiver_ == nullptr) channel.receiver_ = task::reference_in_poll(task);
-      TASKBENCH_ASSERT(channel.receiver_ == task, "one task at a time receives from a channel");
+      TASKBENCH_ASSERT(channel.receiver_ == task, "a receive goes on in the task that began it");
+      channel.receiving_ = &self;
       self.waits_ = true;
       return false;
     }
-    if (std::exchange(self.waits_, false)) stale = std::exchange(channel.receiver_, nullptr);
+    if (std::exchange(self.waits_, false)) {
+      channel.receiving_ = nullptr;
+      stale = std::exchange(channel.receiver_, nullptr);
+    }
   }
   if (stale != nullptr) task::drop_reference(stale);
   batch.wake_all();
@@ -207,6 +213,7 @@ void Channel::Recv::give_up() noexcept {
   task::Header* own = nullptr;
   {
     base::LockGuard lock(channel_.mutex_);
+    channel_.receiving_ = nullptr;
     own = std::exchange(channel_.receiver_, nullptr);
   }
   if (own != nullptr) task::drop_reference(own);

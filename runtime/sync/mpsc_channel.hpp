@@ -99,7 +99,8 @@ class Channel : public base::Shared {
   bool closed_ = false;
   Link* first_ = nullptr;
   Link* last_ = nullptr;
-  task::Header* receiver_ = nullptr;
+  const Recv* receiving_ = nullptr;   // the receive that waits, until it has seen why it was woken
+  task::Header* receiver_ = nullptr;  // its task, until that is woken
   sync::detail::WaitList senders_waiting_;
 };
 
@@ -166,7 +167,7 @@ class Channel::Recv : private task::Leaf {
 
   Channel& channel_;
   Link* message_ = nullptr;
-  bool waits_ = false;  // left a reference in receiver_, which may have been taken since
+  bool waits_ = false;  // stands in the channel as the one that receives
 };
 
 }  // namespace detail

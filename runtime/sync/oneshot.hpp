@@ -88,7 +88,8 @@ class Sender {
   /// Once only.
   bool send(T value) {
     using Cell = detail::Cell<T>;
-    TASKBENCH_ASSERT(cell_ != nullptr, "a oneshot sends once");
+    TASKBENCH_ASSERT(cell_ != nullptr,
+                     "a oneshot sends once, and not from a Sender that was moved from");
     std::construct_at(cell_->value(), std::move(value));
     Cell* const cell = std::exchange(cell_, nullptr);
     // acq_rel: pairs with the receiver's acquire (O2), and with the release that left its waker
@@ -145,7 +146,8 @@ class Receiver {
   class Awaiter : private task::Leaf {
    public:
     explicit Awaiter(Receiver& receiver) noexcept : Leaf(&Awaiter::poll_word), receiver_(receiver) {
-      TASKBENCH_ASSERT(receiver.cell_ != nullptr, "a oneshot receives once");
+      TASKBENCH_ASSERT(receiver.cell_ != nullptr,
+                       "a oneshot receives once, and not from a Receiver that was moved from");
     }
     bool await_ready() const noexcept { return receiver_.is_decided(); }
     template <class Promise>

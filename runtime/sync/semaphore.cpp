@@ -10,10 +10,16 @@ Semaphore::Semaphore(std::size_t permits) noexcept : available_(permits) {
   TASKBENCH_ASSERT(permits <= kMaxPermits, "a semaphore holds at most kMaxPermits");
 }
 
+Semaphore::~Semaphore() {
+  TASKBENCH_ASSERT(taken_ == 0,
+                   "a Semaphore or Mutex was destroyed while a Permit or Guard held it");
+}
+
 /// With mutex_ held. Nobody overtakes those who wait; wanting nothing is no overtaking.
 bool Semaphore::take_now(std::size_t count) noexcept {
   if (closed_ || count > available_ || (count != 0 && !waiting_.empty())) return false;
   available_ -= count;
+  taken_ += count;
   return true;
 }
 
@@ -25,6 +31,7 @@ bool Semaphore::grant_ready(detail::WakeBatch& batch) noexcept {
     if (wanted > available_) return false;
     if (batch.full()) return true;
     available_ -= wanted;
+    taken_ += wanted;
     batch.add(waiting_.grant_front());
   }
   return false;
@@ -36,7 +43,10 @@ std::optional<Semaphore::Permit> Semaphore::try_acquire(std::size_t count) noexc
   return Permit(*this, count);
 }
 
-void Semaphore::add_permits(std::size_t count) noexcept {
+void Semaphore::add_permits(std::size_t count) noexcept { give(count, 0); }
+
+/// `taken` of them are given back.
+void Semaphore::give(std::size_t count, std::size_t taken) noexcept {
   detail::WakeBatch batch;
   bool more = false;
   do {
@@ -44,6 +54,7 @@ void Semaphore::add_permits(std::size_t count) noexcept {
       base::LockGuard lock(mutex_);
       TASKBENCH_ASSERT(count <= kMaxPermits - available_, "a semaphore holds at most kMaxPermits");
       available_ += std::exchange(count, 0);
+      taken_ -= std::exchange(taken, 0);
       more = grant_ready(batch);
     }
     // Unless there is more, one of these may already be destroying the semaphore.
@@ -78,14 +89,21 @@ std::size_t Semaphore::available_permits() const noexcept {
 void Semaphore::Permit::release() noexcept {
   Semaphore* const semaphore = std::exchange(semaphore_, nullptr);
   const std::size_t count = std::exchange(count_, 0);
-  if (semaphore != nullptr && count != 0) semaphore->add_permits(count);
+  if (semaphore != nullptr && count != 0) semaphore->give(count, count);
+}
+
+void Semaphore::Permit::forget() noexcept {
+  Semaphore* const semaphore = std::exchange(semaphore_, nullptr);
+  const std::size_t count = std::exchange(count_, 0);
+  if (semaphore == nullptr) return;
+  base::LockGuard lock(semaphore->mutex_);
+  semaphore->taken_ -= count;
 }
 
 void Semaphore::Permit::merge(Permit other) noexcept {
   TASKBENCH_ASSERT(other.semaphore_ == semaphore_ && semaphore_ != nullptr,
                    "only permits of the same semaphore are merged");
-  count_ += other.count_;
-  other.forget();
+  count_ += std::exchange(other.count_, 0);
 }
 
 std::optional<Semaphore::Permit> Semaphore::Permit::split(std::size_t count) noexcept {
@@ -134,7 +152,10 @@ void Semaphore::Acquire::give_up() noexcept {
   {
     base::LockGuard lock(semaphore_.mutex_);
     if (place() == Place::queued) own = detail::WaitList::withdraw(*this);
-    if (place() == Place::granted) semaphore_.available_ += count_;
+    if (place() == Place::granted) {
+      semaphore_.available_ += count_;
+      semaphore_.taken_ -= count_;
+    }
     // Also if this one had no grant: the next may want less than this one did (S2).
     more = semaphore_.grant_ready(batch);
   }

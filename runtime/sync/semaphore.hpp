@@ -7,11 +7,12 @@
 // so a request for many permits is not starved by requests for few.
 //
 // Invariants
-//   S1  available_, closed_ and waiting_ are guarded by mutex_.
+//   S1  available_, taken_, closed_ and waiting_ are guarded by mutex_.
 //   S2  After every change the first in waiting_ wants more than available_ holds: permits never
 //       lie idle while the first could have them.
 //   S3  Permits are never lost: available_ plus the live permits plus what waiters were granted is
-//       what the semaphore was made with plus add_permits minus forget.
+//       what the semaphore was made with plus add_permits minus forget. taken_ is the live permits
+//       and what waiters were granted.
 //   S4  Once closed, waiting_ only drains.
 //
 // Rejected: handing permits one by one to the first, as they come (then available_ is always empty
@@ -41,7 +42,7 @@ class Semaphore {
 
   /// At most kMaxPermits.
   explicit Semaphore(std::size_t permits) noexcept;
-  ~Semaphore() = default;
+  ~Semaphore();
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
@@ -63,10 +64,12 @@ class Semaphore {
 
  private:
   bool take_now(std::size_t count) noexcept;
+  void give(std::size_t count, std::size_t taken) noexcept;
   bool grant_ready(detail::WakeBatch& batch) noexcept;
 
   mutable base::Mutex mutex_;
   std::size_t available_;
+  std::size_t taken_ = 0;
   bool closed_ = false;
   detail::WaitList waiting_;
 };
@@ -95,10 +98,7 @@ class [[nodiscard]] Semaphore::Permit {
   void release() noexcept;
 
   /// Gives the permits up for good: the semaphore has fewer from here on.
-  void forget() noexcept {
-    semaphore_ = nullptr;
-    count_ = 0;
-  }
+  void forget() noexcept;
 
   /// Takes over the permits of another, of the same semaphore.
   void merge(Permit other) noexcept;

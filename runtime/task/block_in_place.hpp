@@ -30,8 +30,10 @@ class BlockingSection {
 
 /// Calls `function`, which may block the thread, and returns what it returns. The schedulers
 /// work_stealing and go let another thread run the worker's other tasks when it takes longer than
-/// 20 us; with the others, and in block_on, it is a plain call. `function` may spawn and wake
-/// tasks. What may block for long is better given to rt::spawn_blocking, with any scheduler.
+/// 20 us; with the others, and in block_on, it is a plain call. In work_stealing that takes one of
+/// Builder::max_blocking_threads; beyond these it keeps its worker until a thread is free.
+/// `function` may spawn and wake tasks. What may block for long is better given to
+/// rt::spawn_blocking, with any scheduler.
 template <class Function>
 decltype(auto) block_in_place(Function&& function) {
   const task::BlockingSection section;

@@ -29,6 +29,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/task/awaitable.hpp"
 #include "runtime/task/task.hpp"
 
 namespace taskbench::rt::task {
@@ -117,37 +118,6 @@ BranchOutput<T> take_branch(Header* branch) {
     return {};
   } else {
     return take_output<T>(branch);
-  }
-}
-
-template <class Awaitable>
-concept MakesAwaiter = requires(Awaitable&& awaitable) {
-  std::forward<Awaitable>(awaitable).operator co_await();
-};
-
-/// What a co_await of `awaitable` gives.
-template <class Awaitable>
-decltype(auto) await_result(Awaitable&& awaitable) {
-  if constexpr (MakesAwaiter<Awaitable>) {
-    return std::forward<Awaitable>(awaitable).operator co_await().await_resume();
-  } else {
-    return awaitable.await_resume();
-  }
-}
-template <class Awaitable>
-using AwaitResult = std::remove_cvref_t<decltype(await_result(std::declval<Awaitable>()))>;
-
-/// A Task is a branch as it is; whatever else can be awaited becomes one that refers to it.
-template <class T>
-Task<T> as_branch(Task<T> task) noexcept {
-  return task;
-}
-template <class Awaitable>
-Task<AwaitResult<Awaitable>> as_branch(Awaitable&& awaitable) {
-  if constexpr (MakesAwaiter<Awaitable>) {
-    co_return co_await std::forward<Awaitable>(awaitable);
-  } else {
-    co_return co_await awaitable;  // not forwarded: g++ 12 would move an awaiter, which stays
   }
 }
 

@@ -1,6 +1,13 @@
 #include "runtime/task/frame_cache.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
@@ -33,6 +40,28 @@ Link& link_of(void* block) {
   return *reinterpret_cast<Link*>(static_cast<std::byte*>(block) + kLinkOffset);
 }
 
+using base::Clock;
+
+/// Slabs come from the system by so many bytes, each of which costs nothing before it is used.
+constexpr std::size_t kRegionBytes = std::size_t{1} << 20;
+
+/// Less is not worth a thread's waking up.
+constexpr std::uint32_t kWorthwhile = 16;
+/// Between two looks at what lies idle: the least, and the most where there was nothing to give
+/// back.
+constexpr std::chrono::milliseconds kShortest{500};
+constexpr std::chrono::milliseconds kLongest{64'000};
+
+/// What is free of one size. Vectors, as what has been given back should not be written to.
+struct Shelf {
+  base::Mutex mutex;
+  void* magazines = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t lowest = 0;        // that it has been since the last look
+  std::vector<std::byte*> slabs;   // that blocks were carved from
+  std::vector<std::byte*> spares;  // whose pages have been given back
+};
+
 /// Full magazines that no thread holds, and fresh memory. Shares no cache line with anything else:
 /// where the linker put it beside a flag that every schedule reads, that link was 5 % slower.
 class alignas(base::kFalseSharingBytes) Depot {
@@ -42,7 +71,9 @@ class alignas(base::kFalseSharingBytes) Depot {
     Shelf& shelf = shelves_[units];
     base::LockGuard lock(shelf.mutex);
     void* magazine = shelf.magazines;
-    if (magazine != nullptr) shelf.magazines = link_of(magazine).next_magazine;
+    if (magazine == nullptr) return nullptr;
+    shelf.magazines = link_of(magazine).next_magazine;
+    shelf.lowest = std::min(shelf.lowest, --shelf.count);
     return magazine;
   }
 
@@ -51,12 +82,13 @@ class alignas(base::kFalseSharingBytes) Depot {
     base::LockGuard lock(shelf.mutex);
     link_of(magazine).next_magazine = shelf.magazines;
     shelf.magazines = magazine;
+    if (++shelf.count >= kWorthwhile && next_trim() == Clock::time_point::max()) look_later();
   }
 
   /// A magazine of fresh blocks, in address order.
   void* carve(std::uint32_t units) {
     const std::size_t block_bytes = bytes_of(units);
-    auto* slab = static_cast<std::byte*>(allocate_from_system(block_bytes * kMagazineBlocks));
+    std::byte* const slab = take_slab(units);
     // relaxed: a statistic
     reserved_bytes_.fetch_add(block_bytes * kMagazineBlocks, base::relaxed);
     for (std::uint32_t i = 0; i + 1 < kMagazineBlocks; ++i) {
@@ -70,14 +102,173 @@ class alignas(base::kFalseSharingBytes) Depot {
     return reserved_bytes_.load(base::relaxed);  // relaxed: a statistic
   }
 
+  /// Returns how many bytes.
+  std::size_t trim() noexcept {
+    std::size_t bytes = 0;
+    for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
+      bytes += give_back(units, UINT32_MAX);
+    }
+    return bytes;
+  }
+
+  [[nodiscard]] Clock::time_point next_trim() const noexcept {
+    // relaxed: advice
+    return Clock::time_point(Clock::duration(next_trim_.load(base::relaxed)));
+  }
+
+  void trim_idle() noexcept {
+    // relaxed: only decides who does it
+    if (next_trim_.exchange(kNever, base::relaxed) == kNever) return;
+    std::size_t bytes = 0;
+    bool any = false;
+    bool tried = false;
+    for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
+      std::uint32_t idle = 0;
+      {
+        Shelf& shelf = shelves_[units];
+        const base::LockGuard lock(shelf.mutex);
+        idle = std::exchange(shelf.lowest, shelf.count);
+        any = any || shelf.count >= kWorthwhile;
+      }
+      if (idle < kWorthwhile) continue;
+      tried = true;
+      bytes += give_back(units, idle);
+    }
+    if (bytes != 0) {
+      pause_ms_.store(kShortest.count(), base::relaxed);  // relaxed: advice
+    } else if (tried) {
+      const std::chrono::milliseconds pause{pause_ms_.load(base::relaxed)};  // relaxed: advice
+      // relaxed: the same
+      pause_ms_.store(std::min(2 * pause, kLongest).count(), base::relaxed);
+    }
+    if (any) look_later();
+  }
+
  private:
-  struct Shelf {
-    base::Mutex mutex;
-    void* magazines = nullptr;
-  };
+  static constexpr std::int64_t kNever = Clock::time_point::max().time_since_epoch().count();
+
+  void look_later() noexcept {
+    // relaxed: advice
+    const auto later = Clock::now() + std::chrono::milliseconds(pause_ms_.load(base::relaxed));
+    next_trim_.store(later.time_since_epoch().count(), base::relaxed);  // relaxed: the same
+  }
+
+  std::byte* take_slab(std::uint32_t units) {
+    const std::size_t bytes = bytes_of(units) * kMagazineBlocks;
+    Shelf& shelf = shelves_[units];
+    const base::LockGuard lock(shelf.mutex);
+    shelf.slabs.push_back(nullptr);
+    std::byte* slab = nullptr;
+    if (!shelf.spares.empty()) {
+      slab = shelf.spares.back();
+      shelf.spares.pop_back();
+    } else {
+      try {
+        slab = fresh(bytes);
+      } catch (...) {
+        shelf.slabs.pop_back();
+        throw;
+      }
+    }
+    shelf.slabs.back() = slab;
+    return slab;
+  }
+
+  std::byte* fresh(std::size_t bytes) {
+    const base::LockGuard lock(region_mutex_);
+    if (region_left_ < bytes) {
+      void* const region =
+          mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (region == MAP_FAILED) throw std::bad_alloc();
+      region_ = static_cast<std::byte*>(region);
+      region_left_ = kRegionBytes;
+    }
+    region_left_ -= bytes;
+    return std::exchange(region_, region_ + bytes);
+  }
+
+  std::size_t give_back(std::uint32_t units, std::uint32_t most) noexcept;
+
   Shelf shelves_[kMaxCachedUnits + 1];
   base::Atomic<std::size_t> reserved_bytes_{0};
+  base::Atomic<std::int64_t> next_trim_{kNever};
+  base::Atomic<std::int64_t> pause_ms_{kShortest.count()};
+  base::Mutex region_mutex_;
+  std::byte* region_ = nullptr;
+  std::size_t region_left_ = 0;
 };
+
+/// The blocks of all `magazines`, in the order of their addresses.
+std::vector<std::byte*> blocks_of(void* magazines) {
+  std::vector<std::byte*> blocks;
+  for (void* first = magazines; first != nullptr; first = link_of(first).next_magazine) {
+    for (void* each = first; each != nullptr; each = link_of(each).next) {
+      blocks.push_back(static_cast<std::byte*>(each));
+    }
+  }
+  std::sort(blocks.begin(), blocks.end(), std::less<>{});
+  return blocks;
+}
+
+/// Gives back at most so many slabs of which all blocks are there. The others end up in magazines
+/// of neighbours. Without the lock in between: there may be hundreds of thousands.
+std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
+  const std::size_t bytes = bytes_of(units) * kMagazineBlocks;
+  Shelf& shelf = shelves_[units];
+  void* magazines = nullptr;
+  std::vector<std::byte*> spares;
+  try {
+    std::vector<std::byte*> slabs;
+    {
+      const base::LockGuard lock(shelf.mutex);
+      shelf.spares.reserve(shelf.spares.size() + shelf.slabs.size());
+      slabs = shelf.slabs;
+      magazines = std::exchange(shelf.magazines, nullptr);
+      shelf.count = shelf.lowest = 0;
+    }
+    const std::vector<std::byte*> blocks = blocks_of(magazines);
+    std::sort(slabs.begin(), slabs.end(), std::less<>{});
+    spares.reserve(slabs.size());
+    // Nothing throws from here on.
+    magazines = nullptr;
+    std::uint32_t filled = 0;
+    auto next = blocks.begin();
+    for (std::byte* const slab : slabs) {
+      const auto end = std::find_if(next, blocks.end(), [&](std::byte* block) {
+        return std::less<>{}(slab + bytes - 1, block);
+      });
+      if (end - next == kMagazineBlocks && spares.size() < most) {
+        static_cast<void>(madvise(slab, bytes, MADV_DONTNEED));
+        spares.push_back(slab);
+        next = end;
+      }
+      for (; next != end; ++next) {
+        Link& link = link_of(*next);
+        if (filled == 0) {
+          link = {.next = nullptr, .next_magazine = magazines};
+        } else {
+          link = {.next = magazines, .next_magazine = link_of(magazines).next_magazine};
+        }
+        magazines = *next;
+        filled = (filled + 1) % kMagazineBlocks;
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // Another time.
+  }
+  while (magazines != nullptr) {
+    put(std::exchange(magazines, link_of(magazines).next_magazine), units);
+  }
+  const base::LockGuard lock(shelf.mutex);
+  std::erase_if(shelf.slabs, [&](std::byte* slab) {
+    return std::binary_search(spares.begin(), spares.end(), slab, std::less<>{});
+  });
+  shelf.spares.insert(shelf.spares.end(), spares.begin(), spares.end());  // reserved above
+  shelf.lowest = shelf.count;
+  // relaxed: a statistic
+  reserved_bytes_.fetch_sub(spares.size() * bytes, base::relaxed);
+  return spares.size() * bytes;
+}
 
 Depot& depot() {
   // Never destroyed: threads may free blocks after static destruction has begun.
@@ -102,19 +293,23 @@ struct ThreadCache {
 
 ThreadCache& thread_cache() noexcept { return base::of_this_thread<ThreadCache>(); }
 
+void flush(ThreadCache& cache) noexcept {
+  for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
+    Bin& bin = cache.bins[units];
+    // A magazine is any list here: one that is not full is only used up sooner.
+    if (bin.head != nullptr) depot().put(bin.head, units);
+    if (bin.reserve != nullptr) depot().put(bin.reserve, units);
+    bin = {};
+  }
+}
+
 /// Gives a thread's blocks back when it ends.
 struct Flusher {
   ~Flusher() {
     ThreadCache& cache = thread_cache();
     cache.closed = true;
     cache.registered = false;  // the slow paths find `closed`
-    for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
-      Bin& bin = cache.bins[units];
-      // A magazine is any list here: one that is not full is only used up sooner.
-      if (bin.head != nullptr) depot().put(bin.head, units);
-      if (bin.reserve != nullptr) depot().put(bin.reserve, units);
-      bin = {};
-    }
+    flush(cache);
   }
 };
 
@@ -176,6 +371,9 @@ void* allocate_block(std::uint32_t units) { return allocate_from_system(bytes_of
 void deallocate_block(void* block, std::uint32_t) noexcept { free_to_system(block); }
 
 std::size_t reserved_block_bytes() noexcept { return 0; }
+std::size_t trim() noexcept { return 0; }
+base::Clock::time_point next_trim() noexcept { return base::Clock::time_point::max(); }
+void trim_idle() noexcept {}
 
 #else
 
@@ -209,6 +407,14 @@ void deallocate_block(void* block, std::uint32_t units) noexcept {
 }
 
 std::size_t reserved_block_bytes() noexcept { return depot().reserved_bytes(); }
+
+std::size_t trim() noexcept {
+  flush(thread_cache());
+  return depot().trim();
+}
+
+base::Clock::time_point next_trim() noexcept { return depot().next_trim(); }
+void trim_idle() noexcept { depot().trim_idle(); }
 
 #endif
 

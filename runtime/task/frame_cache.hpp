@@ -4,9 +4,11 @@
 // A thread that only frees hands its full magazines to the depot, one that only allocates takes
 // them from there: one lock per kMagazineBlocks operations.
 //
-// Blocks are whole cache lines, cache-line aligned. Memory once taken from the system is kept for
-// reuse for the life of the process. Under the sanitizers every block comes from the system's
-// allocator, so that they see each use after free.
+// Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab,
+// whose pages go back to the system when all of its blocks are in the depot: those of as many slabs
+// as no thread has wanted for a while (a thread that sleeps looks, see next_trim()), or of all when
+// trim() is called. The addresses are kept. Under the sanitizers every block comes from the
+// system's allocator, so that they see each use after free.
 //
 // Rejected: malloc (64-aligned, about ten times the cost, and slow when another thread frees);
 // returning each block to the thread that allocated it (a contended line per task).
@@ -16,6 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
 
 namespace taskbench::rt::task {
 
@@ -29,7 +33,16 @@ inline constexpr std::uint32_t kMagazineBlocks = 64;
 /// Takes back what allocate_block(units) gave.
 void deallocate_block(void* block, std::uint32_t units) noexcept;
 
-/// Bytes taken from the system for cached blocks so far, in use or not.
+/// Bytes that were taken from the system for cached blocks and not given back, in use or not.
 [[nodiscard]] std::size_t reserved_block_bytes() noexcept;
+
+/// Gives back to the system what lies free in the depot, and what the calling thread has cached.
+/// Other threads keep up to two magazines of each size. Returns how many bytes. Any thread.
+std::size_t trim() noexcept;
+
+/// When to call trim_idle(); the end of time: there is nothing to be given back.
+[[nodiscard]] base::Clock::time_point next_trim() noexcept;
+/// After next_trim(): gives back as much as has lain idle in the depot since the last time.
+void trim_idle() noexcept;
 
 }  // namespace taskbench::rt::task

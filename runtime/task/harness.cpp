@@ -9,6 +9,7 @@
 #include "runtime/task/context.hpp"
 #include "runtime/task/frame_cache.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/task/task.hpp"
 #include "runtime/trace/planted_delay.hpp"
 
 namespace taskbench::rt::task {
@@ -18,12 +19,41 @@ namespace {
 struct BeingDestroyedTag;
 Header*& being_destroyed() noexcept { return base::of_this_thread<Header*, BeingDestroyedTag>(); }
 
-/// The first failure stays.
-void store_failure(Header* task, const std::exception_ptr& failure) noexcept {
-  if (task->outcome == Outcome::exception) return;
-  destroy_stored_output(task);
-  new (trailer_of(task).failure()) std::exception_ptr(failure);
-  task->outcome = Outcome::exception;
+/// While it lives, this thread is destroying what belongs to `header`.
+class BeingDestroyed {
+ public:
+  explicit BeingDestroyed(Header* header) noexcept : outer_(being_destroyed()) {
+    if ((header->flags & Header::kSpawned) != 0) being_destroyed() = header;
+  }
+  ~BeingDestroyed() { being_destroyed() = outer_; }
+  BeingDestroyed(const BeingDestroyed&) = delete;
+  BeingDestroyed& operator=(const BeingDestroyed&) = delete;
+
+ private:
+  Header* const outer_;
+};
+
+void destroy_frame(Header* header) noexcept {
+  header->flags |= Header::kFrameGone;
+  const auto coroutine = std::coroutine_handle<>::from_address(frame_of(header));
+  try {
+    coroutine.destroy();
+    // A local's destructor threw: the coroutine caught that as its own, stored it as the output
+    // and stands at its end, with its parameters still alive.
+    if ((header->flags & Header::kAtFinal) != 0) coroutine.destroy();
+  } catch (...) {
+    store_failure(header, std::current_exception());
+  }
+}
+
+/// The coroutine that goes on when that of `header` does: itself, or what it awaits, directly or
+/// through others.
+std::coroutine_handle<> innermost(Header* header) noexcept {
+  if (header->resume == 0) return std::coroutine_handle<>::from_address(frame_of(header));
+  if ((header->resume & kLeafTag) == 0) {
+    return std::coroutine_handle<>::from_address(reinterpret_cast<void*>(header->resume));
+  }
+  return reinterpret_cast<Leaf*>(header->resume & ~kLeafTag)->waiting;
 }
 
 constexpr std::uintptr_t kListenerTag = 1;
@@ -51,9 +81,8 @@ void drop_join_waker(std::uintptr_t waker) noexcept {
   }
 }
 
-/// The coroutine is at its end or destroyed, the outcome is stored.
+/// The coroutine is destroyed, the outcome is stored.
 void finish(Header* task) noexcept {
-  if ((task->flags & Header::kFrameGone) == 0) destroy_coroutine(task);
   if ((task->flags & Header::kOwned) != 0) task->scheduler->disown(task);
   if (task->pending_references == 0 && task->state.has_sole_owner()) {
     destroy_stored_output(task);
@@ -93,8 +122,16 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   return task->disposition;
 }
 
-void check_suspended(const Header* task) noexcept {
-  TASKBENCH_ASSERT(task->resume != 0, "a task awaited something that is not made for tasks");
+/// A coroutine has returned without a word of where the task goes on: it was compiled to transfer
+/// through here (transfer_to). Not inlined: what passes on by tail calls never comes here.
+[[gnu::noinline, gnu::cold]] Disposition go_on_transferring(Header* task) noexcept {
+  do {
+    TASKBENCH_ASSERT((task->flags & Header::kTransfers) != 0,
+                     "a task awaited something that is not made for tasks");
+    task->flags &= static_cast<std::uint8_t>(~Header::kTransfers);
+    std::coroutine_handle<>::from_address(task->queue_next).resume();
+  } while (task->resume == 0 && task->disposition != Disposition::finished);
+  return task->disposition;
 }
 
 void schedule_woken(Header* task) noexcept {
@@ -118,19 +155,21 @@ void* allocate_frame(std::size_t frame_bytes, const VTable* vtable) {
 }
 
 void destroy_coroutine(Header* header) noexcept {
-  Header* const outer = being_destroyed();
-  if ((header->flags & Header::kSpawned) != 0) being_destroyed() = header;
-  header->flags |= Header::kFrameGone;
-  const auto coroutine = std::coroutine_handle<>::from_address(frame_of(header));
-  try {
-    coroutine.destroy();
-    // A local's destructor threw: the coroutine caught that as its own, stored it as the output
-    // and stands at its end, with its parameters still alive.
-    if ((header->flags & Header::kAtFinal) != 0) coroutine.destroy();
-  } catch (...) {
-    store_failure(header, std::current_exception());
+  const BeingDestroyed scope(header);
+  destroy_frame(header);
+}
+
+void destroy_suspended(Header* header) noexcept {
+  const BeingDestroyed scope(header);
+  for (std::coroutine_handle<> inner = innermost(header); inner.address() != frame_of(header);) {
+    Header* const awaited = header_of(inner.address());
+    inner = PromiseBase::of(inner).continuation();
+    destroy_frame(awaited);
+    if (awaited->outcome == Outcome::exception) {
+      fail_task_being_destroyed(failure_of(awaited)->exception);
+    }
   }
-  being_destroyed() = outer;
+  destroy_frame(header);
 }
 
 void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept {
@@ -147,17 +186,16 @@ Polled poll(Header* task) noexcept {
     cancel(task);
     return Polled::finished;
   }
-  switch (go_on(task, Disposition::pending)) {
-    case Disposition::finished:
+  for (Disposition ended = go_on(task, Disposition::pending);; ended = go_on_transferring(task)) {
+    if (ended == Disposition::yielded) return Polled::yielded;
+    if (ended == Disposition::finished) {
+      destroy_coroutine(task);
       finish(task);
       return Polled::finished;
-    case Disposition::yielded:
-      return Polled::yielded;
-    case Disposition::pending:
-    case Disposition::spending:
+    }
+    if (task->resume != 0) [[likely]]
       break;
   }
-  check_suspended(task);
   if ((task->flags & Header::kOwned) == 0) task->scheduler->adopt(task);
   const std::uint32_t references = task->pending_references;
   task->pending_references = 0;
@@ -194,14 +232,17 @@ void begin_budget(Header* task) noexcept {
 
 Disposition poll_branch(Header* branch, Header* task) noexcept {
   const std::uintptr_t outer = std::exchange(task->resume, branch->resume);
-  const Disposition disposition = go_on(task, Disposition::spending);
-  if (disposition != Disposition::finished) check_suspended(task);
+  Disposition disposition = go_on(task, Disposition::spending);
+  if (task->resume == 0 && disposition != Disposition::finished) [[unlikely]] {
+    disposition = go_on_transferring(task);
+  }
   branch->resume = std::exchange(task->resume, outer);
   return disposition;
 }
 
 void cancel(Header* task) noexcept {
   task->outcome = Outcome::cancelled;
+  destroy_suspended(task);
   finish(task);
 }
 

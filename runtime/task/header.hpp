@@ -14,14 +14,14 @@
 //
 // Who may touch what
 //   state        everybody, through its transitions
-//   queue_next   whoever has the poll right (the queue that the task is in); of a complete task the
-//     JoinSet that it is in
+//   queue_next   whoever has the poll right: the queue that the task is in, or during a poll the
+//     coroutine that goes on next (transfer_to); of a complete task the JoinSet that it is in
 //   resume, disposition, pending_references, flags, outcome, turn: the holder of the poll right
 //   scheduler, vtable, block_units: constant once the task is spawned, or the root of a block_on
 //     is polled for the first time
 //   Trailer::previous, next: OwnedTasks, under its lock;  join_waker: see state.hpp;  member: the
 //     owner of the JoinSet
-//   Trailer::failure, output: written by the holder of the poll right before COMPLETE
+//   Failure, output: written by the holder of the poll right before COMPLETE
 #pragma once
 
 #include <cstddef>
@@ -69,11 +69,12 @@ struct Header {
   std::uint8_t flags = 0;
   std::uint8_t pending_references = 0;  ///< wakers made during this poll, not in the state yet
 
-  static constexpr std::uint8_t kSpawned = 1;    ///< the block is reference counted
-  static constexpr std::uint8_t kOwned = 2;      ///< linked in an OwnedTasks
-  static constexpr std::uint8_t kFrameGone = 4;  ///< the coroutine is being or was destroyed
-  static constexpr std::uint8_t kAtFinal = 8;    ///< it reached its end while being destroyed
-  static constexpr std::uint8_t kYielded = 16;   ///< of work_stealing alone: `turn` counts on
+  static constexpr std::uint8_t kSpawned = 1;     ///< the block is reference counted
+  static constexpr std::uint8_t kOwned = 2;       ///< linked in an OwnedTasks
+  static constexpr std::uint8_t kFrameGone = 4;   ///< the coroutine is being or was destroyed
+  static constexpr std::uint8_t kAtFinal = 8;     ///< it reached its end while being destroyed
+  static constexpr std::uint8_t kYielded = 16;    ///< of work_stealing alone: `turn` counts on
+  static constexpr std::uint8_t kTransfers = 32;  ///< `queue_next` is the coroutine to resume next
   static constexpr std::uint16_t kBigBlock = UINT16_MAX;  ///< this size or more: freed without it
 };
 static_assert(sizeof(Header) == 48, "header and frame pointers share one cache line");
@@ -87,17 +88,21 @@ struct Trailer {
   /// The task that awaits the JoinHandle, a counted reference; or, with the lowest bit set, the
   /// JoinListener.
   std::uintptr_t join_waker;
-  std::exception_ptr* failure() { return reinterpret_cast<std::exception_ptr*>(&failure_); }
-
- private:
-  alignas(std::exception_ptr) std::byte failure_[sizeof(std::exception_ptr)];
 };
-static_assert(sizeof(Trailer) == 40);
+static_assert(sizeof(Trailer) == 32);
 
-/// Bytes before the header for an output of this size and alignment.
+/// The output in the place of a value, directly before the trailer: what ended the task.
+struct Failure {
+  std::exception_ptr exception;
+  /// Who is told if nobody takes it; null: nobody. Owned, as the handle may outlive the runtime.
+  base::Ref<UnhandledExceptions> unhandled;
+};
+
+/// Bytes before the header for an output of this size and alignment, or a Failure.
 constexpr std::size_t prefix_bytes(std::size_t output_bytes, std::size_t output_align) {
   const std::size_t align = output_align > 8 ? output_align : 8;
-  const std::size_t output = (output_bytes + align - 1) / align * align;
+  const std::size_t bytes = output_bytes > sizeof(Failure) ? output_bytes : sizeof(Failure);
+  const std::size_t output = (bytes + align - 1) / align * align;
   const std::size_t slack = align > 8 ? align : 0;
   return (sizeof(Trailer) + output + slack + base::kCacheLineBytes - 1) / base::kCacheLineBytes *
          base::kCacheLineBytes;
@@ -105,6 +110,12 @@ constexpr std::size_t prefix_bytes(std::size_t output_bytes, std::size_t output_
 
 inline Trailer& trailer_of(Header* header) {
   return *reinterpret_cast<Trailer*>(reinterpret_cast<std::byte*>(header) - sizeof(Trailer));
+}
+
+/// Storage of a failure.
+inline Failure* failure_of(Header* header) {
+  return reinterpret_cast<Failure*>(reinterpret_cast<std::byte*>(header) - sizeof(Trailer) -
+                                    sizeof(Failure));
 }
 
 /// Storage of an output of type T; below the trailer, at the block's begin.
@@ -126,14 +137,24 @@ inline Header* header_of(void* frame) {
 [[nodiscard]] void* allocate_frame(std::size_t frame_bytes, const VTable* vtable);
 
 /// Destroys the coroutine, with its parameters and what it still holds; the block stays. What a
-/// destructor throws becomes the output, unless that is an exception already.
+/// destructor throws becomes the output, unless that is an exception already. The coroutine awaits
+/// no other: it is at its end, or was never resumed.
 void destroy_coroutine(Header* header) noexcept;
+
+/// The same wherever the coroutine stands: those that it awaits are destroyed first, from the
+/// innermost outwards, as an exception would unwind them. A loop, so that a chain of any depth
+/// needs no stack.
+void destroy_suspended(Header* header) noexcept;
 
 /// Makes `failure` the output of the spawned task that this thread is destroying, if there is one
 /// that has no exception yet.
 void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept;
 
-/// Ends the lifetime of the output, if one is stored.
+/// Makes `failure` the output, unless that is an exception already.
+void store_failure(Header* header, const std::exception_ptr& failure) noexcept;
+
+/// Ends the lifetime of the output, if one is stored. Of a spawned task whose exception nobody has
+/// taken: reports that.
 void destroy_stored_output(Header* header) noexcept;
 
 /// Frees the block of a task whose coroutine and output are gone.

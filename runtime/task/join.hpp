@@ -41,6 +41,11 @@ class [[nodiscard]] Join : public BranchesOf<std::tuple<Task<T>...>> {
   }
 };
 
+template <bool refers_to_temporaries, class... T>
+auto join_of(Task<T>... tasks) {
+  return awaiter_of<Join<T...>, refers_to_temporaries>(std::move(tasks)...);
+}
+
 template <class T>
 class [[nodiscard]] JoinVector : public BranchesOf<std::vector<Task<T>>> {
  public:
@@ -59,11 +64,13 @@ class [[nodiscard]] JoinVector : public BranchesOf<std::vector<Task<T>>> {
 
 }  // namespace task
 
-/// co_await gives a std::tuple. A branch is a Task, or anything else that a task may await, which
-/// is then referred to: await the join in the same expression.
+/// co_await gives a std::tuple. A branch is a Task, a function that returns one (kept until the
+/// branch has ended), or anything else that a task may await, which is then referred to. If one of
+/// those is a temporary, only the expression that makes this can await it.
 template <class... Branch>
 requires(sizeof...(Branch) > 0) [[nodiscard]] auto join(Branch&&... branches) {
-  return task::Join(task::as_branch(std::forward<Branch>(branches))...);
+  constexpr bool kRefers = (task::kRefersToTemporary<Branch> || ...);
+  return task::join_of<kRefers>(task::as_task(std::forward<Branch>(branches))...);
 }
 
 /// co_await gives a std::vector, in the order of the tasks.

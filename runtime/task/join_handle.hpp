@@ -89,7 +89,8 @@ class [[nodiscard]] JoinHandle {
   class Awaiter : private task::Leaf {
    public:
     explicit Awaiter(JoinHandle& handle) noexcept : Leaf(&Awaiter::poll_join), handle_(handle) {
-      TASKBENCH_ASSERT(handle.header_ != nullptr, "a JoinHandle is awaited once");
+      TASKBENCH_ASSERT(handle.header_ != nullptr,
+                       "a JoinHandle is awaited once, and not after detach() or a move");
     }
     bool await_ready() const noexcept { return handle_.header_->state.is_complete(); }
     template <class Promise>

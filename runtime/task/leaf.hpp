@@ -36,6 +36,36 @@ inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> 
   task->resume = reinterpret_cast<std::uintptr_t>(&leaf) | kLeafTag;
 }
 
+// Whether a co_await that returns a coroutine's handle goes there by a tail call. g++ makes one
+// where it optimises (at -O1 and -Og only with -foptimize-sibling-calls, which the package asks
+// for) and no sanitizer has something left to do after the call; clang always does. Define it as 0
+// where your flags keep the compiler from it, such as -fno-optimize-sibling-calls or
+// -finstrument-functions. Units of a program may differ in this.
+#if !defined(TASKBENCH_TAIL_CALLS)
+#if defined(__clang__) || (defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && \
+                           !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_HWADDRESS__))
+#define TASKBENCH_TAIL_CALLS 1
+#else
+#define TASKBENCH_TAIL_CALLS 0
+#endif
+#endif
+
+/// What an await_suspend of a coroutine of `task` returns so that `next`, another of them, goes on.
+/// Without tail calls each such step would take some stack, as a loop of awaits takes many: then
+/// the coroutine suspends, and the poll resumes `next` (docs/adr/0031). Who calls this names
+/// `by_tail_call` in a template argument of its own, so that units that differ in it never share a
+/// function.
+template <bool by_tail_call>
+std::coroutine_handle<> transfer_to(std::coroutine_handle<> next, Header* task) noexcept {
+  if constexpr (by_tail_call) {
+    return next;
+  } else {
+    task->queue_next = static_cast<Header*>(next.address());
+    task->flags |= Header::kTransfers;
+    return std::noop_coroutine();
+  }
+}
+
 /// The task that a coroutine runs in.
 template <class Promise>
 [[nodiscard]] Header* task_of(std::coroutine_handle<Promise> coroutine) noexcept {

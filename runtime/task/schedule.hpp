@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/shared.hpp"
+#include "runtime/task/unhandled_exceptions.hpp"
 
 namespace taskbench::rt::driver {
 class Driver;
@@ -25,6 +26,11 @@ class Schedule {
 
   /// Called once a task that was adopted has completed: the scheduler unlinks it.
   virtual void disown(Header*) noexcept {}
+
+  /// Who is told when a task has ended with an exception that nobody takes; null: nobody.
+  [[nodiscard]] virtual base::Ref<UnhandledExceptions> unhandled_exceptions() const noexcept {
+    return {};
+  }
 
  protected:
   ~Schedule() = default;
@@ -64,6 +70,11 @@ class Spawner : public Schedule, public base::Shared {
   [[nodiscard]] virtual void* begin_blocking() noexcept { return nullptr; }
   /// The end of a section.
   virtual void end_blocking(void* /*begun*/) noexcept {}
+
+  /// Runs `root`, the task of a block_on, on the calling thread, which is in no runtime, until it
+  /// has finished. It has never been polled and has no schedule, which it gets here. Several
+  /// threads may be in here at once.
+  virtual void run_root(Header* root) noexcept = 0;
 
   /// Where its threads sleep, and what wakes tasks for descriptors and timers.
   [[nodiscard]] virtual driver::Driver& driver() noexcept = 0;

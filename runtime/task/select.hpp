@@ -50,12 +50,18 @@ class [[nodiscard]] Select : public BranchesOf<std::tuple<Task<T>...>> {
   }
 };
 
+template <bool refers_to_temporaries, class... T>
+auto select_of(Task<T>... tasks) {
+  return awaiter_of<Select<T...>, refers_to_temporaries>(std::move(tasks)...);
+}
+
 template <class T>
 class [[nodiscard]] SelectVector : public BranchesOf<std::vector<Task<T>>> {
  public:
   explicit SelectVector(std::vector<Task<T>> tasks)
       : SelectVector::BranchesOf(Branches::Until::one_ends, std::move(tasks)) {
-    TASKBENCH_ASSERT(!this->headers_.empty(), "of no tasks none ends first");
+    TASKBENCH_ASSERT(!this->headers_.empty(),
+                     "select() needs at least one task, and its vector is empty");
   }
 
   std::pair<std::size_t, BranchOutput<T>> await_resume() {
@@ -67,11 +73,13 @@ class [[nodiscard]] SelectVector : public BranchesOf<std::vector<Task<T>>> {
 
 }  // namespace task
 
-/// co_await gives a std::variant. A branch is a Task, or anything else that a task may await, which
-/// is then referred to: await the select in the same expression.
+/// co_await gives a std::variant. A branch is a Task, a function that returns one (kept until the
+/// branch has ended), or anything else that a task may await, which is then referred to. If one of
+/// those is a temporary, only the expression that makes this can await it.
 template <class... Branch>
 requires(sizeof...(Branch) > 0) [[nodiscard]] auto select(Branch&&... branches) {
-  return task::Select(task::as_branch(std::forward<Branch>(branches))...);
+  constexpr bool kRefers = (task::kRefersToTemporary<Branch> || ...);
+  return task::select_of<kRefers>(task::as_task(std::forward<Branch>(branches))...);
 }
 
 /// co_await gives the index of the task that ended first, and what it returned. At least one task.

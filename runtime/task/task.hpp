@@ -30,6 +30,16 @@ class PromiseBase {
   /// The task that this coroutine runs in. Valid while it runs.
   [[nodiscard]] Header* context() const noexcept { return context_; }
 
+  /// The coroutine that awaits this one; null: none does, it is the outermost of its task or
+  /// branch.
+  [[nodiscard]] std::coroutine_handle<> continuation() const noexcept { return continuation_; }
+
+  /// Of a coroutine that returns a Task: all their promises have the same size and alignment, and
+  /// so the same place.
+  [[nodiscard]] static PromiseBase& of(std::coroutine_handle<> coroutine) noexcept {
+    return std::coroutine_handle<PromiseBase>::from_address(coroutine.address()).promise();
+  }
+
   void set_awaited(Header* context, std::coroutine_handle<> continuation) noexcept {
     context_ = context;
     continuation_ = continuation;
@@ -39,7 +49,7 @@ class PromiseBase {
 
   struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
-    template <class Promise>
+    template <class Promise, bool by_tail_call = TASKBENCH_TAIL_CALLS>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
       PromiseBase& promise = ended.promise();
       Header* const own = header_of(ended.address());
@@ -48,7 +58,9 @@ class PromiseBase {
         own->flags |= Header::kAtFinal;
         return std::noop_coroutine();
       }
-      if (promise.continuation_) return promise.continuation_;
+      if (promise.continuation_) {
+        return transfer_to<by_tail_call>(promise.continuation_, promise.context_);
+      }
       promise.context_->disposition = Disposition::finished;
       return std::noop_coroutine();
     }
@@ -126,9 +138,9 @@ class Promise<void> : public PromiseCommon<void> {
   void return_void() noexcept { own_header()->outcome = Outcome::value; }
 };
 
-/// Destroys a coroutine that was awaited or never started, and its block. What its destructors
-/// throw is lost, as the exception of a detached task is, unless this happens while a spawned task
-/// is destroyed on this thread: then that one gets it.
+/// Destroys a coroutine that was awaited or never started, unless it is gone already, and its
+/// block. What its destructors throw is lost unless this happens while a spawned task is destroyed
+/// on this thread: then that one gets it.
 void end_unspawned(Header* own) noexcept;
 
 /// Moves the output out of a finished coroutine, or throws its exception.
@@ -139,23 +151,35 @@ T take_output(Header* header);
 
 /// What happens when a Task is awaited inside another: it runs as a part of that task.
 template <class T>
-class TaskAwaiter {
+class [[nodiscard]] TaskAwaiter {
  public:
-  explicit TaskAwaiter(std::coroutine_handle<Promise<T>> awaited) noexcept : awaited_(awaited) {}
+  explicit TaskAwaiter(Task<T>&& task) noexcept : awaited_(std::move(task).release()) {
+    static_assert(sizeof(Promise<T>) == sizeof(PromiseBase));
+    static_assert(alignof(Promise<T>) == alignof(PromiseBase));
+  }
+  ~TaskAwaiter() { end_unspawned(header()); }
+  TaskAwaiter(const TaskAwaiter&) = delete;
+  TaskAwaiter& operator=(const TaskAwaiter&) = delete;
 
   bool await_ready() const noexcept { return false; }
-  template <class Awaiting>
+  template <class Awaiting, bool by_tail_call = TASKBENCH_TAIL_CALLS>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
-    static_assert(
-        requires { awaiting.promise().context(); },
-        "only a coroutine that returns rt::Task may await an rt::Task");
-    awaited_.promise().set_awaited(awaiting.promise().context(), awaiting);
-    return awaited_;
+    static_assert(std::is_base_of_v<PromiseBase, Awaiting>,
+                  "only a coroutine that returns rt::Task may await an rt::Task");
+    Header* const task = awaiting.promise().context();
+    awaited_.promise().set_awaited(task, awaiting);
+    return transfer_to<by_tail_call>(awaited_, task);
   }
-  T await_resume() { return take_output<T>(header_of(awaited_.address())); }
+  T await_resume() {
+    // Its parameters may hold coroutines that have ended, too, and those others: one at a time.
+    destroy_coroutine(header());
+    return take_output<T>(header());
+  }
 
  private:
-  std::coroutine_handle<Promise<T>> awaited_;
+  [[nodiscard]] Header* header() const noexcept { return header_of(awaited_.address()); }
+
+  const std::coroutine_handle<Promise<T>> awaited_;
 };
 
 }  // namespace task
@@ -178,11 +202,18 @@ class [[nodiscard]] Task {
   Task& operator=(const Task&) = delete;
   ~Task() { destroy(); }
 
-  /// Runs the coroutine as a part of the awaiting task. Returns its value or throws its exception.
-  /// The Task must stay alive meanwhile, as a temporary in the co_await expression does.
+  /// Runs the coroutine as a part of the awaiting task. Returns its value or throws its exception;
+  /// its parameters are gone by then. The Task is empty from here on.
   task::TaskAwaiter<T> operator co_await() && noexcept {
-    TASKBENCH_ASSERT(frame_ != nullptr, "a Task that was moved from cannot be awaited");
-    return task::TaskAwaiter<T>(handle());
+    return task::TaskAwaiter<T>(std::move(*this));
+  }
+  template <bool never = false>
+  task::TaskAwaiter<T> operator co_await() const& {
+    static_assert(
+        never,
+        "an rt::Task is awaited once, and given away by that: co_await std::move(task), or "
+        "co_await the call that returns it");
+    std::terminate();
   }
 
   /// For the runtime: where the coroutine is kept.
@@ -212,10 +243,16 @@ class [[nodiscard]] Task {
 
  private:
   friend class task::PromiseCommon<T>;
+  friend class task::TaskAwaiter<T>;
   explicit Task(void* frame) noexcept : frame_(frame) {}
 
   [[nodiscard]] std::coroutine_handle<promise_type> handle() const noexcept {
     return std::coroutine_handle<promise_type>::from_address(frame_);
+  }
+  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept {
+    TASKBENCH_ASSERT(frame_ != nullptr,
+                     "a Task that was moved from, or awaited before, cannot be awaited");
+    return std::coroutine_handle<promise_type>::from_address(std::exchange(frame_, nullptr));
   }
   void destroy() noexcept {
     if (frame_ == nullptr) return;

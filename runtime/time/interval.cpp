@@ -1,9 +1,24 @@
 #include "runtime/time/interval.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/base/deadline.hpp"
+
 namespace taskbench::rt::time {
+namespace {
+
+/// How long ago, seen from `now`, it was last a multiple of `period` after `start`.
+std::chrono::nanoseconds since_last_of(Clock::time_point start, Clock::time_point now,
+                                       std::chrono::nanoseconds period) noexcept {
+  const auto count = [](auto time) { return static_cast<std::uint64_t>(time.count()); };
+  // Unsigned: it may be longer than a duration can say.
+  const std::uint64_t late = count(now.time_since_epoch()) - count(start.time_since_epoch());
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(late % count(period)));
+}
+
+}  // namespace
 
 Interval::Interval(Clock::time_point first, std::chrono::nanoseconds period, MissedTicks missed)
     : next_(first), period_(period), missed_(missed) {
@@ -12,16 +27,16 @@ Interval::Interval(Clock::time_point first, std::chrono::nanoseconds period, Mis
 
 Clock::time_point Interval::advance() noexcept {
   const Clock::time_point now = Clock::now();
-  const Clock::time_point due = std::exchange(next_, next_ + period_);
+  const Clock::time_point due = std::exchange(next_, base::later(next_, period_));
   if (now < next_) return due;
   switch (missed_) {
     case MissedTicks::burst:
       break;
     case MissedTicks::delay:
-      next_ = now + period_;
+      next_ = base::later(now, period_);
       break;
     case MissedTicks::skip:
-      next_ += (now - next_) / period_ * period_ + period_;
+      next_ = base::later(now - since_last_of(next_, now, period_), period_);
       break;
   }
   return due;

@@ -58,7 +58,7 @@ class Interval::Tick {
 
 inline Interval::Tick Interval::tick() { return Tick(*this); }
 
-/// Every `period`; the first tick is at once.
+/// Every `period`; the first tick is at once. One that would come after the end of time never does.
 [[nodiscard]] Interval interval(std::chrono::nanoseconds period,
                                 MissedTicks missed = MissedTicks::burst);
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "runtime/base/deadline.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
@@ -11,14 +12,15 @@ namespace taskbench::rt::time {
 using driver::Wheel;
 
 Clock::time_point after(std::chrono::nanoseconds duration) noexcept {
-  const Clock::time_point now = Clock::now();
-  return duration > Clock::time_point::max() - now ? Clock::time_point::max() : now + duration;
+  return base::deadline_in(duration);
 }
 
 Sleep sleep_until(Clock::time_point deadline) {
   if (task::thread_context().scheduler == nullptr) {
     throw std::logic_error(
-        "rt::time::sleep needs a runtime: call it from a task or inside block_on");
+        "rt::time::sleep, timeout and Interval::tick need a runtime: call them from a task or "
+        "inside "
+        "block_on");
   }
   return Sleep(deadline);
 }

@@ -38,12 +38,19 @@ Task<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> run_for(
 
 /// co_await gives a std::optional with what `task` returned, nullopt if `limit` had passed before;
 /// where it returns nothing, whether it ended in time. The time runs from the await on. A task that
-/// is ready at its first poll ends in time in any case. `task` is a Task, or anything else that a
-/// task may await, which is then referred to: await the timeout in the same expression. Throws
-/// std::logic_error outside of every runtime.
+/// is ready at its first poll ends in time in any case. `task` is a Task, a function that returns
+/// one (kept until it has ended), or anything else that a task may await, which is then referred
+/// to: if it is a temporary, only the expression that makes this can await it. Returns a Task
+/// otherwise. Throws std::logic_error outside of every runtime.
 template <class Awaitable>
 [[nodiscard]] auto timeout(std::chrono::nanoseconds limit, Awaitable&& task) {
-  return detail::run_for(limit, task::as_branch(std::forward<Awaitable>(task)));
+  auto limited = detail::run_for(limit, task::as_task(std::forward<Awaitable>(task)));
+  using Awaiter = decltype(std::move(limited).operator co_await());
+  if constexpr (task::kRefersToTemporary<Awaitable>) {
+    return task::awaiter_of<Awaiter, true>(std::move(limited));
+  } else {
+    return limited;
+  }
 }
 
 }  // namespace taskbench::rt::time

@@ -96,7 +96,7 @@ class Recipes(unittest.TestCase):
             self.assertRegex(readme, rf"(?m)^\|.*`{re.escape(file)}`")
 
     def test_options_are_those_of_gate_pr_and_of_the_gate(self):
-        of_script = re.findall(r"(?m)^    (--\w+)\)", (ROOT / "scripts/gate-pr").read_text())
+        of_script = re.findall(r"(?m)^    (--[\w-]+)\)", (ROOT / "scripts/gate-pr").read_text())
         self.assertIn("--taskbench", of_script)
         of_gate = "".join(path.read_text() for path in (ROOT / "cli").glob("*/*.cpp"))
         calls = (steps()["Build the base"]["run"], steps()["Compare"]["run"],
@@ -294,24 +294,27 @@ class ShellParts(unittest.TestCase):
         self.step(
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
             TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
-            COUNTERS="instructions-exact",
+            COUNTERS="instructions-exact", DOCUMENTATION="doc/**", FOLDER_OF_RUN="data",
         )
         self.assertEqual(self.called(), [self.COMPARED.format(
             "<--taskbench><taskbench>",
             "<--build><make 'a b' $(x)><--program><out/bench --x><--outputs><plugins>"
-            "<--workload><a b><--alpha><5%><--min-time><1ms><--counters><instructions-exact>")])
+            "<--workload><a b><--documentation><doc/**><--cwd><data><--alpha><5%><--min-time><1ms>"
+            "<--counters><instructions-exact>")])
         self.assertFalse((self.folder / "gate").exists())
 
-    def test_github_builds_the_base_by_comparing_it_with_itself(self):
-        self.stand_in("scripts/gate-pr", "exit ${STATUS:-0}")
-        text = self.step("Build the base", BASE="c0", BUILD="make -j2", PROGRAM="out/bench")
+    def test_github_keeps_the_base_that_was_built(self):
+        self.stand_in("scripts/gate-pr", "echo built base c0")
+        text = self.step("Build the base", BASE="c0", HEAD="c1", BUILD="make -j2",
+                         PROGRAM="out/bench", DOCUMENTATION="doc/**")
         self.assertEqual(text, "built=true\n")
         self.assertEqual(self.called(), [
-            "gate-pr<--base><c0><--head><c0><--out><temp/taskbench-base><-->"
-            "<--max-blocks><1><--inconclusive><pass><--build><make -j2><--program><out/bench>"])
+            "gate-pr<--base><c0><--head><c1><--build-base><--out><temp/taskbench-base><-->"
+            "<--build><make -j2><--program><out/bench><--documentation><doc/**>"])
         self.output.unlink()
-        self.stand_in("scripts/gate-pr", "exit 5")
-        self.assertEqual(self.step("Build the base", BASE="c0"), "")
+        for what in ("exit 5", "exit 0"):  # it failed, or nothing had to be built
+            self.stand_in("scripts/gate-pr", what)
+            self.assertEqual(self.step("Build the base", BASE="c0", HEAD="c1"), "")
 
     def test_github_keys_of_the_cache_tell_apart_what_must_not_be_mixed(self):
         self.stand_in("bin/git", "echo c0ffee")

@@ -31,7 +31,7 @@ class AbTest(CommandTest):
 class Verdicts(AbTest):
     def test_h4_no_difference_passes(self):
         answer = self.ab(self.program("a"), self.program("b"), "--json r.json")
-        self.assertIn("PASS: none of 2 benchmarks slower", answer.stdout)
+        self.assertIn("PASS: none of 2 benchmarks is slower by 3.0 % or more", answer.stdout)
         self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
         self.assertEqual(self.result()["blocks"], 8)
         for sample in self.result()["samples"]:  # the machine is read around each process
@@ -42,22 +42,41 @@ class Verdicts(AbTest):
         sides = self.program("a"), self.program("b", "sort=1100 hash=500")
         answer = self.ab(*sides, "--json r.json --markdown r.md", status=1)
         self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash": "PASS"})
-        self.assertIn("FAIL: 1 of 2 benchmarks slower", answer.stdout)
+        self.assertRegex(answer.stdout, r"\nFAIL: sort is [\d.]+ % slower \(90 % interval [^)]*\)")
         comment = self.read("r.md")
-        self.assertTrue(comment.startswith("### taskbench: FAIL: 1 of 2 benchmarks slower"))
+        self.assertTrue(comment.startswith("### taskbench: FAIL: sort is "), comment)
         self.assertIn("taskbench ab --base", comment)
         self.ab(*sides, "--delta 20%")  # which decides what matters
 
     def test_h4_a_speedup_passes(self):
         self.ab(self.program("a"), self.program("b", "sort=800 hash=500"))
 
+    def test_every_format_tells_the_verdict_and_a_complete_trial_is_told_in_another(self):
+        sides = self.program("a"), self.program("b", "sort=1100 hash=500")
+        printed = {"table": self.ab(*sides, status=1).stdout}
+        for form in ("markdown", "csv", "json"):
+            printed[form] = self.taskbench(f"ab --resume --format {form}", status=1).stdout
+        self.assertRegex(printed["table"], r"(?m)^sort +FAIL ")
+        self.assertRegex(printed["markdown"], r"^### taskbench: FAIL: sort is [\d.]+ % slower ")
+        self.assertIn("\nsort,wall_time_ns,FAIL,false,", printed["csv"])
+        self.assertEqual(json.loads(printed["json"])["verdict"], "FAIL")
+        self.refuse("ab --base a --head b --format", {"yaml": "unknown format 'yaml'"})
+        self.assertIn("markdown", self.taskbench("ab --help").stdout)
+
     def test_h4_too_much_noise_is_inconclusive_and_says_what_it_would_take(self):
         run = (self.program("a", noise=0.3), self.program("b", noise=0.3),
                "--max-blocks 8 --workload sort")
         answer = self.ab(*run, status=3)
-        self.assertRegex(answer.stdout, r"about \d+ blocks tell it from\s+the 3.0 % that\s+matter")
-        self.ab(*run, "--inconclusive", "pass", status=0)
+        self.assertRegex(answer.stdout, r"about \d+ (minutes?|hours?) would\s+decide\s+\(--budget")
         self.ab(*run, "--inconclusive", "fail", status=1)
+        blind = self.ab(*run, "--inconclusive", "pass", "--json", "r.json", status=3)
+        self.assertIn("a slowdown of 5 times --delta could not have been seen in sort, so "
+                      "--inconclusive pass does not make it pass", blind.stderr)
+        self.assertEqual(self.result()["blind"], ["sort"])
+        self.ab(*run, "--inconclusive", "pass-always", status=0)
+        near = (self.program("c", noise=0.03), self.program("d", "sort=1025 hash=500", noise=0.03))
+        self.ab(*near, "--max-blocks 8 --workload sort --inconclusive pass", status=0)
+        self.ab(*near, "--max-blocks 8 --workload sort", status=3)
 
     def test_h4_the_budget_ends_it(self):
         start = time.monotonic()
@@ -88,7 +107,8 @@ class Verdicts(AbTest):
 
     def test_identical_binaries_pass_without_a_run(self):
         answer = self.ab(*self.copies())
-        self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
+        self.assertEqual(answer.stdout, "PASS: nothing was measured, because both are the same "
+                         "taskbench, byte for byte, which reads no other files\n")
         self.assertFalse((self.folder / "taskbench-ab.journal").exists())
 
     def test_a_name_that_is_none_does_not_pass_for_that(self):
@@ -101,23 +121,33 @@ class Verdicts(AbTest):
             self.assertIn(says, self.taskbench(call, status=2).stderr)
         self.taskbench(f"ab {both} chained_spawn")
 
-    def test_equal_binaries_with_other_files_beside_them_are_measured(self):
+    def test_equal_binaries_are_measured_unless_all_that_they_may_read_is_equal(self):
         for side, plugin in (("old", "fast"), ("new", "slow")):
-            self.write(f"{side}/plugin.so", plugin)
-            shutil.copy(RealGoogleBenchmark.PROGRAM, self.folder / side / "bench")
-        run = ("old/bench", "new/bench", "--workload BM_sum/1000 --min-time 1ms --max-blocks 1 "
-               "--inconclusive pass-always")
-        answer = self.ab(*run)
-        self.assertIn("beside them, plugin.so differs: both are measured.", answer.stderr)
-        self.assertIn("name them by --outputs", answer.stderr)
-        self.assertIn("1 block,", answer.stdout)
-        self.assertIn("PASS: the two", self.ab(*run, "--outputs", "bench").stdout)
-        self.refuse("ab --base old/bench --head new/bench --outputs", {
-            "plugn.so": "--outputs: neither",
-            "../new": "--outputs '../new': give a path from the folder of the program",
+            self.write(f"{side}/lib/plugin.so", plugin)
+            (self.folder / side / "out").mkdir()
+            shutil.copy(RealGoogleBenchmark.PROGRAM, self.folder / side / "out/bench")
+        run = ("old/out/bench", "new/out/bench", "--workload BM_sum/1000 --min-time 1ms "
+               "--max-blocks 1 --inconclusive pass-always")
+        roots = "--base-root", "old", "--head-root", "new"
+        for more, says in (((), "but they may read other files that differ: both are measured."),
+                           (roots, "but below the roots, lib/plugin.so differs: both are")):
+            answer = self.ab(*run, *more)
+            self.assertIn(says, answer.stderr)
+            self.assertIn("--outputs names the files that matter", answer.stderr)
+            self.assertIn("1 block,", answer.stdout)
+        self.assertIn("out/bench are equal",
+                      self.ab(*run, *roots, "--outputs", "out/bench").stdout)
+        self.refuse("ab --base old/out/bench --head new/out/bench", {
+            "--outputs plugn.so": "--outputs: neither",
+            "--outputs ../new": "--outputs '../new': give a path from the folder of the program",
+            "--base-root old": "--base-root requires --head-root",
+            "--base-root old --head-root no": "--head-root 'no': there is no such folder",
         })
-        shutil.copy(self.folder / "old/plugin.so", self.folder / "new/plugin.so")
-        self.assertIn("PASS: the two", self.ab(*run).stdout)
+        shutil.copy(self.folder / "old/lib/plugin.so", self.folder / "new/lib/plugin.so")
+        answer = self.ab(*run, *roots, "--json", "r.json")
+        self.assertEqual(answer.stdout, "PASS: nothing was measured, because everything below old "
+                         "and new is equal, byte for byte\n")
+        self.assertIn("--base-root old --head-root new", self.result()["reproduce"])
 
     def test_taskbench_itself_with_shared_iteration_counts(self):
         self.ab(*self.copies(), "--run-identical --min-time 1ms --max-blocks 2 --json r.json "
@@ -229,9 +259,11 @@ class Instructions(AbTest):
              "change": self.row()["change"], "repeats": True},
         )
         self.assertAlmostEqual(self.row()["change"], 0.003)
-        self.assertIn("FAIL: none of 1 benchmark slower, 1 with more instructions", answer.stdout)
-        self.assertRegex(answer.stdout, r"  its instructions +1,000 +1,003 +\+0.30 % +exact")
-        self.assertIn(f"- {self.NAME}: 0.30 % more instructions, 1,000 → 1,003", self.read("r.md"))
+        self.assertIn(f"FAIL: {self.NAME} executes 0.30 % more instructions; instructions are "
+                      "counted, not timed", " ".join(answer.stdout.split()))
+        self.assertRegex(answer.stdout, r"  its instructions +FAIL +1,000 +1,003 +\+0.30 % +exact")
+        self.assertIn(f"- FAIL: **{self.NAME}** executes 0.30 % more instructions, 1,000 → 1,003",
+                      self.read("r.md"))
         self.assertIn("--counters instructions-exact", self.read("r.md"))
 
     def test_h2_as_many_or_nearly_and_fewer_pass(self):
@@ -273,8 +305,8 @@ class Instructions(AbTest):
             self.row()["reason"], "of head: under callgrind it exited with status 1: no memory")
         self.assertIsNone(self.row()["base"])
         self.assertIn(
-            "INCONCLUSIVE: none of 1 benchmark slower, the instructions of 1 not known",
-            answer.stdout)
+            "INCONCLUSIVE: nothing is shown to be slower, but the instructions of 1 of 1 benchmark "
+            "are", answer.stdout)
         self.counted(*self.copies(), "--inconclusive pass --journal k", broken=broken)
 
     def test_h2_of_other_programs_they_cannot_be_counted(self):
@@ -288,7 +320,8 @@ class Instructions(AbTest):
         (self.folder / "empty").mkdir()
         self.ab(*self.copies(), f"{self.COUNT} --max-blocks 1 --inconclusive pass-always",
                 env={"PATH": str(self.folder / "empty")})
-        self.assertIn("Debian's package valgrind provides it", self.row()["reason"])
+        self.assertEqual(self.row()["reason"], "of base: valgrind is not installed; the package "
+                         "valgrind provides it")
 
     def test_other_counters_are_refused(self):
         two = f"--base {self.program('a')} --head {self.program('b')}"
@@ -401,7 +434,7 @@ class BrokenPrograms(AbTest):
              "exited with status 1: no such device"),
             ("os.kill(os.getpid(), 9)", "was killed by signal 9 (Killed)"),
             ("time.sleep(60)", "did not end in time and was killed"),
-            ("sys.exit(0)", "result.json: does not exist"),
+            ("sys.exit(0)", "ended well and wrote no result: it is no benchmark"),
             ("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
              "is not valid JSON"),
         ):

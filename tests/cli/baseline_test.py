@@ -93,7 +93,7 @@ class Saving(BaselineTest):
         self.assertLessEqual(rows["sort"]["min_ns"], rows["sort"]["median_ns"])
 
         answer = self.baseline(f"compare nightly {LARGE}")
-        self.assertIn("PASS: none of 2 benchmarks slower", answer.stdout)
+        self.assertIn("PASS: none of 2 benchmarks is slower by 900.0 % or more", answer.stdout)
         self.assertIn("7+7", answer.stdout)
 
         self.save("nightly", program)
@@ -136,9 +136,16 @@ class Saving(BaselineTest):
         self.assertGreater(document["benchmarks"][0]["iterations"], 0)
         self.assertTrue(document["build"]["workloads_version"])
         self.assertTrue(document["build"]["compiler"])
-        answer = self.baseline(
-            f"compare {LARGE} --processes 1 --json r.json --inconclusive pass")
-        self.assertIn("7+1", answer.stdout)
+
+        def far_slower(document):
+            # However busy the machine is, one process shows that, and no second one is measured.
+            first = document["processes"][0]
+            times = {name: 1e6 * ns for name, ns in first["real_ns"].items()}
+            document["processes"] = [{**first, "real_ns": times}] * 7
+
+        self.edit(far_slower)
+        answer = self.baseline(f"compare {LARGE} --processes 1 --json r.json")
+        self.assertRegex(answer.stdout, r"(?m) 7\+1$")
         self.assertEqual(len(self.load("r.json")["benchmarks"]), 1)
 
 
@@ -154,7 +161,7 @@ class Verdicts(BaselineTest):
     def test_h3_a_slowdown_fails_and_is_named(self):
         before = self.everything()
         answer = self.compare(f"{LARGE} --json r.json --markdown r.md", SLOW, status=1)
-        self.assertIn("FAIL: 1 of 2 benchmarks slower", answer.stdout)
+        self.assertRegex(answer.stdout, r"\nFAIL: sort is [\d.]+ % slower")
         report = self.load("r.json")
         self.assertEqual(report["verdict"], "FAIL")
         self.assertEqual([r["verdict"] for r in report["benchmarks"]], ["FAIL", "PASS"])
@@ -165,7 +172,7 @@ class Verdicts(BaselineTest):
         self.assertTrue(report["confirmed"])
         self.assertIn("measuring once more, to confirm it", answer.stderr)
         comment = self.read("r.md")
-        self.assertTrue(comment.startswith("### taskbench baseline: FAIL: 1 of 2"), comment)
+        self.assertTrue(comment.startswith("### taskbench baseline: FAIL: sort is "), comment)
         self.assertIn("# estimate", comment)
         self.assertEqual(self.everything(), before)
 
@@ -177,7 +184,8 @@ class Verdicts(BaselineTest):
             "times['sort'] = 1e6 if n <= 7 else 1e3"
         )
         answer = self.compare(f"{LARGE} --json r.json --journal j", body=body, status=3)
-        self.assertIn("sort: not confirmed: measured twice", answer.stdout)
+        self.assertRegex(answer.stdout, r"(?m)^INCONCLUSIVE: sort \(.*\): not "
+                                        r"confirmed: measured\s+twice")
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertTrue(rows["sort"]["unconfirmed"])
         self.assertFalse(rows["hash"]["unconfirmed"])
@@ -200,7 +208,8 @@ class Verdicts(BaselineTest):
         self.edit(busy)
         answer = self.compare("--json r.json", SLOW, status=4)
         said = " ".join(answer.stdout.split())
-        self.assertIn("ENVIRONMENT: other processes did not use the CPUs as they did then", said)
+        self.assertIn("other processes used the CPUs when the baseline was saved; no verdict", said)
+        self.assertNotIn("who used", said)
         self.assertIn("when the baseline was, other processes used 50.00 of 2 CPUs, and the "
                       "hypervisor took 0.50. Against a baseline of a busy machine", said)
         report = self.load("r.json")
@@ -229,15 +238,16 @@ class Verdicts(BaselineTest):
         for row in self.load("r.json")["benchmarks"]:
             self.assertEqual(row["against_baseline"]["delta"], 9)
         self.taskbench(f"calibrate {self.program('1')} {self.program('2')} --trials 5 --blocks 2 "
-                       "--trust-me")
+                       "--trust-me --allow-busy")
         (file,) = (self.folder / "ci/baselines").glob("*.noise.json")
         document = json.loads(file.read_text())
         document["benchmarks"][1]["epsilon"] = 5000  # of sort
         file.write_text(json.dumps(document))
         answer = self.compare(f"{LARGE} --json r.json", "sort=1e6 hash=500e3", status=1)
         said = " ".join(answer.stdout.split())
-        self.assertIn("sort: its noise floor is 500000.0 % (calibrated 20", said)
-        self.assertIn("so a smaller slowdown passes, although 900.0 % would matter", said)
+        self.assertIn("sort (500000.0 %, calibrated 20", said)
+        self.assertIn("on this machine chance alone moves it by more than 900.0 %, so that a "
+                      "slowdown below 500000.0 % passes", said)
         rows = {row["name"]: row for row in self.load("r.json")["benchmarks"]}
         self.assertEqual(rows["sort"]["against_baseline"]["delta"], 5000)
         self.assertEqual((rows["sort"]["verdict"], rows["hash"]["verdict"]), ("PASS", "FAIL"))
@@ -277,9 +287,13 @@ class Verdicts(BaselineTest):
 
         self.edit(scattered)
         answer = self.compare(LARGE, status=3)
-        self.assertRegex(answer.stdout, r"sort: undecided: less than the [0-9.]+ % that would be")
-        for meaning, status in (("pass", 0), ("fail", 1)):
-            self.compare(f"{LARGE} --processes 1 --inconclusive {meaning}", status=status)
+        self.assertRegex(answer.stdout, r"INCONCLUSIVE: sort \(.*\): less\s+than\s+would\s+"
+                                        r"be\s+a\s+failure")
+        for meaning, status in (("pass", 3), ("pass-always", 0), ("fail", 1)):
+            answer = self.compare(
+                f"{LARGE} --processes 1 --inconclusive {meaning}", status=status)
+            self.assertEqual("times --delta could not have been seen in sort, so" in answer.stderr,
+                             meaning == "pass")
 
     def test_h3_a_canary_that_moved_is_no_failure(self):
         def quick(document):
@@ -299,18 +313,24 @@ class Verdicts(BaselineTest):
 
     def test_processes_that_find_the_cpus_elsewhere_are_set_aside_and_in_the_end_counted(self):
         def elsewhere(document):
+            # So near to each other that no handover is like it, whatever the load.
             for process in document["processes"]:
                 for canary in ("canary_before", "canary_after"):
-                    process[canary]["handover_ns"] = 100 * (process[canary]["handover_ns"] or 1e5)
+                    process[canary]["handover_ns"] = 1e-3
 
-        self.edit(elsewhere)
+        self.edit_both(elsewhere)
         if os.cpu_count() == 1:
             self.assertNotIn("set aside", self.compare(LARGE).stderr)
             return
-        answer = self.compare("--delta 900% --json r.json", status=4)
+        # More than matters, and less than CPUs that are so far from each other can explain.
+        slower = "sort=200e3 hash=500"
+        answer = self.compare("--delta 900% --json r.json", slower, status=4)
         self.assertIn("7 processes were set aside: the host had moved the CPUs", answer.stderr)
         self.assertTrue(self.load("r.json")["canary"]["handover"]["moved"])
-        self.assertNotIn("set aside", self.compare(LARGE, status=4).stderr)
+        rows = {row["name"]: row["against_baseline"]
+                for row in self.load("r.json")["benchmarks"]}
+        self.assertEqual([row["fresh_processes"] for row in rows.values()], [14, 14])
+        self.assertNotIn("set aside", self.compare(LARGE, slower, status=4).stderr)
 
     def test_a_drift_since_the_anchor_fails_and_says_so(self):
         def faster(document):
@@ -320,9 +340,9 @@ class Verdicts(BaselineTest):
 
         self.edit(faster, kind=".anchor")
         answer = self.compare(LARGE, status=1)
-        for says in ("sort: drifted since the anchor of 2020-02-03", "FAIL, drifted",
-                     "1 of them only since the anchor"):
-            self.assertIn(says, answer.stdout)
+        for says in (r"^sort +FAIL, drifted .*\n +drifted since the anchor of 2020-02-03, ",
+                     r"^FAIL: sort is [\d.]+ % slower than the anchor \("):
+            self.assertRegex(answer.stdout, f"(?m){says}")
         self.baseline("promote default")
         self.compare(f"{LARGE} --processes 1")
 

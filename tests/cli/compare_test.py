@@ -107,12 +107,24 @@ class Answers(CompareTest):
         self.compare(f"--base {base} --head {same}")
         self.compare(f"--base {base} --head {slow} --delta 50%")
 
+    def noisy(self, spread):
+        """The arguments that compare six files a side whose times scatter."""
+        times = [(f"n{i}", 100 + spread * (i % 3)) for i in range(6)]
+        base = ",".join(self.file(f"base-{name}", {"x": time}) for name, time in times)
+        head = ",".join(self.file(f"head-{name}", {"x": time + 1}) for name, time in times)
+        return f"--base {base} --head {head} --inconclusive"
+
     def test_inconclusive_can_be_mapped(self):
-        noisy = [(f"n{i}", 100 + 40 * (i % 3)) for i in range(6)]
-        base = ",".join(self.file(f"base-{name}", {"x": time}) for name, time in noisy)
-        head = ",".join(self.file(f"head-{name}", {"x": time + 1}) for name, time in noisy)
+        run = self.noisy(3)
         for meaning, status in (("pass", 0), ("fail", 1), ("inconclusive", 3)):
-            self.compare(f"--base {base} --head {head} --inconclusive {meaning}", status=status)
+            self.compare(f"{run} {meaning}", status=status)
+
+    def test_what_could_not_have_seen_five_times_delta_passes_only_when_asked_for_by_name(self):
+        run = self.noisy(40)
+        self.assertIn("a slowdown of 5 times --delta could not have been seen in x, so",
+                      self.compare(f"{run} pass", status=3).stderr)
+        self.compare(f"{run} pass-always")
+        self.compare(f"{run} pass --delta 40%", status=0)
 
     def test_what_could_not_have_failed_passes_only_when_asked_for_by_name(self):
         self.file("a", {"x": 1})
@@ -143,11 +155,11 @@ class Answers(CompareTest):
             self.taskbench(f"run --workers 1 --counters instructions-exact --seed {seed} --quiet "
                            f"--json {name}", *self.small("chained_spawn"), env={"PATH": path})
         answer = self.compare("0.json 7.json", status=3)
-        self.assertRegex(answer.stdout, r"its instructions +1,000 +1,070 .* INCONCLUSIVE")
+        self.assertRegex(answer.stdout, r"its instructions +INCONCLUSIVE +1,000 +1,070 ")
         self.assertIn("head with --seed 7; count both with the same --seed",
                       " ".join(answer.stdout.split()))
         answer = self.compare("7.json again.json", status=3)
-        self.assertRegex(answer.stdout, r"its instructions +1,070 +1,070 .* PASS")
+        self.assertRegex(answer.stdout, r"its instructions +PASS +1,070 +1,070 ")
 
 
 class Columns(CompareTest):
@@ -182,6 +194,18 @@ class Columns(CompareTest):
         self.assertRegex(answer.stdout, r"benchmark +workers:1 +workers:2 +change\nspawn .*\+100")
         self.assertIn("have no 'workers': plain", answer.stderr)
 
+    def test_schedulers_of_other_worker_counts_meet_where_it_is_clear_which(self):
+        self.file("a", {"spawn/s:x/workers:2": 10, "spawn/s:y/workers:1": 20, "pp/s:x/workers:2": 1,
+                        "pp/s:y/workers:2": 1}, spread=0)
+        answer = self.compare("a --by s")
+        self.assertRegex(answer.stdout, r"\nspawn .*\+100")
+        self.assertRegex(answer.stdout, r"\npp/workers:2 ")
+        self.assertIn("matched without their workers, which are not the same in each column: "
+                      "spawn\n", answer.stderr)
+        self.file("b", {"spawn/s:x/workers:2": 10, "spawn/s:x/workers:1": 10,
+                        "spawn/s:y/workers:3": 20}, spread=0)
+        self.refused("compare b --by s", says="no two columns have a benchmark in common")
+
     def test_other_names_are_mapped_before_benchmarks_are_paired(self):
         self.file("one", {"spawn/workers:1": 10}, spread=0)
         self.file("two", {"spawn/workers:2": 15}, spread=0)
@@ -201,17 +225,32 @@ class Refusals(CompareTest):
             "binary": (bytes(range(256)), "is not valid JSON"),
             "foreign": (b'{"results": []}', "hyperfine"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
-                    b' "cpu_time": 1}]}', "'x' has \"real_time\": null"),
+                    b' "cpu_time": 1}]}', "'x' has \"real_time\": NaN,"),
+            "newer": (b'{"benchmarks": [], "taskbench": {"schema_version": 99}}',
+                      "'taskbench.schema_version' is 99; this taskbench reads versions up to 1"),
         }
         for name, (content, says) in cases.items():
             self.write(name, content)
             self.refuse("compare", {f"good {name}": f"{name}: ", f"{name} good": says})
+        (self.folder / "loop").symlink_to("loop")
         self.refuse("", {
+            "compare good loop": "loop: cannot be opened: Too many levels of symbolic links",
+            "compare loop loop": "loop: cannot be opened: Too many levels of symbolic links",
+            "report loop --out out": "loop: cannot be opened: Too many levels of symbolic links",
             "compare good missing": "missing: does not exist",
             "compare good .": ".: is a folder",
             "compare good /dev/zero": "/dev/zero: does not end after 256 MiB",
             "report /dev/zero --out out": "/dev/zero: does not end after",
         })
+
+    def test_a_locale_without_utf_8_gets_ascii(self):
+        self.file("a", {"spawn→x": 1000})
+        self.file("b", {"spawn→x": 2000})
+        for locale, is_ascii in (("C", True), ("de_DE.ISO-8859-1", True), ("C.UTF-8", False)):
+            with self.subTest(locale):
+                result = self.compare("a b", status=3, env={"LC_ALL": locale})
+                self.assertEqual(result.stdout.isascii(), is_ascii, result.stdout)
+        self.assertIn("+100.0 %", result.stdout)
 
     def test_exact_counts_of_nothing_are_a_wrong_file(self):
         document = self.load(self.file("good", {"x": 1}))

@@ -203,7 +203,7 @@ class Drift(CommandTest):
         self.assertIsNotNone(drift["others_share"])
         for name, value in drift.items():
             self.assertEqual(value is None, name in drift["reasons"], name)
-        self.assertEqual(bool(drift["moved"]), "the machine moved" in result.stderr)
+        self.assertEqual(bool(drift["moved"]), "the machine was disturbed" in result.stderr)
 
     def test_a_run_that_is_too_short_says_so(self):
         drift, result = self.run_for("--min-time 1ms --param length=10")
@@ -211,7 +211,7 @@ class Drift(CommandTest):
             self.assertIsNone(drift["stolen_share"])
             self.assertIn("ticks", drift["reasons"]["stolen_share"])
             self.assertNotIn("stolen_share", drift["moved"])
-        self.assertEqual(bool(drift["moved"]), "the machine moved" in result.stderr)
+        self.assertEqual(bool(drift["moved"]), "the machine was disturbed" in result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """`taskbench gate`, and the revisions that it and `ab` build, on small local repositories."""
 
+import fcntl
+import json
+import resource
 import shutil
 import subprocess
 
@@ -81,11 +84,13 @@ class PullRequests(GateTest):
         self.gate(self.files, status=1)
         lines = self.comment().splitlines()
         self.assertEqual(lines[0], MARKER)
+        self.assertRegex(lines[1], r"### taskbench: FAIL: sort is [\d.]+ % slower \(90 % interval ")
         self.assertEqual(
-            lines[1], "### taskbench: FAIL: 1 of 2 benchmarks slower, 1 with more CPU time")
-        self.assertEqual(lines[3], f"Head {head[:12]} (HEAD) against base {self.base[:12]} (v1.0).")
-        self.assertRegex(self.comment(), r"(?m)^sort .*#.* \+\d+\.\d % FAIL$")
-        self.assertRegex(self.comment(), r"(?m)^hash .* PASS$")
+            lines[3],
+            f"Head {head[:12]} (HEAD) against base {self.base[:12]} (v1.0): 1 fails, 1 passes.")
+        self.assertRegex(lines[5], r"- FAIL: \*\*sort\*\* is .*: it computes more, its CPU time \+")
+        self.assertRegex(self.comment(), r"(?m)^sort +FAIL .*#.* \+\d+\.\d %$")
+        self.assertRegex(self.comment(), r"(?m)^hash +PASS ")
         result = self.load("r.json")
         self.assertEqual((result["outcome"], result["verdict"]), ("judged", "FAIL"))
         self.assertEqual(result["head"]["commit"], head)
@@ -110,36 +115,41 @@ class PullRequests(GateTest):
     def test_no_difference_passes(self):
         self.commit("nothing", notes="x")
         self.gate(f"{self.files} --title 'Speed of *it*'")
-        self.assertIn(r"### Speed of \*it\*: PASS: none of 2 benchmarks slower", self.comment())
+        self.assertIn(r"### Speed of \*it\*: PASS: none of 2 benchmarks is slower", self.comment())
 
-    def test_a_change_of_documentation_passes_without_a_run(self):
+    def test_equal_builds_of_taskbench_pass_without_a_run(self):
         base = self.commit("a binary", program=BINARY)
-        self.commit("documentation", program=BINARY, readme="How to.\n")
+        self.commit("a test", program=BINARY, **{"test.py": "assert True\n"})
         answer = self.gate(self.files, base=base)
-        self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
-        self.assertIn("PASS: the programs are identical", self.comment())
+        self.assertIn("PASS: nothing was measured, because both are the same taskbench",
+                      answer.stdout)
+        self.assertIn("### taskbench: PASS: nothing to measure\n", self.comment())
         result = self.load("r.json")
         self.assertEqual((result["outcome"], result["verdict"]), ("identical", "PASS"))
         self.assertFalse((self.folder / "j").exists())
 
-    def test_a_change_of_documentation_of_a_project_with_debug_information_passes_too(self):
+    def test_equal_bytes_are_measured_until_it_is_said_which_files_matter(self):
         files = {
-            "bench.c": "#include <stdio.h>\n"
-                       "int main(void) { puts(__FILE__ __DATE__ __TIME__); return 0; }\n",
+            "bench.c": "#include <stdio.h>\n#include <string.h>\n"
+                       "int main(int n, char **words) {\n"
+                       "  for (int i = 1; i < n; ++i) if (strstr(words[i], \"filter\")) return 0;\n"
+                       "  puts(__FILE__ __DATE__ __TIME__); return 0; }\n",
             "Makefile": "out/bench: bench.c\n\tmkdir -p out\n"
                         "\t$(CC) $(CFLAGS) -g -o $@ $(CURDIR)/bench.c\n",
         }
         base = self.commit("debug information", build="sleep 1; make out/bench\n", **files)
-        self.commit("documentation", readme="How to.\n")
-        answer = self.gate(self.files, base=base, env={"CFLAGS": "-O0"})
-        self.assertEqual(answer.stdout, "PASS: the two programs are the same, byte for byte\n")
-        # What a build leaves beside the program may matter, until somebody says that it does not.
-        base = self.commit("a log", build="make out/bench; pwd >out/log\n")
-        self.commit("more documentation", readme="How not to.\n")
-        answer = self.gate(f"{self.files} {SHORT}", base=base, status=5)  # it measures nothing
-        self.assertIn("beside them, log differs: both are measured.", answer.stderr)
-        self.gate(f"{self.files} --outputs out/bench", base=base)
-        self.assertIn("PASS: the programs are identical", self.comment())
+        self.commit("what it may read", size="5000\n")
+        flags = {"CFLAGS": "-O0"}
+        # It answers as a benchmark does, and measures nothing.
+        answer = self.gate(f"{self.files} {SHORT}", base=base, env=flags, status=5)
+        self.assertIn("equal, byte for byte, but size differs: both are measured.", answer.stderr)
+        self.assertIn("wrote no result", answer.stderr)
+        self.gate(f"{self.files} --outputs out/bench", base=base, env=flags)
+        self.assertIn("The executables, their libraries and out/bench are equal", self.comment())
+        self.assertIn("--outputs out/bench", self.comment())
+        answer = self.gate(f"{self.files} {SHORT} --outputs bench.src,Makefile,build.sh,size",
+                           base=base, env=flags, status=5)
+        self.assertIn("but base has no size: both are measured.", answer.stderr)
 
     def test_a_benchmark_that_only_one_side_has_is_told_and_fails_nothing(self):
         self.commit("another", "sort=1000 new=5")
@@ -151,7 +161,7 @@ class PullRequests(GateTest):
         self.program("a", "sort=1000")
         self.program("b", "sort=1001")
         self.taskbench(f"gate --base ./a --head ./b --markdown r.md {SHORT}")
-        self.assertIn("Head ./b against base ./a.", self.comment())
+        self.assertIn("Head ./b against base ./a: 1 is undecided.", self.comment())
         self.assertIn("taskbench ab --base ./a --head ./b --seed", self.comment())
         self.assertTrue((self.folder / "taskbench-gate.journal").exists())
 
@@ -159,6 +169,246 @@ class PullRequests(GateTest):
         for head, status in ((self.repository / "missing", 2), (self.measured(), 0)):
             self.taskbench(f"gate --base-rev v1.0 --head {head} {self.how} {SHORT}",
                            cwd=self.repository, status=status)
+
+
+class SameSources(GateTest):
+    """Revisions that differ in nothing that a program can see are neither built nor measured."""
+
+    def written(self, **files):
+        """A commit of these files, in whose names __ is a slash and _DOT_ a dot."""
+        for name, content in files.items():
+            path = self.repository / name.replace("__", "/").replace("_DOT_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        return self.committed()
+
+    def committed(self, message="a change"):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def passes(self, says, options="", **revisions):
+        answer = self.gate(f"{self.files} {options}", **revisions)
+        self.assertEqual(answer.stdout, f"PASS: nothing was measured, because {says}\n")
+        self.assertEqual(self.load("r.json")["why"], says)
+        self.assertIn(f"\n{says[0].upper()}{says[1:]}", self.comment().replace("\\", ""))
+        self.assertFalse((self.folder / "builds").exists())
+        return answer
+
+    def is_built(self, options="", **revisions):
+        """As a build that fails shows."""
+        self.how = f"--build false --cache {self.folder}/cache"
+        answer = self.gate(f"{self.files} {options}", status=5, **revisions)
+        self.assertIn("does not build", answer.stderr)
+
+    def test_documentation(self):
+        only = "the commits differ only in what counts as documentation:"
+        self.written(README_DOT_md="How to.\n", LICENSE="MIT\n", docs__a__b_DOT_md="b\n",
+                     docs__c_DOT_md="c\n")
+        self.passes(f"{only} LICENSE, README.md, docs/a/b.md and 1 more")
+        self.is_built("--documentation none")
+        self.is_built("--documentation '*.md,docs/**/*.md'")
+        self.how = self.how.replace("false", "'sh build.sh'")
+        self.git("tag", "before")
+        self.written(data__a__x_DOT_txt="1")
+        self.passes(f"{only} data/a/x.txt", "--documentation 'data/**'", base="before")
+        self.assertIn("--documentation 'data/**'\n", self.comment())
+        self.is_built(base="before", options="--documentation 'data/*'")
+
+    def test_one_commit_and_equal_files(self):
+        self.passes(f"base and head are one commit, {self.base[:12]}")
+        head = self.committed("nothing")
+        self.git("checkout", "--quiet", "--detach", self.base)
+        self.write(self.repository / "new.c")
+        answer = self.passes("the two commits have the same files", head=head)
+        self.assertIn("note: what is not committed was not looked at: new.c", answer.stderr)
+
+    def test_all_else_is_built(self):
+        readme = self.written(README_DOT_md="How to.\n", data__x_DOT_md="1", build_DOT_h="x")
+        (self.repository / "linked").symlink_to("data")
+        linked = self.committed()
+        changes = {
+            "data below another folder": lambda: self.written(data__x_DOT_md="2"),
+            "permissions": lambda: (self.repository / "build.h").chmod(0o755),
+            "a link": lambda: ((self.repository / "linked").unlink(),
+                               (self.repository / "linked").symlink_to("docs")),
+            "a file that is gone": lambda: (self.repository / "build.h").unlink(),
+            "documentation that becomes data": lambda: (self.repository / "README.md").rename(
+                self.repository / "data/y.md"),
+        }
+        for name, change in changes.items():
+            with self.subTest(name):
+                self.git("checkout", "--quiet", "--force", "--detach", linked)
+                change()
+                self.is_built(base=linked, head=self.committed())
+        self.assertNotEqual(readme, linked)
+
+    def test_a_submodule_is_built_whatever_is_ignored(self):
+        revisions = []
+        for digit in "12":
+            self.git("update-index", "--add", "--cacheinfo", f"160000,{digit * 40},docs/s.md")
+            self.git("commit", "--quiet", "--message", digit)
+            revisions.append(self.git("rev-parse", "HEAD"))
+        self.git("config", "diff.ignoreSubmodules", "all")
+        modules = '[submodule "s"]\n\tpath = docs/s.md\n\turl = ./s\n\tignore = all\n'
+        (self.repository / ".gitmodules").write_text(modules)
+        self.is_built(base=revisions[0], head=revisions[1])
+
+    def test_documentation_to_which_a_link_leads_is_built(self):
+        for number, target in enumerate(("../docs/a.md", "../docs/", "../other", "/none")):
+            with self.subTest(target):
+                self.written(docs__a_DOT_md=f"1{number}")
+                (self.repository / "data").mkdir(exist_ok=True)
+                (self.repository / "other").unlink(missing_ok=True)
+                (self.repository / "other").symlink_to("nowhere")
+                (self.repository / "data/x").unlink(missing_ok=True)
+                (self.repository / "data/x").symlink_to(target)
+                base = self.committed()
+                head = self.written(docs__a_DOT_md=f"2{number}")
+                if target == "/none":
+                    self.gate(self.files, base=base, head=head)
+                else:
+                    self.is_built(base=base, head=head)
+                    self.how = self.how.replace("false", "'sh build.sh'")
+
+
+class Folders(GateTest):
+    """Each revision runs in its own checkout."""
+
+    READS = "size = open('size.txt').read()\ntimes = {n: t + size for n, t in times.items()}"
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.commit("small", body=self.READS, **{"size.txt": "0"})
+        self.head = self.commit("large", body=self.READS, **{"size.txt": "00"})
+        self.git("checkout", "--quiet", self.base)
+
+    def change(self, options=""):
+        """Of the first benchmark, as one block has it."""
+        (self.folder / "j").unlink(missing_ok=True)
+        self.gate(f"{SHORT} {self.files} {options}", base=self.base, head=self.head, command="ab")
+        return self.load("r.json")["benchmarks"][0]["change"]
+
+    def test_each_sees_its_own_files(self):
+        self.assertAlmostEqual(self.change(), 9, delta=1)
+        self.assertEqual([self.load("r.json")["setup"][side]["cwd"] for side in ("base", "head")],
+                         [".", "."])
+        self.assertNotIn("--cwd", self.load("r.json")["reproduce"])
+
+    def test_another_folder_is_one_for_both_or_a_part_of_each(self):
+        self.assertAlmostEqual(self.change(f"--cwd {self.repository}"), 0, delta=0.5)
+        self.assertIn(f"--cwd {self.repository}", self.load("r.json")["reproduce"])
+        self.change("--cwd ./out/..")
+        self.assertEqual(self.load("r.json")["setup"]["head"]["cwd"], ".")
+        answer = self.gate(f"--cwd none {self.files}", base=self.base, head=self.head, status=5)
+        self.assertIn("head has no folder none to run in; --cwd names another", answer.stderr)
+        self.refuse(f"ab {REVISIONS} {self.how} --cwd", {
+            "../x": "--cwd '../x': give a path from the root of the checkout"}, cwd=self.repository)
+
+    def test_a_failure_says_where_it_ran(self):
+        self.commit("none", body=self.READS)
+        self.git("rm", "--quiet", "size.txt")
+        head = self.commit("gone", body=self.READS)
+        answer = self.gate(self.files, base=self.base, head=head, status=5)
+        self.assertRegex(answer.stderr, r"size.txt'; it ran in \S+/source \(--cwd\)")
+
+    def test_a_journal_goes_on_where_it_began(self):
+        self.change()
+        self.cut("j", 3)
+        again = f"ab --resume --journal {self.folder}/j --inconclusive pass-always"
+        self.refused(f"{again} --base-rev {self.base} --head-rev {self.head} {self.how} --cwd out",
+                     says="--cwd:", cwd=self.repository)
+        lines = self.read("j").replace(',"cwd":"."', "").replace(
+            '"taskbench_journal":3', '"taskbench_journal":2')
+        whole = self.read("j")
+        self.write("j", lines)
+        named = f"{again} --base-rev {self.base} --head-rev {self.head} {self.how}"
+        self.refused(named, says="an older taskbench, which ran revisions in the current folder",
+                     cwd=self.repository)
+        self.write("j", whole)
+        self.taskbench(f"{named} --json {self.folder}/r.json", cwd=self.repository)
+        self.assertGreater(self.load("r.json")["benchmarks"][0]["change"], 5)
+
+    def test_two_commands_run_in_the_folder_that_is_named(self):
+        self.write("there/size.txt", "000")
+        sides = [self.program(name, body=self.READS) for name in "ab"]
+        run = f"ab --base ./a --head ./b {SHORT} --json r.json"
+        self.taskbench(f"{run} --cwd there")
+        self.assertGreater(self.load("r.json")["benchmarks"][0]["base_ns"], 500_000)
+        self.assertEqual(self.load("r.json")["base"]["cwd"], f"{self.folder}/there")
+        self.refused(f"{run} --cwd nowhere --journal k", says="no folder")
+        self.assertEqual(len(sides), 2)
+
+
+class Files(GateTest):
+    """What is to be written is tried before anything is built, and nothing stale is left."""
+
+    def setUp(self):
+        super().setUp()
+        self.commit("another", notes="x")
+
+    def test_paths_are_tried_before_the_first_build(self):
+        for option in ("journal", "markdown", "json"):
+            self.refused(f"gate {REVISIONS} {self.how} --{option} /no/such/file",
+                         says="there is no folder", cwd=self.repository)
+        self.gate(f"{self.files} {SHORT}")
+        self.cut("j", -3)
+        builds = self.read("builds")
+        shutil.rmtree(self.folder / "cache")
+        (self.folder / "j").chmod(0o444)
+        self.folder.chmod(0o755)
+        with open(self.folder / "j", "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.refused(f"gate {REVISIONS} {self.how} {self.files} --resume",
+                         says="another taskbench is writing to it", cwd=self.repository)
+        self.assertEqual(self.read("builds"), builds)
+
+    def test_a_gate_that_cannot_write_leaves_no_comment_of_an_earlier_one(self):
+        for name in ("r.md", "r.json"):
+            self.write(name, "of yesterday")
+        (self.folder / "link.md").symlink_to("r.md")
+        files = self.files.replace("r.md", "link.md").replace(f"{self.folder}/j", "/no/such/j")
+        self.refused(f"gate {REVISIONS} {self.how} {files}", says="/no/such/j",
+                     cwd=self.repository)
+        self.assertFalse((self.folder / "r.md").exists())
+        self.assertFalse((self.folder / "r.json").exists())
+        self.write("r.md", "of yesterday")
+        self.refused(f"ab {REVISIONS} {self.how} {files}", says="/no/such/j", cwd=self.repository)
+        self.assertEqual(self.read("r.md"), "of yesterday")  # whoever calls ab is no bot
+
+    def test_a_comment_for_which_there_is_no_room_is_none(self):
+        self.write("r.md", "of yesterday")
+        small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        self.refused(f"gate {REVISIONS} {self.how} {self.files}", says="limit for file sizes",
+                     cwd=self.repository, preexec_fn=small)
+        self.assertFalse((self.folder / "r.md").exists())
+
+
+class Names(GateTest):
+    def test_names_with_commas_are_chosen_whole(self):
+        times = "Fx<int,3>/Run=5 Fx<int,4>/Run=6 BM/a,b=7 sort=8"
+        sides = f"--base {self.program('a', times)} --head {self.program('b', times)}"
+        for chosen, names in (
+            ("Fx<int,3>/Run", ["Fx<int,3>/Run"]),
+            ("sort,Fx<int,4>,BM/a,b", ["Fx<int,4>/Run", "BM/a,b", "sort"]),
+            ("Fx<int,3>' --workload 'sort", ["Fx<int,3>/Run", "sort"]),
+        ):
+            self.taskbench(f"ab {sides} {SHORT} --json r.json --workload '{chosen}'")
+            self.assertEqual([row["name"] for row in self.load("r.json")["benchmarks"]], names)
+            self.assertIn(f"--workload '{chosen.split(chr(39))[0]}'",
+                          self.load("r.json")["reproduce"])
+        self.refuse(f"ab {sides} {SHORT} --workload", {
+            "'Fx<int,5>/Run'": "unknown benchmark 'Fx<int,5>/Run'; did you mean 'Fx<int,",
+            "'sort,,Fx<int,3>'": "an item of 'sort,,Fx<int,3>' is empty",
+            "'BM/a,b,BM/a,b'": "'BM/a,b' is given twice",
+        })
+
+    def test_what_is_no_benchmark_does_not_pass_for_being_identical(self):
+        for command in ("ab", "gate"):
+            for program, status in (("/bin/echo", 5), ("/bin/true", 2)):
+                answer = self.taskbench(f"{command} --base {program} --head {program}",
+                                        status=status)
+                self.assertIn("what can be measured is taskbench", answer.stderr)
 
 
 class Failures(GateTest):
@@ -171,7 +421,7 @@ class Failures(GateTest):
         comment = self.comment()
         self.assertTrue(
             comment.startswith(f"{MARKER}\n### taskbench: no verdict: {title}\n"), comment)
-        self.assertIn("\nTo reproduce:\n", comment)
+        self.assertIn("\nTo measure it again:\n\n```sh\ntaskbench ab --base", comment)
         result = self.load("r.json")
         self.assertEqual((result["outcome"], result["verdict"]), ("failed", None))
         self.assertEqual((result["failure"]["stage"], result["failure"]["side"]), (stage, side))
@@ -190,12 +440,43 @@ class Failures(GateTest):
         self.gate(self.files, command="ab", status=5)  # which leaves no files then
         self.assertFalse((self.folder / "r.md").exists())
 
-    def test_base_does_not_build(self):
-        base = self.commit("broken", build="seq 100; exit 1\n")
-        self.commit("repaired", build=self.build_script())
-        comment = self.failed("build", "base", f"base {base[:12]} does not build",
-                              "base does not build", base=base)
-        self.assertIn("```text\n81\n82\n", comment)
+    def test_what_repairs_a_base_that_fails_is_inconclusive_and_may_pass(self):
+        repair = {"build": self.build_script()}
+        row = {"name": "sort", "run_name": "sort", "run_type": "iteration", "repetition_index": 0,
+               "error_occurred": True, "error_message": "no device"}
+        result = json.dumps({"context": {"json_schema_version": 1}, "benchmarks": [row]})
+        fails = f"open(flags['benchmark_out'], 'w').write({result!r})\nsys.exit()"
+        for broken, stage, title in (
+            ({"build": "seq 100; exit 1\n"}, "build", "base does not build"),
+            ({"build": "true\n"}, "start", "base cannot be measured"),
+            ({"body": "sys.exit('no luck')", **repair}, "measure",
+             "base failed while it was measured"),
+            ({"body": fails, "times": "sort=1", **repair}, "compare",
+             "base and head have no benchmark in common"),
+        ):
+            with self.subTest(stage):
+                base = self.commit("broken", **broken)
+                self.commit("repaired", **repair)
+                answer = self.gate(f"{self.files} --timeout 60s", base=base, status=3)
+                says = f"INCONCLUSIVE: {title}, so that there is nothing to compare with"
+                self.assertEqual(answer.stdout,
+                                 f"{says}; head builds, and its benchmarks run\n")
+                self.assertTrue(self.comment().startswith(f"{MARKER}\n### taskbench: {says}\n"))
+                result = self.load("r.json")
+                self.assertEqual((result["outcome"], result["verdict"]),
+                                 ("no_base", "INCONCLUSIVE"))
+                self.assertEqual(result["failure"]["stage"], stage)
+                if stage == "build":
+                    self.assertIn("```text\n81\n82\n", self.comment())
+                    self.gate(f"{self.files} --inconclusive pass", base=base)
+                    self.gate(self.files, base=base, command="ab", status=5)
+
+    def test_neither_builds(self):
+        base = self.commit("broken", build="exit 1\n")
+        self.commit("still", build="exit 2\n")
+        comment = self.failed("build", "head", "does not build: the command exited with status 2",
+                              "head does not build", base=base)
+        self.assertIn("Base fails, too: base", comment)
 
     def test_a_log_cannot_break_out_of_its_block(self):
         self.commit("broken", build="printf '```\\n# Merge me\\n'; exit 1\n")
@@ -205,6 +486,8 @@ class Failures(GateTest):
     def test_head_is_no_program_that_can_be_measured(self):
         for built, says in (
             ({"build": "true\n"}, "builds, but leaves no program at out/bench"),
+            ({"build": "mkdir -p out/bench\n"}, "out/bench is a folder; --program names"),
+            ({"build": "mkdir out; cp bench.src out/bench\n"}, "out/bench cannot be executed"),
             ({"build": self.build_script(), "program": "/bin/false"},
              "is neither taskbench nor a Google Benchmark program"),
         ):
@@ -244,9 +527,22 @@ class Cache(GateTest):
         for _ in range(2):
             self.gate(SHORT)
         self.assertEqual(self.built(), [self.base, head])
-        how = self.how.replace("sh build.sh", "sh ./build.sh")
+        how = self.how.replace("sh build.sh", "sh ./build.sh") + " --run-identical"
         self.taskbench(f"ab --base-rev {head} --head-rev {head} {how} {SHORT}", cwd=self.repository)
         self.assertEqual(self.built(), [self.base, head, head])
+
+    def test_one_side_alone_is_built_unless_nothing_would_be_measured(self):
+        self.commit("nothing", notes="x")
+        answer = self.gate("--build-only base")
+        self.assertEqual(answer.stdout, f"built base {self.base[:12]}\n")
+        self.assertEqual(self.built(), [self.base])
+        answer = self.gate("--build-only head", base="HEAD")
+        self.assertIn("nothing was built, because base and head are one commit", answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        self.assertEqual(self.built(), [self.base])
+        self.refuse("gate --base x --head y --build-only", {
+            "base": "--build-only needs --base-rev and --head-rev",
+            "bsae": "unknown side 'bsae'; did you mean 'base'?"})
 
     def test_a_failed_build_is_not_kept(self):
         fail_once = self.build_script(f"test -e {self.folder}/lucky")
@@ -275,11 +571,12 @@ class Cache(GateTest):
 
     def test_a_deleted_cache_is_built_again(self):
         for _ in range(2):
-            self.gate(SHORT)
+            self.gate(f"{SHORT} --run-identical")
             shutil.rmtree(self.folder / "cache")
         self.assertEqual(self.built(), [self.base, self.base])
 
     def test_the_cache_keeps_what_was_used_last(self):
+        self.how += " --run-identical"
         self.gate(SHORT, head=self.base)
         commits = []
         for number in range(17):
@@ -300,7 +597,7 @@ class Cache(GateTest):
     def test_two_at_once_build_once(self):
         head = self.commit("slow", build=self.build_script("sleep 0.5"))
         both = [
-            self.start(f"ab --base-rev HEAD --head-rev HEAD {self.how} {SHORT} "
+            self.start(f"ab --base-rev HEAD --head-rev HEAD {self.how} {SHORT} --run-identical "
                        f"--journal {self.folder}/{name}", cwd=self.repository)
             for name in ("j1", "j2")
         ]
@@ -375,8 +672,8 @@ class Refusals(GateTest):
             ("", "this clone is shallow", {"cwd": shallow}),
             ("", "not a git repository", {"cwd": "/"}),
             ("", "git, which revisions need, cannot be started", {"env": {"PATH": "/no/such"}}),
-            ("", "HOME is set", {"env": {"HOME": "", "XDG_CACHE_HOME": ""}}),
-            ("--cache /dev/null/x", "/dev/null/x", {}),
+            ("--run-identical", "HOME is set", {"env": {"HOME": "", "XDG_CACHE_HOME": ""}}),
+            ("--run-identical --cache /dev/null/x", "/dev/null/x", {}),
         ):
             self.refused(f"gate {REVISIONS} {more}", says=says,
                          **{"cwd": self.repository, **options})

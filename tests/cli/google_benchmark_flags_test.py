@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """taskbench in the place of a Google Benchmark program: its flags, and its compare.py."""
 
+import json
 import subprocess
 import sys
 import unittest
@@ -44,11 +45,24 @@ class Flags(CommandTest):
         rows = [row for row in self.load("r.json")["benchmarks"] if row["run_type"] == "iteration"]
         self.assertEqual([row["name"] for row in rows], [CASE] * 3)
 
+    def test_the_format_json_is_printed_and_nothing_else(self):
+        flags = ("--benchmark_format=json", "--benchmark_filter=chained",
+                 "--benchmark_min_time=0.001", "--benchmark_repetitions=2", *CHOICE)
+        for more, rows in (((), 2), (("--benchmark_out=r.json",), 1)):
+            with self.subTest(more):
+                result = self.taskbench(*flags, *more)
+                printed = [row["name"] for row in json.loads(result.stdout)["benchmarks"]
+                           if row["run_type"] == "iteration"]
+                self.assertEqual(printed, [CASE] * rows)
+                self.assertEqual(result.stderr, "")
+        self.assertEqual(self.load("r.json")["benchmarks"][1]["name"], CASE)
+
     def test_what_taskbench_cannot_do_is_refused_and_names_what_it_can(self):
         self.refuse("", {
             "--benchmark_filte=x": "did you mean '--benchmark_filter'?",
             "--benchmark_perf_counters=x": "--benchmark_list_tests",
             "--benchmark_out_format=csv": "taskbench writes json",
+            "--benchmark_format=csv": "prints console or json",
             "--benchmark_filter=-x": "cannot leave out",
             "--benchmark_min_time=5x": "takes a time",
             "--benchmark_out": "--benchmark_out needs a value",

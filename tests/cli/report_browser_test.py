@@ -23,6 +23,8 @@ MEASURE = """
 const box = each => { const r = each.getBoundingClientRect(); return [r.width, r.height]; };
 return {
   svgs: [...document.querySelectorAll("svg")].map(box),
+  strokes: [...document.querySelectorAll("svg path, svg use")]
+    .map(each => getComputedStyle(each)).map(style => [style.stroke, style.color]),
   inks: [...document.querySelectorAll("svg text")].map(each => getComputedStyle(each).fill),
   tables: [...document.querySelectorAll("table")].filter(each => !each.closest("details")).map(box),
   headings: [...document.querySelectorAll("h1,h2,h3")].map(each => each.textContent),
@@ -196,11 +198,48 @@ class InABrowser(CommandTest):
     def test_a_narrow_screen_scrolls_tables_and_plots_and_not_the_page(self):
         self.assertFalse(self.measured(width=500)["wide"])
 
+    def test_a_verdict_is_never_broken_within_a_word(self):
+        name = "a_benchmark_with_a_long_name/of_a_scheduler/workers:1"
+        sides = [word for side in ("base", "head")
+                 for word in (f"--{side}", self.program(side, f"{name}=1000", noise=0.3))]
+        self.taskbench("ab --max-blocks 8 --json c.json", *sides, status=3)
+        self.taskbench("report c.json --out page", env={"PATH": ""})  # no plots
+        lines = """
+return [...document.querySelectorAll("td.doubtful")].map(cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return [cell.textContent, text.getClientRects().length];
+});"""
+        for width in (1000, 500):
+            seen, _ = self.browse(self.read("page/index.html"), script=lines, width=width)
+            self.assertIn(["INCONCLUSIVE", 1], seen)
+
     def test_dark_pages_have_light_writing_in_their_plots(self):
         seen = self.measured("--blink-settings=preferredColorScheme=0")
         self.assertEqual(seen["background"], "rgb(20, 23, 26)")
         for ink in seen["inks"]:
             self.assertGreater(min(map(int, re.findall(r"\d+", ink)[:3])), 120, ink)
+        self.assertNotIn("rgb(0, 0, 0)", sum(seen["strokes"], []))
+
+    def test_a_dark_ladder_has_light_lines(self):
+        self.taskbench("ladder chained_spawn --budget 1s --max-blocks 1 --repetitions 1 --min-time "
+                       "1ms --param length=10 --quiet --report ladder")
+        seen, console = self.browse(self.read("ladder/index.html"),
+                                    "--blink-settings=preferredColorScheme=0", script=MEASURE)
+        self.assertEqual(console, [])
+        if shutil.which("gnuplot"):
+            self.assertGreater(len(seen["strokes"]), 20)
+        self.assertNotIn("rgb(0, 0, 0)", sum(seen["strokes"], []))
+
+    def test_a_table_on_one_page_has_a_filter_and_no_pager(self):
+        for count, shown in ((8, []), (100, []), (101, ["First", "Previous", "Next", "Last"])):
+            with self.subTest(count):
+                buttons, console = self.browse(self.page_of_many(count), script="""
+                  return [...document.querySelector(".tools").querySelectorAll("button")]
+                    .filter(each => each.getBoundingClientRect().width > 0)
+                    .map(each => each.textContent);""")
+                self.assertEqual(console, [])
+                self.assertEqual(buttons, shown)
 
     def test_tables_are_sorted_filtered_and_paged(self):
         seen, console = self.browse(self.page_of_many(2500), script=USE_TABLE)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`taskbench report` and `taskbench run --report`: pages from results, good and bad ones."""
 
+import fcntl
 import json
 import os
 import re
@@ -187,7 +188,7 @@ class Written(ReportTest):
     def test_a_comparison_shows_its_verdicts(self):
         self.compared()
         self.report("c.json", self.result("r.json"))
-        for says in ("c.json: FAIL: 1 of 2 benchmarks slower, 1 with more CPU time.",
+        for says in ("c.json: FAIL: sort is ",
                      "8 blocks, 32 processes", "16 a side", "taskbench ab --base ./base"):
             self.assertIn(says, self.page().text)
         self.assertTrue((self.folder / "out/plots/effects.svg").exists())
@@ -200,10 +201,13 @@ class Written(ReportTest):
             shutil.copy(BINARY, self.folder / name)
         self.taskbench("gate --base ./one --head ./two --json same.json")
         self.taskbench("gate --base ./base --head ./broken --json no.json", status=5)
-        self.report("same.json", "no.json")
+        self.write("base.json", json.dumps(
+            {**self.load("no.json"), "outcome": "no_base", "verdict": "INCONCLUSIVE"}))
+        self.report("same.json", "no.json", "base.json")
         text = self.page().text
-        self.assertIn("same.json: PASS: the programs are identical.", text)
-        self.assertIn("no.json: no verdict: ", text)
+        self.assertIn("same.json: PASS: nothing was measured, because both are the same", text)
+        self.assertIn("no.json: no verdict: head failed while it was measured.", text)
+        self.assertIn("base.json: INCONCLUSIVE: head failed while it was measured, so that", text)
 
 
 class Replaced(ReportTest):
@@ -215,6 +219,20 @@ class Replaced(ReportTest):
         self.assertNotIn("distribution-old", self.markdown())
         self.assertEqual(self.read("out/notes.txt"), "mine")
         self.assertEqual(self.left("out"), sorted([*PAGE, "notes.txt"]))
+
+    def test_what_a_killed_report_has_left_is_removed_by_the_next(self):
+        old, young, other = ".taskbench-report-1-0.tmp", ".taskbench-report-2-0.tmp", ".other.tmp"
+        held = ".taskbench-report-3-0.tmp"
+        for name in (old, young, other, held):
+            (self.folder / name / "plots").mkdir(parents=True)
+            if name != young:
+                os.utime(self.folder / name, (1, 1))
+        lock = os.open(self.folder / held, os.O_RDONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.report(self.result("r.json", ["a"]))
+        left = [name for name in os.listdir(self.folder) if name.endswith(".tmp")]
+        self.assertEqual(sorted(left), sorted([young, held, other]))
 
     def test_a_slash_at_the_end_means_nothing(self):
         self.taskbench("report", self.result("r.json"), "--out", "out/", env=self.gnuplot())
@@ -281,7 +299,7 @@ class Refused(ReportTest):
             "binary": (bytes(range(256)), "is not valid JSON"),
             "foreign": (b'{"results": []}', "hyperfine"),
             "nan": (b'{"benchmarks": [{"name": "x", "iterations": 1, "real_time": NaN,'
-                    b' "cpu_time": 1}]}', "'x' has \"real_time\": null"),
+                    b' "cpu_time": 1}]}', "'x' has \"real_time\": NaN"),
             "half": (b'{"taskbench_paired": 1, "outcome": "jud', "not a sound report of "),
             "later": (b'{"taskbench_paired": 9}', "'taskbench_paired' is 9; this taskbench reads"),
             "bare": (b'{"taskbench_paired": 1, "outcome": "judged"}', "not a sound report of "),

@@ -100,8 +100,13 @@ class Selection(CommandTest):
         self.assertEqual((settings["seed"], settings["pinned"]), (77, True))
 
     def test_time_budget_decides_how_long_a_repetition_takes(self):
-        rows = self.repetitions("chained_spawn --workers 1 --repetitions 5 --time-budget 500ms")
-        self.assertEqual(len(rows), 5)
+        answer = self.taskbench("run chained_spawn --workers 1 --repetitions 5 --time-budget 500ms "
+                                "--json r.json")
+        rows = [row for row in self.load("r.json")["benchmarks"] if row["run_type"] == "iteration"]
+        # A busy machine leaves some out, and says so.
+        left_out = re.search(r"(\d) repetitions? had no time in the --time-budget", answer.stderr)
+        self.assertEqual(len(rows) + (int(left_out[1]) if left_out else 0), 5)
+        self.assertGreater(len(rows), 0)
         settings = self.load("r.json")["taskbench"]["settings"]
         self.assertEqual(settings["time_budget_s"], 0.5)
         # 100 ms would be a fifth of the budget; warming up takes its part.

@@ -18,6 +18,7 @@ class Owner final : public task::Spawner {
   void schedule(task::Header*) noexcept override {}
   void spawn(task::Header*) noexcept override {}
   void spawn_blocking(task::Header* call) override { pool.run(call); }
+  void run_root(task::Header*) noexcept override {}
   driver::Driver& driver() noexcept override { return *driver_; }
   driver::Wheel& timers() noexcept override { return driver_->outside_wheel(); }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tests/model/mc/check.hpp"
@@ -434,6 +435,24 @@ TEST(Waiting, a_timeout_races_a_notification) {
         sometimes("woken", woken);
         sometimes("timed out", !woken);
         waker.join();
+      },
+      options);
+}
+
+TEST(Threads, are_refused_where_the_system_gives_no_more) {
+  Options options;
+  options.threads = 2;
+  holds(
+      [] {
+        Thread other([] {});
+        bool refused = false;
+        try {
+          Thread one_too_many([] {});
+        } catch (const std::system_error&) {
+          refused = true;
+        }
+        require(refused, "the third");
+        other.join();
       },
       options);
 }

@@ -2,6 +2,8 @@
 // last processor falls idle.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "runtime/scheduler/go/processor.hpp"
 #include "runtime/scheduler/work_stealing/idle.hpp"
 #include "tests/model/runtime_check.hpp"
@@ -83,6 +85,46 @@ TEST(ReturningModel, a_machine_that_comes_back_gets_the_processor_that_falls_idl
     mc::sometimes("the leaver sees it", found_by_leaver == 1);
     mc::sometimes("it sees the leaver", found_by_itself == 1);
     mc::require(found_by_leaver + found_by_itself == 1, "neither lost nor given twice");
+  });
+}
+
+// G3 of go.hpp.
+TEST(RefusedModel, a_machine_that_falls_asleep_is_found_by_who_gets_no_thread_for_a_processor) {
+  holds([] {
+    work_stealing::Idle idle(2);
+    base::Mutex mutex;
+    base::Atomic<bool> work{false};
+    bool sleeps = false;
+    bool goes_on = false;
+    const auto give = [&] {
+      const base::LockGuard lock(mutex);
+      const bool gives = std::exchange(sleeps, false);
+      goes_on = goes_on || gives;
+      return gives;
+    };
+    const auto machine_sleeps = [&] {
+      const base::LockGuard lock(mutex);
+      return sleeps;
+    };
+    static_cast<void>(idle.park(1, false));  // no thread was to be had for it
+    base::Thread leaver([&] {
+      {
+        const base::LockGuard lock(mutex);
+        sleeps = true;
+      }
+      // relaxed: ordered by the fence in park(), as in Go::release
+      if (!idle.park(0, false) || !work.load(base::relaxed)) return;
+      if (idle.worker_to_notify_again() != work_stealing::Idle::kNobody) (void)give();
+    });
+    // relaxed: ordered by the fence in worker_to_notify()
+    work.store(true, base::relaxed);
+    const std::uint32_t index = idle.worker_to_notify(work_stealing::Idle::Pusher::outside);
+    if (index != work_stealing::Idle::kNobody && !give() && idle.park(index, true) &&
+        machine_sleeps() && idle.worker_to_notify_again() != work_stealing::Idle::kNobody) {
+      (void)give();
+    }
+    leaver.join();
+    mc::require(goes_on, "not lost");
   });
 }
 

@@ -171,6 +171,9 @@ NAMED = (
      "watched_.store(false, base::relaxed);\n"
      "    // seq_cst: the watcher's half of the story at the top\n    base::full_fence();",
      "watched_.store(false, base::relaxed);"),
+    ("who stands by does not look whether a section is unwatched",
+     "runtime/scheduler/work_stealing/pool.cpp",
+     "std::exchange(called_, false) || is_watcher_wanted()", "std::exchange(called_, false)"),
     ("a task is cancelled under the injector's lock", INJECTOR,
      "for (std::size_t i = 0; i < taken; ++i) sink(batch[i]);",
      "for (std::size_t i = 0; i < taken; ++i) locked([&] { sink(batch[i]); });"),
@@ -208,16 +211,20 @@ NAMED = (
      "if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) "
      "return;",
      "seen = word_.exchange(word_of(state), base::acq_rel);"),
-    ("an event opens what is closed", READINESS,
-     "    if (before != word_of(State::closed)) return waiter_in(before);",
-     "    return waiter_in(before);"),
+    ("taking opens what is closed", READINESS,
+     "word_of(taken == State::closed ? State::closed : State::no)", "word_of(State::no)"),
     ("a wait begins over an event", READINESS,
-     "    if (word_.compare_exchange_strong(seen, wanted, base::release, base::relaxed)) {\n",
-     "    word_.store(wanted, base::release);\n    {\n"),
+     "if (word_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(task), "
+     "base::release,\n                                      base::relaxed)) {",
+     "word_.store(reinterpret_cast<std::uintptr_t>(task), base::release);\n    {"),
     ("a wait that is given up takes an event with it", READINESS,
-     "    if (word_.compare_exchange_strong(seen, word_of(State::no), base::relaxed, "
-     "base::relaxed)) {",
-     "    if (word_.exchange(word_of(State::no), base::relaxed) == seen) {"),
+     "word_.fetch_and(kStates, base::relaxed)",
+     "word_.exchange(word_of(State::no), base::relaxed)"),
+    ("whoever was woken stands there no longer", READINESS,
+     "word_.fetch_or(word_of(state), base::acq_rel);",
+     "word_.exchange(word_of(state), base::acq_rel);"),
+    ("who comes second takes what the first was woken for", READINESS,
+     "if (task_in(seen) != own) return State::occupied;", ""),
     ("who falls asleep beside somebody inside does not watch", "runtime/driver/driver.cpp",
      "!(reserve && held_.load(base::relaxed))", "!held_.load(base::relaxed)"),
 )
@@ -233,8 +240,6 @@ EQUIVALENT = {
         "both before the fence",
     "driver.cpp, sleep_inside: `wakes_at_.store(due, base::relaxed);` after what follows":
         "both before the fence",
-    "registration.cpp, remove: `registration.reading_.set(Readiness::State::yes);  // G2` after "
-    "what follows": "both under the lock, which whoever comes next takes",
     "biased_lock.hpp, visitor_try_enter: acquire to relaxed": "the heavy fence acquires",
     "biased_lock.hpp, owner_enter: acquire to relaxed": "only the owner opens the gate",
     "biased_lock.cpp, owner_enter_by_full_fence: release to relaxed": "the fences show the owner",

@@ -148,6 +148,37 @@ TEST(PoolModel, a_worker_is_handed_on_whose_thread_blocks) {
       {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true});
 }
 
+/// Two sections, of which the first ends when the second has begun, and the second when a third
+/// task has run, in a runtime whose limits allow for no third thread.
+void second_section_is_handed_on(Runtime::Builder builder) {
+  park::Parker first_may_end;
+  park::Parker second_may_end;
+  Runtime runtime = builder.build();
+  JoinHandle<int> first = runtime.spawn(blocks_in_place(first_may_end));
+  JoinHandle<int> second = runtime.spawn([](park::Parker& other, park::Parker& own) -> Task<int> {
+    block_in_place([&] {
+      other.unpark();
+      own.park();
+    });
+    co_return 0;
+  }(first_may_end, second_may_end));
+  runtime.spawn(unblocks(second_may_end)).detach();
+  runtime.block_on([](JoinHandle<int>& one, JoinHandle<int>& two) -> Task<int> {
+    const int done = co_await one;
+    co_return done + co_await two;
+  }(first, second));
+}
+
+TEST(PoolModel, a_worker_is_handed_on_to_a_thread_that_was_blocked_when_the_section_began) {
+  holds([] { second_section_is_handed_on(work_stealing(1).max_blocking_threads(1)); },
+        {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true});
+}
+
+TEST(PoolModel, a_worker_is_handed_on_though_the_system_gave_no_thread_when_the_section_began) {
+  holds([] { second_section_is_handed_on(work_stealing(1)); },
+        {.preemptions = 1, .weak_failures = 0, .stale = 0, .timeouts = true, .threads = 3});
+}
+
 Task<int> receives(sync::oneshot::Receiver<int> receiver) {
   const std::optional<int> value = co_await std::move(receiver);
   co_return value.value_or(0);

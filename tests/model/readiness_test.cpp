@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
+#include <utility>
 
+#include "runtime/task/join.hpp"
 #include "runtime/task/leaf.hpp"
+#include "runtime/task/select.hpp"
+#include "runtime/task/yield.hpp"
 #include "tests/model/on_a_thread.hpp"
 #include "tests/model/runtime_check.hpp"
 
@@ -45,6 +49,8 @@ struct Stream {
   }
 };
 
+constexpr int kRefused = -2;
+
 /// Reads once, as the awaiters of rt::net do.
 class Read : private task::Leaf {
  public:
@@ -65,10 +71,12 @@ class Read : private task::Leaf {
     auto& self = *static_cast<Read*>(leaf);
     Readiness& readiness = self.stream_.readiness;
     for (;;) {
-      const State state = readiness.take();
+      const State state = readiness.take(self.waiter_);
+      if (state == State::occupied) return self.refuse();
       if (state == State::no) {
-        const auto wait = readiness.wait(task, self.waiter_ != nullptr);
-        mc::require(wait != Readiness::Wait::refused, "nobody else reads");
+        if (self.waiter_ != nullptr) return false;
+        const auto wait = readiness.wait(task);
+        if (wait == Readiness::Wait::refused) return self.refuse();
         if (wait == Readiness::Wait::ready) continue;
         self.waiter_ = task;
         return false;
@@ -82,6 +90,12 @@ class Read : private task::Leaf {
     }
   }
 
+  bool refuse() {
+    mc::require(waiter_ == nullptr, "who waits is not refused");
+    got_ = kRefused;
+    return true;
+  }
+
   Stream& stream_;
   int most_;
   int got_ = 0;
@@ -89,11 +103,15 @@ class Read : private task::Leaf {
 };
 
 /// -1: the driver has ended.
-Task<int> reads_once(Stream& stream) { co_return co_await Read(stream, 2); }
+Task<int> reads_once(Stream& stream, int most = 2) { co_return co_await Read(stream, most); }
 
 Task<int> reads(Stream& stream, int count, int most) {
   int sum = 0;
-  while (sum < count) sum += co_await Read(stream, most);
+  while (sum < count) {
+    const int got = co_await Read(stream, most);
+    mc::require(got != kRefused, "nobody else reads");
+    sum += got;
+  }
   co_return sum;
 }
 
@@ -171,6 +189,79 @@ TEST(ReadinessModel, a_read_that_is_given_up_loses_no_event) {
         other.join();
       },
       kNoWeakFailures);
+}
+
+/// What a second read gets beside the one that waits: it is refused, or finds that one done.
+void expect_of_the_second(int got) {
+  mc::sometimes("refused", got == kRefused);
+  mc::sometimes("read", got == 1);
+  mc::require(got == kRefused || got == 1, "one or the other");
+}
+
+TEST(ReadinessModel, a_second_read_in_another_branch_of_the_task_takes_nothing_from_the_first) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] {
+      stream.send(1);
+      stream.send(1);
+    });
+    run_here([](Stream& shared) -> Task<int> {
+      auto late = [](Stream& own) -> Task<int> {
+        co_await yield_now();
+        co_return co_await Read(own, 1);
+      };
+      const auto [second, first] = co_await join(late(shared), reads_once(shared, 1));
+      mc::require(first == 1, "it came first");
+      expect_of_the_second(second);
+      co_return 0;
+    }(stream));
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, a_second_read_that_is_given_up_leaves_the_first_waiting) {
+  holds([] {
+    Stream stream;
+    base::Thread other([&] { stream.send(1); });
+    run_here([](Stream& shared) -> Task<int> {
+      auto late = [](Stream& own) -> Task<int> {
+        co_await yield_now();
+        co_return co_await Read(own, 1);
+      };
+      auto gives_up = [&late](Stream& own) -> Task<int> {
+        co_await select(late(own), [](int turns) -> Task<int> {
+          for (int i = 0; i < turns; ++i) co_await yield_now();
+          co_return 0;
+        }(2));
+        co_return 0;
+      };
+      const auto [ignored, first] = co_await join(gives_up(shared), reads_once(shared, 1));
+      mc::require(first == 1, "it came first");
+      co_return ignored;
+    }(stream));
+    other.join();
+  });
+}
+
+TEST(ReadinessModel, a_second_read_of_another_task_takes_nothing_from_the_first) {
+  holds(
+      [] {
+        Stream stream;
+        OnAThread first;
+        task::Header* const header = reads_once(stream, 1).release_for_spawn(&first);
+        JoinHandle<int> handle(header);
+        mc::require(!first.poll(header), "it waits");
+        base::Thread other([&] {
+          stream.send(1);
+          stream.send(1);
+        });
+        base::Thread second([&] { expect_of_the_second(run_here(reads_once(stream, 1))); });
+        first.run_once_woken(header);
+        mc::require(std::move(handle).operator co_await().await_resume() == 1, "it came first");
+        other.join();
+        second.join();
+      },
+      {.preemptions = 2, .weak_failures = 0});
 }
 
 TEST(ReadinessModel, who_waits_while_the_driver_ends_is_told) {

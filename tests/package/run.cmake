@@ -40,7 +40,7 @@ if(KIND STREQUAL "find_package")
     message(FATAL_ERROR "the headers were not installed below include/taskbench/")
   endif()
   # No header that is installed includes one that is not, and the schedulers' own stay at home.
-  file(GLOB_RECURSE headers RELATIVE "${work}/prefix/include/taskbench"
+  file(GLOB_RECURSE headers RELATIVE "${work}/prefix/include"
     "${work}/prefix/include/taskbench/*.hpp")
   if(headers MATCHES "work_stealing")
     message(FATAL_ERROR "headers were installed that no user includes: ${headers}")
@@ -48,8 +48,28 @@ if(KIND STREQUAL "find_package")
   list(TRANSFORM headers REPLACE ".+" "#include \"\\0\"\n")
   list(JOIN headers "" text)
   file(WRITE "${work}/every_header.cpp" "${text}")
-  run("${COMPILER}" -std=c++20 -fsyntax-only "-I${work}/prefix/include/taskbench"
+  run("${COMPILER}" -std=c++20 -fsyntax-only "-I${work}/prefix/include"
     "${work}/every_header.cpp")
+  # With g++ the plug-in of the linker would take code for link-time optimisation in the archive,
+  # which needs seconds, and fails beside -g1.
+  file(GLOB_RECURSE archive "${work}/prefix/*/libtaskbench_runtime.a")
+  file(STRINGS "${archive}" lto REGEX "gnu\\.lto_")
+  if(NOT archive OR lto)
+    message(FATAL_ERROR "the archive '${archive}' holds code for link-time optimisation")
+  endif()
+  find_program(PKG_CONFIG pkg-config)
+  if(PKG_CONFIG)
+    cmake_path(GET archive PARENT_PATH libraries)
+    set(ENV{PKG_CONFIG_PATH} "${libraries}/pkgconfig")
+    run("${PKG_CONFIG}" --cflags --libs taskbench)
+    separate_arguments(flags UNIX_COMMAND "${FLAGS} ${out}")
+    run("${COMPILER}" -std=c++20 -g1 "${SOURCE_DIR}/tests/package/consumer/main.cpp" ${flags}
+      -o "${work}/by_pkg_config")
+    run("${work}/by_pkg_config")
+    if(NOT out STREQUAL "42\n")
+      message(FATAL_ERROR "what was built with pkg-config printed '${out}' instead of 42")
+    endif()
+  endif()
   run("${work}/prefix/bin/taskbench" --version)
   foreach(path IN ITEMS
       man/man1/taskbench.1
@@ -57,7 +77,9 @@ if(KIND STREQUAL "find_package")
       zsh/site-functions/_taskbench
       fish/vendor_completions.d/taskbench.fish
       taskbench/ci/README.md
-      taskbench/scripts/gate-pr)
+      taskbench/scripts/gate-pr
+      taskbench/scripts/relink
+      taskbench/scripts/diff-baseline)
     if(NOT EXISTS "${work}/prefix/share/${path}")
       message(FATAL_ERROR "share/${path} was not installed")
     endif()

@@ -115,6 +115,24 @@ TEST_P(BlockInPlace, short_blocking_sections_one_after_the_other_keep_every_coun
   }
 }
 
+/// Its section ends when that of the next has begun; the last one's, when a task has run that has
+/// none.
+Task<> block_in_turn(std::atomic<int>* begun, int left) {
+  const int own = begun->fetch_add(1) + 1;
+  if (left == 0) co_return;
+  JoinHandle<void> next = spawn(block_in_turn(begun, left - 1));
+  block_in_place([&] { wait_for(*begun, own + 1); });
+  co_await next;
+}
+
+TEST_P(BlockInPlace, sections_that_wait_for_each_other_get_on_with_one_thread_beside_the_worker) {
+  std::atomic<int> begun{0};
+  Runtime runtime = builder({GetParam(), 1, ""}).max_blocking_threads(1).build();
+  runtime.block_on(
+      [](std::atomic<int>* count) -> Task<> { co_await spawn(block_in_turn(count, 20)); }(&begun));
+  EXPECT_EQ(begun.load(), 21);
+}
+
 TEST_P(BlockInPlace, an_exception_out_of_a_blocking_section_reaches_who_joins) {
   Runtime runtime = of(1);
   const auto fail = []() -> Task<> {

@@ -3,15 +3,19 @@
 #include "runtime/task/frame_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
+#include "runtime/runtime.hpp"
+#include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt::task {
 namespace {
@@ -35,10 +39,13 @@ struct Block {
     std::memset(memory, mark, bytes_of(units));
   }
   void check_and_free() const {
+    check();
+    deallocate_block(memory, units);
+  }
+  void check() const {
     const auto* bytes = static_cast<const unsigned char*>(memory);
     EXPECT_TRUE(std::all_of(bytes, bytes + bytes_of(units),
                             [this](unsigned char byte) { return byte == mark; }));
-    deallocate_block(memory, units);
   }
 };
 
@@ -75,6 +82,51 @@ TEST(FrameCache, takes_no_more_from_the_system_for_what_is_freed_and_used_again)
   EXPECT_EQ(reserved > 0, kCached);
   for (int round = 0; round < 10; ++round) fill_and_free();
   EXPECT_EQ(reserved_block_bytes(), reserved);
+}
+
+/// Bytes of the process's memory.
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t total_pages = 0;
+  std::size_t pages = 0;
+  file >> total_pages >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(FrameCache, gives_back_what_is_free_when_it_is_asked_to) {
+  if (!kCached) return;
+  constexpr std::size_t kMiB = 1 << 20;
+  std::vector<Block> kept;
+  std::vector<Block> blocks;
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t before = resident_bytes();
+    for (int i = 0; i < 20'000; ++i) {
+      blocks.emplace_back(16, 7);
+      if (i % 2'000 == 0) kept.emplace_back(16, 9);
+    }
+    const std::size_t used = resident_bytes();
+    EXPECT_GT(used, before + 15 * kMiB);
+    for (const Block& block : blocks) block.check_and_free();
+    blocks.clear();
+    EXPECT_GT(trim(), 15 * kMiB);
+    EXPECT_LT(resident_bytes(), used - 14 * kMiB);
+    for (const Block& block : kept) block.check();
+  }
+  for (const Block& block : kept) block.check_and_free();
+}
+
+TEST(FrameCache, gives_back_what_lies_idle_when_a_runtime_sleeps) {
+  if (!kCached) return;
+  Runtime runtime = Runtime::Builder{}.workers(2).build();
+  const std::size_t before = reserved_block_bytes();
+  runtime.block_on([]() -> Task<> {
+    std::vector<JoinHandle<void>> handles;
+    for (int i = 0; i < 20'000; ++i) handles.push_back(spawn([]() -> Task<> { co_return; }()));
+    for (JoinHandle<void>& handle : handles) co_await handle;
+  }());
+  const std::size_t used = reserved_block_bytes();
+  EXPECT_GT(used, before);
+  EXPECT_TRUE(testing::eventually([&] { return reserved_block_bytes() < used; }));
 }
 
 TEST(FrameCache, large_blocks_are_the_systems) {

@@ -2,15 +2,18 @@
 #include "runtime/net/stream.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/net/tcp.hpp"
@@ -344,10 +347,52 @@ TEST_F(StreamOfTwoWorkers, a_second_reader_is_refused_while_the_first_waits) {
     } catch (const std::logic_error& error) {
       text = error.what();
     }
-    EXPECT_NE(text.find("another task waits"), std::string::npos) << text;
+    EXPECT_NE(text.find("in another task"), std::string::npos) << text;
     co_await ends.server.write_all("the other direction is free");
     co_await ends.client.write_all("x");
     EXPECT_EQ(co_await std::move(first), "x");
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_second_reader_in_the_same_task_is_refused_though_the_first_was_woken) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    const auto second = [](auto& both) -> Task<> {
+      co_await yield_now();
+      EXPECT_EQ(::send(both.client.descriptor(), "x", 1, 0), 1);
+      std::this_thread::sleep_for(20ms);  // the other worker tells of it
+      std::array<char, 16> buffer;
+      std::string text;
+      try {
+        EXPECT_EQ(co_await both.server.read(buffer), 0U);
+        co_await time::timeout(1ms, both.server.read(buffer));
+      } catch (const std::logic_error& error) {
+        text = error.what();
+      }
+      EXPECT_NE(text.find("in another branch of this one"), std::string::npos) << text;
+      co_await both.client.write_all("y");
+    };
+    const auto first = [](auto& both) -> Task<> {
+      const auto read = co_await time::timeout(1s, read_bytes(both.server, 2));
+      EXPECT_EQ(read, "xy");
+    };
+    co_await spawn([](auto other, auto reads, auto& both) -> Task<> {
+      co_await join(other(both), reads(both));
+    }(second, first, ends));
+  });
+}
+
+TEST_F(StreamOfTwoWorkers, a_read_that_has_begun_goes_on_in_another_task) {
+  run([]() -> Task<> {
+    auto ends = co_await connected();
+    std::array<char, 16> buffer;
+    auto read = ends.server.read(buffer);
+    auto late = time::sleep(1ms);
+    EXPECT_EQ((co_await select(read, late)).index(), 1U);
+    auto other = spawn([](auto& begun) -> Task<std::size_t> { co_return co_await begun; }(read));
+    co_await time::sleep(1ms);
+    co_await ends.client.write_all("late");
+    EXPECT_EQ(co_await other, 4U);
   });
 }
 
@@ -390,6 +435,11 @@ TEST_F(StreamOfTwoWorkers, options_are_set_and_read) {
     EXPECT_FALSE(stream.keep_alive());
     stream.set_keep_alive(true);
     EXPECT_TRUE(stream.keep_alive());
+    stream.set_user_timeout(std::chrono::milliseconds::max());
+    EXPECT_EQ(stream.user_timeout(), std::chrono::milliseconds(INT_MAX));
+    EXPECT_THROW(stream.set_user_timeout(-1ms), std::system_error);
+    EXPECT_THROW(stream.set_keep_alive({.idle = 65536h, .interval = 1s, .probes = 1}),
+                 std::system_error);
     stream.set_receive_buffer(10'000);
     EXPECT_GE(stream.receive_buffer(), 10'000);
     stream.set_send_buffer(10'000);

@@ -382,7 +382,19 @@ TEST(MpscDeathTest, two_receives_at_a_time_are_a_programming_error) {
         first.poll();
         second.poll();
       },
-      "one task at a time");
+      "one receive at a time");
+}
+
+TEST(MpscDeathTest, two_receives_in_one_task_are_a_programming_error) {
+  EXPECT_DEATH(
+      {
+        auto ends = mpsc::channel<int>(1);
+        HandPolled both([](mpsc::Receiver<int>& end) -> Task<> {
+          co_await join(receive(end), receive(end));
+        }(ends.second));
+        both.poll();
+      },
+      "one receive at a time");
 }
 
 class MpscOn : public testing::OnEverySync {};

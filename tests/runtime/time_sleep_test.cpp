@@ -17,6 +17,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/time/interval.hpp"
+#include "runtime/time/timeout.hpp"
 #include "tests/runtime/fixtures.hpp"
 
 namespace taskbench::rt::time {
@@ -270,6 +271,68 @@ TEST(Interval, in_a_burst_lets_other_tasks_run) {
     for (; !ran && count < 1'000'000; ++count) co_await ticks.tick();
     EXPECT_LT(count, 1'000'000);
   }());
+}
+
+TEST(Interval, ticks_no_more_where_the_next_tick_is_after_the_end_of_time) {
+  for (const MissedTicks missed : {MissedTicks::burst, MissedTicks::delay, MissedTicks::skip}) {
+    Runtime runtime = testing::build(testing::kCurrentThread);
+    runtime.block_on([](MissedTicks policy) -> Task<void> {
+      Interval ticks = interval(std::chrono::nanoseconds::max(), policy);
+      co_await ticks.tick();
+      EXPECT_FALSE(
+          co_await timeout(2ms, [](Interval& own) -> Task<void> { co_await own.tick(); }(ticks)));
+      // Late by almost as long as the clock has run.
+      Interval late(Clock::time_point(1ns), Clock::time_point::max().time_since_epoch(), policy);
+      EXPECT_EQ(co_await late.tick(), Clock::time_point(1ns));
+      EXPECT_FALSE(
+          co_await timeout(2ms, [](Interval& own) -> Task<void> { co_await own.tick(); }(late)));
+    }(missed));
+  }
+}
+
+TEST(Interval, skips_as_many_ticks_as_there_are_since_the_beginning_of_time) {
+  Runtime runtime = testing::build(testing::kCurrentThread);
+  runtime.block_on([]() -> Task<void> {
+    const Clock::time_point beginning = Clock::time_point::min();
+    Interval ticks(beginning, 1ms, MissedTicks::skip);
+    EXPECT_EQ(co_await ticks.tick(), beginning);
+    const Clock::time_point before = Clock::now();
+    const Clock::time_point second = co_await ticks.tick();
+    EXPECT_GT(second, before);
+    EXPECT_LE(second, before + 5s);
+    EXPECT_EQ((second.time_since_epoch() - beginning.time_since_epoch() % 1ms) % 1ms, 0ns);
+  }());
+}
+
+TEST(Times, at_the_ends_of_what_can_be_said_are_waited_for_or_are_over) {
+  static constexpr auto kLongest = std::chrono::nanoseconds::max();
+  static constexpr auto kOver = std::chrono::nanoseconds::min();
+  EXPECT_EQ(after(kLongest), Clock::time_point::max());
+  EXPECT_LT(after(kOver), Clock::now());
+  Runtime runtime = testing::builder(testing::kTwoWorkers).blocking_idle_timeout(kLongest).build();
+  runtime.block_on([]() -> Task<void> {
+    co_await sleep(kOver);
+    co_await sleep_until(Clock::time_point::min());
+    EXPECT_FALSE(co_await timeout(kOver, testing::forever()));
+    EXPECT_TRUE(
+        co_await timeout(kLongest, [](auto time) -> Task<void> { co_await sleep(time); }(1ms)));
+    EXPECT_EQ(co_await spawn_blocking([] { return 1; }), 1);
+    co_await sleep(10ms);  // time enough to end, for a thread that has waited too long at once
+  }());
+  EXPECT_EQ(runtime.stats().blocking.threads, 1U);
+  EXPECT_TRUE(runtime.shutdown_timeout(kLongest));
+  Runtime busy = testing::build(testing::kTwoWorkers);
+  std::atomic<bool> begun{false};
+  std::atomic<bool> may_end{false};
+  busy.spawn_blocking([&] {
+        begun.store(true);
+        while (!may_end.load()) std::this_thread::yield();
+      })
+      .detach();
+  while (!begun.load()) std::this_thread::yield();
+  EXPECT_FALSE(busy.shutdown_timeout(kOver));
+  may_end.store(true);
+  EXPECT_TRUE(busy.shutdown_timeout(kLongest));
 }
 
 TEST(Interval, has_a_period) {

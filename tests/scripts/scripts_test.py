@@ -481,6 +481,20 @@ class GatePr(RepositoryTest):
             self.called(),
             [self.call(fork, head="change", out="a b", more=more), self.report("a b")])
 
+    def test_the_base_alone_is_built_by_no_judge_of_the_request(self):
+        fork = self.pull_request()
+        self.gate_pr("--base", "main", "--build-base", "--", "--build", "make")
+        build = "build release --target taskbench of fork"
+        self.assertEqual(self.called(), [
+            build, f"taskbench gate --base-rev {fork} --head-rev HEAD --build-only base "
+            "--build make"])
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_the_base_alone_is_not_built_where_only_the_request_has_a_judge(self):
+        self.pull_request(gate_in_base=False)
+        answer = self.gate_pr("--base", "main", "--build-base", status=2)
+        self.assertIn("the pull request's own must not touch a cache", answer.stderr)
+
     def test_what_an_earlier_run_wrote_is_gone(self):
         self.pull_request()
         self.out.mkdir()

@@ -29,7 +29,7 @@ namespace taskbench::rt::stress {
 using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
-inline constexpr int kStorms = 9;
+inline constexpr int kStorms = 10;
 
 inline std::optional<std::uint64_t> environment_number(const char* name) {
   const char* const text = std::getenv(name);
@@ -70,6 +70,7 @@ class Entry {
   }
   void begin() const { account_->begun.fetch_add(1); }
   void end() const { account_->ended.fetch_add(1); }
+  [[nodiscard]] Account* account() const { return account_; }
 
  private:
   Account* account_;
@@ -95,7 +96,7 @@ inline std::string_view any_scheduler(Random& random) {
   return one_in(random, 4) ? "current_thread" : any_pool(random);
 }
 
-inline Runtime any_runtime(Random& random, std::string_view scheduler) {
+inline Runtime::Builder any_builder(Random& random, std::string_view scheduler) {
   Runtime::Builder builder;
   const SchedulerInfo& info =
       *std::ranges::find(schedulers_and_rungs(), scheduler, &SchedulerInfo::name);
@@ -104,7 +105,10 @@ inline Runtime any_runtime(Random& random, std::string_view scheduler) {
   if (!info.single_worker) {
     builder.workers(static_cast<unsigned>(1 + below(random, 6)));
   }
-  return builder.build();
+  return builder;
+}
+inline Runtime any_runtime(Random& random, std::string_view scheduler) {
+  return any_builder(random, scheduler).build();
 }
 
 /// Repeats rounds until the time is up. A failure names the round's seed.

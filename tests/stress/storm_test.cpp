@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -382,6 +383,47 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
         }
       }
     }
+    EXPECT_EQ(account.destroyed.load(), account.created.load());
+  });
+}
+
+/// Its section ends when that of the next has begun.
+Task<> block_in_turn(std::uint64_t choices, std::uint64_t left, std::binary_semaphore* previous,
+                     Entry entry) {
+  entry.begin();
+  Random random(choices);
+  if (one_in(random, 3)) co_await yield_now();
+  if (previous != nullptr) previous->release();
+  if (left > 0) {
+    std::binary_semaphore next_has_begun(0);
+    JoinHandle<void> next =
+        spawn(block_in_turn(random(), left - 1, &next_has_begun, Entry(*entry.account())));
+    block_in_place([&] { next_has_begun.acquire(); });
+    co_await next;
+  }
+  entry.end();
+}
+
+TEST(Storm, of_blocking_sections_that_wait_for_each_other) {
+  storm([](Random& random) {
+    Account account;
+    {
+      const auto chains = static_cast<unsigned>(1 + below(random, 3));
+      // As many threads beside the workers' as may be blocked at once, or one more.
+      const auto threads = static_cast<unsigned>(chains + below(random, 2));
+      Runtime runtime = any_builder(random, one_in(random, 4) ? "go" : "work_stealing")
+                            .max_blocking_threads(threads)
+                            .build();
+      std::vector<JoinHandle<void>> handles;
+      for (unsigned i = 0; i < chains; ++i) {
+        handles.push_back(
+            runtime.spawn(block_in_turn(random(), below(random, 20), nullptr, Entry(account))));
+      }
+      runtime.block_on([](std::vector<JoinHandle<void>> all) -> Task<> {
+        for (JoinHandle<void>& handle : all) co_await handle;
+      }(std::move(handles)));
+    }
+    EXPECT_EQ(account.ended.load(), account.created.load());
     EXPECT_EQ(account.destroyed.load(), account.created.load());
   });
 }

@@ -114,7 +114,7 @@ rt::Task<> make_many_calls(rt::net::SocketAddress address) {
   EXPECT_EQ(reply.status, GrpcStatus::unimplemented);
   reply = co_await client.call(call_of("/t/Fail", "at 50 %"));
   EXPECT_EQ(reply.status, GrpcStatus::unknown);
-  EXPECT_EQ(reply.text, "at 50 %");
+  EXPECT_EQ(reply.text, "the method failed") << "what it threw is none of the caller's business";
   co_await client.close();
   reply = co_await client.call(call_of("/t/Echo"));
   EXPECT_EQ(reply.status, GrpcStatus::unavailable);
@@ -200,17 +200,18 @@ TEST_P(GrpcOn, calls_that_last_too_long_in_the_end_are_not) {
   EXPECT_TRUE(runtime_.block_on(comes_to(watched_.ended, 1)));
 }
 
-/// Says this, and then reads until the server ends the connection, or nothing if `is_deaf`.
-rt::Task<std::size_t> say(rt::net::SocketAddress address, std::string bytes, bool is_deaf) {
+/// Says this, and then reads until the server ends the connection, or nothing if `is_deaf`. What it
+/// has heard.
+rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, bool is_deaf) {
   auto stream = co_await rt::net::TcpStream::connect(address);
-  std::size_t heard = 0;
+  std::string heard;
   try {
     co_await stream.write_all(bytes);
     std::vector<char> in(4'096);
     while (!is_deaf) {
       const std::size_t size = co_await stream.read(in);
       if (size == 0) break;
-      heard += size;
+      heard.append(in.data(), size);
     }
     // Until the server has had enough of it.
     while (is_deaf) co_await stream.write_all(bytes.substr(bytes.size() - 17));
@@ -234,9 +235,9 @@ std::string calls_but_for(std::size_t last_bytes, int calls, std::size_t message
 rt::Task<> be_slow_and_be_good(rt::net::SocketAddress address) {
   GrpcClient idle = co_await GrpcClient::connect(address);
   const auto begin = std::chrono::steady_clock::now();
-  const std::size_t heard = co_await say(address, calls_but_for(1, 1, 100), false);
+  const std::string heard = co_await say(address, calls_but_for(1, 1, 100), false);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 80ms);
-  EXPECT_GT(heard, 0U) << "the server's settings";
+  EXPECT_NE(heard, "") << "the server's settings";
   // Replies that do not fit into the window.
   co_await say(address, calls_but_for(0, 2, 60'000), false);
   const GrpcReply reply = co_await idle.call(call_of("/t/Echo", "not cut off"));
@@ -249,12 +250,43 @@ TEST_P(GrpcOn, who_is_slow_is_cut_off_and_the_others_are_not) {
   EXPECT_GE(server_->cut_off(), 1U);
 }
 
+constexpr std::string_view kGoawayHeader("\0\0\x8\7\0\0\0\0\0", 9);
+
+TEST_P(GrpcOn, who_makes_no_calls_for_long_is_told_to_go) {
+  restart({.idle = 60ms});
+  for (const std::string& bytes : {calls_but_for(0, 1, 10), std::string("PRI")}) {
+    const std::string heard = runtime_.block_on(say(address(), bytes, false));
+    EXPECT_NE(heard.find(kGoawayHeader), std::string::npos) << testing::PrintToString(heard);
+  }
+}
+
+rt::Task<> be_one_too_many(rt::net::SocketAddress address) {
+  GrpcClient first = co_await GrpcClient::connect(address);
+  GrpcReply reply = co_await first.call(call_of("/t/Echo"));
+  EXPECT_EQ(reply.status, GrpcStatus::ok);
+  GrpcClient second = co_await GrpcClient::connect(address);
+  reply = co_await second.call(call_of("/t/Echo"));
+  EXPECT_EQ(reply.status, GrpcStatus::unavailable);
+  reply = co_await first.call(call_of("/t/Echo"));
+  EXPECT_EQ(reply.status, GrpcStatus::ok);
+}
+
+TEST_P(GrpcOn, connections_that_are_too_many_are_told_to_go) {
+  restart({.connections = 1});
+  runtime_.block_on(be_one_too_many(address()));
+  restart({.memory_bytes = 100'000});
+  runtime_.block_on(be_one_too_many(address()));
+}
+
 rt::Task<> flood_and_be_good(rt::net::SocketAddress address) {
   GrpcClient good = co_await GrpcClient::connect(address);
   std::string ping("\0\0\x8\6\0\0\0\0\0goodbye!", 17);
   std::string flood = calls_but_for(0, 1, 10);
   for (int i = 0; i < 5'000; ++i) flood += ping;
-  co_await say(address, flood, false);
+  const std::string long_flood = flood + std::string(1'000'000, 'x');
+  const std::string last_words = co_await say(address, long_flood, false);
+  EXPECT_TRUE(last_words.ends_with(std::string("\0\0\0\xb", 4)))
+      << "it hears that it is to be calm";
   co_await say(address, flood, true);
   co_await say(address, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false);
   co_await say(address, std::string(100'000, '\xff'), false);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -14,13 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "tests/workloads/http2_frames.hpp"
+
 namespace taskbench::workloads::net {
 namespace {
 
 using namespace std::string_literals;
 
 constexpr GrpcLimits kTightLimits{
-    .http2 = {.streams = 10, .header_bytes = 1'000, .fruitless_frames = 100},
+    .http2 = {.streams = 10, .header_bytes = 1'000, .fruitless_burst = 100, .fruitless_per_s = 50},
     .message_bytes = 1'000,
     .held_bytes = 2'500};
 
@@ -100,9 +103,7 @@ class RawClient final : public Http2Session {
   void on_close(Stream& stream, std::uint32_t error) override { closed[stream.id] = error; }
 };
 
-const RawClient::Headers kGoodHeaders{{":method", "POST"}, {":scheme", "http"},
-                                      {":path", "/a/b"},   {":authority", "host"},
-                                      {"te", "trailers"},  {"content-type", "application/grpc"}};
+const RawClient::Headers kGoodHeaders(std::begin(kGoodCall), std::end(kGoodCall));
 
 TEST(GrpcSession, a_call_has_headers_a_message_a_status_and_trailers) {
   Connection both;
@@ -332,42 +333,31 @@ TEST(GrpcSession, what_is_under_way_has_a_limit_for_all_calls_together) {
             2);
 }
 
-/// A frame of HTTP/2.
-std::string frame(int type, int flags, StreamId stream, std::string_view payload = "") {
-  std::string bytes;
-  for (const int shift : {16, 8, 0}) bytes += static_cast<char>(payload.size() >> shift & 0xff);
-  bytes += static_cast<char>(type);
-  bytes += static_cast<char>(flags);
-  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(stream >> shift & 0xff);
-  return bytes.append(payload);
-}
-
-enum Type {
-  kData,
-  kHeaders,
-  kPriority,
-  kReset,
-  kSettings,
-  kPushPromise,
-  kPing,
-  kGoaway,
-  kWindow,
-  kContinuation
-};
-constexpr int kEndStream = 1, kEndHeaders = 4;
-constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// A good request's headers, in a form that needs no state.
-std::string header_block() {
-  std::string block;
-  for (const auto& [name, value] : kGoodHeaders) {
-    block += '\0';
-    block += static_cast<char>(name.size());
-    block += name;
-    block += static_cast<char>(value.size());
-    block += value;
+TEST(GrpcSession, what_a_server_holds_has_a_limit_for_all_connections_together) {
+  Budget budget(20'000);
+  {
+    GrpcServerSession servers[] = {GrpcServerSession({}, &budget), GrpcServerSession({}, &budget)};
+    GrpcClientSession clients[] = {GrpcClientSession("a", {}), GrpcClientSession("a", {})};
+    const auto call_on = [&](int which, std::size_t message_bytes) {
+      (void)clients[which].call(request_to("/a/b", std::string(message_bytes, 'x')), 1);
+      talk(clients[which], servers[which]);
+      return clients[which].take_replies();
+    };
+    EXPECT_EQ(call_on(0, 7'000).size(), 0U);
+    EXPECT_EQ(call_on(1, 7'000).size(), 0U);
+    for (const int which : {0, 1}) {
+      const auto refused = call_on(which, 7'000);
+      ASSERT_EQ(refused.size(), 1U);
+      EXPECT_EQ(refused[0].reply.status, GrpcStatus::resource_exhausted);
+    }
+    const auto calls = servers[0].take_calls();
+    ASSERT_EQ(calls.size(), 1U);
+    servers[0].answer(calls[0].stream, reply_with(""));
+    talk(clients[0], servers[0]);
+    EXPECT_EQ(clients[0].take_replies().size(), 1U);
+    EXPECT_EQ(call_on(1, 7'000).size(), 0U) << "now there is room again";
   }
-  return block;
+  EXPECT_EQ(budget.left_bytes(), 20'000U);
 }
 
 TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
@@ -400,15 +390,16 @@ TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
                 frame(kData, kEndStream, id, grpc_framed("")) + frame(kReset, 0, id, "\0\0\0\0"s);
        }},
   };
+  const auto now = Http2Session::Clock::now();
   for (const auto& [name, begin, next] : floods) {
     GrpcServerSession server(kTightLimits);
     std::string out;
-    server.receive(std::string(kPreface) + frame(kSettings, 0, 0) + begin);
+    server.receive(std::string(kPreface) + frame(kSettings, 0, 0) + begin, now);
     server.send(out);
     int frames = 0;
     StreamId id = 1;
     for (; !server.is_over() && frames < 10'000; ++frames) {
-      server.receive(next(id));
+      server.receive(next(id), now);
       id += 2;
       EXPECT_LE(server.stream_count(), kTightLimits.http2.streams);
       (void)server.take_calls();
@@ -417,11 +408,79 @@ TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
     }
     EXPECT_LE(frames, 110) << name;
     EXPECT_LE(out.size(), 5'000U) << name;
-    // nghttp2 ends it without a word where headers go on and on.
-    if (std::string_view(name).ends_with("CONTINUATION")) continue;
     ASSERT_GE(out.size(), 17U);
     EXPECT_EQ(out[out.size() - 17 + 3], kGoaway) << name;
     EXPECT_EQ(out.back(), 0xb) << name << ": ENHANCE_YOUR_CALM is the last word";
+  }
+}
+
+/// Each frame so long after the one before. How many it took until the connection ended.
+int frames_until_the_end(std::chrono::milliseconds pause, int most, std::string (*next)(StreamId)) {
+  GrpcServerSession server(kTightLimits);
+  auto now = Http2Session::Clock::now();
+  server.receive(std::string(kPreface) + frame(kSettings, 0, 0), now);
+  std::string out;
+  int frames = 0;
+  for (; !server.is_over() && frames < most; ++frames) {
+    now += pause;
+    server.receive(next(2 * frames + 1), now);
+    (void)server.take_calls();
+    (void)server.take_given_up();
+    out.clear();
+    server.send(out);
+  }
+  return frames;
+}
+
+TEST(GrpcSession, who_sends_as_much_in_a_longer_time_does_not_flood) {
+  constexpr auto kPing_ = [](StreamId) { return frame(kPing, 0, 0, "12345678"); };
+  constexpr auto kReset_ = [](StreamId id) {
+    return frame(kHeaders, kEndHeaders, id, header_block()) + frame(kReset, 0, id, "\0\0\0\x8"s);
+  };
+  using std::chrono::milliseconds;
+  EXPECT_EQ(frames_until_the_end(milliseconds(10'000), 2'000, kPing_), 2'000) << "keep-alive";
+  EXPECT_EQ(frames_until_the_end(milliseconds(21), 2'000, kPing_), 2'000);
+  EXPECT_NEAR(frames_until_the_end(milliseconds(10), 2'000, kPing_), 200, 5);
+  EXPECT_EQ(frames_until_the_end(milliseconds(41), 2'000, kReset_), 2'000);
+  EXPECT_NEAR(frames_until_the_end(milliseconds(20), 2'000, kReset_), 100, 5);
+}
+
+TEST(GrpcSession, calls_that_are_given_up_at_their_deadline_are_no_flood) {
+  Connection both;
+  auto now = Http2Session::Clock::now();
+  const auto exchange = [&] {
+    std::string forth, back;
+    both.client.send(forth);
+    both.server.receive(forth, now);
+    both.server.send(back);
+    both.client.receive(back, now);
+  };
+  for (int round = 0; round < 40; ++round) {
+    both.ids.clear();
+    for (GrpcClientSession::Tag tag = 0; tag < 100; ++tag) both.call(request_to("/a/b"), tag);
+    exchange();
+    ASSERT_EQ(both.server.take_calls().size(), 100U) << round;
+    now += std::chrono::milliseconds(20);
+    for (const StreamId id : both.ids) both.client.cancel(id);
+    exchange();
+    ASSERT_EQ(both.server.take_given_up().size(), 100U) << round;
+  }
+  EXPECT_FALSE(both.server.is_over());
+}
+
+TEST(GrpcSession, goaway_is_the_last_word_to_what_is_not_http_2) {
+  for (const std::string& input :
+       {"GET / HTTP/1.1\r\nHost: a\r\n\r\n"s, std::string(kPreface) + frame(kPing, 0, 0),
+        std::string(kPreface) + std::string(100, '\xff')}) {
+    GrpcServerSession server({});
+    server.receive(input);
+    std::string out;
+    server.send(out);
+    EXPECT_TRUE(server.is_over());
+    const std::size_t goaway = out.rfind("\7\0\0\0\0"s);
+    ASSERT_NE(goaway, std::string::npos) << testing::PrintToString(out);
+    ASSERT_GE(out.size(), goaway + 14);
+    EXPECT_NE(out[goaway + 13], 0) << "an error";
   }
 }
 

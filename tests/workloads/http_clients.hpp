@@ -52,16 +52,20 @@ class Client {
   }
 
   /// All that comes until the server ends the connection.
-  std::string receive_all() const {
+  std::string receive_all() const { return receive_until({}); }
+
+  /// All that comes until `end` has come, or the server ends the connection.
+  std::string receive_until(std::string_view end) const {
     std::string all;
     char some[4'096];
-    for (;;) {
+    while (end.empty() || !all.ends_with(end)) {
       pollfd ready{socket_, POLLIN, 0};
       if (::poll(&ready, 1, kPatience_ms) != 1) return all + "(and then nothing)";
       const ssize_t size = ::recv(socket_, some, sizeof(some), 0);
       if (size <= 0) return all;
       all.append(some, static_cast<std::size_t>(size));
     }
+    return all;
   }
 
  private:

@@ -51,6 +51,59 @@ TEST_P(EveryScheduler, a_client_that_takes_no_answers_is_cut_off) {
   EXPECT_EQ(server.cut_off(), 1U);
 }
 
+TEST_P(EveryScheduler, a_client_without_requests_is_cut_off_whatever_it_drips) {
+  HttpServer server(runtime_, {.idle = std::chrono::milliseconds(60)});
+  const Client silent(server.port());
+  const Client drips(server.port());
+  const Client greeted(server.port());
+  greeted.send(kGreetMe);
+  for (int i = 0; i < 4'000 && drips.send("\r\n"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(silent.receive_all(), "");
+  EXPECT_TRUE(greeted.receive_all().ends_with("Hello, world!"));
+  EXPECT_EQ(server.cut_off(), 3U);
+}
+
+bool is_greeted_soon(std::uint16_t port) {
+  for (int i = 0; i < 4'000; ++i) {
+    const Client client(port);
+    client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    if (client.receive_all().ends_with("Hello, world!")) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+TEST_P(EveryScheduler, clients_that_are_too_many_are_told_so) {
+  for (const HttpServerLimits& limits :
+       {HttpServerLimits{.connections = 2}, HttpServerLimits{.memory_bytes = 20'000}}) {
+    HttpServer server(runtime_, limits);
+    const auto be_greeted = [](const Client& client) {
+      client.send(kGreetMe);
+      EXPECT_TRUE(client.receive_until("Hello, world!").ends_with("Hello, world!"));
+    };
+    const Client first(server.port());
+    be_greeted(first);
+    {
+      // Its answer says that it has its share, which connections take at the same time.
+      const Client second(server.port());
+      be_greeted(second);
+      const Client third(server.port());
+      EXPECT_TRUE(third.receive_all().starts_with("HTTP/1.1 503 "));
+      be_greeted(first);
+    }
+    EXPECT_TRUE(is_greeted_soon(server.port())) << "once one has gone";
+  }
+}
+
+TEST_P(EveryScheduler, a_request_for_which_there_is_no_memory_is_told_so) {
+  HttpServer server(runtime_, {.memory_bytes = 10'000});
+  const Client client(server.port());
+  client.send("GET / HTTP/1.1\r\nX: " + std::string(3'000, 'x'));
+  EXPECT_TRUE(client.receive_all().starts_with("HTTP/1.1 503 "));
+}
+
 TEST_P(EveryScheduler, who_is_refused_hears_why_though_it_sends_on) {
   HttpServer server(runtime_);
   const Client client(server.port());

@@ -126,7 +126,23 @@ TEST(HttpSession, refuses_what_is_wrong_and_ends_the_connection) {
       {"\x16\x03\x01 hello", 400},
       {"GET /\r\n\r\n", 400},
       {"GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400},
-      {"GET / HTTP/1.1\nHost: a\r\n\r\n", 505},
+      {"GET / HTTP/1.1\nHost: a\r\n\r\n", 400},
+      {"GET / HTTP/1.1\nHost: a\n\n", 400},
+      {get + "X: y\n\r\n", 400},
+      {"GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505},
+      {"GET / HTTP/0.9\r\nHost: a\r\n\r\n", 505},
+      {"GET / HTTP/1.1\r\nHost: a b/\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: a/\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: a:x\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: a:1:2\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: [::1\r\n\r\n", 400},
+      {"GET / HTTP/1.1\r\nHost: [::1]x\r\n\r\n", 400},
+      {"GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"GET there HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"GET /#x HTTP/1.1\r\nHost: a\r\n\r\n", 400},
       {"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505},
       {"GET / HTTP/1.1\r\n\r\n", 400},
       {get + "Host: b\r\n\r\n", 400},
@@ -170,9 +186,46 @@ TEST(HttpSession, refuses_what_is_wrong_and_ends_the_connection) {
 TEST(HttpSession, methods_that_it_does_not_have_are_said_to_be_so) {
   Conversation talk;
   talk.send("DELETE / HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_NE(talk.out.find("Allow: GET, HEAD, POST\r\n"), std::string::npos);
+  EXPECT_NE(talk.out.find("Allow: GET, HEAD, OPTIONS, POST\r\n"), std::string::npos);
   talk.send("BREW / HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(talk.statuses(), (Codes{405, 501}));
+}
+
+TEST(HttpSession, a_target_has_any_of_its_forms_and_a_query_changes_nothing) {
+  const struct {
+    std::string_view line;
+    int status;
+    std::string_view host = "a:80";
+  } cases[] = {
+      {"GET /?x=1&y=/ HTTP/1.1", 200},
+      {"GET /?? HTTP/1.1", 200},
+      {"GET /there?x HTTP/1.1", 404},
+      {"GET http://a/ HTTP/1.1", 200},
+      {"GET HTTP://a:80/?x HTTP/1.1", 200},
+      {"GET http://a HTTP/1.1", 200},
+      {"GET http://a?x HTTP/1.1", 200},
+      {"GET http://[::1]:80/ HTTP/1.1", 200, "[::1]:80"},
+      {"GET http://a/there HTTP/1.1", 404},
+      {"GET / HTTP/1.1", 200, ""},
+      {"GET / HTTP/1.2", 200},
+      {"GET / HTTP/1.9", 200},
+      {"OPTIONS * HTTP/1.1", 200},
+      {"OPTIONS http://a HTTP/1.1", 200},
+      {"OPTIONS / HTTP/1.1", 200},
+      {"OPTIONS /there HTTP/1.1", 404},
+      {"CONNECT a:80 HTTP/1.1", 405},
+  };
+  for (const auto& [line, status, host] : cases) {
+    for (const std::size_t piece : {std::size_t{1}, SIZE_MAX}) {
+      Conversation talk;
+      talk.send(std::string(line) + "\r\nHost: " + std::string(host) + "\r\n\r\n", piece);
+      EXPECT_EQ(talk.statuses(), Codes{status}) << line;
+      EXPECT_FALSE(talk.session.is_over()) << line;
+      const bool says_methods =
+          talk.out.find("Allow: GET, HEAD, OPTIONS, POST\r\n") != std::string::npos;
+      EXPECT_EQ(says_methods, status == 405 || (status == 200 && line.starts_with("OPTIONS")));
+    }
+  }
 }
 
 TEST(HttpSession, answers_to_a_burst_are_bounded_by_what_may_be_unread) {

@@ -12,6 +12,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "workloads/measure/usage.hpp"
+
 namespace taskbench::workloads::measure {
 namespace {
 
@@ -384,12 +386,27 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
   EXPECT_EQ(result.cases[1].repetitions.size(), 3U);
 }
 
+TEST_F(measure_test, time_budget_bounds_what_takes_longer_than_planned) {
+  Settings settings = quick_settings();
+  settings.repetitions = 300;  // of 10 ms at least
+  settings.time_budget_s = 0.2;
+  const auto begin = std::chrono::steady_clock::now();
+  const Result result = measure_quietly({fake_case(1)}, settings);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(took.count(), 1.5);
+  const auto done = static_cast<std::int64_t>(result.cases.at(0).repetitions.size());
+  EXPECT_GE(done, 1);
+  EXPECT_EQ(result.repetitions_left, 300 - done);
+  EXPECT_FALSE(result.interrupted);
+}
+
 TEST_F(measure_test, exhausted_time_budget_still_measures_something) {
   Settings settings = quick_settings();
   settings.time_budget_s = 0.0001;
   const Result result = measure_quietly({fake_case(1)}, settings);
   EXPECT_GT(result.min_time_s, 0);
-  EXPECT_EQ(result.cases[0].repetitions.size(), 3U);
+  EXPECT_EQ(result.cases[0].repetitions.size(), 1U);
+  EXPECT_EQ(result.repetitions_left, 2);
 }
 
 TEST_F(measure_test, nothing_to_measure_is_no_error) {
@@ -456,6 +473,7 @@ TEST_F(measure_test, in_turn_with_given_iterations_does_the_same_each_time) {
       auto counters = result.cases[0].repetitions.at(0).counters;
       EXPECT_EQ(counters.erase("voluntary_switches"), 1U);  // the kernel's are its own
       EXPECT_EQ(counters.erase("involuntary_switches"), 1U);
+      counters.erase("queued_ns");
       return counters;
     };
     EXPECT_EQ(measured_counters(), measured_counters()) << workload;
@@ -488,6 +506,7 @@ TEST_F(measure_test, counters_are_per_iteration) {
         names.insert(name);
         EXPECT_GE(value, 0) << name;
       }
+      EXPECT_EQ(names.erase("queued_ns"), read_schedules().empty() ? 0U : 1U);
       EXPECT_EQ(names, expected);
     }
   }

@@ -11,6 +11,9 @@
 #include <fstream>
 #include <stop_token>
 #include <thread>
+#include <vector>
+
+#include "workloads/measure/usage.hpp"
 
 namespace taskbench::workloads::measure {
 namespace {
@@ -124,6 +127,31 @@ TEST(process_test, who_waits_is_told_the_time) {
                                              {});
   EXPECT_TRUE(outcome.ok());
   EXPECT_GT(last_s, 0.1);
+}
+
+// Beside more hogs than there are CPUs.
+TEST(process_test, what_waits_for_a_cpu_is_told_from_what_sleeps) {
+  if (read_schedules().empty()) GTEST_SKIP() << "this kernel does not tell";
+  std::stop_source stop;
+  std::vector<std::jthread> hogs;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    hogs.emplace_back([&] {
+      while (!stop.stop_requested()) {
+      }
+    });
+  }
+  const std::string computes = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+  const ProcessOutcome computed = shell(computes);
+  ProcessOutcome slept;
+  const double elapsed_s = seconds_of([&] {
+    slept = run_process({.command = {"sleep", "0.3"}, .environment = {}}, {});
+  });
+  const ProcessOutcome unknown = shell("(" + computes + "); true");
+  stop.request_stop();
+  ASSERT_TRUE(computed.ok() && slept.ok() && unknown.ok());
+  EXPECT_GT(computed.queued_s.value(), 0.03);
+  EXPECT_LT(slept.queued_s.value(), elapsed_s - 0.29);
+  EXPECT_FALSE(unknown.queued_s) << "most of it was another process";
 }
 
 TEST(process_test, garbage_without_end_is_bounded) {

@@ -1,6 +1,7 @@
 #include "workloads/measure/identity.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -19,25 +20,23 @@ std::vector<std::string> arguments_of(const Program& program) {
   return {program.command().begin() + 1, program.command().end()};
 }
 
-/// Where its own files are: beside it, or, as installed programs have them, beside "bin".
-fs::path folder_of(const Program& program) {
-  fs::path folder = program.executable().parent_path();
-  return folder.filename() == "bin" ? folder.parent_path() : folder;
+fs::path root_of(const InstalledProgram& each) {
+  return each.root.empty() ? each.program->executable().parent_path() : fs::canonical(each.root);
 }
 
-/// What ldd says of it, without the addresses, which differ each time. A library of its own folder
-/// is named from there, with a digest of its bytes. Empty when ldd fails, as it does for a static
-/// binary.
-std::string libraries_of(const Program& program, const std::stop_token& stop) {
-  const std::string folder = folder_of(program).string() + '/';
+/// What ldd says of it, without the addresses, which differ each time. A library below its root, or
+/// that is found from where it runs, is named from there, with a digest of its bytes. Empty when
+/// ldd fails, as it does for a static binary.
+std::string libraries_of(const InstalledProgram& each, const std::stop_token& stop) {
+  const Program& program = *each.program;
+  const std::string root = root_of(each).string() + '/';
   std::string result;
-  for (const std::string_view word : words_of_ldd(program.executable(), stop)) {
+  for (const std::string& word : words_of_ldd(program.executable(), program.folder(), stop)) {
     if (word.starts_with('(')) continue;
-    if (word.starts_with(folder)) {
-      const auto content = content_of(fs::path(word), kWholeFile);
-      result += fmt::format("{} {}\n", word.substr(folder.size()), digest_of(content.value_or("")));
-    } else {
-      result += fmt::format("{}\n", word);
+    const bool is_below = word.starts_with(root);
+    result += fmt::format("{}\n", is_below ? word.substr(root.size()) : word);
+    if (is_below || (word.find('/') != std::string::npos && !word.starts_with('/'))) {
+      result += digest_of(content_of(program.folder() / word, kWholeFile).value_or("")) + '\n';
     }
   }
   return result;
@@ -115,10 +114,6 @@ std::optional<std::string> difference_of_folders(const fs::path& base, const fs:
   return std::nullopt;
 }
 
-fs::path root_of(const InstalledProgram& each) {
-  return each.root.empty() ? each.program->executable().parent_path() : each.root;
-}
-
 std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
                                                  const InstalledProgram& head,
                                                  const std::vector<std::string>& outputs) {
@@ -139,24 +134,33 @@ std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
   return std::nullopt;
 }
 
-/// What may make programs of equal bytes, arguments and libraries different ones.
-std::string doubt_about(const InstalledProgram& base, const InstalledProgram& head,
-                        const std::vector<std::string>& outputs) {
-  if (!outputs.empty()) return difference_of_outputs(base, head, outputs).value_or("");
-  const bool is_taskbench = base.program->kind() == Program::Kind::taskbench &&
-                            head.program->kind() == Program::Kind::taskbench;
-  if (is_taskbench) return {};
-  // A program may look beside the path by which it is called, or beside the file that this leads
-  // to.
-  const fs::path called = called_path(base.program->command());
-  const fs::path other = called_path(head.program->command());
-  if (called == other) return {};
-  if (called.filename() != other.filename()) return "they have different names";
-  if (called != base.program->executable() || other != head.program->executable()) {
-    return "one of them is called by a link";
+/// Whether they are one file, called by one path in one folder: then they see the same, whatever
+/// they look for.
+bool are_one_call(const Program& base, const Program& head) {
+  return called_path(base.command()) == called_path(head.command()) &&
+         base.folder() == head.folder();
+}
+
+/// What differs below the roots that the user named, and in where the programs lie there.
+std::string difference_of_roots(const InstalledProgram& base, const InstalledProgram& head) {
+  const fs::path ours = root_of(base);
+  const fs::path theirs = root_of(head);
+  const auto place = [](const InstalledProgram& each, const fs::path& root) {
+    return called_path(each.program->command()).lexically_relative(root);
+  };
+  const fs::path below = place(base, ours);
+  if (below.empty() || *below.begin() == "..") {
+    return fmt::format("{} is not below {}", base.program->command().front(), ours.string());
   }
-  const auto difference = difference_of_folders(folder_of(*base.program), folder_of(*head.program));
-  return difference ? fmt::format("beside them, {}", *difference) : std::string();
+  if (place(head, theirs) != below) {
+    return fmt::format("{} is called by another path", head.program->command().front());
+  }
+  const auto difference = difference_of_folders(ours, theirs);
+  return difference ? fmt::format("below the roots, {}", *difference) : std::string();
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -184,11 +188,30 @@ Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
       arguments_of(*base.program) != arguments_of(*head.program)) {
     return {};
   }
-  if (libraries_of(*base.program, stop) != libraries_of(*head.program, stop)) {
-    return {.holds = false, .doubt = "they load libraries from different places"};
+  if (libraries_of(base, stop) != libraries_of(head, stop)) {
+    return {.doubt = "they load libraries from different places"};
   }
-  const std::string doubt = doubt_about(base, head, outputs);
-  return {.holds = doubt.empty(), .doubt = doubt};
+  if (!outputs.empty()) {
+    const auto difference = difference_of_outputs(base, head, outputs);
+    if (difference) return {.doubt = *difference};
+    return {.reason =
+                fmt::format("the executables, their libraries and {} are equal, byte for byte",
+                            list_of(outputs))};
+  }
+  if (are_one_call(*base.program, *head.program)) {
+    return {.reason = "base and head are one program, called in the same way"};
+  }
+  if (base.program->kind() == Program::Kind::taskbench &&
+      head.program->kind() == Program::Kind::taskbench) {
+    return {.reason = "both are the same taskbench, byte for byte, which reads no other files"};
+  }
+  if (!base.root_has_all || !head.root_has_all) {
+    return {.doubt = "they may read other files that differ"};
+  }
+  const std::string difference = difference_of_roots(base, head);
+  if (!difference.empty()) return {.doubt = difference};
+  return {.reason = fmt::format("everything below {} and {} is equal, byte for byte",
+                                base.root.string(), head.root.string())};
 }
 
 }  // namespace taskbench::workloads::measure

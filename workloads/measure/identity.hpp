@@ -15,14 +15,19 @@ namespace taskbench::workloads::measure {
 /// One of the two, and where what belongs to it lies.
 struct InstalledProgram {
   const Program* program = nullptr;
-  std::filesystem::path root;  ///< of the outputs' names; empty: the folder of the executable
+  std::filesystem::path root{};  ///< of the outputs' names; empty: the folder of the executable
+  /// The user says that it sees no file elsewhere that another program does not see as well.
+  bool root_has_all = false;
 };
 
 struct Identity {
-  bool holds = false;
+  /// Why measuring them could tell nothing, as a clause; empty when it could.
+  std::string reason{};
   /// What may make executables of equal bytes behave differently, in words that follow "but"; empty
   /// where the bytes, or the arguments, differ already.
   std::string doubt{};
+
+  [[nodiscard]] bool holds() const { return !reason.empty(); }
 };
 
 /// Outputs that neither program has: what() says which.
@@ -36,11 +41,12 @@ inline constexpr std::size_t kMostComparedFiles = 2000;
 inline constexpr std::uintmax_t kMostComparedBytes = std::uintmax_t{256} << 20;
 
 /// Executables of equal bytes, called with the same arguments, that load the same libraries may
-/// still read or load other files. They are the same where that is excluded: when both are
-/// taskbench, which has no such files; when both are one file, called by one path; when `outputs`,
-/// the files and folders that the user says matter, are equal; or when all that lies in the folders
-/// of the two is, up to the limits above. Scripts are never the same: what they call may differ.
-/// Throws NoSuchOutput.
+/// still read or load other files, wherever these are: they find them from their own path, from
+/// where they run, or by a path that was compiled in. They are the same where that is excluded:
+/// when `outputs`, the files and folders that the user says matter, are equal; when both are one
+/// file, called by one path in one folder; when both are taskbench, which reads no such files; or
+/// when all that lies below the roots is equal, up to the limits above, and the user says that this
+/// is all. Scripts are never the same: what they call may differ. Throws NoSuchOutput.
 [[nodiscard]] Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
                                    const std::vector<std::string>& outputs,
                                    const std::stop_token& stop);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -27,6 +28,10 @@ constexpr double kMinTimeFloor_s = 0.01;
 // warm-up time in growing steps, so that a warm-up takes up to twice of what is asked for.
 constexpr double kWarmupShare = 0.25;
 constexpr double kWarmupOverhead = 2;
+// The repetitions are planned to use up a time budget. Where they take longer than planned, as many
+// are left out as would take more than this.
+constexpr double kMostOfBudget = 1.25;
+constexpr double kLateCalibration_s = 0.002;
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
 
 double seconds_since(Clock::time_point start) {
@@ -57,7 +62,10 @@ class Session {
       report(prepared->name());
       const bool fixed = settings_.iterations.contains(prepared->name());
       if (!stopped() && !(fixed && prepared->is_repeatable())) {
-        prepared->warm_up(warmup_s_, calibration_s);
+        // A busy machine makes warm-ups longer than planned.
+        const bool is_late =
+            settings_.time_budget_s && seconds_since(start_) > *settings_.time_budget_s / 2;
+        prepared->warm_up(is_late ? 0 : warmup_s_, is_late ? kLateCalibration_s : calibration_s);
       }
       ++warmed_up_;
     }
@@ -89,7 +97,14 @@ class Session {
       if (prepared.failed()) continue;
       report(prepared.name());
       if (stopped()) return;
+      const Clock::time_point begin = Clock::now();
+      double& took_s = took_s_.try_emplace(next, prepared.repetition_s()).first->second;
+      if (settings_.time_budget_s && prepared.repetitions_done() > 0 &&
+          seconds_since(start_) + took_s > kMostOfBudget * *settings_.time_budget_s) {
+        continue;  // a shorter one may still have its time
+      }
       prepared.run_repetition();
+      took_s = seconds_since(begin);
     }
     if (!stopped()) report({});
   }
@@ -98,6 +113,7 @@ class Session {
     Result result;
     // Complete all the same when the flag came up after the last repetition had ended.
     result.interrupted = stopped() && repetitions_left() > 0;
+    result.repetitions_left = repetitions_left();
     result.min_time_s = min_time_s_;
     result.warmup_s = warmup_s_;
     for (const auto& prepared : cases_) result.cases.push_back(prepared->take_result());
@@ -164,6 +180,7 @@ class Session {
   const Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> reported_;
   std::vector<std::unique_ptr<PreparedCase>> cases_;
+  std::map<std::size_t, double> took_s_;  // the last repetition of each case, overhead included
   std::size_t warmed_up_ = 0;
   double warmup_s_ = 0;
   double warmups_took_s_ = 0;

@@ -66,8 +66,9 @@ struct Progress {
 struct Result {
   std::vector<reports::model::Case> cases;  ///< in the order asked for
   bool interrupted = false;
-  double min_time_s = 0;  ///< what was used
-  double warmup_s = 0;    ///< what was used: a short time budget shrinks the warm-up
+  std::int64_t repetitions_left = 0;  ///< that a time budget had no time for, of all cases
+  double min_time_s = 0;              ///< what was used
+  double warmup_s = 0;                ///< what was used: a short time budget shrinks the warm-up
 };
 
 /// Measures every case. `stop` may be set by a signal handler: the iteration under way is

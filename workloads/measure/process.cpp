@@ -22,7 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxOutputBytes = 1 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 10;
 constexpr int kPollInterval_ms = 50;  // how soon `stop` is seen
 
@@ -124,14 +123,14 @@ class Child {
         if (outcome.end != End::exited) ask_to_end(request.grace_s);
       }
       ::poll(watched.data(), watched.size(), kPollInterval_ms);
-      read(outcome, watched);
+      read(outcome, watched, request.most_output_bytes);
       if (request.waiting && outcome.end == End::exited) {
         request.waiting(std::chrono::duration<double>(Clock::now() - start).count());
       }
     }
     while (::waitpid(supervisor_, nullptr, 0) < 0 && errno == EINTR) {
     }
-    read(outcome, watched);
+    read(outcome, watched, request.most_output_bytes);
     if (outcome.end == End::exited || is_not_started()) take_report(outcome);
     return outcome;
   }
@@ -142,13 +141,14 @@ class Child {
     if (grace_s <= 0 || ::write(control_.number(), &byte, 1) != 1) control_.close();
   }
 
-  void read(ProcessOutcome& outcome, std::array<pollfd, 3>& watched) {
+  void read(ProcessOutcome& outcome, std::array<pollfd, 3>& watched,
+            std::size_t most_output_bytes) {
     const auto take = [](pollfd& from, std::string& into, std::size_t limit, bool keep_the_end) {
       if (from.fd >= 0 && !drain(from.fd, into, limit, keep_the_end))
         from.fd = -1;  // poll skips it
     };
     take(watched[0], report_bytes_, 2 * sizeof(ProcessReport), false);
-    take(watched[1], outcome.output, kMaxOutputBytes, false);
+    take(watched[1], outcome.output, most_output_bytes, false);
     take(watched[2], outcome.errors, kMaxErrorBytes, true);
   }
 
@@ -165,9 +165,19 @@ class Child {
     return first_report().kind == ProcessReport::Kind::not_started;
   }
 
+  /// Whether all of the CPU time was the first thread's: both are exact, but not rounded alike.
+  static bool has_one_thread(const ProcessReport& report) {
+    constexpr std::int64_t kRounding_ns = 100'000;
+    return report.first_ran_ns > 0 &&
+           report.cpu_ns - report.first_ran_ns <= report.first_ran_ns / 100 + kRounding_ns;
+  }
+
   void take_report(ProcessOutcome& outcome) const {
     using End = ProcessOutcome::End;
     const ProcessReport report = first_report();
+    if (has_one_thread(report)) {
+      outcome.queued_s = 1e-9 * static_cast<double>(report.first_queued_ns);
+    }
     outcome.code = report.value;
     if (report.kind == ProcessReport::Kind::not_started) {
       outcome.end = End::not_started;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ProcessRequest {
   double grace_s = 0;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
   std::string folder{};                             ///< where it runs; empty: where this one does
+  std::size_t most_output_bytes = 1 << 20;          ///< that are kept of its standard output
 };
 
 struct ProcessOutcome {
@@ -29,8 +31,12 @@ struct ProcessOutcome {
   };
   End end = End::not_started;
   int code = 0;        ///< exit status, signal, or errno of the start
-  std::string output;  ///< the first MiB of its standard output
+  std::string output;  ///< the beginning of its standard output
   std::string errors;  ///< the last KiB of its standard error
+  /// How long it could have run and waited for a CPU instead; empty where nobody knows: the kernel
+  /// counts it by thread, and what is left of a program that has ended is its first thread, so that
+  /// another that has used a CPU, or a child, leaves it unknown.
+  std::optional<double> queued_s{};
 
   [[nodiscard]] bool ok() const { return end == End::exited && code == 0; }
 

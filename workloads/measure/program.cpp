@@ -25,6 +25,8 @@ namespace {
 constexpr double kVersionTimeout_s = 10;
 constexpr double kListTimeout_s = 60;
 
+constexpr const char* kListing = "--benchmark_list_tests=true";
+
 std::string escaped(std::string_view name) {
   constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
   std::string result;
@@ -59,6 +61,16 @@ std::string why_not_started(const std::string& name, const ProcessOutcome& outco
   return outcome.text();
 }
 
+/// A path that means the same in another folder. What is looked up in PATH stays as it is.
+std::vector<std::string> from_here(std::vector<std::string> command,
+                                   const std::filesystem::path& folder) {
+  std::string& name = command.front();
+  if (!folder.empty() && name.find('/') != std::string::npos) {
+    name = std::filesystem::absolute(name).string();
+  }
+  return command;
+}
+
 std::vector<std::string> with(std::vector<std::string> words,
                               std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
@@ -69,7 +81,7 @@ std::vector<std::string> with(std::vector<std::string> words,
 std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
   const std::stop_token never;
   std::set<std::filesystem::path> result;
-  for (const std::string& word : words_of_ldd(executable, never)) {
+  for (const std::string& word : words_of_ldd(executable, {}, never)) {
     if (word.starts_with('/')) result.emplace(word);
   }
   return result;
@@ -126,7 +138,7 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
                           const Asking& asking) {
   const auto start = std::chrono::steady_clock::now();
   const auto ask = [&](std::vector<std::string> words, double timeout_s) {
-    return run_process({.command = std::move(words),
+    return run_process({.command = from_here(std::move(words), asking.folder),
                         .environment = {},
                         .timeout_s = std::min(timeout_s, asking.timeout_s),
                         .waiting =
@@ -134,7 +146,8 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
                               const std::chrono::duration<double> so_far =
                                   std::chrono::steady_clock::now() - start;
                               if (asking.waiting) asking.waiting(so_far.count());
-                            }},
+                            },
+                        .folder = asking.folder.string()},
                        stop);
   };
   const ProcessOutcome version = ask({command.front(), "--version"}, kVersionTimeout_s);
@@ -143,25 +156,45 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
   }
   if (version.ok() && version.output.starts_with("taskbench ")) {
-    return {Kind::taskbench, std::move(command), {}};
+    return {Kind::taskbench, std::move(command), asking.folder, {}};
   }
-  const ProcessOutcome list = ask(with(command, {"--benchmark_list_tests=true"}), kListTimeout_s);
+  const ProcessOutcome list = ask(with(command, {kListing}), kListTimeout_s);
   if (list.ok() && !list.output.empty()) {
     const std::vector<std::string_view> names = lines_of(list.output);
-    return {Kind::google_benchmark, std::move(command), {names.begin(), names.end()}};
+    return {
+        Kind::google_benchmark, std::move(command), asking.folder, {names.begin(), names.end()}};
   }
-  if (list.ok()) {
-    throw NotMeasurable(fmt::format("'{}' lists no benchmarks", fmt::join(command, " ")));
+  const std::string text = fmt::format("{}", fmt::join(command, " "));
+  const std::string why = why_no_benchmark(command);
+  if (list.ok()) throw NotMeasurable(fmt::format("'{}' lists no benchmarks; {}", text, why));
+  const std::string asked = fmt::format("{} for what it measures", kListing);
+  if (list.end == ProcessOutcome::End::timed_out) {
+    throw ProgramError(fmt::format("'{}', asked with {}, {}; {}", text, asked, list.text(), why));
   }
-  const std::string asked = "--benchmark_list_tests=true for what it measures";
   if (list.end != ProcessOutcome::End::exited) {
-    throw ProgramError(
-        fmt::format("'{}', asked with {}, {}", fmt::join(command, " "), asked, list.text()));
+    throw ProgramError(fmt::format("'{}', asked with {}, {}", text, asked, list.text()));
   }
   throw NotMeasurable(
-      fmt::format("'{}' is neither taskbench nor a Google Benchmark program: asked with {}, it {}",
-                  fmt::join(command, " "), asked, list.text()),
+      fmt::format(
+          "'{}' is neither taskbench nor a Google Benchmark program: asked with {}, it {}; {}",
+          text, asked, list.text(), why),
       true);
+}
+
+bool Program::lists_by_filter(const std::stop_token& stop) const {
+  if (kind_ == Kind::taskbench) return true;
+  const ProcessOutcome none = run_process(
+      {.command = from_here(with(command_, {kListing, "--benchmark_filter=^$"}), folder_),
+       .environment = {},
+       .timeout_s = kListTimeout_s,
+       .folder = folder_.string()},
+      stop);
+  const std::vector<std::string_view> names = lines_of(none.output);
+  const auto is_listed = [&](std::string_view name) {
+    return std::ranges::find(listed_, name) != listed_.end();
+  };
+  return none.end == ProcessOutcome::End::exited && names.size() < listed_.size() &&
+         std::ranges::all_of(names, is_listed);  // what a main of its own prints besides
 }
 
 std::filesystem::path called_path(const std::vector<std::string>& command) {
@@ -192,11 +225,23 @@ std::string digest_of(std::string_view bytes) {
   return fmt::format("{:016x}", reports::model::fingerprint(bytes));
 }
 
+std::string why_no_benchmark(const std::vector<std::string>& command) {
+  const std::string begins = content_of(executable_of(command), 2).value_or("");
+  if (begins.starts_with("#!")) {
+    return "it is a script, which has to hand its arguments on to a benchmark: exec "
+           "path/to/benchmark \"$@\"";
+  }
+  return "what can be measured is taskbench, a program that uses Google Benchmark (its main is "
+         "BENCHMARK_MAIN()), or a script that hands its arguments on to one of them";
+}
+
 std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
+                                      const std::filesystem::path& folder,
                                       const std::stop_token& stop) {
   const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
                                               .environment = {"LC_ALL=C"},
-                                              .timeout_s = kVersionTimeout_s},
+                                              .timeout_s = kVersionTimeout_s,
+                                              .folder = folder.string()},
                                              stop);
   if (!outcome.ok()) return {};
   const auto words = words_of(outcome.output);
@@ -248,17 +293,20 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
   return words;
 }
 
-void Program::measure(const SampleRequest& request, const std::filesystem::path& json,
-                      const std::stop_token& stop) const {
+std::optional<double> Program::measure(const SampleRequest& request,
+                                       const std::filesystem::path& json,
+                                       const std::stop_token& stop) const {
   const ProcessOutcome outcome =
-      run_process({.command = arguments(request, json),
+      run_process({.command = from_here(arguments(request, json), folder_),
                    .environment = {"TASKBENCH_PADDING=" + std::string(request.padding_bytes, 'x')},
                    .timeout_s = request.timeout_s,
-                   .waiting = request.waiting},
+                   .waiting = request.waiting,
+                   .folder = folder_.string()},
                   stop);
   if (!outcome.ok()) {
     throw ProgramError(fmt::format("'{}' {}", fmt::join(command_, " "), outcome.text()));
   }
+  return outcome.queued_s;
 }
 
 }  // namespace taskbench::workloads::measure

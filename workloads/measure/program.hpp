@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -48,10 +49,16 @@ class NotMeasurable : public ProgramError {
 /// The file that `command` executes, links followed. Empty when it cannot be found.
 [[nodiscard]] std::filesystem::path executable_of(const std::vector<std::string>& command);
 
-/// What ldd says of an executable, word by word: names and paths of the libraries that are loaded
-/// with it, and addresses in parentheses. Empty when ldd fails, as it does for a static binary.
+/// What ldd says of an executable that is run in `folder`, word by word: names and paths of the
+/// libraries that are loaded with it, and addresses in parentheses. Empty when ldd fails, as it
+/// does for a static binary. An empty folder is the current one.
 [[nodiscard]] std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
+                                                    const std::filesystem::path& folder,
                                                     const std::stop_token& stop);
+
+/// What the command's program is and what would do in its place, where it cannot be measured: a
+/// script that may keep its arguments to itself, or a program that is no benchmark.
+[[nodiscard]] std::string why_no_benchmark(const std::vector<std::string>& command);
 
 /// A digest of its bytes and of those of the shared objects that it loads or that lie beside it, to
 /// notice that one was built anew; empty when its own cannot be read.
@@ -76,6 +83,7 @@ struct SampleRequest {
 struct Asking {
   double timeout_s = 60;  ///< of each question, which has a limit of its own
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then meanwhile
+  std::filesystem::path folder{};  ///< where all its processes run; empty: where this one does
 };
 
 class Program {
@@ -90,30 +98,43 @@ class Program {
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
+  /// Where its processes run; empty: where this one does.
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
   [[nodiscard]] std::filesystem::path executable() const { return executable_of(command_); }
   [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
 
   /// The names of the benchmarks that it says it has; none of taskbench, which is not asked.
   [[nodiscard]] const std::vector<std::string>& listed() const { return listed_; }
 
+  /// Whether it is surely a benchmark: it lists fewer names when it is asked for those that match
+  /// an expression, where a program of another kind answers everything alike. Asks it.
+  [[nodiscard]] bool lists_by_filter(const std::stop_token& stop) const;
+
   /// Whether a process can be told how many iterations a repetition has.
   [[nodiscard]] bool takes_iterations() const { return kind_ == Kind::taskbench; }
 
   /// Runs one process that writes its results, as Google Benchmark's JSON, to `json`. Throws
   /// ProgramError when it fails in any way or is interrupted; the file may then hold anything.
-  void measure(const SampleRequest& request, const std::filesystem::path& json,
-               const std::stop_token& stop) const;
+  /// Returns how long the process waited for a CPU, as ProcessOutcome::queued_s.
+  std::optional<double> measure(const SampleRequest& request, const std::filesystem::path& json,
+                                const std::stop_token& stop) const;
 
   /// The words that measure() executes.
   [[nodiscard]] std::vector<std::string> arguments(const SampleRequest& request,
                                                    const std::filesystem::path& json) const;
 
  private:
-  Program(Kind kind, std::vector<std::string> command, std::vector<std::string> listed)
-      : kind_(kind), command_(std::move(command)), listed_(std::move(listed)) {}
+  Program(Kind kind, std::vector<std::string> command, std::filesystem::path folder,
+          std::vector<std::string> listed)
+      : kind_(kind),
+        command_(std::move(command)),
+        folder_(std::move(folder)),
+        listed_(std::move(listed)) {}
 
   Kind kind_;
   std::vector<std::string> command_;
+  std::filesystem::path folder_;
   std::vector<std::string> listed_;
 };
 

@@ -148,6 +148,10 @@ void PreparedCase::run_repetition() {
   }
   repetition->index = repetitions_done();
   store_usage(before_, after_, *repetition);
+  if (queued_ns_) {
+    repetition->counters[reports::model::kQueuedTime] =
+        *queued_ns_ / static_cast<double>(repetition->iterations);
+  }
   for (const auto& [name, value] : figures_) result_.observed.insert(name);
   repetition->counters.merge(figures_);
   result_.repetitions.push_back(std::move(*repetition));
@@ -217,6 +221,9 @@ void PreparedCase::iterate(benchmark::State& state) {
     binding.emplace(cpus_.front());
     if (!binding->bound()) binding_failed_.store(true, std::memory_order_relaxed);
   }
+  // Before what is not timed, for reading them disturbs the caches. Who waits for a load that goes
+  // by time waits for another process, which may wait for a CPU.
+  const auto schedules = by_time_ ? std::map<pid_t, ThreadSchedule>() : read_schedules();
   for (std::int64_t i = 0; i < untimed_iterations_ && !stop_.stop_requested(); ++i) {
     instance_->run_iteration();
   }
@@ -233,6 +240,9 @@ void PreparedCase::iterate(benchmark::State& state) {
   }
   after_ = Usage::read(*runtime_);
   if (counted_) counted_->end();
+  queued_ns_ = by_time_
+                   ? std::nullopt
+                   : queued_between(schedules, read_schedules(), after_.cpu_ns - before_.cpu_ns);
   if (const auto wrong = instance_->verify())
     throw std::runtime_error(fmt::format("wrong result: {}", *wrong));
   figures_ = instance_->take_figures();

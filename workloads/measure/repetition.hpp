@@ -93,6 +93,7 @@ class PreparedCase {
   std::unique_ptr<CountingRegion> counted_;  // around the timed loop; none in a run of its own
   Usage before_;                             // around the timed loop that ran last
   Usage after_;
+  std::optional<double> queued_ns_;  // of its threads, meanwhile
   Figures figures_;
 };
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <ctime>
 
 namespace taskbench::workloads::measure {
@@ -28,8 +30,7 @@ double now_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-void report(int descriptor, ProcessReport::Kind kind, int value) {
-  const ProcessReport message{kind, value};
+void report(int descriptor, const ProcessReport& message) {
   // Nobody is left to read it when this fails.
   [[maybe_unused]] const auto written = ::write(descriptor, &message, sizeof(message));
 }
@@ -48,7 +49,7 @@ void report(int descriptor, ProcessReport::Kind kind, int value) {
   if (*request.folder == '\0' || ::chdir(request.folder) == 0) {
     ::execvpe(request.arguments[0], request.arguments, request.environment);
   }
-  report(request.report, ProcessReport::Kind::not_started, errno);
+  report(request.report, {ProcessReport::Kind::not_started, errno});
   ::_exit(127);
 }
 
@@ -57,6 +58,19 @@ void close_between(int first, int last) {
   if (::syscall(SYS_close_range, first, last, 0) == 0) return;
   constexpr int kMost = 4096;  // before Linux 5.9
   for (int each = first; each <= std::min(last, kMost); ++each) ::close(each);
+}
+
+template <std::size_t kSize>
+void append(std::array<char, kSize>& text, const char* more) {
+  auto end = std::ranges::find(text, '\0');
+  for (; *more != '\0' && end + 1 < text.end(); ++more) *end++ = *more;
+}
+
+template <std::size_t kSize>
+void append_number(std::array<char, kSize>& text, pid_t number) {
+  std::array<char, 16> digits{};
+  *std::to_chars(digits.begin(), digits.end() - 1, number).ptr = '\0';
+  append(text, digits.data());
 }
 
 /// Whoever waits for the end of a pipe or for a lock must not wait for the supervisor.
@@ -98,7 +112,7 @@ class Supervisor {
       if (!has_ended_) ::kill(-program_, SIGTERM);
     }
     kill_all();
-    report(request_.report, ProcessReport::Kind::ended, status_);
+    report(request_.report, ended_);
   }
 
  private:
@@ -111,13 +125,49 @@ class Supervisor {
   /// False when there is no child any more. Orphans of the program are children, too.
   bool reap() {
     for (;;) {
-      int status = 0;
-      const pid_t pid = ::waitpid(-1, &status, WNOHANG);
-      if (pid <= 0) return pid == 0;
-      if (pid != program_) continue;
-      status_ = status;
+      siginfo_t next{};
+      if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
+      if (next.si_pid == 0) return true;
+      // What the scheduler has counted of its first thread is there until it has been waited for.
+      if (next.si_pid == program_) read_schedule();
+      rusage usage{};
+      if (::wait4(next.si_pid, &ended_of(next.si_pid), 0, &usage) != program_) continue;
+      ended_.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
       has_ended_ = true;
     }
+  }
+
+  /// Where the status goes: that of the others is of no interest.
+  int& ended_of(pid_t pid) { return pid == program_ ? ended_.value : ignored_; }
+
+  static std::int64_t nanoseconds(const timeval& time) {
+    return 1'000'000'000LL * time.tv_sec + 1'000LL * time.tv_usec;
+  }
+
+  /// Of "/proc/PID/schedstat", its first two numbers. Nothing may be allocated here.
+  void read_schedule() {
+    std::array<char, 64> path{};
+    append(path, "/proc/");
+    append_number(path, program_);
+    append(path, "/schedstat");
+    const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    std::array<char, 128> text{};
+    const ssize_t size = ::read(file, text.data(), text.size());
+    ::close(file);
+    std::array<std::int64_t, 2> numbers{};
+    std::size_t place = 0;
+    for (ssize_t i = 0; i < size && place < numbers.size(); ++i) {
+      const char each = text[static_cast<std::size_t>(i)];
+      if (each < '0' || each > '9') {
+        ++place;
+      } else {
+        numbers[place] = 10 * numbers[place] + (each - '0');
+      }
+    }
+    if (place < numbers.size()) return;
+    ended_.first_ran_ns = numbers[0];
+    ended_.first_queued_ns = numbers[1];
   }
 
   /// From the top: what a killed one has started becomes a child in its place.
@@ -156,7 +206,8 @@ class Supervisor {
   const Supervised& request_;
   pid_t program_;
   int signals_;
-  int status_ = 0;
+  ProcessReport ended_;
+  int ignored_ = 0;
   bool has_ended_ = false;
 };
 
@@ -178,7 +229,7 @@ void supervise(const Supervised& request) {
   const pid_t program = signals < 0 ? -1 : ::fork();
   if (program == 0) become_program(request, self);
   if (program < 0) {
-    report(request.report, ProcessReport::Kind::not_started, errno);
+    report(request.report, {ProcessReport::Kind::not_started, errno});
     ::_exit(127);
   }
   close_all_but({request.report, request.control, signals});

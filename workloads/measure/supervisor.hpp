@@ -1,6 +1,8 @@
 // The process that stands between this one and a program that it runs.
 #pragma once
 
+#include <cstdint>
+
 namespace taskbench::workloads::measure {
 
 /// What the supervisor works with. Made before fork(), for nothing may be allocated after it.
@@ -23,6 +25,11 @@ struct ProcessReport {
   };
   Kind kind = Kind::ended;
   int value = 0;
+  /// Of one that has ended. The first thread's, as the scheduler counted them: how long it ran, and
+  /// how long it waited for a CPU while it could have run. 0 and 0 where the kernel does not say.
+  std::int64_t first_ran_ns = 0;
+  std::int64_t first_queued_ns = 0;
+  std::int64_t cpu_ns = 0;  ///< of all its threads, and of the children that it has waited for
 };
 
 /// Runs the program as a child and sleeps until it has ended, or until `control` says to end it.

@@ -1,5 +1,8 @@
 #include "workloads/net/grpc_server.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <system_error>
@@ -14,24 +17,21 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Read of what a client sends on after the last word: closing at once would reset the connection,
-/// and it would not hear that.
-constexpr std::size_t kUnheardOfClient_bytes = 256 * 1'024;
-constexpr std::size_t kUnheardAtOnce_bytes = 4'096;
+/// Of the buffers, the tables of headers, and the frames of a connection.
+constexpr std::size_t kGrpcConnection_bytes = 64 * 1'024;
+/// Error codes of HTTP/2 (RFC 9113, 7).
+constexpr std::uint32_t kNoError = 0x0;
+constexpr std::uint32_t kEnhanceYourCalm = 0xb;
 
 GrpcReply reply_of(GrpcStatus status, std::string text) {
   return {status, std::move(text), {}, {}, {}};
 }
 
-rt::Task<GrpcReply> reply_to(const GrpcMethods& methods, GrpcRequest request) {
-  const auto method = methods.find(request.path);
-  if (method == methods.end()) {
-    co_return reply_of(GrpcStatus::unimplemented, "there is no method " + request.path);
-  }
-  if (!request.deadline) co_return co_await method->second(std::move(request));
+rt::Task<GrpcReply> reply_of(const GrpcMethod& method, GrpcRequest request) {
+  if (!request.deadline) co_return co_await method(std::move(request));
   const auto left = *request.deadline - GrpcClock::now();
   if (left.count() > 0) {
-    auto reply = co_await rt::time::timeout(left, method->second(std::move(request)));
+    auto reply = co_await rt::time::timeout(left, method(std::move(request)));
     if (reply) co_return *std::move(reply);
   }
   co_return reply_of(GrpcStatus::deadline_exceeded, "the deadline has passed");
@@ -39,11 +39,30 @@ rt::Task<GrpcReply> reply_to(const GrpcMethods& methods, GrpcRequest request) {
 
 }  // namespace
 
+void say_on_stderr(std::string_view path, const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{} failed: {}\n", path, error.what());
+  } catch (...) {
+    fmt::print(stderr, "{} failed with what is no std::exception\n", path);
+  }
+}
+
+/// What calls share.
+struct GrpcServer::Service {
+  Service(GrpcMethods all, GrpcOnFailure hook)
+      : methods(std::move(all)), on_failure(std::move(hook)) {}
+
+  const GrpcMethods methods;
+  const GrpcOnFailure on_failure;
+};
+
 /// What a call tells its connection.
 struct GrpcServer::Answer {
   Answer(StreamId to, GrpcReply with) : stream(to), reply(std::move(with)) {}
 
-  StreamId stream;  ///< 0: the connection is to end
+  StreamId stream;
   GrpcReply reply;
 };
 
@@ -53,9 +72,11 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
       : Http2Link(stream, session_),
         server_(server),
         stream_(stream),
-        session_(server.limits_.session),
-        request_(server.patience_, stream),
+        session_(server.limits_.session, &server.budget_),
+        request_(server.patience_, stream, [this] { tell(kIsSlow); }),
+        idle_(server.patience_, stream, [this] { tell(kIsIdle); }),
         writing_(server.patience_, stream) {
+    idle_.begin_idle();
     const std::lock_guard lock(server_.mutex_);
     server_.connections_.insert(this);
     if (server_.is_draining_) begin_shutdown();
@@ -70,7 +91,11 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
   rt::Task<> serve() {
     try {
       co_await run();
-      if (session_.is_over()) co_await hear_out();
+      abort_all();
+      if (session_.is_over()) {
+        writing_.begin();
+        co_await linger(stream_);
+      }
     } catch (const std::system_error&) {
       // The client has gone.
     }
@@ -85,19 +110,29 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
   }
 
   /// From any thread, with the server's mutex held.
-  void begin_shutdown() { (void)notes().send(Answer(0, {})); }
+  void begin_shutdown() { tell(kIsToEnd); }
 
  private:
+  /// In place of a stream that is answered.
+  static constexpr StreamId kIsToEnd = 0, kIsSlow = -1, kIsIdle = -2;
+  void tell(StreamId what) { (void)notes().send(Answer(what, {})); }
+
   /// The task of a call. It shares nothing with the connection, which may go first.
-  static rt::Task<> run_call(std::shared_ptr<const GrpcMethods> methods,
-                             GrpcServerSession::Call call, Notes answers) {
+  static rt::Task<> run_call(std::shared_ptr<const Service> service, GrpcServerSession::Call call,
+                             Notes answers) {
     GrpcReply reply;
-    try {
-      reply = co_await reply_to(*methods, std::move(call.request));
-    } catch (const rt::JoinError&) {
-      reply = reply_of(GrpcStatus::cancelled, "the server gave the call up");
-    } catch (const std::exception& error) {
-      reply = reply_of(GrpcStatus::unknown, error.what());
+    const auto method = service->methods.find(call.request.path);
+    if (method == service->methods.end()) {
+      reply = reply_of(GrpcStatus::unimplemented, "there is no method " + call.request.path);
+    } else {
+      try {
+        reply = co_await reply_of(method->second, std::move(call.request));
+      } catch (const rt::JoinError&) {
+        reply = reply_of(GrpcStatus::cancelled, "the server gave the call up");
+      } catch (...) {
+        service->on_failure(method->first, std::current_exception());
+        reply = reply_of(GrpcStatus::unknown, "the method failed");
+      }
     }
     (void)answers.send(Answer(call.stream, std::move(reply)));
   }
@@ -106,7 +141,7 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     for (const StreamId stream : session_.take_given_up()) give_up(stream);
     for (GrpcServerSession::Call& call : session_.take_calls()) {
       const StreamId stream = call.stream;
-      auto task = rt::spawn(run_call(server_.methods_, std::move(call), notes()));
+      auto task = rt::spawn(run_call(server_.service_, std::move(call), notes()));
       running_.insert_or_assign(stream, std::move(task));
     }
     look_who_waits();
@@ -124,8 +159,12 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
   }
 
   void on_note(Answer& answer) override {
-    if (answer.stream == 0) {
+    if (answer.stream == kIsToEnd) {
       session_.begin_shutdown();
+    } else if (answer.stream == kIsSlow) {
+      session_.terminate(kEnhanceYourCalm);
+    } else if (answer.stream == kIsIdle) {
+      if (session_.stream_count() == 0) session_.terminate(kNoError);
     } else if (running_.erase(answer.stream) != 0) {
       // relaxed: whoever compares it has heard the reply.
       server_.answered_.fetch_add(1, std::memory_order_relaxed);
@@ -147,6 +186,14 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
 
   /// The client has its time for each request and each reply, one after the other.
   void look_who_waits() {
+    const bool is_idle = session_.stream_count() == 0;
+    if (is_idle != std::exchange(is_idle_, is_idle)) {
+      if (is_idle) {
+        idle_.begin_idle();
+      } else {
+        idle_.end();
+      }
+    }
     const StreamId oldest = session_.oldest_awaited();
     if (oldest == std::exchange(oldest_awaited_, oldest)) return;
     if (oldest == 0) {
@@ -156,37 +203,53 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     }
   }
 
-  rt::Task<> hear_out() {
-    stream_.shutdown_write();
-    writing_.begin();
-    std::vector<char> in(kUnheardAtOnce_bytes);
-    std::size_t unheard = 0;
-    while (unheard < kUnheardOfClient_bytes) {
-      const std::size_t size = co_await stream_.read(in);
-      if (size == 0) co_return;
-      unheard += size;
-    }
-  }
-
   GrpcServer& server_;
   rt::net::TcpStream& stream_;
   GrpcServerSession session_;
   std::unordered_map<StreamId, rt::JoinHandle<void>> running_;
   StreamId oldest_awaited_ = 0;
+  bool is_idle_ = true;
   Patience::Wait request_;
+  Patience::Wait idle_;
   Patience::Wait writing_;
 };
 
 GrpcServer::GrpcServer(rt::Runtime& runtime, GrpcMethods methods, const GrpcServerLimits& limits)
     : runtime_(runtime),
-      methods_(std::make_shared<const GrpcMethods>(std::move(methods))),
       limits_(limits),
-      patience_(runtime, limits.patience),
-      server_(runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); }) {}
+      budget_(limits.memory_bytes),
+      service_(std::make_shared<const Service>(std::move(methods), limits.on_failure)),
+      patience_(runtime, limits.patience, limits.idle),
+      server_(
+          runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); },
+          [this](rt::net::TcpStream stream) { return refuse(std::move(stream)); },
+          limits.connections) {}
 
 GrpcServer::~GrpcServer() { runtime_.block_on(drain()); }
 
+GrpcServerLimits GrpcServerLimits::of(std::uint64_t connections) {
+  GrpcServerLimits limits;
+  limits.idle = std::chrono::hours(24);
+  limits.connections += connections;
+  limits.memory_bytes += connections * kGrpcConnection_bytes;
+  return limits;
+}
+
+/// Its calls are not taken, and it knows that it may make them elsewhere.
+rt::Task<> GrpcServer::refuse(rt::net::TcpStream stream) {
+  Patience::Wait wait(patience_, stream);
+  wait.begin();
+  GrpcServerSession session(limits_.session);
+  session.terminate(kNoError);
+  std::string out;
+  session.send(out);
+  co_await stream.write_all(out);
+  co_await linger(stream);
+}
+
 rt::Task<> GrpcServer::serve(rt::net::TcpStream stream) {
+  Budget::Share share(&budget_);
+  if (!share.try_take(kGrpcConnection_bytes)) co_return co_await refuse(std::move(stream));
   Connection connection(*this, stream);
   co_await connection.serve();
 }

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "runtime/runtime.hpp"
@@ -20,17 +22,33 @@
 
 namespace taskbench::workloads::net {
 
-/// What it throws becomes the status `unknown`. Its task is aborted when the deadline has passed,
-/// or the caller has given up.
+/// What it throws becomes the status `unknown`, of which the caller hears no more. Its task is
+/// aborted when the deadline has passed, or the caller has given up.
 using GrpcMethod = std::function<rt::Task<GrpcReply>(GrpcRequest)>;
 /// By their paths.
 using GrpcMethods = std::map<std::string, GrpcMethod, std::less<>>;
 
+/// Is told the path of a method and what it threw. From any thread; throws nothing.
+using GrpcOnFailure = std::function<void(std::string_view path, const std::exception_ptr&)>;
+/// One line.
+void say_on_stderr(std::string_view path, const std::exception_ptr& failure);
+
 struct GrpcServerLimits {
-  GrpcLimits session;
+  GrpcLimits session{};
   /// For the rest of a request, and for a client to take a reply. Clients that need longer are cut
-  /// off at most an eighth later. Between calls they may take any time.
+  /// off at most an eighth later.
   std::chrono::milliseconds patience{10'000};
+  /// Without any call, until the client is told GOAWAY. PING is no call.
+  std::chrono::milliseconds idle{300'000};
+  /// At a time. What is more is told GOAWAY.
+  std::size_t connections = 10'000;
+  /// For what all connections and calls hold together. Calls that are more are RESOURCE_EXHAUSTED.
+  std::size_t memory_bytes = 128 * 1'024 * 1'024;
+  /// What the server's side learns of methods that throw, as callers do not.
+  GrpcOnFailure on_failure = say_on_stderr;
+
+  /// For so many clients, whom one knows and trusts.
+  static GrpcServerLimits of(std::uint64_t connections);
 };
 
 /// As LoopbackServer, but calls that are under way in the end have as long as a client has.
@@ -48,16 +66,19 @@ class GrpcServer {
   [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }
 
  private:
+  struct Service;
   struct Answer;
   class Connection;
 
   rt::Task<> serve(rt::net::TcpStream stream);
+  rt::Task<> refuse(rt::net::TcpStream stream);
   rt::Task<> drain();
   rt::Task<> wait_until_all_have_gone();
 
   rt::Runtime& runtime_;
-  const std::shared_ptr<const GrpcMethods> methods_;  // of the calls, too
   const GrpcServerLimits limits_;
+  Budget budget_;
+  const std::shared_ptr<const Service> service_;  // of the calls, too
   std::atomic<std::uint64_t> answered_{0};
   std::mutex mutex_;
   bool is_draining_ = false;                     // guarded by mutex_

@@ -6,6 +6,10 @@
 namespace taskbench::workloads::net {
 namespace {
 
+/// Of a call itself: its stream and its task.
+constexpr std::size_t kCall_bytes = 1'024;
+constexpr GrpcFault kServerIsFull{GrpcStatus::resource_exhausted, "the server has no room for it"};
+
 /// What a stream ends with that a peer resets (RFC 9113, 7), to a caller.
 GrpcFault fault_of_reset(std::uint32_t error) {
   switch (error) {
@@ -36,10 +40,11 @@ struct GrpcServerSession::Incoming final : Stream {
   bool is_grpc = false;
   bool has_bad_timeout = false;
   std::size_t held_bytes = 0;
+  std::size_t taken_bytes = 0;  // of the server's budget
 };
 
-GrpcServerSession::GrpcServerSession(const GrpcLimits& limits)
-    : Http2Session(Role::server, limits.http2), limits_(limits) {}
+GrpcServerSession::GrpcServerSession(const GrpcLimits& limits, Budget* budget)
+    : Http2Session(Role::server, limits.http2), limits_(limits), share_(budget) {}
 
 std::unique_ptr<Http2Session::Stream> GrpcServerSession::make_stream() {
   return std::make_unique<Incoming>();
@@ -83,6 +88,8 @@ void GrpcServerSession::on_headers_end(Stream& stream) {
     refuse_http(call, "415");
   } else if (call.has_bad_timeout) {
     refuse(call, {GrpcStatus::internal, "grpc-timeout is malformed"});
+  } else if (!try_take(call, kCall_bytes + call.header_bytes)) {
+    refuse(call, kServerIsFull);
   }
 }
 
@@ -93,6 +100,8 @@ void GrpcServerSession::on_data(Stream& stream, std::string_view data) {
   if (const GrpcFault fault = call.message.append(data, limits_.message_bytes)) {
     return refuse(call, fault);
   }
+  // As it comes: who only says that there will be much takes nothing from the others.
+  if (!try_take(call, data.size())) return refuse(call, kServerIsFull);
   if (was_begun || !call.message.is_begun()) return;
   if (call.message.size() > limits_.held_bytes - held_bytes_) {
     return refuse(call, {GrpcStatus::resource_exhausted, "too much is under way"});
@@ -109,6 +118,12 @@ void GrpcServerSession::on_end(Stream& stream) {
   set_awaits_peer(call, false);
   call.request.message = call.message.take();
   calls_.push_back({call.id, std::move(call.request)});
+}
+
+bool GrpcServerSession::try_take(Incoming& call, std::size_t bytes) {
+  if (!share_.try_take(bytes)) return false;
+  call.taken_bytes += bytes;
+  return true;
 }
 
 void GrpcServerSession::refuse(Incoming& call, const GrpcFault& fault) {
@@ -130,6 +145,7 @@ void GrpcServerSession::answer(StreamId id, const GrpcReply& reply) {
   if (reply.message.size() > limits_.held_bytes - held_bytes_) {
     return refuse(*call, {GrpcStatus::resource_exhausted, "too much is under way"});
   }
+  if (!try_take(*call, reply.message.size())) return refuse(*call, kServerIsFull);
   call->held_bytes += reply.message.size();
   held_bytes_ += reply.message.size();
   respond(*call, reply);
@@ -168,6 +184,7 @@ bool GrpcServerSession::on_body_sent(Stream& stream) {
 void GrpcServerSession::on_close(Stream& stream, std::uint32_t) {
   const auto& call = static_cast<Incoming&>(stream);
   held_bytes_ -= call.held_bytes;
+  share_.give_back(call.taken_bytes);
   if (call.stage != Incoming::Stage::called) return;
   // Nobody need hear of a call that was given up before it was taken.
   const bool is_known =

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/net/budget.hpp"
 #include "workloads/net/grpc.hpp"
 #include "workloads/net/http2_session.hpp"
 
@@ -32,7 +33,8 @@ class GrpcServerSession final : public Http2Session {
     GrpcRequest request;
   };
 
-  explicit GrpcServerSession(const GrpcLimits& limits);
+  /// `budget`: of all sessions of a server; nullptr: there is none.
+  explicit GrpcServerSession(const GrpcLimits& limits, Budget* budget = nullptr);
 
   /// Calls that have come in, in whole, since this was called last.
   [[nodiscard]] std::vector<Call> take_calls() { return std::exchange(calls_, {}); }
@@ -52,11 +54,13 @@ class GrpcServerSession final : public Http2Session {
   bool on_body_sent(Stream& stream) override;
   void on_close(Stream& stream, std::uint32_t error) override;
 
+  [[nodiscard]] bool try_take(Incoming& call, std::size_t bytes);
   void refuse(Incoming& call, const GrpcFault& fault);
   void refuse_http(Incoming& call, std::string_view status);
   void respond(Incoming& call, const GrpcReply& reply);
 
   const GrpcLimits limits_;
+  Budget::Share share_;
   std::size_t held_bytes_ = 0;
   std::vector<Call> calls_;
   std::vector<StreamId> given_up_;

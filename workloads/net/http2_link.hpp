@@ -52,7 +52,8 @@ class Http2Link {
 
  private:
   static constexpr std::size_t kSmallestRead_bytes = 4'096;
-  static constexpr std::size_t kLargestRead_bytes = 65'536;
+  static constexpr std::size_t kLargestRead_bytes = 32'768;
+  static constexpr std::size_t kKept_bytes = 16'384;
 
   rt::Task<> read_all() {
     std::vector<char> in(kSmallestRead_bytes);
@@ -75,6 +76,7 @@ class Http2Link {
       on_sending(!out.empty());
       if (!out.empty()) {
         co_await stream_.write_all(out);
+        if (out.capacity() > kKept_bytes) out = {};
       } else {
         if (session_.is_over()) co_return;
         std::optional<std::optional<Note>> first = co_await channel_.second.recv();

@@ -15,8 +15,12 @@ namespace {
 
 constexpr std::uint32_t kHeaderOverhead_bytes = 32;
 /// What makes up for fruitless frames: a peer says that it has taken some DATA, twice for each.
-constexpr std::uint32_t kWorthOfStream = 20;
-constexpr std::uint32_t kWorthOfData = 4;
+constexpr double kWorthOfStream = 20;
+constexpr double kWorthOfData = 4;
+/// A stream that lasted so long was no cheaper for the peer than for us, as there are only so many
+/// at a time. What it consists of: HEADERS, RST_STREAM, and often WINDOW_UPDATE.
+constexpr std::chrono::milliseconds kLifeOfCall(5);
+constexpr double kFramesOfCall = 3;
 /// The PING by whose return everything has been received that was sent before the peer heard of the
 /// shutdown.
 constexpr std::array<std::uint8_t, 8> kLastPing{'g', 'o', 'o', 'd', 'b', 'y', 'e', 0};
@@ -60,6 +64,7 @@ struct Http2Session::Native {
     if (self.role_ == Role::client || self.find(id) != nullptr) return 0;
     Stream& stream = *(self.streams_[id] = self.make_stream());
     stream.id = id;
+    stream.begun_at = self.now_;
     self.set_awaits_peer(stream, true);
     return 0;
   }
@@ -71,7 +76,8 @@ struct Http2Session::Native {
     Stream* const stream = self.find(frame->hd.stream_id);
     if (stream == nullptr || stream->header_is_too_large) return 0;
     const std::size_t size = name_size + value_size + kHeaderOverhead_bytes;
-    if (size > self.limits_.header_bytes - stream->header_bytes) {
+    if (size > self.limits_.header_bytes - stream->header_bytes ||
+        self.trimmer_.has_cut(stream->id)) {
       stream->header_is_too_large = true;
     } else {
       stream->header_bytes += static_cast<std::uint32_t>(size);
@@ -132,7 +138,13 @@ struct Http2Session::Native {
 
   static int stream_closed(nghttp2_session*, std::int32_t id, std::uint32_t error,
                            void* user) noexcept {
-    self_of(user).close(id, error);
+    Http2Session& self = self_of(user);
+    const Stream* const stream = self.find(id);
+    if (self.role_ == Role::server && stream != nullptr && error != NGHTTP2_NO_ERROR &&
+        self.now_ - stream->begun_at >= kLifeOfCall) {
+      self.make_up_for(kFramesOfCall);
+    }
+    self.close(id, error);
     return 0;
   }
 
@@ -171,6 +183,12 @@ struct Http2Session::Native {
       nghttp2_option* all = nullptr;
       if (nghttp2_option_new(&all) != 0) throw std::bad_alloc();
       nghttp2_option_set_no_closed_streams(all, 1);
+#ifdef TASKBENCH_NGHTTP2_HAS_LIMITS
+      // Ours cover these: nghttp2's are too strict for calls with deadlines, and end the connection
+      // without a word.
+      nghttp2_option_set_stream_reset_rate_limit(all, UINT64_MAX, UINT64_MAX);
+      nghttp2_option_set_max_continuations(all, SIZE_MAX);
+#endif
       return std::unique_ptr<nghttp2_option, FreeOption>(all);
     }();
     return kOptions.get();
@@ -192,7 +210,10 @@ struct Http2Session::Native {
 };
 
 Http2Session::Http2Session(Role role, const Http2Limits& limits)
-    : role_(role), limits_(limits), native_(std::make_unique<Native>()) {
+    : role_(role),
+      limits_(limits),
+      native_(std::make_unique<Native>()),
+      trimmer_(role == Role::server ? NGHTTP2_CLIENT_MAGIC_LEN : 0) {
   const auto make =
       role == Role::server ? nghttp2_session_server_new2 : nghttp2_session_client_new2;
   if (make(&native_->session, Native::callbacks(), this, Native::options()) != 0) {
@@ -209,23 +230,30 @@ Http2Session::Http2Session(Role role, const Http2Limits& limits)
 
 Http2Session::~Http2Session() = default;
 
-void Http2Session::receive(std::string_view in) {
-  if (has_failed_) return;
+void Http2Session::receive(std::string_view in, Clock::time_point now) {
+  if (is_deaf_) return;
+  const std::chrono::duration<double> passed = now - std::exchange(now_, now);
+  make_up_for(passed.count() * limits_.fruitless_per_s);
+  in = trimmer_.trimmed(in);
   const auto taken = nghttp2_session_mem_recv(native_->session, bytes_of(in), in.size());
+  if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) {
-    has_failed_ = true;  // not HTTP/2 at all, or more to answer than nghttp2 bears
-  } else if (fruitless_frames_ > limits_.fruitless_frames) {
-    nghttp2_session_terminate_session(native_->session, NGHTTP2_ENHANCE_YOUR_CALM);
+    // Not HTTP/2 at all, or more to answer than nghttp2 bears.
+    terminate(taken == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
+    is_deaf_ = true;
+  } else if (fruitless_frames_ > limits_.fruitless_burst) {
+    terminate(NGHTTP2_ENHANCE_YOUR_CALM);
+    is_deaf_ = true;
   }
 }
 
 void Http2Session::send(std::string& out, std::size_t most) {
-  while (!has_failed_ && out.size() < most) {
+  while (!is_broken_ && out.size() < most) {
     const std::uint8_t* bytes = nullptr;
     const auto size = nghttp2_session_mem_send(native_->session, &bytes);
     if (size == 0) return;
     if (size < 0) {
-      has_failed_ = true;
+      is_broken_ = true;
     } else {
       out += text_of(bytes, static_cast<std::size_t>(size));
     }
@@ -233,12 +261,16 @@ void Http2Session::send(std::string& out, std::size_t most) {
 }
 
 bool Http2Session::wants_to_send() const {
-  return !has_failed_ && nghttp2_session_want_write(native_->session) != 0;
+  return !is_broken_ && nghttp2_session_want_write(native_->session) != 0;
 }
 
 bool Http2Session::is_over() const {
-  return has_failed_ || (nghttp2_session_want_read(native_->session) == 0 &&
-                         nghttp2_session_want_write(native_->session) == 0);
+  return is_broken_ || (nghttp2_session_want_read(native_->session) == 0 &&
+                        nghttp2_session_want_write(native_->session) == 0);
+}
+
+void Http2Session::terminate(std::uint32_t error) {
+  nghttp2_session_terminate_session(native_->session, error);
 }
 
 void Http2Session::begin_shutdown() {
@@ -253,8 +285,8 @@ void Http2Session::submit_goodbye() {
                         nullptr, 0);
 }
 
-void Http2Session::make_up_for(std::uint32_t frames) {
-  fruitless_frames_ -= std::min(fruitless_frames_, frames);
+void Http2Session::make_up_for(double frames) {
+  fruitless_frames_ = std::max(0.0, fruitless_frames_ - frames);
 }
 
 StreamId Http2Session::oldest_awaited() const {

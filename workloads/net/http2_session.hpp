@@ -2,11 +2,13 @@
 // goes out. nghttp2 knows the frames, their order and the windows of flow control; what a stream
 // says is the matter of those who derive from this.
 //
-// A peer that sends frames which lead to nothing is asked to keep calm (ENHANCE_YOUR_CALM), and the
-// connection ends: streams that are opened and reset, headers without an end, empty DATA, PING,
-// SETTINGS.
+// A peer that sends more frames which lead to nothing than it may in that time is asked to keep
+// calm (ENHANCE_YOUR_CALM), and the connection ends: streams that are opened and reset at once,
+// headers without an end, empty DATA, PING, SETTINGS. Whatever ends a connection, GOAWAY is the
+// last word.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,30 +17,33 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace taskbench::workloads::net {
+#include "workloads/net/http2_header_trimmer.hpp"
 
-/// Of a stream in its session; 0: none.
-using StreamId = std::int32_t;
+namespace taskbench::workloads::net {
 
 /// For the peer.
 struct Http2Limits {
   std::uint32_t streams = 100;  ///< at a time
   std::uint32_t header_bytes =
       8'192;  ///< of a stream; each header counts 32 more (RFC 9113, 6.5.2)
-  /// Of all but DATA with something in it. A stream that ends well makes up for some of them, and
-  /// so does DATA that is sent.
-  std::uint32_t fruitless_frames = 1'000;
+  /// Fruitless are all but DATA with something in it: so many at once, and so many more in each
+  /// second. A stream that ends well makes up for some of them, and so does DATA that is sent; a
+  /// stream that is reset after as long as a call may take, for its own.
+  std::uint32_t fruitless_burst = 3'000;
+  std::uint32_t fruitless_per_s = 1'000;
 };
 
 class Http2Session {
  public:
   enum class Role : std::uint8_t { server, client };
+  using Clock = std::chrono::steady_clock;
 
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
   virtual ~Http2Session();
 
-  void receive(std::string_view in);
+  /// `now` is for tests.
+  void receive(std::string_view in, Clock::time_point now = Clock::now());
   /// Appends what is to be sent to `out`, until that has about `most` bytes.
   void send(std::string& out, std::size_t most = 65'536);
   [[nodiscard]] bool wants_to_send() const;
@@ -48,6 +53,10 @@ class Http2Session {
   /// No more streams: a server asks its peer to open none, and serves those that it has opened
   /// before it hears of that; a client opens none. Once the last has ended the session is over.
   void begin_shutdown();
+
+  /// Ends it, with an error code of HTTP/2 for the peer, once that is sent. Calls that the peer
+  /// sends meanwhile it knows not to have been taken.
+  void terminate(std::uint32_t error);
 
   /// Streams that have begun and not ended.
   [[nodiscard]] std::size_t stream_count() const { return streams_.size(); }
@@ -64,6 +73,7 @@ class Http2Session {
     virtual ~Stream() = default;
 
     StreamId id = 0;
+    Clock::time_point begun_at;        // of those that the peer opens
     bool awaits_peer = false;          // set through set_awaits_peer()
     std::uint32_t header_bytes = 0;    // received
     bool header_is_too_large = false;  // what was beyond the limit has been left out
@@ -103,15 +113,18 @@ class Http2Session {
 
   void close(StreamId id, std::uint32_t error);
   void submit_goodbye();
-  void make_up_for(std::uint32_t fruitless_frames);
+  void make_up_for(double fruitless_frames);
 
   const Role role_;
   const Http2Limits limits_;
   const std::unique_ptr<Native> native_;
   std::unordered_map<StreamId, std::unique_ptr<Stream>> streams_;
   std::size_t awaited_ = 0;
-  std::uint32_t fruitless_frames_ = 0;
-  bool has_failed_ = false;
+  Http2HeaderTrimmer trimmer_;
+  Clock::time_point now_ = Clock::now();  // when receive() was called last
+  double fruitless_frames_ = 0;           // that nothing has made up for yet
+  bool is_deaf_ = false;                  // nothing that comes in is understood any more
+  bool is_broken_ = false;                // and nothing goes out
 };
 
 }  // namespace taskbench::workloads::net

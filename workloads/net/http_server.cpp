@@ -10,24 +10,49 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::size_t kFirstBuffer_bytes = 1'024;
-/// So much is read of what a client sends on after it was refused, so that it hears of it: closing
-/// at once would reset the connection.
-constexpr std::size_t kUnheard_bytes = 256 * 1'024;
+/// A byte of requests with what it may have answers of: 150 for the 27 of the shortest request.
+constexpr std::size_t kWithAnswers = 8;
+constexpr std::size_t kHttpConnection_bytes = kWithAnswers * kFirstBuffer_bytes;
 
 }  // namespace
 
+HttpServerLimits HttpServerLimits::of(std::uint64_t connections) {
+  HttpServerLimits limits;
+  limits.idle = std::chrono::hours(24);
+  limits.connections += connections;
+  limits.memory_bytes += connections * kHttpConnection_bytes;
+  return limits;
+}
+
 HttpServer::HttpServer(rt::Runtime& runtime, const HttpServerLimits& limits)
     : limits_(limits),
-      patience_(runtime, limits.patience),
-      server_(runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); }) {}
+      budget_(limits.memory_bytes),
+      patience_(runtime, limits.patience, limits.idle),
+      server_(
+          runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); },
+          [this](rt::net::TcpStream stream) { return refuse(std::move(stream)); },
+          limits.connections) {}
+
+rt::Task<> HttpServer::refuse(rt::net::TcpStream stream) {
+  Patience::Wait wait(patience_, stream);
+  wait.begin();
+  HttpSession session(limits_.request);
+  std::string out;
+  session.end_busy(out);
+  co_await stream.write_all(out.data(), out.size());
+  co_await linger(stream);
+}
 
 rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
+  Budget::Share share(&budget_);
+  if (!share.try_take(kHttpConnection_bytes)) co_return co_await refuse(std::move(stream));
   Patience::Wait wait(patience_, stream);
   HttpSession session(limits_.request);
   std::vector<char> in(kFirstBuffer_bytes);
   std::size_t unread = 0;
   std::string out;
   bool is_waiting = false;  // for the rest of a request
+  wait.begin_idle();
   while (!session.is_over()) {
     const std::size_t size = co_await stream.read(in.data() + unread, in.size() - unread);
     if (size == 0) co_return;
@@ -36,9 +61,16 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
     const std::size_t taken = session.receive({in.data(), unread}, out);
     unread -= taken;
     if (taken > 0) std::memmove(in.data(), in.data() + taken, unread);
-    if (unread == in.size())
-      in.resize(std::min<std::size_t>(2 * unread, limits_.request.header_bytes));
-    if (!out.empty()) {
+    if (unread == in.size() && !session.is_over()) {
+      const std::size_t more = std::min<std::size_t>(unread, limits_.request.header_bytes - unread);
+      if (share.try_take(kWithAnswers * more)) {
+        in.resize(unread + more);
+      } else {
+        session.end_busy(out);
+      }
+    }
+    const bool has_answered = !out.empty();
+    if (has_answered) {
       // relaxed: whoever compares it has heard the answers.
       answered_.fetch_add(session.answered() - before, std::memory_order_relaxed);
       wait.begin();
@@ -48,20 +80,11 @@ rt::Task<> HttpServer::serve(rt::net::TcpStream stream) {
     }
     const bool was_waiting =
         std::exchange(is_waiting, unread > 0 || !session.is_between_requests());
-    if (!is_waiting) {
-      wait.end();
-    } else if (!was_waiting) {
-      wait.begin();
-    }
+    if (is_waiting && !was_waiting) wait.begin();
+    if (!is_waiting && (was_waiting || has_answered)) wait.begin_idle();
   }
-  stream.shutdown_write();
   wait.begin();
-  std::size_t unheard = 0;
-  while (unheard < kUnheard_bytes) {
-    const std::size_t size = co_await stream.read(in.data(), in.size());
-    if (size == 0) co_return;
-    unheard += size;
-  }
+  co_await linger(stream);
 }
 
 }  // namespace taskbench::workloads::net

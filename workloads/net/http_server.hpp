@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runtime/runtime.hpp"
+#include "workloads/net/budget.hpp"
 #include "workloads/net/http_session.hpp"
 #include "workloads/net/loopback.hpp"
 #include "workloads/net/patience.hpp"
@@ -14,10 +15,18 @@
 namespace taskbench::workloads::net {
 
 struct HttpServerLimits {
-  HttpLimits request;
+  HttpLimits request{};
   /// From the first byte of a request to its last, and for a client to take an answer. Clients that
-  /// need longer are cut off at most an eighth later. Between requests they may take any time.
+  /// need longer are cut off at most an eighth later.
   std::chrono::milliseconds patience{10'000};
+  /// Between requests. Empty lines are none.
+  std::chrono::milliseconds idle{300'000};
+  /// At a time, and what their requests and answers take. What is more is told 503.
+  std::size_t connections = 10'000;
+  std::size_t memory_bytes = 128 * 1'024 * 1'024;
+
+  /// For so many clients, whom one knows and trusts.
+  static HttpServerLimits of(std::uint64_t connections);
 };
 
 /// As LoopbackServer.
@@ -35,9 +44,11 @@ class HttpServer {
 
  private:
   rt::Task<> serve(rt::net::TcpStream stream);
+  rt::Task<> refuse(rt::net::TcpStream stream);
 
   const HttpServerLimits limits_;
   std::atomic<std::uint64_t> answered_{0};
+  Budget budget_;
   Patience patience_;
   LoopbackServer server_;  // goes first, with its connections
 };

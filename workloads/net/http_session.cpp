@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/beast/http/basic_parser.hpp>
 #include <ctime>
@@ -30,14 +31,62 @@ constexpr std::array kStatuses{
     Status{417, "Expectation Failed"},
     Status{431, "Request Header Fields Too Large"},
     Status{501, "Not Implemented"},
+    Status{503, "Service Unavailable"},
     Status{505, "HTTP Version Not Supported"},
 };
+
+/// What may stand in "Host": nothing, or a name or address, with a port or without (RFC
+/// 3986, 3.2.2).
+bool is_host(std::string_view text) {
+  constexpr std::string_view kOfNames = "-._~!$&'()*+,;=%";
+  const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+  const auto is_of_name = [&](char each) {
+    const char lower = static_cast<char>(each | 0x20);
+    return is_digit(each) || (lower >= 'a' && lower <= 'z') ||
+           kOfNames.find(each) != std::string_view::npos;
+  };
+  std::size_t host_bytes = text.find(':');
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos || end < 2) return false;
+    const std::string_view address = text.substr(1, end - 1);
+    const auto is_of_address = [&](char each) { return each == ':' || is_of_name(each); };
+    if (!std::ranges::all_of(address, is_of_address)) return false;
+    host_bytes = end + 1;
+    if (host_bytes < text.size() && text[host_bytes] != ':') return false;
+  } else if (!std::ranges::all_of(text.substr(0, host_bytes), is_of_name)) {
+    return false;
+  }
+  const std::string_view port = text.substr(std::min(host_bytes, text.size()));
+  return port.empty() || std::ranges::all_of(port.substr(1), is_digit);
+}
 
 std::string_view text_of(unsigned status) {
   for (const Status& each : kStatuses) {
     if (each.code == status) return each.text;
   }
   return "";
+}
+
+/// A line of a header may end with LF alone if the server likes (RFC 9112, 2.2). Not this one:
+/// where servers in a row do not agree, requests are smuggled past one of them.
+bool has_bare_lf(std::string_view header) {
+  header = header.substr(0, header.find("\r\n\r\n"));
+  for (std::size_t at = 0; (at = header.find('\n', at)) != std::string_view::npos; ++at) {
+    if (at == 0 || header[at - 1] != '\r') return true;
+  }
+  return false;
+}
+
+/// Of a request whose version is 1.2 or later, but no 2.0: it is answered as 1.1 (RFC 9110, 2.5).
+char* newer_minor_version(std::string& request) {
+  constexpr std::string_view kVersion = " HTTP/1.";
+  const std::size_t end = request.find("\r\n");
+  if (end == std::string::npos || end < kVersion.size() + 1) return nullptr;
+  const std::size_t at = end - 1 - kVersion.size();
+  const bool is_newer = request.compare(at, kVersion.size(), kVersion) == 0 &&
+                        request[end - 1] >= '2' && request[end - 1] <= '9';
+  return is_newer ? &request[end - 1] : nullptr;
 }
 
 /// Now, as HTTP has it; each thread writes it anew each second.
@@ -80,7 +129,8 @@ class HttpSession::Request final : public http::basic_parser<true> {
   [[nodiscard]] http::verb method() const { return method_; }
   /// 10 or 11; 0 if it was not understood.
   [[nodiscard]] int version() const { return version_; }
-  [[nodiscard]] bool is_for_root() const { return is_for_root_; }
+  enum class Target : std::uint8_t { root, server, nothing };
+  [[nodiscard]] Target target() const { return target_; }
   [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }
   /// Once, when the client waits for a word before it sends the body.
   [[nodiscard]] bool take_expectation() { return std::exchange(expects_continue_, false); }
@@ -89,21 +139,50 @@ class HttpSession::Request final : public http::basic_parser<true> {
   using Error = boost::system::error_code;
   using Text = boost::beast::string_view;
 
+  /// The four forms of RFC 9112, 3.2. nullopt: it is none of them. A query chooses nothing here.
+  static std::optional<Target> target_of(std::string_view target, http::verb method) {
+    if (method == http::verb::connect) {  // which nobody answers here
+      return is_host(target) && !target.empty() ? std::optional(Target::nothing) : std::nullopt;
+    }
+    if (target == "*") {
+      return method == http::verb::options ? std::optional(Target::server) : std::nullopt;
+    }
+    if (!target.starts_with('/')) {
+      const std::size_t scheme_bytes = target.find("://");
+      if (scheme_bytes == std::string_view::npos) return std::nullopt;
+      const std::string_view scheme = target.substr(0, scheme_bytes);
+      if (!boost::beast::iequals({scheme.data(), scheme.size()}, "http")) return std::nullopt;
+      target.remove_prefix(scheme_bytes + 3);
+      const std::string_view host = target.substr(0, target.find_first_of("/?"));
+      if (host.empty() || !is_host(host)) return std::nullopt;
+      target.remove_prefix(host.size());
+      // Of the whole server, as a proxy passes it on.
+      if (target.empty() && method == http::verb::options) return Target::server;
+    }
+    const std::string_view path = target.substr(0, target.find('?'));
+    if (target.find('#') != std::string_view::npos) return std::nullopt;
+    return path.empty() || path == "/" ? Target::root : Target::nothing;
+  }
+
   void refuse_with(unsigned status, Error& error) {
     refused_with_ = status;
     error = http::error::bad_value;
   }
 
-  void on_request_impl(http::verb method, Text, Text target, int version, Error&) override {
+  void on_request_impl(http::verb method, Text, Text target, int version, Error& error) override {
     method_ = method;
     version_ = version;
-    is_for_root_ = target == "/";
+    const std::optional<Target> known = target_of({target.data(), target.size()}, method);
+    if (!known) return refuse_with(400, error);
+    target_ = *known;
   }
   void on_response_impl(int, Text, int, Error&) override {}
   void on_field_impl(http::field name, Text, Text value, Error& error) override {
     if (is_header_done()) return;  // a trailer says nothing
     if (name == http::field::host) {
-      if (std::exchange(has_host_, true)) refuse_with(400, error);
+      if (std::exchange(has_host_, true) || !is_host({value.data(), value.size()})) {
+        refuse_with(400, error);
+      }
     } else if (name == http::field::transfer_encoding) {
       // Another would hide where the body ends.
       if (!boost::beast::iequals(value, "chunked")) refuse_with(501, error);
@@ -129,7 +208,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
 
   http::verb method_ = http::verb::unknown;
   int version_ = 0;
-  bool is_for_root_ = false;
+  Target target_ = Target::nothing;
   bool has_host_ = false;
   bool expects_continue_ = false;
   unsigned refused_with_ = 0;
@@ -168,8 +247,20 @@ std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
   } else if (request->is_header_done() && request->chunked() && in.size() < kLastChunk.size()) {
     return 0;  // more is to come in any case, and the parser asserts that it is given so much
   }
+  if (!request->is_header_done() && has_bare_lf(in)) {
+    refuse(400, out);
+    return 0;
+  }
   boost::system::error_code error;
-  const std::size_t taken = request->put(boost::asio::const_buffer(in.data(), in.size()), error);
+  std::size_t taken = request->put(boost::asio::const_buffer(in.data(), in.size()), error);
+  if (error == http::error::bad_version) {
+    std::string as_1_1(in);
+    if (char* const minor = newer_minor_version(as_1_1)) {
+      *minor = '1';
+      request.emplace(limits_);
+      taken = request->put(boost::asio::const_buffer(as_1_1.data(), as_1_1.size()), error);
+    }
+  }
   if (error && error != http::error::need_more) {
     refuse(request->status_of(error), out);
   } else if (request->is_done()) {
@@ -191,8 +282,13 @@ void HttpSession::answer(std::string& out) {
   const Request& request = *parser_->request;
   ++answered_;
   is_over_ = !request.keep_alive();
-  if (!request.is_for_root()) return respond(404, "There is nothing here.\n", out);
+  if (request.method() == http::verb::connect) return respond(405, "", out);
+  if (request.target() == Request::Target::nothing) {
+    return respond(404, "There is nothing here.\n", out);
+  }
   switch (request.method()) {
+    case http::verb::options:
+      return respond(200, "", out);
     case http::verb::get:
     case http::verb::head:
       return respond(200, kGreeting, out);
@@ -203,6 +299,11 @@ void HttpSession::answer(std::string& out) {
     default:
       return respond(405, "", out);
   }
+}
+
+void HttpSession::end_busy(std::string& out) {
+  if (!parser_->request) parser_->request.emplace(limits_);
+  refuse(503, out);
 }
 
 void HttpSession::refuse(unsigned status, std::string& out) {
@@ -216,7 +317,9 @@ void HttpSession::respond(unsigned status, std::string_view text, std::string& o
   fmt::format_to(end,
                  "HTTP/1.1 {} {}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nDate: {}\r\n",
                  status, text_of(status), text.size(), date());
-  if (status == 405) out += "Allow: GET, HEAD, POST\r\n";
+  if (status == 405 || (status == 200 && request.method() == http::verb::options)) {
+    out += "Allow: GET, HEAD, OPTIONS, POST\r\n";
+  }
   if (is_over_) {
     out += "Connection: close\r\n";
   } else if (request.version() == 10) {

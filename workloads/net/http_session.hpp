@@ -1,9 +1,11 @@
 // The server's side of an HTTP/1.1 connection, without the connection: takes what has come in, and
 // says what goes out. The parser is Boost.Beast's.
 //
-// GET / and HEAD / are greeted, and POST / is told how large its body was, which may be chunked.
-// Requests may be pipelined. What no server should take (RFC 9110 and 9112) is answered with the
-// status that says so, and ends the connection: nobody knows where the next request would begin.
+// GET / and HEAD / are greeted, and POST / is told how large its body was, which may be chunked;
+// OPTIONS says that these are the methods, of / and of the server ("*"). Targets may be absolute,
+// and have a query, which changes nothing. Requests may be pipelined. What no server should take
+// (RFC 9110 and 9112) is answered with the status that says so, and ends the connection: nobody
+// knows where the next request would begin.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +30,9 @@ class HttpSession {
   /// to be sent to `out`, and returns how much it took. Of as much as that, it takes something or
   /// the session is over.
   [[nodiscard]] std::size_t receive(std::string_view in, std::string& out);
+
+  /// There is no room for this client: 503, and the end.
+  void end_busy(std::string& out);
 
   /// Nothing more is to be received; the connection ends once all is sent.
   [[nodiscard]] bool is_over() const { return is_over_; }

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace taskbench::workloads::net {
 namespace {
@@ -21,10 +22,20 @@ namespace {
 /// For what is opened meanwhile: files, the descriptors of other runtimes.
 constexpr std::uint64_t kOtherDescriptors = 100;
 
+/// That are told why. Who comes when so many are being told is closed without a word.
+constexpr std::size_t kRefusals = 100;
+
+constexpr std::size_t kUnheard_bytes = 4 * 1'024 * 1'024;
+constexpr std::size_t kUnheardAtOnce_bytes = 16'384;
+
 }  // namespace
 
-LoopbackServer::LoopbackServer(rt::Runtime& runtime, Serve serve)
-    : runtime_(runtime), serve_(std::move(serve)) {
+LoopbackServer::LoopbackServer(rt::Runtime& runtime, Serve serve, Serve refuse,
+                               std::size_t connections)
+    : runtime_(runtime),
+      serve_(std::move(serve)),
+      refuse_(std::move(refuse)),
+      most_connections_(connections) {
   runtime_.block_on(start());
 }
 
@@ -41,8 +52,12 @@ rt::Task<> LoopbackServer::accept_all() {
   for (;;) {
     rt::net::TcpStream stream = co_await listener_->accept();
     stream.set_no_delay(true);
-    connections_.spawn(serve_(std::move(stream)));
     while (connections_.try_join_next()) {
+    }
+    if (connections_.size() < most_connections_) {
+      connections_.spawn(serve_(std::move(stream)));
+    } else if (connections_.size() - most_connections_ < kRefusals) {
+      connections_.spawn(refuse_(std::move(stream)));
     }
   }
 }
@@ -56,6 +71,17 @@ rt::Task<> LoopbackServer::stop() {
   }
   co_await connections_.shutdown();
   listener_.reset();
+}
+
+rt::Task<> linger(rt::net::TcpStream& stream) {
+  stream.shutdown_write();
+  std::vector<char> in(kUnheardAtOnce_bytes);
+  std::size_t unheard = 0;
+  while (unheard < kUnheard_bytes) {
+    const std::size_t size = co_await stream.read(in);
+    if (size == 0) co_return;
+    unheard += size;
+  }
 }
 
 bool try_to_make_room_for_descriptors(std::uint64_t more) {

@@ -2,6 +2,7 @@
 // connection.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,7 +20,10 @@ class LoopbackServer {
   using Serve = std::function<rt::Task<>(rt::net::TcpStream)>;
 
   /// Throws std::system_error where there is no loopback.
-  LoopbackServer(rt::Runtime& runtime, Serve serve);
+  LoopbackServer(rt::Runtime& runtime, Serve serve)
+      : LoopbackServer(runtime, serve, serve, SIZE_MAX) {}
+  /// Those that are more than `connections` are for `refuse`, as long as it keeps up.
+  LoopbackServer(rt::Runtime& runtime, Serve serve, Serve refuse, std::size_t connections);
   /// Ends all connections, and waits for their tasks.
   ~LoopbackServer();
 
@@ -32,11 +36,18 @@ class LoopbackServer {
 
   rt::Runtime& runtime_;
   const Serve serve_;
+  const Serve refuse_;
+  const std::size_t most_connections_;
   std::optional<rt::net::TcpListener> listener_;
   std::uint16_t port_ = 0;
   std::optional<rt::JoinHandle<void>> acceptor_;
   rt::sync::JoinSet<> connections_;  // the acceptor's, until that has ended
 };
+
+/// After the last word: sends no more, and reads on, into nothing, until the client has heard it
+/// and ends the connection, or has sent more than one would who listens. To close at once would
+/// reset the connection, and the client might not hear that word. The caller limits the time.
+rt::Task<> linger(rt::net::TcpStream& stream);
 
 /// Raises this process's limit of descriptors if it has to, so that `more` can be opened. False
 /// where that is not permitted; the other throws std::runtime_error then.

@@ -39,6 +39,22 @@ void hear(rt::Runtime& runtime, Begin begin) {
   runtime.block_on(wait_for(std::move(channel.second)));
 }
 
+/// Waits until this process has no more descriptors than `before`, as a server may be about to
+/// close its last connections: what is wrong if it keeps them. The runtime's tasks run meanwhile.
+inline std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t before) {
+  constexpr auto pause = []() -> rt::Task<> {
+    co_await rt::time::sleep(std::chrono::milliseconds(10));
+  };
+  constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
+  std::uint64_t now = descriptor_count();
+  for (int i = 0; i < kPauses && now > before; ++i) {
+    runtime.block_on(pause());
+    now = descriptor_count();
+  }
+  if (now <= before) return {};
+  return compare_counts("open descriptors", before, now);
+}
+
 /// `Server` is made of the runtime and `more`, and has port() and answered().
 template <class Server>
 class UnderLoad final : public Instance {
@@ -80,7 +96,8 @@ class UnderLoad final : public Instance {
     if (auto wrong = compare_counts("answers to the clients", expected, heard)) return wrong;
     if (auto wrong = compare_counts("requests at the server", expected, answered_before_ - before))
       return wrong;
-    return lost_descriptors();
+    const std::uint64_t descriptors = std::exchange(descriptors_, 0);
+    return descriptors == 0 ? std::nullopt : lost_descriptors(runtime_, descriptors);
   }
 
   Figures take_figures() override {
@@ -94,7 +111,6 @@ class UnderLoad final : public Instance {
   static constexpr std::uint64_t kEnoughToTell = 1'000;
   static constexpr std::chrono::milliseconds kPauseOfAccepting{50};
   static constexpr int kPausesOfAccepting = 100;
-  static constexpr int kPausesOfClosing = 100;
 
   /// Both ends of a connection are in this process.
   static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
@@ -102,18 +118,6 @@ class UnderLoad final : public Instance {
     const bool is_shared = !load.clients->keep_own_descriptors();
     make_room_for_descriptors(is_shared ? 2 * load.connections : load.connections);
     return runtime;
-  }
-
-  /// There are as many as before the iterations. The server may be about to close the last ones.
-  std::optional<std::string> lost_descriptors() {
-    const std::uint64_t before = std::exchange(descriptors_, 0);
-    std::uint64_t now = descriptor_count();
-    for (int i = 0; i < kPausesOfClosing && before != 0 && now > before; ++i) {
-      runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
-      now = descriptor_count();
-    }
-    if (before == 0 || now <= before) return {};
-    return compare_counts("open descriptors", before, now);
   }
 
   rt::Runtime& runtime_;

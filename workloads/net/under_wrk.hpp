@@ -9,26 +9,30 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
+#include "workloads/net/loopback.hpp"
 #include "workloads/net/under_load.hpp"
 #include "workloads/net/wrk.hpp"
 #include "workloads/workload.hpp"
 
 namespace taskbench::workloads::net {
 
-/// `Server` is made of the runtime, and has port() and answered().
+/// `Server` is made of the runtime and `more`, and has port() and answered().
 template <class Server>
 class UnderWrk final : public Instance {
  public:
   /// `count` requests are what an iteration would be without wrk.
+  template <class... More>
   UnderWrk(rt::Runtime& runtime, const LoadProgram& program, std::uint64_t connections,
-           std::uint64_t count, std::stop_token stop)
-      : runtime_(runtime), stop_(std::move(stop)), count_(count), server_(runtime) {
+           std::uint64_t count, std::stop_token stop, const More&... more)
+      : runtime_(runtime), stop_(std::move(stop)), count_(count), server_(runtime, more...) {
     make_room_for_descriptors(connections);
     run_ = {.port = server_.port(), .connections = connections, .seconds = program.seconds};
   }
 
   void run_iteration() override {
+    descriptors_ = descriptor_count();
     std::exception_ptr failure;
     std::jthread runs_wrk;
     hear(runtime_, [&](SignalSender done) {
@@ -50,6 +54,11 @@ class UnderWrk final : public Instance {
   }
 
   std::optional<std::string> verify() override {
+    if (report_) {
+      // What wrk sent last may be answered late, and would be counted in the next run.
+      runtime_.block_on(be_accepted(server_.port()));
+      if (auto wrong = lost_descriptors(runtime_, descriptors_)) return wrong;
+    }
     const std::uint64_t before = std::exchange(answered_before_, server_.answered());
     const std::uint64_t answered = answered_before_ - before;
     if (!report_) return {};
@@ -69,6 +78,16 @@ class UnderWrk final : public Instance {
   }
 
  private:
+  /// Connections are accepted in turn: wrk's have been when this one is.
+  static rt::Task<> be_accepted(std::uint16_t port) {
+    rt::net::TcpStream stream =
+        co_await rt::net::TcpStream::connect(rt::net::SocketAddress::loopback(port));
+    stream.shutdown_write();
+    char nothing = 0;
+    while (co_await stream.read(&nothing, 1) > 0) {
+    }
+  }
+
   rt::Runtime& runtime_;
   const std::stop_token stop_;
   const std::uint64_t count_;
@@ -77,6 +96,7 @@ class UnderWrk final : public Instance {
   std::optional<WrkReport> report_;  // until it was taken
   std::uint64_t requests_ = 0;
   std::uint64_t answered_before_ = 0;
+  std::uint64_t descriptors_ = 0;  // before wrk ran
 };
 
 }  // namespace taskbench::workloads::net

@@ -165,11 +165,16 @@ void Go::assign(Processor& own, bool searching) noexcept {
     return;
   }
   // Closed, or the system gives no more threads: then the work is found by the next machine that
-  // looks, at the latest one that returns from a blocking section, as all of them are in one.
-  if (idle.park(own.index, searching) && machine_returns()) {
-    const std::uint32_t index = idle.worker_to_notify_again();
-    if (index != Idle::kNobody) assign(processor(index), true);
-  }
+  // looks. One that has fallen asleep meanwhile will not: it relied on this processor's search.
+  if (!idle.park(own.index, searching)) return;
+  if (!machine_returns() && !(machine_sleeps() && work_is_visible())) return;
+  const std::uint32_t index = idle.worker_to_notify_again();
+  if (index != Idle::kNobody) assign(processor(index), true);
+}
+
+bool Go::machine_sleeps() noexcept {
+  const base::LockGuard lock(mutex_);
+  return sleeping_ != nullptr && !closed();
 }
 
 Machine* Go::take_returning() noexcept {

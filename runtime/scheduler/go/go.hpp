@@ -38,7 +38,8 @@
 //       lease of one whose machine is in a blocking section decides between two.
 //   G2  The lists of machines, what a machine was given, and monitor_sleeps_ are guarded by mutex_.
 //   G3  A machine enters sleeping_ before its processor enters idle_: so there is a thread for each
-//       idle processor, and a new one is started only for a processor that was retaken.
+//       idle processor, and a new one is started only for a processor that was retaken. Where the
+//       system gives none, whoever puts that processor into idle_ looks into sleeping_ afterwards.
 //   G4  A machine in returning_ is work like a task in a queue: it is put there before the fence
 //       that precedes the look for sleepers, and whoever leaves looks there after its own.
 #pragma once
@@ -135,6 +136,8 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   void push_outside(task::Header* task) noexcept;
   /// assign(), on behalf of the holder of `from`.
   void assign_by(Processor& from, Processor& processor) noexcept;
+  /// Some machine has nothing to do, and could be given a processor. G2
+  [[nodiscard]] bool machine_sleeps() noexcept;
   // G2
   Machine* take_returning() noexcept;
   Machine* take_sleeping() noexcept;

@@ -40,6 +40,11 @@ class TaskCell final : public task::Schedule {
     if (!is_worker) drop();  // T5: found by the drain
   }
 
+  [[nodiscard]] base::Ref<task::UnhandledExceptions> unhandled_exceptions()
+      const noexcept override {
+    return engine_.unhandled_exceptions();
+  }
+
   void add() noexcept {
     references_.fetch_add(1, base::relaxed);  // relaxed: some other stays while this one is made
   }

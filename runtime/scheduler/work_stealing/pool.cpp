@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "runtime/base/deadline.hpp"
 #include "runtime/scheduler/root.hpp"
 #include "runtime/task/context.hpp"
 
@@ -70,8 +71,10 @@ void Pool::call_watcher() noexcept {
       return;
     }
   } catch (const std::exception&) {
-    // The system gives no more: then the worker waits for its thread.
+    // The system gives no more.
   }
+  // All threads that there may be run or block: the next one that stands by looks by itself, as it
+  // does so with the mutex, after this. And so does the next section.
   called_ = false;
   watch_.leave();
 }
@@ -81,7 +84,7 @@ Worker* Pool::stand_by() noexcept {
   mutex_.lock();
   Worker* own = nullptr;
   while (own == nullptr && !closed()) {
-    if (std::exchange(called_, false)) {
+    if (std::exchange(called_, false) || is_watcher_wanted()) {
       mutex_.unlock();
       own = watch(self);
       mutex_.lock();
@@ -97,7 +100,7 @@ Worker* Pool::stand_by() noexcept {
 bool Pool::wait(StandIn& self) noexcept {
   standing_by_.push_back(&self);
   mutex_.unlock();
-  static_cast<void>(self.parker.park_until(park::deadline_in(options().blocking_idle_timeout)));
+  static_cast<void>(self.parker.park_until(base::deadline_in(options().blocking_idle_timeout)));
   mutex_.lock();
   const bool timed_out = std::erase(standing_by_, &self) != 0;
   // Who was taken out at this moment has been given a token, too.
@@ -119,21 +122,21 @@ Worker* Pool::watch(StandIn& self) noexcept {
       Worker* const next = take_over(each, word);
       if (next == nullptr) continue;
       watch_.leave();
-      if (somebody_blocks() && watch_.is_wanted()) call_watcher();
+      if (is_watcher_wanted()) call_watcher();
       return next;
     }
     if (closed()) return nullptr;
     if (quiet) {
       watch_.leave();
-      if (!somebody_blocks() || !watch_.is_wanted()) return nullptr;
+      if (!is_watcher_wanted()) return nullptr;
     }
     static_cast<void>(self.parker.park_until(Clock::now() + kBlocked));
   }
 }
 
-bool Pool::somebody_blocks() const noexcept {
+bool Pool::is_watcher_wanted() noexcept {
   for (std::uint32_t i = 0; i < worker_count(); ++i) {
-    if (scheduler::Lease::is_blocking(worker(i).lease.look())) return true;
+    if (scheduler::Lease::is_blocking(worker(i).lease.look())) return watch_.is_wanted();
   }
   return false;
 }

@@ -50,7 +50,8 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   void run_worker(std::uint32_t index) noexcept override;
   void drain() noexcept override { WorkerSet::drain(); }
 
-  /// Nobody watches the leases: sees to it that somebody does, if there may be one thread more.
+  /// Nobody watches the leases: sees to it that somebody does. If no thread stands by and there may
+  /// be none more, that is the next one that comes to stand by.
   void call_watcher() noexcept;
   /// Until there is a worker to go on with; nullptr: the thread is not needed any more.
   [[nodiscard]] Worker* stand_by() noexcept;
@@ -58,7 +59,8 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   [[nodiscard]] bool wait(StandIn& self) noexcept;
   /// nullptr: no thread blocks any more.
   [[nodiscard]] Worker* watch(StandIn& self) noexcept;
-  [[nodiscard]] bool somebody_blocks() const noexcept;
+  /// True: a thread blocks, nobody watches, and the caller has to see to it that somebody does.
+  [[nodiscard]] bool is_watcher_wanted() noexcept;
 
   scheduler::Watch watch_;
   // Guarded by mutex_.

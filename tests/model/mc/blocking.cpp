@@ -1,6 +1,7 @@
 // What threads wait for, threads themselves, and the memory of an execution.
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "tests/model/mc/state.hpp"
@@ -170,7 +171,10 @@ void Engine::yield(Where where) {
 
 // --- threads
 
-int Engine::spawn(std::function<void()> body, Where where) {
+int Engine::spawn(std::function<void()>&& body, Where where) {
+  if (thread_count_ == options_.threads) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
   if (thread_count_ == kMaxThreads) fail("more threads than the tester has");
   Operation operation;
   operation.kind = Kind::spawn;

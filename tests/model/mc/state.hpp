@@ -298,7 +298,7 @@ class Engine {
                   Where where);
   void futex_wake(const void* word, Where where);
   void yield(Where where);
-  int spawn(std::function<void()> body, Where where);
+  int spawn(std::function<void()>&& body, Where where);
   void join(int thread, Where where);
   void* of_this_thread(const void* key, std::size_t size, std::size_t alignment,
                        void (*destroy)(void*));

@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/runtime.hpp"
-#include "runtime/sync/oneshot.hpp"
+#include <taskbench/runtime/runtime.hpp>
+#include <taskbench/runtime/sync/oneshot.hpp>
 
 namespace rt = taskbench::rt;
 

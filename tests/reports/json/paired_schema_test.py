@@ -6,6 +6,7 @@ Needs python3-jsonschema, and the command's path in TASKBENCH_BINARY.
 """
 
 import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -47,6 +48,20 @@ class PairedSchemaTest(SchemaCase, CommandTest):
         other = self.program("head", "other=1000")
         self.assertEqual(self.written(other, status=5)["failure"]["stage"], "compare")
 
+    def test_a_base_that_fails(self):
+        for words in ("init -q", "add -A", "commit -qm broken --allow-empty", "tag broken"):
+            self.git(words)
+        self.program("bench")
+        for words in ("add -A", "commit -qm repaired"):
+            self.git(words)
+        self.taskbench("gate --base-rev broken --head-rev HEAD --build true --program bench "
+                       "--cache cache --json r.json --journal j", status=3)
+        self.assertEqual(self.errors(self.load("r.json")), [])
+
+    def git(self, words):
+        subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.org",
+                        *words.split()], cwd=self.folder, check=True)
+
     def test_taskbench_itself_and_instructions_that_were_counted_or_could_not_be(self):
         sides = self.copies("chained_spawn --workers 1 --param chained_spawn.length=10")
         how = "--run-identical --min-time 1ms --delta 900%"
@@ -63,7 +78,7 @@ class PairedSchemaTest(SchemaCase, CommandTest):
     def test_broken_files_are_refused(self):
         self.check(self.written(self.program("head", "sort=1000")), (
             ("taskbench_paired", 2),
-            ("setup taskbench_journal", 3),
+            ("setup taskbench_journal", 4),
             ("outcome", "lost"),
             ("verdict", None),
             ("failure", {}),  # judged and failed

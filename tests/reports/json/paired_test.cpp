@@ -75,8 +75,9 @@ TEST(PairedReader, reads_back_instructions) {
 
 TEST(PairedReader, reads_the_other_outcomes) {
   const model::PairedSetup setup = sample_trial().setup;
-  const auto identical = parse_paired_report("r.json", identical_to_json(setup));
+  const auto identical = parse_paired_report("r.json", identical_to_json(setup, "they are one"));
   EXPECT_EQ(identical.outcome, Outcome::identical);
+  EXPECT_EQ(identical.why, "they are one");
   EXPECT_EQ(identical.trial.setup.head.commit, setup.head.commit);
   model::PairedFailure failure;
   failure.stage = model::PairedFailure::Stage::build;
@@ -88,6 +89,9 @@ TEST(PairedReader, reads_the_other_outcomes) {
   EXPECT_EQ(failed.failure.side, model::Side::head);
   EXPECT_EQ(failed.failure.stage, model::PairedFailure::Stage::build);
   EXPECT_EQ(failed.failure.lines, failure.lines);
+  const auto no_base = parse_paired_report("r.json", no_base_to_json(setup, failure));
+  EXPECT_EQ(no_base.outcome, Outcome::no_base);
+  EXPECT_EQ(no_base.failure.message, failure.message);
 }
 
 std::string complaint(const std::string& text) {
@@ -105,7 +109,7 @@ TEST(PairedReader, refuses_what_was_damaged) {
        std::initializer_list<std::tuple<const char*, const char*, const char*>>{
            {"\"taskbench_paired\": 1", "\"taskbench_paired\": 2", "is 2; this taskbench reads"},
            {"\"judged\"", "\"guessed\"",
-            "field 'outcome' is 'guessed', and can only be judged, identical, failed"},
+            "field 'outcome' is 'guessed', and can only be judged, identical, failed, no_base"},
            {"\"FAIL\"", "\"PERHAPS\"", "is 'PERHAPS', and can only be PASS, FAIL, INCONCLUSIVE"},
            {"\"blocks\": 8", "\"blocks\": 9", "'blocks' is not a whole number from 0 to 8"},
            {"\"max_blocks\": 8", "\"max_blocks\": true",

@@ -42,24 +42,46 @@ TEST(parse_json, what_is_nested_too_deeply_is_refused_before_it_is_read) {
       << "in a string";
 }
 
-TEST(parse_json, bare_words_are_null_where_they_may_be) {
+TEST(parse_json, bare_words_are_texts_where_they_may_be) {
   const auto read = [](std::string_view text) {
-    return parse_json(text, BareWords::as_null).dump();
+    return parse_json(text, BareWords::as_text).dump();
   };
   EXPECT_EQ(read("[NaN, nan, -nan, -NaN, Infinity, -Infinity, inf, -inf]"),
-            "[null,null,null,null,null,null,null,null]");
-  EXPECT_EQ(read("[NaN,nan,-inf,Infinity,NaN]"), "[null,null,null,null,null]");
-  EXPECT_EQ(read("NaN"), "null");
+            R"(["NaN","nan","-nan","-NaN","Infinity","-Infinity","inf","-inf"])");
+  EXPECT_EQ(read("[NaN,nan,-inf,Infinity,NaN]"), R"(["NaN","nan","-inf","Infinity","NaN"])");
+  EXPECT_EQ(read("NaN"), "\"NaN\"");
   EXPECT_EQ(read(R"({"NaN": "inf", "x\\": NaN, "y": null})"),
-            R"({"NaN":"inf","x\\":null,"y":null})");
+            R"({"NaN":"inf","x\\":"NaN","y":null})");
   EXPECT_NE(fault("[NaN]"), "nothing was thrown");
-  EXPECT_NE(fault("[NaNs]", BareWords::as_null), "nothing was thrown");
+  EXPECT_NE(fault("[NaNs]", BareWords::as_text), "nothing was thrown");
 }
 
 TEST(parse_json, places_behind_bare_words_are_those_of_the_file) {
   EXPECT_EQ(
-      fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_null),
+      fault("{\"a\": NaN, \"b\": -Infinity, \"c\": ?}", BareWords::as_text),
       "it is not valid JSON, at line 1, column 33 (byte 32): it is damaged, or something else");
+}
+
+TEST(parse_json, many_bare_words_take_time_in_proportion) {
+  std::string text = "[0";
+  for (int i = 0; i < 200'000; ++i) text += ",NaN";
+  EXPECT_EQ(parse_json(text + "]", BareWords::as_text).size(), 200'001U);
+}
+
+TEST(parse_json, elements_are_taken_as_they_come_and_are_not_in_the_document) {
+  std::string taken;
+  const auto read = [&](std::string_view text) {
+    taken.clear();
+    const ElementsOf rows{"rows", [&](const auto& row) { taken += row.dump() + ' '; }};
+    return parse_json(text, BareWords::as_text, rows).dump();
+  };
+  EXPECT_EQ(read(R"({"a": [1], "rows": [{"x": [1, {}]}, 2, NaN, [3], []], "b": {"rows": [4]}})"),
+            R"({"a":[1],"rows":[],"b":{"rows":[4]}})");
+  EXPECT_EQ(taken, R"({"x":[1,{}]} 2 "NaN" [3] [] )");
+  EXPECT_EQ(read(R"({"rows": {"rows": [1]}})"), R"({"rows":{"rows":[1]}})");
+  EXPECT_EQ(read(R"([["rows"], {"rows": [1]}])"), R"([["rows"],{"rows":[1]}])");
+  EXPECT_EQ(taken, "");
+  EXPECT_THROW(read(R"({"rows": [1, 2, )"), ParseError);
 }
 
 }  // namespace

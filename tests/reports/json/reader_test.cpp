@@ -156,7 +156,7 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
       "r.json: it holds a number that is too large, 1e999, at line 10, column 51 (byte 485)");
   EXPECT_SAYS(std::string(100'000, '['), "nested too deeply");
   EXPECT_SAYS(changed(R"("json_schema_version": 1)", R"("json_schema_version": 2)"),
-              "only 1 is known");
+              "2, and this taskbench reads version 1: use a later");
 }
 
 TEST(reader_test, times_that_no_measurement_gives_are_refused) {

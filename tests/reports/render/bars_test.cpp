@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/render/columns.hpp"
@@ -17,6 +18,30 @@ TEST(Bars, a_change_beyond_all_measure_ends_at_the_edge) {
     const Bar row{.name = "a", .change = change, .threshold = 0.03};
     expect_parts(bars(std::vector{row}, 0.95), {"#", "+100000.0 %"});
   }
+}
+
+TEST(Bars, an_interval_that_goes_on_beyond_the_edge_is_marked_there) {
+  const std::vector<Bar> rows{
+      {.name = "inside", .change = 0.02, .low = 0.01, .high = 0.03, .threshold = 0.03},
+      {.name = "above", .change = 0.02, .low = 0.01, .high = 0.5, .threshold = 0.03},
+      {.name = "both", .change = 0.02, .low = -0.5, .high = 0.5, .threshold = 0.03},
+      {.name = "unknown", .change = 0.02, .threshold = 0.03}};
+  const std::vector<std::string> lines = text_lines(bars(rows, 0.95));
+  const auto marks = [&](std::size_t row) {
+    return std::pair(lines[row].find('<') != std::string::npos,
+                     lines[row].find("->") != std::string::npos);
+  };
+  EXPECT_EQ(marks(1), std::pair(false, false));
+  EXPECT_EQ(marks(2), std::pair(false, true));
+  EXPECT_EQ(marks(3), std::pair(true, true));
+  EXPECT_EQ(marks(4), std::pair(true, true));
+  EXPECT_TRUE(contains(lines.back(), "< > goes on beyond the edge"));
+  EXPECT_FALSE(contains(bars(std::vector{rows[0]}, 0.95), "goes on"));
+}
+
+TEST(Bars, the_verdict_stands_before_the_bar_where_no_narrow_page_cuts_it_off) {
+  const Bar row{.name = "a", .change = 0.01, .threshold = 0.03, .verdict = "INCONCLUSIVE"};
+  EXPECT_TRUE(text_lines(bars(std::vector{row}, 0.95))[1].starts_with("a  INCONCLUSIVE  "));
 }
 
 using Values = std::vector<double>;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -105,6 +106,18 @@ TEST(InlineSvg, takes_the_colour_of_the_page_and_has_ids_of_its_own) {
                 "xlink:href='#figure-7-gpPt0'", "stroke='currentColor'", "color=\"currentColor\""});
   for (const char* part : {"<?xml", "Gnuplot", "<desc>", "#ffffff", "black"}) {
     EXPECT_FALSE(contains(drawing, part)) << part;
+  }
+}
+
+TEST(InlineSvg, colours_are_taken_from_attributes_in_either_quotes) {
+  for (const char* const quote : {"'", "\""}) {
+    std::string svg =
+        "<svg viewBox=\"0 0 1 1\"><path fill=~#ffffff~ stroke=~black~/>"
+        "<use color=~black~/><text fill=~black~>a</text></svg>";
+    std::ranges::replace(svg, '~', *quote);
+    const std::string drawing = inline_svg(svg, "a", "b").html;
+    EXPECT_EQ(count(drawing, "currentColor"), 3U) << drawing;
+    EXPECT_EQ(count(drawing, "fill=" + std::string(quote) + "none"), 1U) << drawing;
   }
 }
 

@@ -286,8 +286,8 @@ TEST(Report, warns_of_what_makes_times_doubtful) {
   run.drift.swapped_pages = model::Fact<std::int64_t>::known(17);
   expect_parts(markdown_of(run),
                {"Debug build", "interrupted", "was busy", "clock rate", "had been changed",
-                "r.json: the machine moved while it measured: ", "the hypervisor stole 3.1 %",
-                "17 pages were swapped."});
+                "r.json: the machine was disturbed while it measured: ",
+                "the hypervisor stole 3.1 %", "17 pages were swapped."});
   model::Run quiet = samples::complete_run();
   quiet.drift = {};
   EXPECT_FALSE(contains(markdown_of(quiet), "Warnings"));

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -124,6 +126,31 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
   EXPECT_LE(false_passes, kTrials * (kPassError + four_errors(kPassError, kTrials)));
   EXPECT_GE(alarms, kTrials * kAlpha / 2);
   EXPECT_GE(false_passes, kTrials * kPassError / 2);
+}
+
+// When a trial ends depends on its data: an interval that is as sure as stated at each look by
+// itself leaves the truth out far more often at one of them.
+TEST(Looks, intervals_by_what_each_may_spend_hold_the_truth_at_all_of_them_as_often_as_stated) {
+  constexpr int kTrials = 250;
+  constexpr TrialErrors kErrors{0.01, 0.05, 32};
+  Noise noise(kSeed);
+  int missed = 0;
+  int missed_by_plain_ones = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<double> all = noise.heavies(32);
+    const auto any_misses = [&](const auto& error_of) {
+      return std::ranges::any_of(looks(kErrors), [&](const Look& look) {
+        const auto interval =
+            confidence_interval(std::span(all).first(look.blocks), 1 - 2 * error_of(look));
+        return interval.low > 0 || interval.high < 0;
+      });
+    };
+    missed += any_misses([](const Look& look) { return look.pass_error; }) ? 1 : 0;
+    missed_by_plain_ones += any_misses([&](const Look&) { return kErrors.pass_error; }) ? 1 : 0;
+  }
+  EXPECT_LE(missed, 0.10 * kTrials) << "seed " << kSeed;
+  EXPECT_GE(missed, 0.02 * kTrials);
+  EXPECT_GE(missed_by_plain_ones, 0.15 * kTrials);
 }
 
 TEST(Looks, rejects_errors_that_are_none) {

@@ -43,10 +43,10 @@ TEST(drift_verdict, throttling_and_swapping_once_is_enough) {
   know(drift.thermal_throttles, std::int64_t{1});
   know(drift.quota_throttles, std::int64_t{2});
   know(drift.swapped_pages, std::int64_t{300});
-  EXPECT_EQ(
-      drift_warning(drift),
-      "the machine moved while it measured: a CPU was throttled once because of heat; the CPU "
-      "quota was used up 2 times; 300 pages were swapped");
+  EXPECT_EQ(drift_warning(drift),
+            "the machine was disturbed while it measured: a CPU was throttled once because of "
+            "heat; the CPU "
+            "quota was used up 2 times; 300 pages were swapped");
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+# What others include of the runtime, as <taskbench/runtime/...>: copies of the public headers in
+# the build directory, in which includes of other headers are written so, too. No directory that
+# holds a bare runtime/ gets on the include path of others, who may have a folder of that name. The
+# project's own targets include from its root.
+#
+# Run as a script, with -D SOURCE_DIR, -D TARGET_DIR and -D HEADERS, it writes the copies.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  foreach(header IN LISTS HEADERS)
+    file(READ "${SOURCE_DIR}/${header}" text)
+    string(REPLACE "#include \"runtime/" "#include \"taskbench/runtime/" text "${text}")
+    file(WRITE "${TARGET_DIR}/taskbench/${header}" "${text}")
+  endforeach()
+  return()
+endif()
+
+# taskbench_public_headers(<target>): those of its file set HEADERS.
+function(taskbench_public_headers target)
+  set(directory "${PROJECT_BINARY_DIR}/include")
+  get_target_property(sources ${target} HEADER_SET)
+  set(headers)
+  foreach(source IN LISTS sources)
+    file(RELATIVE_PATH header "${PROJECT_SOURCE_DIR}" "${source}")
+    list(APPEND headers "${header}")
+  endforeach()
+  list(TRANSFORM headers PREPEND "${directory}/taskbench/" OUTPUT_VARIABLE copies)
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
+  add_custom_command(
+    OUTPUT ${copies}
+    COMMAND "${CMAKE_COMMAND}" -D "SOURCE_DIR=${PROJECT_SOURCE_DIR}" -D "TARGET_DIR=${directory}"
+      -D "HEADERS=${headers}" -P "${script}"
+    DEPENDS ${sources} "${script}"
+    COMMENT "Writing the headers that others include"
+    VERBATIM
+  )
+  add_custom_target(${target}_headers DEPENDS ${copies})
+  add_dependencies(${target} ${target}_headers)
+  target_include_directories(${target} INTERFACE "$<BUILD_INTERFACE:${directory}>")
+endfunction()

@@ -1,0 +1,38 @@
+// What it would take to decide what a paired trial has left undecided, in time and as options.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "reports/model/paired.hpp"
+#include "reports/verdict/paired.hpp"
+
+namespace taskbench::reports::render {
+
+/// What a trial would have to last to decide one metric of one benchmark in four of five cases, if
+/// its change is what it seems.
+struct Effort {
+  enum class Kind {
+    minutes,  ///< up to two hours
+    hours,    ///< up to a day, the longest budget
+    never,    ///< more than a trial may have
+    unknown,  ///< one block shows nothing
+  };
+  Kind kind = Kind::unknown;
+  std::size_t blocks = 0;
+  double seconds = 0;  ///< 0: not known of so many blocks
+};
+
+[[nodiscard]] Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach);
+
+/// "6 min", "3 h", "> 24 h"
+[[nodiscard]] std::string effort_cell(const Effort& effort);
+
+/// "about 6 minutes would decide (--budget 6m)"; for the greatest of several of one kind.
+[[nodiscard]] std::string effort_text(const Effort& effort, const model::PairedSetup& setup);
+
+/// What a trial that ends after so many blocks cannot do, and the option that would let it: "3
+/// blocks can fail nothing, …". Empty where nothing stands in the way.
+[[nodiscard]] std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup);
+
+}  // namespace taskbench::reports::render

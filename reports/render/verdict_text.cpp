@@ -1,0 +1,281 @@
+#include "reports/render/verdict_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "reports/render/numbers.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using verdict::Verdict;
+using Benchmark = VerdictText::Benchmark;
+using Benchmarks = std::vector<const Benchmark*>;
+
+/// How a metric that has grown is put into words.
+struct Words {
+  std::string_view one;      ///< "sort {} slower"
+  std::string_view several;  ///< "3 of 40 benchmarks {}"
+  std::string_view each;     ///< "1 {}"
+  std::string_view of;       ///< "sort{} by 12.3 %"
+};
+constexpr std::array<Words, kMetrics> kWords{{
+    {"is {} slower", "are slower", "is slower", ""},
+    {"is {} slower than the anchor", "are slower than the anchor", "is slower than the anchor",
+     ", since the anchor,"},
+    {"takes {} more CPU time", "take more CPU time", "takes more CPU time", "'s CPU time"},
+    {"executes {} more instructions", "execute more instructions", "executes more instructions",
+     "'s instructions"},
+}};
+
+const Words& words_of(Metric metric) { return kWords[static_cast<std::size_t>(metric)]; }
+
+Benchmarks those_with(const VerdictText& text, Verdict verdict) {
+  Benchmarks found;
+  for (const Benchmark& each : text.benchmarks) {
+    if (each.verdict == verdict) found.push_back(&each);
+  }
+  return found;
+}
+
+std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
+  return static_cast<std::size_t>(std::ranges::count(benchmarks, metric, &Benchmark::metric));
+}
+
+/// Without its sign; instructions are counted to the last one.
+std::string amount(const Benchmark& of) {
+  return fmt::format("{:.{}f} %", 100 * std::abs(of.change),
+                     of.metric == Metric::instructions ? 2 : 1);
+}
+
+std::string in_heading(const Benchmark& of) {
+  constexpr std::size_t kMostColumns = 60;
+  return shortened(of.name, kMostColumns);
+}
+
+/// " (90 % interval +11.0 % … +13.5 %)"; empty where there is none.
+std::string in_brackets(const Benchmark& of, std::string_view title) {
+  if (!of.low || !of.high) return {};
+  return fmt::format(" ({}{}{})", title, title.empty() ? "" : " ", interval_text(of.low, of.high));
+}
+
+std::string clause(const Benchmark& of, double interval_level) {
+  return fmt::format(fmt::runtime(words_of(of.metric).one), amount(of)) +
+         in_brackets(of, interval_title(interval_level));
+}
+
+/// "3 of 40 benchmarks are slower, 1 takes more CPU time"
+std::string kinds_text(const Benchmarks& failed, std::size_t all) {
+  std::string text;
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    const std::size_t count = how_many_of(failed, static_cast<Metric>(i));
+    if (count == 0) continue;
+    const std::string_view verb = count == 1 ? kWords[i].each : kWords[i].several;
+    text += text.empty() ? fmt::format("{} of {} {}", count, counted(all, "benchmark"), verb)
+                         : fmt::format(", {} {}", count, verb);
+  }
+  return text;
+}
+
+/// Those with the greatest changes, the greatest first.
+std::string worst_text(Benchmarks failed, double interval_level) {
+  constexpr std::size_t kMostNamed = 2;
+  std::ranges::stable_sort(failed, std::greater(), &Benchmark::change);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(failed.size(), kMostNamed); ++i) {
+    const std::string title = i == 0 ? interval_title(interval_level) : std::string();
+    text += fmt::format("{}{}{} by {}{}", i == 0 ? "" : ", ", in_heading(*failed[i]),
+                        words_of(failed[i]->metric).of, amount(*failed[i]),
+                        in_brackets(*failed[i], title));
+  }
+  if (failed.size() > kMostNamed) text += fmt::format(" and {} more", failed.size() - kMostNamed);
+  return text;
+}
+
+std::string false_alarm_text(const Benchmarks& failed, double alpha) {
+  const std::size_t counted_ones = how_many_of(failed, Metric::instructions);
+  if (counted_ones == failed.size()) return "; instructions are counted, not timed";
+  // CPU times are judged apart from the others, with as great a chance of their own.
+  const std::size_t of_cpu = how_many_of(failed, Metric::cpu_time);
+  const int families = (of_cpu > 0 ? 1 : 0) + (of_cpu + counted_ones < failed.size() ? 1 : 0);
+  return fmt::format("; the chance {} is at most {:g} %",
+                     failed.size() == 1 ? "of a false alarm" : "that any of them is a false alarm",
+                     std::round(1e4 * alpha * families) / 100);
+}
+
+std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
+  const Benchmarks failed = those_with(text, Verdict::fail);
+  const std::size_t all = text.benchmarks.size();
+  if (failed.empty()) return {};
+  std::string what;
+  if (failed.size() == 1) {
+    what = in_heading(*failed.front()) + ' ' + clause(*failed.front(), text.interval_level);
+    if (all > 1) what += fmt::format(", 1 of {} benchmarks", all);
+  } else {
+    what = kinds_text(failed, all) + ": " + worst_text(failed, text.interval_level);
+  }
+  return what + false_alarm_text(failed, certainty.alpha);
+}
+
+/// " and may be slower by up to 14.0 %", where that is known of all.
+std::string at_most_text(const Benchmarks& of) {
+  double most = 0;
+  for (const Benchmark* each : of) {
+    if (!each->high) return {};
+    most = std::max(most, *each->high);
+  }
+  return most > 0 ? fmt::format(", and may be slower by up to {}", percent(most)) : std::string();
+}
+
+std::string inconclusive_sentence(const VerdictText& text) {
+  const Benchmarks open = those_with(text, Verdict::inconclusive);
+  if (open.empty()) return "there was not enough time to measure anything";
+  const std::size_t of_cpu = how_many_of(open, Metric::cpu_time);
+  const std::size_t uncounted = how_many_of(open, Metric::instructions);
+  const std::size_t of_times = open.size() - of_cpu - uncounted;
+  const std::string of_all = counted(text.benchmarks.size(), "benchmark");
+  std::vector<std::string> parts;
+  if (of_times > 0 && text.benchmarks.size() == 1) {
+    parts.push_back(in_heading(*open.front()) + " is undecided" + at_most_text(open));
+  } else if (of_times > 0) {
+    Benchmarks times;
+    for (const Benchmark* each : open) {
+      if (each->metric == Metric::time || each->metric == Metric::time_since_anchor) {
+        times.push_back(each);
+      }
+    }
+    add(parts, "{} of {} {} undecided{}", of_times, of_all, of_times == 1 ? "is" : "are",
+        at_most_text(times));
+  }
+  const auto of = [&](std::size_t count) {
+    return parts.empty() ? fmt::format("{} of {}", count, of_all) : std::to_string(count);
+  };
+  if (of_cpu > 0) parts.push_back(fmt::format("the CPU time of {} is undecided", of(of_cpu)));
+  if (uncounted > 0) {
+    parts.push_back(fmt::format("the instructions of {} are not known", of(uncounted)));
+  }
+  return fmt::format("nothing is shown to be slower, but {}", fmt::join(parts, "; "));
+}
+
+/// "; 2 are faster, sort by 20.1 %"
+std::string faster_text(const VerdictText& text) {
+  Benchmarks faster;
+  for (const Benchmark& each : text.benchmarks) {
+    if (each.improved) faster.push_back(&each);
+  }
+  if (faster.empty()) return {};
+  const Benchmark& most = **std::ranges::min_element(faster, {}, &Benchmark::change);
+  if (faster.size() == 1) return fmt::format("; {} is {} faster", in_heading(most), amount(most));
+  return fmt::format("; {} are faster, {} by {}", faster.size(), in_heading(most), amount(most));
+}
+
+std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
+  const std::size_t all = text.benchmarks.size();
+  const std::string who = all == 1 ? in_heading(text.benchmarks.front()) + " is not"
+                                   : fmt::format("none of {} benchmarks is", all);
+  return fmt::format(
+             "{} slower by {} or more; such a slowdown is missed with a chance of at most {:g} %",
+             who, certainty.threshold, 100 * certainty.pass_error) +
+         faster_text(text);
+}
+
+}  // namespace
+
+std::vector<Benchmark> in_reading_order(std::vector<Benchmark> benchmarks) {
+  constexpr std::array<int, 3> kPlaces{2, 0, 1};  // as in Verdict
+  std::ranges::stable_sort(benchmarks, {}, [&](const Benchmark& each) {
+    return kPlaces[static_cast<std::size_t>(each.verdict)];
+  });
+  return benchmarks;
+}
+
+std::string verdict_sentence(Verdict overall, const VerdictText& text, const Certainty& certainty) {
+  return fmt::format("{}: {}", word(overall),
+                     overall == Verdict::fail           ? fail_sentence(text, certainty)
+                     : overall == Verdict::inconclusive ? inconclusive_sentence(text)
+                                                        : pass_sentence(text, certainty));
+}
+
+std::string counts_text(const VerdictText& text) {
+  std::array<std::size_t, 3> counts{};
+  for (const Benchmark& each : text.benchmarks) ++counts[static_cast<std::size_t>(each.verdict)];
+  const auto [passed, failed, open] = counts;
+  std::vector<std::string> parts;
+  if (failed > 0) add(parts, "{} {}", failed, failed == 1 ? "fails" : "fail");
+  if (open > 0) add(parts, "{} {} undecided", open, open == 1 ? "is" : "are");
+  if (passed > 0) add(parts, "{} {}", passed, passed == 1 ? "passes" : "pass");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string finding(const Benchmark& failed, double interval_level) {
+  std::string text = clause(failed, interval_level);
+  if (!failed.levels.empty()) text += ", " + failed.levels;
+  return failed.reason.empty() ? text : fmt::format("{}: {}", text, failed.reason);
+}
+
+std::vector<Undecided> undecided(const VerdictText& text) {
+  InOrder<Benchmarks> by_reason;
+  for (const Benchmark* each : those_with(text, Verdict::inconclusive)) {
+    by_reason[each->reason].push_back(each);
+  }
+  std::vector<Undecided> groups;
+  for (const auto& [reason, benchmarks] : by_reason) groups.push_back({benchmarks, reason});
+  std::ranges::stable_sort(groups, {},
+                           [](const Undecided& group) { return group.benchmarks.front()->effort; });
+  return groups;
+}
+
+std::string so_far(const Benchmark& undecided) {
+  // The reason says that it is the instructions that are not known.
+  if (undecided.metric == Metric::instructions) return undecided.name;
+  const std::string name = undecided.name + std::string(words_of(undecided.metric).of);
+  if (!undecided.low || !undecided.high) return name;
+  return fmt::format("{} ({}, {})", name, percent_change(undecided.change),
+                     interval_text(undecided.low, undecided.high));
+}
+
+std::string interval_text(std::optional<double> low, std::optional<double> high) {
+  if (!low || !high) return std::string(kNone);
+  return fmt::format("{} … {}", percent_change(*low), percent_change(*high));
+}
+
+std::string names_text(const std::vector<std::string>& names, std::size_t most) {
+  // One more takes no more room than saying that there is one more.
+  const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool is_last = i + 1 == names.size();
+    text += (i == 0 ? "" : is_last ? " and " : ", ") + names[i];
+  }
+  return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+}
+
+void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what) {
+  InOrder<std::vector<std::string>> by_reason;
+  for (const auto& [name, reason] : reasons) {
+    if (!reason.empty()) by_reason[reason].push_back(name);
+  }
+  for (const auto& [reason, names] : by_reason) {
+    add(sentences, "{}: {}{}.", names_text(names), what, reason);
+  }
+}
+
+Sentences notes(const VerdictText& text) {
+  Sentences lines;
+  for (const Benchmark* each : those_with(text, Verdict::fail)) {
+    add(lines, "FAIL: {} {}.", each->name, finding(*each, text.interval_level));
+  }
+  for (const Undecided& group : undecided(text)) {
+    std::vector<std::string> names;
+    for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));
+    add(lines, "INCONCLUSIVE: {}: {}.", names_text(names), group.reason);
+  }
+  append(lines, text.remarks);
+  return lines;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,28 @@
+// Sums of times and durations that users give: they end at the end of time, or at its beginning.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
+
+namespace taskbench::rt::base {
+
+/// `time` and `by`, which may be negative; the last time that there is, or the first one, where
+/// that would be passed.
+[[nodiscard]] inline Clock::time_point later(Clock::time_point time,
+                                             std::chrono::nanoseconds by) noexcept {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(std::int64_t{time.time_since_epoch().count()},
+                             std::int64_t{by.count()}, &sum)) {
+    return by.count() > 0 ? Clock::time_point::max() : Clock::time_point::min();
+  }
+  return Clock::time_point(Clock::duration(sum));
+}
+
+/// `time` from now on; the same.
+[[nodiscard]] inline Clock::time_point deadline_in(std::chrono::nanoseconds time) noexcept {
+  return later(Clock::now(), time);
+}
+
+}  // namespace taskbench::rt::base

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Mistakes that must not compile, and what the compiler has to say about them.
+
+usage: misuse_compile_test.py COMPILER ROOT
+"""
+import re
+import subprocess
+import sys
+
+SOURCE = """
+#include "runtime/task/join.hpp"
+#include "runtime/task/select.hpp"
+#include "runtime/task/yield.hpp"
+
+namespace rt = taskbench::rt;
+
+rt::Task<int> number() { co_return 1; }
+
+rt::Task<> correct() {
+  rt::Task<int> task = number();
+  co_await std::move(task);
+  auto kept = rt::select(number(), number());
+  co_await kept;
+  co_await rt::select(number(), rt::yield_now());
+  rt::YieldNow lasting;
+  auto refers = rt::join(lasting, number());
+  co_await refers;
+}
+// wrong from here on
+rt::Task<> awaits_a_variable() {
+  rt::Task<int> task = number();
+  co_await task;
+}
+rt::Task<> joins_a_variable() {
+  rt::Task<int> task = number();
+  co_await rt::join(task, number());
+}
+rt::Task<> keeps_what_refers_to_a_temporary() {
+  auto kept = rt::select(number(), rt::yield_now());
+  co_await kept;
+}
+rt::Task<> moves_what_refers_to_a_temporary() {
+  auto kept = rt::join(number(), rt::yield_now());
+  co_await std::move(kept);
+}
+"""
+
+EXPECTED = {
+    "co_await std::move(task), or": 1,  # once: both mistakes are of the same function
+    "AwaitedInTheSameExpression": 2,
+}
+
+
+def main():
+    compiler, root = sys.argv[1:]
+    compiled = subprocess.run(
+        [compiler, "-std=c++20", "-fsyntax-only", f"-I{root}", "-x", "c++", "-"],
+        input=SOURCE, text=True, capture_output=True, check=False)
+    errors = [line for line in compiled.stderr.splitlines() if " error: " in line]
+    failed = False
+    for text, count in EXPECTED.items():
+        found = sum(text in line for line in errors)
+        if found < count:
+            print(f"expected {count} errors with '{text}', found {found}")
+            failed = True
+    wrong_from = SOURCE[:SOURCE.index("// wrong")].count("\n") + 1
+    for line in errors:
+        place = re.match(r"<stdin>:(\d+):", line)
+        if place and int(place[1]) < wrong_from:
+            print("what is correct does not compile")
+            failed = True
+    if failed:
+        sys.exit("\n".join(errors))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+// Mistakes that end the program or throw, and say what was wrong. Those that do not compile are in
+// misuse_compile_test.py.
+#include <stdexcept>
+#include <string>
+
+#include "runtime/sync/mutex.hpp"
+#include "runtime/time/interval.hpp"
+#include "tests/runtime/fixtures.hpp"
+#include "tests/runtime/hand_polled.hpp"
+#include "tests/runtime/tasks.hpp"
+
+namespace taskbench::rt {
+namespace {
+
+using namespace testing;
+
+template <class Function>
+std::string message_of(Function function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_begins(const std::string& text, const std::string& begin) {
+  EXPECT_EQ(text.substr(0, begin.size()), begin);
+}
+
+TEST(MisuseDeathTest, of_a_runtime_or_handle_that_was_moved_from) {
+  Runtime runtime = build(kCurrentThread);
+  Handle handle = runtime.handle();
+  const Runtime taken = std::move(runtime);
+  const Handle taken_handle = std::move(handle);
+  EXPECT_DEATH(runtime.block_on(nothing()), "a Runtime that was moved from");
+  EXPECT_DEATH(runtime.shutdown(), "a Runtime that was moved from");
+  EXPECT_DEATH(static_cast<void>(runtime.worker_count()), "a Runtime that was moved from");
+  EXPECT_DEATH(handle.spawn(nothing()).detach(), "a Handle that was moved from");
+}
+
+TEST(MisuseDeathTest, destroying_a_lock_that_is_held) {
+  EXPECT_DEATH(
+      {
+        auto mutex = std::make_unique<sync::Mutex>();
+        const auto guard = mutex->try_lock();
+        mutex.reset();
+      },
+      "destroyed while a Permit or Guard held it");
+  EXPECT_DEATH(
+      {
+        auto semaphore = std::make_unique<sync::Semaphore>(5);
+        auto permit = *semaphore->try_acquire(4);
+        auto one = *permit.split(1);
+        auto two = *permit.split(2);
+        permit.forget();
+        two.merge(std::move(one));
+        semaphore.reset();
+      },
+      "destroyed while a Permit or Guard held it");
+}
+
+// Compilers may warn of the missing co_return.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wreturn-type"
+#endif
+Task<int> forgets_to_return(bool forgets) {
+  if (!forgets) co_return 1;
+}
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+TEST(Misuse, a_missing_co_return_is_named) {
+  const auto message = [](Task<int> task) {
+    return message_of([&] { HandPolled(std::move(task)).finish(); });
+  };
+  EXPECT_NE(message(forgets_to_return(true)).find("without a co_return"), std::string::npos);
+  const auto awaits = []() -> Task<int> { co_return co_await forgets_to_return(true); };
+  EXPECT_NE(message(awaits()).find("without a co_return"), std::string::npos);
+  EXPECT_EQ(HandPolled(forgets_to_return(false)).finish(), 1);
+}
+
+TEST(Misuse, what_needs_a_runtime_is_named) {
+  expect_begins(message_of([] { (void)spawn(nothing()); }), "rt::spawn needs a runtime");
+  expect_begins(message_of([] { (void)Handle::current(); }), "Handle::current needs a runtime");
+  expect_begins(message_of([] { (void)spawn_blocking([] {}); }), "rt::spawn_blocking needs");
+  expect_begins(message_of([] { (void)time::interval(1s).tick(); }),
+                "rt::time::sleep, timeout and Interval::tick need a runtime");
+}
+
+}  // namespace
+}  // namespace taskbench::rt

@@ -1,0 +1,13 @@
+#include "tests/runtime/transfers.hpp"
+
+namespace taskbench::rt::testing {
+
+Task<int> add_elsewhere(int left, int right) { co_return left + right; }
+
+Task<int> depth_elsewhere(int levels) {
+  if (levels == 0) co_return 0;
+  const int below = co_await depth_here(levels - 1);
+  co_return 1 + below;
+}
+
+}  // namespace taskbench::rt::testing

@@ -1,0 +1,15 @@
+// Coroutines of a unit that is compiled to hand control on in the other way than the rest of the
+// tests (TASKBENCH_TAIL_CALLS): what a debug build does with a library built for release.
+#pragma once
+
+#include "runtime/task/task.hpp"
+
+namespace taskbench::rt::testing {
+
+Task<int> add_elsewhere(int left, int right);
+
+/// `levels` coroutines, each of which awaits the next: every second one is the caller's.
+Task<int> depth_elsewhere(int levels);
+Task<int> depth_here(int levels);
+
+}  // namespace taskbench::rt::testing
