@@ -303,7 +303,7 @@ class Verdicts(BaselineTest):
                         "cpu_ns": 1e3 + i, "memory_ns": 1e3, "futex_ns": 1e3, "handover_ns": None,
                     }
 
-        self.edit(quick)
+        self.edit_both(quick)
         answer = self.compare(times=SLOW, status=4)
         self.assertIn("ENVIRONMENT: the canary, which is always the same work", answer.stdout)
         self.assertRegex(answer.stdout, r"(?s)cpu \+\d.*memory\s\+\d.*futex\s\+\d")
