@@ -167,6 +167,16 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
 }
 
 /// Fills in the counts, or why there are none.
+/// Empty where valgrind is there.
+std::string why_not_counted(const std::stop_token& stop) {
+  try {
+    check_counters({.words = {}, .requests = {}, .instructions_exact = true}, stop);
+    return {};
+  } catch (const ToolMissing& error) {
+    return error.what();
+  }
+}
+
 void count(const Program& program, const Bench& bench, model::InstructionSample& sample) {
   if (program.kind() != Program::Kind::taskbench) {
     sample.unavailable =
@@ -181,7 +191,6 @@ void count(const Program& program, const Bench& bench, model::InstructionSample&
   request.counts_instructions = true;
   sample.unavailable = "it wrote no count of them";
   try {
-    check_counters({.words = {}, .requests = {}, .instructions_exact = true}, bench.stop);
     for (const model::Case& benchmark : measure_once(program, request, bench).cases) {
       for (const model::EventCount& event : benchmark.events) {
         if (benchmark.name != sample.benchmark || event.event != model::kInstructionsExact)
@@ -308,6 +317,7 @@ void count_instructions(const TrialPrograms& programs, const Bench& bench,
   if (!trial.setup.counts_instructions) return;
   const auto& names = trial.setup.benchmarks;
   const std::size_t all = 2 * names.size();
+  const std::string missing = why_not_counted(bench.stop);
   while (trial.instructions.size() < all && !bench.stop.stop_requested()) {
     const std::size_t done = trial.instructions.size();
     model::InstructionSample sample;
@@ -315,7 +325,8 @@ void count_instructions(const TrialPrograms& programs, const Bench& bench,
     sample.benchmark = names[done / 2];
     progress(fmt::format("counting instructions, {} of {}: {}, {}", done + 1, all,
                          name_of(sample.side), sample.benchmark));
-    count(of(programs, sample.side), bench, sample);
+    sample.unavailable = missing;
+    if (missing.empty()) count(of(programs, sample.side), bench, sample);
     if (bench.stop.stop_requested()) return;  // what was told to stop has not failed
     journal.append(json::journal_line(sample));
     trial.instructions.push_back(std::move(sample));

@@ -54,20 +54,16 @@ VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
 /// The counters that moved beside a time that did not pass plainly. What fails names them itself.
 void add_moved_counters(const FilesReport& report, Sentences& lines) {
   constexpr std::size_t kMostRows = 12;
-  std::size_t left_out = 0;
   std::size_t rows = 0;
   for (const FilesRow& row : report.rows) {
     const bool is_plain = row.verdict == Verdict::pass && !row.improved;
     if (is_plain || row.verdict == Verdict::fail || row.counters.empty()) continue;
-    if (++rows > kMostRows) {
-      ++left_out;
-      continue;
-    }
+    if (++rows > kMostRows) continue;
     add(lines, "{}: counters per iteration that moved most: {}.", row.name,
         moved_text(row.counters));
   }
-  if (left_out > 0) {
-    add(lines, "The JSON has the counters of {}.", counted(left_out, "further benchmark"));
+  if (rows > kMostRows) {
+    add(lines, "The JSON has the counters of {}.", counted(rows - kMostRows, "further benchmark"));
   }
 }
 

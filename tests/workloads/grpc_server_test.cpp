@@ -191,7 +191,7 @@ TEST_P(GrpcOn, calls_that_are_under_way_in_the_end_are_replied_to) {
 }
 
 TEST_P(GrpcOn, calls_that_last_too_long_in_the_end_are_not) {
-  restart({.session = {}, .patience = 40ms});
+  restart({.server = {.patience = 40ms}});
   auto task = runtime_.spawn(linger_at(address()));
   ASSERT_TRUE(runtime_.block_on(comes_to(watched_.begun, 1)));
   server_.reset();
@@ -245,7 +245,7 @@ rt::Task<> be_slow_and_be_good(rt::net::SocketAddress address) {
 }
 
 TEST_P(GrpcOn, who_is_slow_is_cut_off_and_the_others_are_not) {
-  restart({.session = {}, .patience = 80ms});
+  restart({.server = {.patience = 80ms}});
   runtime_.block_on(be_slow_and_be_good(address()));
   EXPECT_GE(server_->cut_off(), 1U);
 }
@@ -253,7 +253,7 @@ TEST_P(GrpcOn, who_is_slow_is_cut_off_and_the_others_are_not) {
 constexpr std::string_view kGoawayHeader("\0\0\x8\7\0\0\0\0\0", 9);
 
 TEST_P(GrpcOn, who_makes_no_calls_for_long_is_told_to_go) {
-  restart({.idle = 60ms});
+  restart({.server = {.idle = 60ms}});
   for (const std::string& bytes : {calls_but_for(0, 1, 10), std::string("PRI")}) {
     const std::string heard = runtime_.block_on(say(address(), bytes, false));
     EXPECT_NE(heard.find(kGoawayHeader), std::string::npos) << testing::PrintToString(heard);
@@ -272,9 +272,9 @@ rt::Task<> be_one_too_many(rt::net::SocketAddress address) {
 }
 
 TEST_P(GrpcOn, connections_that_are_too_many_are_told_to_go) {
-  restart({.connections = 1});
+  restart({.server = {.connections = 1}});
   runtime_.block_on(be_one_too_many(address()));
-  restart({.memory_bytes = 100'000});
+  restart({.server = {.memory_bytes = 100'000}});
   runtime_.block_on(be_one_too_many(address()));
 }
 
@@ -295,7 +295,7 @@ rt::Task<> flood_and_be_good(rt::net::SocketAddress address) {
 }
 
 TEST_P(GrpcOn, who_floods_disturbs_nobody_else) {
-  restart({.session = {}, .patience = 500ms});
+  restart({.server = {.patience = 500ms}});
   runtime_.block_on(flood_and_be_good(address()));
 }
 

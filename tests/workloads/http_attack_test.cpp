@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(pools, HttpAttack, testing::Values("work_stealing", "gl
 
 TEST_P(HttpAttack, leaves_nothing_behind_and_good_clients_are_served) {
   rt::Runtime runtime = rt::Runtime::Builder{}.scheduler(GetParam()).workers(2).build();
-  HttpServer server(runtime, {.request = {}, .patience = std::chrono::milliseconds(50)});
+  HttpServer server(runtime, {.server = {.patience = std::chrono::milliseconds(50)}});
   BadRequests requests;
   SCOPED_TRACE(requests.seed());
   Attack attack(server.port(), requests);

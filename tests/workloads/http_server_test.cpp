@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(pools, EveryScheduler,
                          testing::Values("work_stealing", "global_queue", "go"));
 
 TEST_P(EveryScheduler, a_client_that_drips_its_header_is_cut_off_and_the_others_are_not) {
-  HttpServer server(runtime_, {.request = {}, .patience = std::chrono::milliseconds(80)});
+  HttpServer server(runtime_, {.server = {.patience = std::chrono::milliseconds(80)}});
   const Client idle(server.port());
   const Client slow(server.port());
   const auto begin = std::chrono::steady_clock::now();
@@ -42,7 +42,7 @@ TEST_P(EveryScheduler, a_client_that_drips_its_header_is_cut_off_and_the_others_
 }
 
 TEST_P(EveryScheduler, a_client_that_takes_no_answers_is_cut_off) {
-  HttpServer server(runtime_, {.request = {}, .patience = std::chrono::milliseconds(40)});
+  HttpServer server(runtime_, {.server = {.patience = std::chrono::milliseconds(40)}});
   const Client rude(server.port());
   std::string requests;
   for (int i = 0; i < 1'000; ++i) requests += kGreetMe;
@@ -52,7 +52,7 @@ TEST_P(EveryScheduler, a_client_that_takes_no_answers_is_cut_off) {
 }
 
 TEST_P(EveryScheduler, a_client_without_requests_is_cut_off_whatever_it_drips) {
-  HttpServer server(runtime_, {.idle = std::chrono::milliseconds(60)});
+  HttpServer server(runtime_, {.server = {.idle = std::chrono::milliseconds(60)}});
   const Client silent(server.port());
   const Client drips(server.port());
   const Client greeted(server.port());
@@ -76,8 +76,8 @@ bool is_greeted_soon(std::uint16_t port) {
 }
 
 TEST_P(EveryScheduler, clients_that_are_too_many_are_told_so) {
-  for (const HttpServerLimits& limits :
-       {HttpServerLimits{.connections = 2}, HttpServerLimits{.memory_bytes = 20'000}}) {
+  for (const HttpServerLimits& limits : {HttpServerLimits{.server = {.connections = 2}},
+                                         HttpServerLimits{.server = {.memory_bytes = 20'000}}}) {
     HttpServer server(runtime_, limits);
     const auto be_greeted = [](const Client& client) {
       client.send(kGreetMe);
@@ -98,7 +98,7 @@ TEST_P(EveryScheduler, clients_that_are_too_many_are_told_so) {
 }
 
 TEST_P(EveryScheduler, a_request_for_which_there_is_no_memory_is_told_so) {
-  HttpServer server(runtime_, {.memory_bytes = 10'000});
+  HttpServer server(runtime_, {.server = {.memory_bytes = 10'000}});
   const Client client(server.port());
   client.send("GET / HTTP/1.1\r\nX: " + std::string(3'000, 'x'));
   EXPECT_TRUE(client.receive_all().starts_with("HTTP/1.1 503 "));

@@ -1,11 +1,35 @@
-// The memory that all connections of a server may hold together. From any thread.
+// What the clients of a server may take together.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace taskbench::workloads::net {
 
+struct ServerLimits {
+  /// For a client to send the rest of a request, and to take an answer. Clients that need longer
+  /// are cut off at most an eighth later.
+  std::chrono::milliseconds patience{10'000};
+  /// Without a request. Neither empty lines nor PING are one.
+  std::chrono::milliseconds idle{300'000};
+  /// At a time. Clients beyond it are told so and closed.
+  std::size_t connections = 10'000;
+  /// For what all connections hold, with their requests and answers.
+  std::size_t memory_bytes = 128 * 1'024 * 1'024;
+
+  /// For so many clients, whom one knows and trusts, and which take `bytes` each.
+  static ServerLimits of(std::uint64_t connections, std::size_t bytes) {
+    ServerLimits limits;
+    limits.idle = std::chrono::hours(24);
+    limits.connections += connections;
+    limits.memory_bytes += connections * bytes;
+    return limits;
+  }
+};
+
+/// The memory that all connections of a server may hold together. From any thread.
 class Budget {
  public:
   class Share;

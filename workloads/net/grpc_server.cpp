@@ -217,22 +217,18 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
 GrpcServer::GrpcServer(rt::Runtime& runtime, GrpcMethods methods, const GrpcServerLimits& limits)
     : runtime_(runtime),
       limits_(limits),
-      budget_(limits.memory_bytes),
+      budget_(limits.server.memory_bytes),
       service_(std::make_shared<const Service>(std::move(methods), limits.on_failure)),
-      patience_(runtime, limits.patience, limits.idle),
+      patience_(runtime, limits.server.patience, limits.server.idle),
       server_(
           runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); },
           [this](rt::net::TcpStream stream) { return refuse(std::move(stream)); },
-          limits.connections) {}
+          limits.server.connections) {}
 
 GrpcServer::~GrpcServer() { runtime_.block_on(drain()); }
 
 GrpcServerLimits GrpcServerLimits::of(std::uint64_t connections) {
-  GrpcServerLimits limits;
-  limits.idle = std::chrono::hours(24);
-  limits.connections += connections;
-  limits.memory_bytes += connections * kGrpcConnection_bytes;
-  return limits;
+  return {.server = ServerLimits::of(connections, kGrpcConnection_bytes)};
 }
 
 /// Its calls are not taken, and it knows that it may make them elsewhere.
@@ -261,7 +257,7 @@ rt::Task<> GrpcServer::drain() {
     for (Connection* const each : connections_) each->begin_shutdown();
   }
   // Those that stay longer are cut off.
-  co_await rt::select(wait_until_all_have_gone(), rt::time::sleep(limits_.patience));
+  co_await rt::select(wait_until_all_have_gone(), rt::time::sleep(limits_.server.patience));
 }
 
 rt::Task<> GrpcServer::wait_until_all_have_gone() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -16,6 +15,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/sync/notify.hpp"
+#include "workloads/net/budget.hpp"
 #include "workloads/net/grpc_session.hpp"
 #include "workloads/net/loopback.hpp"
 #include "workloads/net/patience.hpp"
@@ -35,15 +35,9 @@ void say_on_stderr(std::string_view path, const std::exception_ptr& failure);
 
 struct GrpcServerLimits {
   GrpcLimits session{};
-  /// For the rest of a request, and for a client to take a reply. Clients that need longer are cut
-  /// off at most an eighth later.
-  std::chrono::milliseconds patience{10'000};
-  /// Without any call, until the client is told GOAWAY. PING is no call.
-  std::chrono::milliseconds idle{300'000};
-  /// At a time. What is more is told GOAWAY.
-  std::size_t connections = 10'000;
-  /// For what all connections and calls hold together. Calls that are more are RESOURCE_EXHAUSTED.
-  std::size_t memory_bytes = 128 * 1'024 * 1'024;
+  /// Connections that are too many or idle are told GOAWAY, calls that are too large
+  /// RESOURCE_EXHAUSTED.
+  ServerLimits server{};
   /// What the server's side learns of methods that throw, as callers do not.
   GrpcOnFailure on_failure = say_on_stderr;
 

@@ -17,21 +17,17 @@ constexpr std::size_t kHttpConnection_bytes = kWithAnswers * kFirstBuffer_bytes;
 }  // namespace
 
 HttpServerLimits HttpServerLimits::of(std::uint64_t connections) {
-  HttpServerLimits limits;
-  limits.idle = std::chrono::hours(24);
-  limits.connections += connections;
-  limits.memory_bytes += connections * kHttpConnection_bytes;
-  return limits;
+  return {.server = ServerLimits::of(connections, kHttpConnection_bytes)};
 }
 
 HttpServer::HttpServer(rt::Runtime& runtime, const HttpServerLimits& limits)
     : limits_(limits),
-      budget_(limits.memory_bytes),
-      patience_(runtime, limits.patience, limits.idle),
+      budget_(limits.server.memory_bytes),
+      patience_(runtime, limits.server.patience, limits.server.idle),
       server_(
           runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); },
           [this](rt::net::TcpStream stream) { return refuse(std::move(stream)); },
-          limits.connections) {}
+          limits.server.connections) {}
 
 rt::Task<> HttpServer::refuse(rt::net::TcpStream stream) {
   Patience::Wait wait(patience_, stream);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "runtime/runtime.hpp"
@@ -16,14 +15,7 @@ namespace taskbench::workloads::net {
 
 struct HttpServerLimits {
   HttpLimits request{};
-  /// From the first byte of a request to its last, and for a client to take an answer. Clients that
-  /// need longer are cut off at most an eighth later.
-  std::chrono::milliseconds patience{10'000};
-  /// Between requests. Empty lines are none.
-  std::chrono::milliseconds idle{300'000};
-  /// At a time, and what their requests and answers take. What is more is told 503.
-  std::size_t connections = 10'000;
-  std::size_t memory_bytes = 128 * 1'024 * 1'024;
+  ServerLimits server{};  ///< clients beyond them are told 503
 
   /// For so many clients, whom one knows and trusts.
   static HttpServerLimits of(std::uint64_t connections);

@@ -42,13 +42,11 @@ void hear(rt::Runtime& runtime, Begin begin) {
 /// Waits until this process has no more descriptors than `before`, as a server may be about to
 /// close its last connections: what is wrong if it keeps them. The runtime's tasks run meanwhile.
 inline std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t before) {
-  constexpr auto pause = []() -> rt::Task<> {
-    co_await rt::time::sleep(std::chrono::milliseconds(10));
-  };
+  constexpr auto kPause = std::chrono::milliseconds(10);
   constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
   std::uint64_t now = descriptor_count();
   for (int i = 0; i < kPauses && now > before; ++i) {
-    runtime.block_on(pause());
+    runtime.block_on(rt::time::sleep(kPause));
     now = descriptor_count();
   }
   if (now <= before) return {};
