@@ -122,7 +122,7 @@ class CommandLine {
     Strings problems;
     for (const std::string& word : root_.remaining(true)) {
       if (word.size() < 2 || !word.starts_with('-')) continue;
-      // No list of all where none is near: refuse() says where they are.
+      // If no name is near, refuse() says where the options are listed.
       const std::string name = word.substr(0, word.find('='));
       std::string problem = fmt::format("unknown option '{}'", shortened(name));
       if (const auto near = nearest(name, names)) {
@@ -195,7 +195,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
     print_error(error.what());
   } catch (const std::bad_alloc&) {
     print_error(kNoMemory);
-  } catch (const std::length_error&) {  // of a container that would be larger than any memory
+  } catch (const std::length_error&) {  // a container would be larger than any memory
     print_error(kNoMemory);
   } catch (const fs::filesystem_error& error) {
     print_error("'{}': {}", error.path1().string(), error.code().message());

@@ -1,5 +1,5 @@
-// What every file of cli/ needs: the words of the language, the parts that commands are made of,
-// and the one exception of the command line.
+// What every file of cli/ needs: common types, short names for other namespaces, and the one
+// exception of the command line.
 #pragma once
 
 #include <filesystem>
@@ -47,7 +47,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws it, with a message of these parts.
+/// Throws a UsageError whose message is formatted from these parts.
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
   throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));

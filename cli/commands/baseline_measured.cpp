@@ -1,4 +1,4 @@
-// `taskbench baseline save` and `compare`: those that run a program.
+// `taskbench baseline save` and `compare`: the subcommands that run a program.
 #include <algorithm>
 
 #include "cli/commands/command.hpp"
@@ -26,7 +26,7 @@ void declare_common(Options& options, std::string& name, std::string& program, f
   options.value("--store", store, "DIR", Path{}, "Where baselines are kept.");
 }
 
-/// From which slowdown on each benchmark can fail against it, as far as that is known by now.
+/// The slowdown from which each benchmark can fail against this baseline, as far as is known now.
 std::string what_it_finds(const model::Series& series) {
   const auto report = verdict::compare_with_baseline(series, series, nullptr, {});
   Strings texts;
@@ -95,7 +95,7 @@ class BaselineSaveCommand final : public Command {
         stop, save, [&] { return interrupted(); }, fail_measurement);
   }
 
-  /// As completely as it can be.
+  /// Measures the series, or what the journal lacks of it. An interruption leaves it incomplete.
   void measure_series(const BaselineStore& store, bool is_named, const std::stop_token& stop) {
     if (resume_) {
       series_ = json::read_series_journal(journal_);
@@ -129,7 +129,8 @@ class BaselineSaveCommand final : public Command {
     program.run({.quiet = quiet_, .keeps_all = allow_busy_}, journal, series_);
   }
 
-  /// A baseline of a busy machine is slow, and hides what becomes slower.
+  /// Says what other processes used; empty if that was little. A baseline saved on a busy machine
+  /// is slow, and hides what becomes slower.
   [[nodiscard]] std::string disturbance() const {
     if (const auto others = verdict::others_of(series_); others && others->are_many()) {
       return fmt::format(
@@ -139,7 +140,7 @@ class BaselineSaveCommand final : public Command {
     return {};
   }
 
-  /// Puts it into the store. Its journal is not needed any more then.
+  /// Puts the series into the store and removes its journal.
   [[nodiscard]] ExitCode keep(const BaselineStore& store) const {
     const bool first = store.save(series_);
     const auto moved = verdict::moved_cpus(series_);

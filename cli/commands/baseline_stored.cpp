@@ -1,4 +1,5 @@
-// `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
+// `taskbench baseline list`, `show`, `promote` and `rm`: the subcommands that only look into the
+// store.
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
 #include "cli/trials/baseline_store.hpp"
@@ -9,7 +10,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// What they have in common.
+/// Options and checks that these commands share.
 class StoredCommand : public Command {
  protected:
   void declare_name(Options& options) {
@@ -28,7 +29,7 @@ class StoredCommand : public Command {
         ->default_str("that of this machine");
   }
 
-  /// Which one is meant must be said where something is changed or removed.
+  /// Throws UsageError without a name: what is changed or removed must be named.
   void require_name(std::string_view command) const {
     if (name_.empty()) {
       refuse("baseline {} needs the name of a baseline", command);

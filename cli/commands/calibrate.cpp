@@ -34,8 +34,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using measure::Program;
 
-/// What scripts/relink leaves beside its copies: for each a line with the SHA-256 of the copy, that
-/// of the objects it was linked from, and its name.
+/// The manifest that scripts/relink leaves beside its copies: for each copy a line with its
+/// SHA-256, the SHA-256 of the objects it was linked from, and its name.
 constexpr const char* kRelinkManifest = ".relink";
 
 constexpr int kLeastDefaultTrials = 12;
@@ -47,7 +47,7 @@ struct LinkedCopy {
   std::string objects;
 };
 
-/// The line of the manifest of that name.
+/// The manifest's entry for the copy called `name`.
 std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view name) {
   for (const std::string_view line : measure::lines_of(manifest)) {
     const auto first = line.find(' ');
@@ -62,15 +62,15 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
 std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
   const auto answer = measure::run_process(
       {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
-  // A name with a backslash or a newline has one in front.
+  // sha256sum begins the line with a backslash if the name has a backslash or a newline.
   const auto begin = answer.output.find_first_not_of('\\');
   return answer.ok() && begin != std::string::npos
              ? answer.output.substr(begin, answer.output.find(' ') - begin)
              : std::string();
 }
 
-/// Why they are not known to be copies of one build, linked from the same objects in different
-/// orders; empty when they are.
+/// Why the programs are not known to be copies of one build, linked from the same objects in
+/// different orders; empty if they are.
 std::string why_not_copies(const std::vector<Program>& programs, const std::stop_token& stop) {
   const Strings& first = programs.front().command();
   std::string objects;
@@ -98,7 +98,7 @@ std::string why_not_copies(const std::vector<Program>& programs, const std::stop
   return {};
 }
 
-/// What was asked for.
+/// The arguments of `taskbench calibrate`.
 struct CalibratePlan {
   Strings copies;
   Strings workloads;
@@ -113,7 +113,7 @@ struct CalibratePlan {
   bool quiet = false;
 };
 
-/// The copies of trial number `trial`: each pair comes before any comes again.
+/// The two copies that trial number `trial` compares: every pair comes once before any comes again.
 std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
   const auto number = static_cast<std::size_t>(trial);
   const std::size_t base = number % copies;
@@ -121,8 +121,8 @@ std::pair<std::size_t, std::size_t> pair_of(int trial, std::size_t copies) {
   return {base, (base + distance) % copies};
 }
 
-/// Requests a stop when the user does, and when the time is over: the process that is measured then
-/// is killed, which loses no more than its own sample.
+/// Requests a stop when the user does, and when the time is over. The running process is then
+/// killed, which loses no more than its own sample.
 class Deadline {
  public:
   Deadline(std::stop_token user, double seconds)
@@ -143,7 +143,7 @@ class Deadline {
   std::jthread timer_;
 };
 
-/// All trials of one calibration: those of the journal, and those to come.
+/// All trials of one calibration: those in the journal, and those to come.
 class Calibration {
  public:
   Calibration(const CalibratePlan& plan, const Invocation& invocation, const std::stop_token& stop)
@@ -166,7 +166,7 @@ class Calibration {
   }
 
   ExitCode run(const model::MachineKey& key, const fs::path& file) {
-    // Programs of two builds differ by more than noise, and a floor of that would hide as much.
+    // Programs of two builds differ by more than noise; a floor from them would hide that much.
     const std::string why = plan_.trusted ? "" : why_not_copies(programs_, bench_.stop);
     if (!why.empty()) {
       refuse(
@@ -208,7 +208,7 @@ class Calibration {
     }
   }
 
-  /// Reads what an earlier process has left.
+  /// Reads the trials that an earlier process has left.
   void read_journal() {
     for (int i = 0; fs::exists(file_of(i)); ++i) {
       trials_.push_back(json::read_journal(file_of(i)));
@@ -243,19 +243,20 @@ class Calibration {
       setup_.noise_floors[name] = {0, "not known yet"};
     }
     const auto least = static_cast<int>(verdict::least_noise_trials(programs_.size()));
-    fit_blocks(elapsed_s() * model::kBlockSize / 2, least);  // each of two programs ran once
+    fit_blocks(elapsed_s() * model::kBlockSize / 2, least);  // each of the two programs ran once
   }
 
-  /// Few blocks in enough trials give a floor, and many in too few give none.
+  /// Sets how many blocks a trial has. Few blocks in enough trials give a floor; many in too few do
+  /// not.
   void fit_blocks(double block_s, int trials) {
     if (invocation_.given("--blocks")) return;
-    constexpr double kShare = 0.85;  // some of them take longer than those before
+    constexpr double kShare = 0.85;  // some blocks take longer than those before
     const double trial_s = kShare * (setup_.budget_s - elapsed_s()) / trials;
     const double most = plan_.setup.max_blocks;
     setup_.max_blocks = static_cast<int>(std::clamp(trial_s / block_s, 2.0, most));
   }
 
-  /// By the processes of the trials; 0 without one.
+  /// Mean time of a block in the trials so far; 0 if there are none.
   [[nodiscard]] double block_s() const {
     double spent = 0;
     double processes = 0;
@@ -270,13 +271,14 @@ class Calibration {
     return plan_.journal / fmt::format("{:03}.journal", number + 1);
   }
 
-  /// The last one of the journal may have been cut short.
+  /// The number of the trial to run next. The last one in the journal is continued if it was cut
+  /// short.
   [[nodiscard]] int next_trial() const {
     const bool is_cut_short = !trials_.empty() && !trials_.back().end;
     return static_cast<int>(trials_.size()) - (is_cut_short ? 1 : 0);
   }
 
-  /// Of the budget, by this process and those whose journal it continues.
+  /// Time spent of the budget, by this process and by those whose journal it continues.
   [[nodiscard]] double elapsed_s() const {
     return earlier_s_ + std::chrono::duration<double>(Clock::now() - begun_).count();
   }
@@ -315,7 +317,7 @@ class Calibration {
   /// Stores and prints what the complete trials say.
   ExitCode conclude(const model::MachineKey& key, const fs::path& file) {
     line_.clear();
-    // The one that the end of the budget cut short can be continued, but does not count.
+    // A trial that the end of the budget cut short can be continued, but does not count.
     const auto complete = std::span(trials_).first(static_cast<std::size_t>(next_trial()));
     const std::size_t least = verdict::least_noise_trials(plan_.copies.size());
     if (complete.size() < least) {
@@ -371,7 +373,7 @@ class Calibration {
     }
   }
 
-  /// With what the file knows of other benchmarks. What is no calibration is replaced.
+  /// Adds what the file knows of other benchmarks. A file that is no calibration is replaced.
   static model::NoiseCalibration with_earlier(const model::NoiseCalibration& noise,
                                               const fs::path& file) {
     std::error_code ignored;

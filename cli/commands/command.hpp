@@ -30,10 +30,10 @@ class Command {
 struct CommandEntry {
   std::string_view name;
   std::unique_ptr<Command> (*make)();
-  std::span<const CommandEntry> commands{};  ///< those that it leads to; then it is not executed
+  std::span<const CommandEntry> commands{};  ///< its subcommands; if any, only they run
 };
 
-/// Each is defined in the file of its name, those of baseline in baseline_*.cpp.
+/// Each is defined in the file of its name; the baseline commands in baseline_*.cpp.
 [[nodiscard]] std::unique_ptr<Command> run_command();
 [[nodiscard]] std::unique_ptr<Command> ab_command();
 [[nodiscard]] std::unique_ptr<Command> gate_command();

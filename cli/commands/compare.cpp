@@ -1,4 +1,4 @@
-// `taskbench compare`: result files of Google Benchmark against each other.
+// `taskbench compare`: compares result files of Google Benchmark.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -37,7 +37,7 @@ struct NamedFiles {
   Strings paths;
 };
 
-/// For the formats that are the same in any width.
+/// Adapts a format that does not depend on the terminal's width.
 template <class Report, std::string (*Render)(const Report&)>
 std::string without_style(const Report& report, const render::TableStyle&) {
   return Render(report);
@@ -53,7 +53,7 @@ constexpr std::array<CompareFormat, 4> kCompareFormats{{
     {"json", without_style<Files, json::to_json>, without_style<Columns, json::to_json>},
 }};
 
-/// Says from time to time how far it is.
+/// Shows how far the comparison is, once it takes longer than two seconds.
 class ComparisonProgress {
  public:
   void show(std::string_view what, std::size_t done, std::size_t all) {
@@ -129,7 +129,7 @@ Strings names_of(const verdict::ColumnsReport& report) {
   return names;
 }
 
-/// With the names of both sides, and two of them that may have been meant for one another.
+/// Names benchmarks of both sides, and two that may have been meant for one another.
 [[noreturn]] void refuse_nothing_in_common(const verdict::FilesReport& report) {
   std::string hint;
   const auto first_of = [](const Strings& names, std::size_t most) {

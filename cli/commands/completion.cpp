@@ -12,7 +12,8 @@ struct Shell {
   std::string_view script;
 };
 
-// Each asks the program itself what can stand next: cli/options/completion.hpp says how it answers.
+// Each script asks the program itself what can stand next: cli/options/completion.hpp says how it
+// answers.
 constexpr std::array<Shell, 3> kShells{{
     {"bash", R"(# bash completion for taskbench, printed by `taskbench completion bash`.
 

@@ -1,4 +1,5 @@
-// `taskbench doctor`: what will disturb a measurement here, and the least that anything costs.
+// `taskbench doctor`: what will disturb a measurement on this machine, and the least that anything
+// costs.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -52,7 +53,7 @@ std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& s
   return measure::measure(plan.cases, settings, progress, stop).cases;
 }
 
-/// About five seconds. When `stop` is set on the way, what is found is not worth showing.
+/// Takes about five seconds. If `stop` is requested meanwhile, the report is not worth showing.
 model::DoctorReport examine(const std::string& executable, bool quiet,
                             const std::stop_token& stop) {
   ProgressLine line(quiet);
@@ -99,7 +100,7 @@ class DoctorCommand final : public Command {
     model::DoctorReport report;
     try {
       report = examine(invocation.command_line.front(), quiet_, stop);
-    } catch (const std::exception& error) {  // no thread, no memory
+    } catch (const std::exception& error) {  // no thread or no memory
       print_error("the examination failed: {}", error.what());
       return ExitCode::measured_program_failed;
     }

@@ -1,4 +1,4 @@
-// `taskbench gate`: what CI calls, and what fails when a change makes something slower.
+// `taskbench gate`: what CI calls. It fails when a change makes something slower.
 #include "cli/commands/command.hpp"
 #include "cli/options/paired_options.hpp"
 #include "cli/trials/baseline_check.hpp"

@@ -1,4 +1,4 @@
-// `taskbench help COMMAND`: the same as `taskbench COMMAND --help`.
+// `taskbench help COMMAND`: prints the same as `taskbench COMMAND --help`.
 #include <algorithm>
 #include <sstream>
 
@@ -9,9 +9,8 @@
 namespace taskbench::cli {
 namespace {
 
-/// The help of `app`, as help2man takes it, and then that of its commands. Each of these is a
-/// section, in which no heading may have a meaning of its own; examples are marked by a dollar
-/// sign.
+/// The help of `app` in the form that help2man takes, then that of its commands. Each command is a
+/// section, in which no heading may have a meaning of its own; a dollar sign marks an example.
 std::string all_help(const CLI::App& app, const std::string& name) {
   const bool is_root = app.get_parent() == nullptr;
   std::string text = is_root ? "" : fmt::format("*{}*\n\n", name);
@@ -22,8 +21,8 @@ std::string all_help(const CLI::App& app, const std::string& name) {
       in_examples = true;
       line = is_root ? "Examples:\n" : "For example:\n";
     } else if (!is_root && (line == "Options:" || line.starts_with("  -h,--help"))) {
-      continue;                                           // every command has that
-    } else if (in_examples && line.starts_with("   ")) {  // goes on with the line before
+      continue;                                           // every command has --help
+    } else if (in_examples && line.starts_with("   ")) {  // continues the line before
       text.resize(text.find_last_not_of("\\ \n") + 1);
       line = line.substr(line.find_first_not_of(' ') - 1);
     } else if (in_examples && line.starts_with("  ")) {

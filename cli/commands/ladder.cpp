@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kMostLadderBytes = 1 << 22;
 
-/// A workload, and the program that measures it on every rung: this one.
+/// A workload, and the program that measures it on every rung: this executable.
 struct LadderWork {
   measure::Program program;
-  measure::SampleRequest request;  ///< of all rungs, from the lowest on
+  measure::SampleRequest request;  ///< for all rungs, from the lowest on
   model::LadderWorkload* result;
 };
 
@@ -156,7 +156,7 @@ class LadderCommand final : public Command {
     return works;
   }
 
-  /// One process that does not count: every later one does as many iterations of each rung.
+  /// Runs one process that does not count; every later one does as many iterations of each rung.
   bool fix_iterations(LadderWork& work, const Bench& bench) const {
     work.request.repetitions = 1;
     const auto measured =

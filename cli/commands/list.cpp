@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As a table, whose first row is the header, and as JSON.
+/// One topic as a table, whose first row is the header, and as JSON.
 struct Listing {
   std::vector<render::Cells> rows;
   Json json = Json::array();
@@ -132,7 +132,7 @@ class ListCommand final : public Command {
     return printed(form_->is_json ? object.dump(2) + '\n' : text);
   }
 
-  const ListTopic* topic_ = nullptr;  ///< none: all
+  const ListTopic* topic_ = nullptr;  ///< none: all topics
   const PrintedForm* form_ = kTableOrJson;
 };
 

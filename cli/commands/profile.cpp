@@ -61,7 +61,7 @@ class ProfileCommand final : public Command {
     Recording recording;
     try {
       const ScratchFolder scratch;
-      // The workers, and the thread that waits for them.
+      // Busy threads are the workers, and the one that waits for them.
       refuse_too_much(std::min(cpus, spec.workers + 1), scratch.path());
       ProgressLine progress(false);
       const auto waiting = [&](double elapsed_s) {
@@ -108,7 +108,7 @@ class ProfileCommand final : public Command {
     }
   }
 
-  /// Found out before minutes of sampling have filled the disk.
+  /// Refuses to sample more than the disk has room for, before minutes of sampling have filled it.
   void refuse_too_much(unsigned busy_cpus, const fs::path& folder) const {
     constexpr double kGiB = 1 << 30;
     std::error_code failed;

@@ -22,7 +22,7 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
   for (const std::string& path : paths) {
     if (!known.insert(path).second) refuse("'{}' is given twice", path);
   }
-  refuse_equal_results("", paths);  // it would be two points of a history
+  refuse_equal_results("", paths);  // the same result twice would be two points of a history
   render::ReportInputs inputs;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];

@@ -40,7 +40,7 @@ constexpr std::array<OutputFormat, 4> kFormats{{
     {"markdown", [](const model::Run& run, const TableStyle&) { return render::markdown(run); }},
 }};
 
-// A repetition takes about this much in the file, counters and aggregates included.
+// Estimated size of the result file: a repetition takes about kRowBytes, counters included.
 std::size_t expected_bytes(const RunPlan& plan) {
   constexpr std::size_t kContextBytes = 64 * 1024;
   constexpr std::size_t kRowBytes = 1500;
@@ -84,8 +84,8 @@ void print_notes_before(const RunPlan& plan, unsigned cpus) {
   }
 }
 
-// Where a write to `path` ends up. Follows a symbolic link also when it leads to no file yet, which
-// weakly_canonical() does not. A path that cannot be resolved stays as it is: writing will tell.
+// Where a write to `path` ends up. Unlike weakly_canonical(), follows a symbolic link even if its
+// target does not exist yet. A path that cannot be resolved stays as it is: writing it will fail.
 fs::path resolved(const fs::path& path) {
   constexpr int kMostLinks = 40;  // Linux's own limit
   std::error_code failed;
@@ -251,7 +251,7 @@ class RunCommand final : public Command {
     try {
       run = measure_plan(plan, invocation.command_line, stop);
     } catch (const std::bad_alloc&) {
-      throw;                                 // as everywhere: run_command_line() says what to do
+      throw;                                 // as everywhere: run_command_line() reports it
     } catch (const std::exception& error) {  // no thread: nothing to show
       print_error("the measurement failed: {}", error.what());
       return ExitCode::measured_program_failed;
@@ -270,7 +270,7 @@ class RunCommand final : public Command {
     written &= plan.quiet || print_formatted(run);
     const ExitCode reported = write_run_report(run, plan.quiet, interrupted, stop);
     const bool failed = report_failures(run.cases);
-    // Whoever interrupted wants the loop around this process to end, so that comes first.
+    // An interruption takes precedence: the user wants the loop around this process to end, too.
     if (interrupted || reported == ExitCode::interrupted) return ExitCode::interrupted;
     if (!written || reported != ExitCode::pass) return ExitCode::usage;
     if (std::ranges::any_of(run.cases, &model::Case::load_failed)) return ExitCode::wrong_machine;
@@ -293,7 +293,7 @@ class RunCommand final : public Command {
     return format_ == kFormats.data() ? print_table(text) : print_result(text);
   }
 
-  /// False when it was interrupted.
+  /// Runs the counter pass. False if it was interrupted.
   static bool count(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
     count_events(plan, stop, run);
     if (stop.stop_requested()) {
@@ -306,8 +306,8 @@ class RunCommand final : public Command {
     return true;
   }
 
-  /// Writes the times, to be replaced when there is more, so that nothing costs them meanwhile, a
-  /// kill included. A failure is not told: the writing at the end will meet it again.
+  /// Writes the times before the counter pass, so that not even a kill can lose them; they are
+  /// replaced at the end. A failure is not reported here: the final write will meet it again.
   void keep_times(const model::Run& run) const {
     const auto keep = [](const std::optional<fs::path>& file, auto text) {
       if (!file || !files::is_replaced(*file)) return;
@@ -317,8 +317,8 @@ class RunCommand final : public Command {
     keep(json_flat_, [&] { return json::to_flat_json(run); });
   }
 
-  /// The report shows what the result file holds, and holds that file too. Who has interrupted the
-  /// run wants what there is of it: then the drawing is not interrupted by the same signal.
+  /// Writes the report, which contains the result file. A run that was interrupted draws its report
+  /// to the end: the same signal must not stop the drawing as well.
   ExitCode write_run_report(const model::Run& run, bool quiet, bool interrupted,
                             const std::stop_token& stop) const {
     if (!report_) return ExitCode::pass;

@@ -19,10 +19,12 @@ namespace {
 constexpr std::uint64_t kMaxTracedIterations = 1'000'000;
 constexpr std::uint64_t kLeastEvents = 16;
 
-/// Of all rings together. A trace of this size is far beyond what a viewer takes.
+/// Limit on the memory of all rings together. A trace of this size is far beyond what a viewer
+/// takes.
 constexpr std::uint64_t kMaxRingBytes = std::uint64_t{4} << 30;
 
-/// Whether so much can be written is found out before; how much it will be nobody knows.
+/// Bytes that must be free on the disk before tracing begins; the size of the trace is not known
+/// then.
 constexpr std::size_t kLeastFileBytes = 1 << 20;
 
 class TraceCommand final : public Command {
@@ -68,7 +70,7 @@ class TraceCommand final : public Command {
     try {
       outcome = record_trace(spec, stop);
     } catch (const std::bad_alloc&) {
-      throw;                                 // as everywhere: run_command_line() says what to do
+      throw;                                 // as everywhere: run_command_line() reports it
     } catch (const std::exception& error) {  // no thread
       print_error("the workload could not be traced: {}", error.what());
       return ExitCode::measured_program_failed;
@@ -90,7 +92,7 @@ class TraceCommand final : public Command {
     return measure::trace_case(spec, settings_, progress, stop);
   }
 
-  /// Files what there is, complete or not.
+  /// Writes the trace, complete or not.
   ExitCode conclude(const measure::Case& spec, const measure::TraceOutcome& outcome) const {
     const std::size_t iterations = outcome.trace.iterations.size();
     bool is_told = true;

@@ -10,16 +10,17 @@ namespace {
 
 constexpr std::string_view kFlagPrefix = "--benchmark_";
 
-/// Prints every repetition, or the medians where --benchmark_out writes the repetitions.
+/// --json prints every repetition; --json-flat prints the medians, where --benchmark_out writes the
+/// repetitions.
 constexpr std::string_view kStandardOutput = "--json";
 constexpr std::string_view kBesideOut = "--json-flat";
 
-/// Where a flag has no option, it decides only how Google Benchmark prints, or taskbench does so
-/// anyway.
+/// A flag of Google Benchmark's. One without an option here decides only how Google Benchmark
+/// prints, or asks for what taskbench does anyway.
 struct Flag {
   std::string_view name;
-  std::string_view option = {};      ///< of `run`, that takes its value
-  std::string_view only_value = {};  ///< what else would be refused; without its reason nothing is
+  std::string_view option = {};      ///< the option of `run` that takes its value
+  std::string_view only_value = {};  ///< any other is refused, for the reason `why_only`
   std::string_view why_only = {};
 };
 
@@ -38,7 +39,7 @@ constexpr std::array<Flag, 12> kFlags{{
     {"--benchmark_enable_random_interleaving"},
 }};
 
-/// `has_out`: --benchmark_out is given, too.
+/// The words that replace a flag. `has_out`: --benchmark_out is given, too.
 Strings translated(const std::string& word, bool has_out) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);

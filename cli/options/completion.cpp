@@ -9,7 +9,7 @@ bool takes_value(const CLI::Option* option) {
   return option != nullptr && option->get_items_expected_max() != 0;
 }
 
-/// The first sentence or line, without its full stop.
+/// The first sentence or line of a description, without its full stop.
 std::string summary_of(const std::string& description) {
   std::string text = description.substr(0, description.find('\n'));
   text = text.substr(0, text.find(". "));
@@ -19,7 +19,7 @@ std::string summary_of(const std::string& description) {
 
 class Candidates {
  public:
-  /// Those that begin with `begun`.
+  /// Collects the candidates that begin with `begun`.
   explicit Candidates(std::string begun) : begun_(std::move(begun)) {}
 
   void add(const std::string& word, const std::string& summary = {}) {
@@ -27,7 +27,7 @@ class Candidates {
     text_ += word + (summary.empty() ? "" : '\t' + summary) + '\n';
   }
 
-  /// Values of an option; `before` is what of the word precedes them.
+  /// Adds the values of an option; `before` is the part of the word that precedes the value.
   void add_values(const OptionValues& values, std::string before) {
     using Kind = OptionValues::Kind;
     if (values.kind == Kind::file) text_ = ":files\n";
@@ -46,10 +46,10 @@ class Candidates {
   std::string text_;
 };
 
-/// Where the words before the last one lead.
+/// The command, or the option without its value, that the words before the last one lead to.
 struct Place {
   const CLI::App* app;
-  const CLI::Option* awaits_value = nullptr;  ///< whose value is next
+  const CLI::Option* awaits_value = nullptr;  ///< the option whose value is next
 };
 
 Place place_after(const CLI::App& root, std::span<const std::string> words) {

@@ -11,9 +11,10 @@ namespace taskbench::cli {
 /// The hidden first word that asks for candidates.
 inline constexpr std::string_view kCompleteWord = "__complete";
 
-/// A line each: what can take the place of the last of `words`, which may be empty, and after a tab
-/// what it is. ":files" alone: the name of a file. What ends in '=' is to be followed by a value.
-/// Without the program's name; `--option=value` is one word, or three, as Readline parts it.
+/// What can take the place of the last of `words`, which may be empty: a candidate a line, followed
+/// by a tab and what it is. ":files" alone means the name of a file; a candidate that ends in '='
+/// is to be followed by a value. `words` do not include the program's name; `--option=value` is one
+/// word, or three, as Readline splits it.
 [[nodiscard]] std::string candidates(const CLI::App& root, const OptionValueTable& values,
                                      std::span<const std::string> words);
 

@@ -26,7 +26,7 @@ constexpr std::array kSets{
 
 constexpr std::size_t kMostSlipsOfExact = 3;
 
-/// At the commas that stand outside of slashes and braces.
+/// Splits at the commas outside of slashes and braces.
 Strings items_of(std::string_view text) {
   Strings items(1);
   bool in_slashes = false;
@@ -53,8 +53,9 @@ CounterRequest request_of(const std::string& argument) {
   return request;
 }
 
-/// No name of perf's is a slip or two away from a set's, or three from that of callgrind's count;
-/// many begin as those do ("instructions", "cache-misses").
+/// The set, or callgrind's count, that `item` is probably a misspelling of. No name of perf's is
+/// one or two slips away from a set's, or three from callgrind's; but many begin as those do
+/// ("instructions", "cache-misses").
 std::optional<std::string_view> nearly_known(std::string_view item) {
   if (edit_distance(item, model::kInstructionsExact) <= kMostSlipsOfExact) {
     return model::kInstructionsExact;

@@ -11,18 +11,18 @@ namespace {
 using render::display_width;
 using render::wrap;
 
-constexpr std::size_t kColumnWidth = 30;  // of names of options
+constexpr std::size_t kColumnWidth = 30;  // of the names of options
 constexpr std::size_t kLeastTextWidth = 20;
 
-/// Two spaces and the name, then what it does in the column of descriptions.
+/// Two spaces and the name, then the text in the column of descriptions.
 std::string entry(const std::string& name, const std::string& text) {
   std::ostringstream out;
   CLI::detail::format_help(out, name, text, kColumnWidth);
   return out.str();
 }
 
-/// Text in paragraphs: lines that follow each other are one, and are wrapped. Indented lines, as
-/// examples are, stay; of one that is too wide the rest goes on further right.
+/// Wraps text in paragraphs: consecutive lines are joined first. Indented lines, as in examples,
+/// stay as they are; if one is too wide, its rest is indented further.
 std::string reflowed(std::string_view text, std::size_t width) {
   std::string result;
   std::string paragraph;
@@ -64,7 +64,8 @@ HelpFormat::HelpFormat(int width)
   label("SUBCOMMANDS", "COMMAND");
 }
 
-/// Wrapped for the column of descriptions. Lines are not broken inside `last`, which may be empty.
+/// Wraps text for the column of descriptions. Lines are not broken inside `last`, which may be
+/// empty.
 std::string HelpFormat::in_column(const std::string& text, const std::string& last) const {
   const std::size_t room = width_ - kColumnWidth;
   Strings lines = wrap(text, room);
@@ -82,7 +83,7 @@ std::string HelpFormat::in_column(const std::string& text, const std::string& la
 std::string HelpFormat::make_help(const CLI::App* app, std::string name,
                                   CLI::AppFormatMode mode) const {
   std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-  // CLI11 separates its groups both after the one and before the next.
+  // CLI11 separates its groups both after one and before the next.
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;
 }

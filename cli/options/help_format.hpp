@@ -9,12 +9,12 @@
 
 namespace taskbench::cli {
 
-/// Columns where there is no terminal that says how many it has.
+/// Width of the help text if no terminal says how wide it is.
 inline constexpr int kHelpWidth = 100;
 
 class HelpFormat : public CLI::Formatter {
  public:
-  /// For a terminal of so many columns; more than kHelpWidth are not used.
+  /// `width` is the terminal's; more than kHelpWidth columns are not used.
   explicit HelpFormat(int width);
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string name,
                                       CLI::AppFormatMode mode) const override;
@@ -30,13 +30,13 @@ class HelpFormat : public CLI::Formatter {
   std::size_t width_;
 };
 
-/// The commands that `app` is followed by, in their order.
+/// The subcommands of `app`, in their order.
 [[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& app);
 
-/// Their names.
+/// Names of the subcommands of `app`.
 [[nodiscard]] Strings command_names(const CLI::App& app);
 
-/// A line for each of them, as in the help of `app`: its name, and what it does.
+/// A line for each subcommand, as in the help of `app`: its name, and what it does.
 [[nodiscard]] std::string command_list(const CLI::App& app, int width);
 
 }  // namespace taskbench::cli

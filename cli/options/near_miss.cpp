@@ -15,7 +15,7 @@ std::string fold(std::string_view text) {
   return folded;
 }
 
-// A name of twelve letters may have four slips; the shortest names one.
+// Slips that are forgiven: a name of twelve letters may have four, the shortest one.
 std::size_t tolerance(std::string_view text) { return std::max<std::size_t>(1, text.size() / 3); }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string_view> nearest(std::string_view text, const Names& names) {
-  constexpr std::size_t kLongest = 200;  // no name is; and the distance takes time
+  constexpr std::size_t kLongest = 200;  // longer than any name; comparing long texts takes time
   if (text.empty() || text.size() > kLongest) return std::nullopt;
   const std::string beginning = fold(text);
   const auto begins = [&](std::string_view name) { return fold(name).starts_with(beginning); };

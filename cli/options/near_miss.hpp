@@ -7,7 +7,7 @@
 
 namespace taskbench::cli {
 
-/// Names to choose from: any range of texts, which must outlive it.
+/// Names to choose from, made of any range of texts. The texts must outlive it.
 struct Names : std::vector<std::string_view> {
   template <std::ranges::input_range Texts>
   Names(const Texts& texts) : vector(std::ranges::begin(texts), std::ranges::end(texts)) {}

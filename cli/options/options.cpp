@@ -35,7 +35,7 @@ void add_item(std::string_view name, std::string_view list, std::string item, St
   items.push_back(std::move(item));
 }
 
-/// Whether each bracket of a name has its other half: "Fx<int" is a part of one.
+/// Whether every bracket of a name is closed. "Fx<int" is only part of a name.
 bool is_closed(std::string_view name) {
   int open = 0;
   for (const char each : name) {
@@ -57,7 +57,7 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
   }
   std::uint64_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  // All digits, so what is left to fail is a sign or more than 64 bits.
+  // The text is all digits, so only a sign or more than 64 bits is left to fail.
   if (result.ec != std::errc{} || value < min || value > max) {
     refuse_range(name, text, std::to_string(min), std::to_string(max));
   }
@@ -65,7 +65,8 @@ std::uint64_t parse_whole_number(std::string_view name, std::string_view text, s
 }
 
 std::string duration_limit_text(double seconds) {
-  // The largest unit of which it is a whole number, as 70s is none of minutes; else the largest.
+  // The largest unit of which `seconds` is a whole number: 70s is not written in minutes. If there
+  // is none, the largest unit below it.
   const Unit* unit = kUnits.data();
   bool is_whole = false;
   for (const Unit& candidate : kUnits) {
@@ -136,7 +137,7 @@ Strings parse_names(std::string_view name, const Strings& given,
   Strings items;
   for (const std::string& list : given) {
     for (std::size_t begin = 0; begin <= list.size();) {
-      // The longest that is known; else the shortest whose brackets are closed.
+      // Takes the longest item that is a known name, else the shortest whose brackets are closed.
       std::size_t end = list.size();
       for (std::size_t comma = end;; comma = list.rfind(',', comma - 1)) {
         const std::string item = list.substr(begin, comma - begin);
@@ -159,7 +160,7 @@ std::string shortened(std::string_view text) {
     const bool starts = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
     if (starts && ++characters > kMost) break;
   }
-  end = std::min(end, 4 * kMost);  // what is not UTF-8 may consist of continuation bytes only
+  end = std::min(end, 4 * kMost);  // invalid UTF-8 may be continuation bytes only
   return end < text.size() ? fmt::format("{}…", text.substr(0, end)) : std::string(text);
 }
 
@@ -175,7 +176,7 @@ const std::string& single(std::string_view name, const Strings& words) {
 }
 
 Strings BenchmarkNames::parse(std::string_view name, const Strings& words) {
-  for (const std::string& list : words) {  // what is given twice is told with the names
+  for (const std::string& list : words) {  // a name given twice is reported once names are split
     if (list.empty() || (',' + list + ',').find(",,") != std::string::npos) {
       refuse("{}: an item of '{}' is empty", name, shortened(list));
     }
@@ -237,7 +238,7 @@ fs::path Journal::parse(std::string_view name, const Strings& words) const {
 CLI::Option* Options::add(const std::string& name, const std::string& label,
                           const std::string& help, OptionValues offered,
                           std::function<void(const Strings&)> parse) {
-  // Not the words that the callback is called with: of "{}" it is told something else.
+  // CLI11 passes a callback something else than the words if they are "{}", so they are read here.
   const auto callback = [app = app_, name, parse = std::move(parse)](const CLI::results_t&) {
     parse(app->get_option(name)->results());
     return true;

@@ -4,11 +4,11 @@
 //
 // puts what was given into seed_, throws UsageError for anything but a number in that range, and
 // shows the value that seed_ has now as the default in --help. A kind, such as Number, has
-//   parse(name, words)  makes a value of what was given for `name`, in the order of the command
-//   line written(value)      what --help shows of a default; nothing where there is no such
-//   function offered()           what the shells complete; likewise
-// What excludes or needs another option says so by excludes() and needs() of the CLI::Option that
-// value() returns.
+//   parse(name, words)  the value for what was given, in the order of the command line
+//   written(value)      what --help shows of a default; without this function, nothing
+//   offered()           what the shells complete; without this function, nothing
+// An option that excludes or needs another says so by excludes() and needs() of the CLI::Option
+// that value() returns.
 #pragma once
 
 #include <concepts>
@@ -25,7 +25,7 @@
 
 namespace taskbench::cli {
 
-// From the text of an option to its value. All throw UsageError.
+// Parsers from the text of an option to its value. All throw UsageError.
 
 /// "10" → 10, when it lies in [min, max]. `name` is the option or parameter, for the message.
 [[nodiscard]] std::uint64_t parse_whole_number(std::string_view name, std::string_view text,
@@ -46,15 +46,15 @@ namespace taskbench::cli {
 /// an item given twice are errors: the second measurement would carry the first one's name.
 [[nodiscard]] Strings parse_list(std::string_view name, const Strings& given);
 
-/// Likewise of names that may have commas of their own: what `is_known` as a whole is one name, and
-/// so is what brackets hold together, as in "Fx<int, 3>/Run".
+/// The items of lists of names that may contain commas themselves. A text that `is_known` is one
+/// name, and so is what brackets hold together, as in "Fx<int, 3>/Run".
 [[nodiscard]] Strings parse_names(std::string_view name, const Strings& given,
                                   const std::function<bool(const std::string&)>& is_known);
 
-/// For a message: at most 60 characters of a text, with "…" for the rest.
+/// At most 60 characters of a text, with "…" for the rest. For messages.
 [[nodiscard]] std::string shortened(std::string_view text);
 
-/// What the shells complete.
+/// What the shells complete for an option.
 struct OptionValues {
   enum class Kind {
     free,        ///< a number, a duration, an expression: nothing to offer
@@ -87,7 +87,7 @@ struct Number {
   }
 };
 
-/// "1,2,4"; none is given twice.
+/// "1,2,4", without duplicates.
 struct Numbers {
   unsigned min;
   unsigned max;
@@ -122,22 +122,22 @@ struct Text {
   [[nodiscard]] static std::string written(const std::string& value) { return value; }
 };
 
-/// Of a file or folder.
+/// The path of a file or folder.
 struct Path {
-  bool may_be_dash = true;  ///< a folder may be called so; of a file nearly nobody means it
+  bool may_be_dash = true;  ///< a folder may be called "-"; with a file hardly anybody means one
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
   [[nodiscard]] static std::string written(const fs::path& value) { return value.string(); }
   [[nodiscard]] static OptionValues offered() { return {OptionValues::Kind::file, {}}; }
 };
 
-/// A file, or a folder if `is_folder`. What is there already must be of that kind; whether it is a
-/// journal is found out when it is read.
+/// The path of a journal: a file, or a folder if `is_folder`. What already exists there must be of
+/// that kind; reading it finds out whether it is a journal.
 struct Journal : Path {
   bool is_folder = false;
   [[nodiscard]] fs::path parse(std::string_view name, const Strings& words) const;
 };
 
-/// "a,b", once or several times; none is given twice.
+/// "a,b", once or several times, without duplicates.
 struct List {
   OptionValues::Kind offers = OptionValues::Kind::free;
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words) {
@@ -146,19 +146,19 @@ struct List {
   [[nodiscard]] OptionValues offered() const { return {offers, {}}; }
 };
 
-/// As they were given: which commas separate names is known once the benchmarks are.
+/// Names as they were given: which commas separate them is known only once the benchmarks are.
 struct BenchmarkNames {
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words);
 };
 
-/// As they were given, for what can be understood only with other options.
+/// Words as they were given, for values that can be understood only with other options.
 struct AsGiven {
   OptionValues offers;
   [[nodiscard]] static Strings parse(std::string_view, const Strings& words) { return words; }
   [[nodiscard]] OptionValues offered() const { return offers; }
 };
 
-/// What a function of the name and the words makes of them.
+/// A value that a function makes of the option's name and words.
 template <class Function>
 struct By {
   Function function;
@@ -181,7 +181,7 @@ template <class Table>
   return names;
 }
 
-/// The row of that name. Throws UsageError, with the nearest name; `option` may be empty.
+/// The row called `text`. Throws UsageError, with the nearest name; `option` may be empty.
 template <class Row>
 [[nodiscard]] const Row* find_row(std::string_view option, std::string_view noun,
                                   std::span<const Row> rows, std::string_view text) {
@@ -208,7 +208,7 @@ struct Choice {
   }
 };
 
-/// Rows of a table, by their names, separated by commas.
+/// Rows of a table, by a comma-separated list of their names.
 template <class Row>
 struct Choices {
   std::string_view noun;
@@ -229,7 +229,7 @@ struct Choices {
   [[nodiscard]] OptionValues offered() const { return {offers, row_names(rows)}; }
 };
 
-/// The command line once it is parsed.
+/// The command line after parsing.
 struct Invocation {
   Strings command_line;  ///< argv
   const CLI::App& root;  ///< every command and option
@@ -242,22 +242,22 @@ class Options {
  public:
   Options(CLI::App& app, OptionValueTable& offered) : app_(&app), offered_(&offered) {}
 
-  /// What --help says before the options, the first line being the summary, and after them.
+  /// Sets what --help says before the options, beginning with the summary line, and after them.
   void describe(const std::string& description, const std::string& footer) {
     app_->description(description)->footer(footer);
   }
 
-  /// One that is declared already.
+  /// An option that is already declared.
   [[nodiscard]] CLI::Option* operator[](const std::string& name) { return app_->get_option(name); }
 
-  /// The heading in --help of what is declared from now on.
+  /// Sets the heading in --help for the options that are declared from now on.
   void group(std::string name) { group_ = std::move(name); }
 
   CLI::Option* flag(const std::string& name, bool& into, const std::string& help) {
     return app_->add_flag(name, into, help)->group(group_);
   }
 
-  /// `name` begins with dashes, or is that of positional arguments.
+  /// Declares an option with a value. `name` begins with dashes, or names a positional argument.
   template <class T, class Kind>
   CLI::Option* value(const std::string& name, T& into, const std::string& label, const Kind& kind,
                      const std::string& help) {
@@ -289,7 +289,7 @@ class Options {
   std::string group_ = "Options";
 };
 
-/// `--format table|json` of the commands that print one or the other.
+/// `--format table|json`, for commands that print one or the other.
 struct PrintedForm {
   std::string_view name;
   bool is_json;

@@ -14,7 +14,8 @@ bool is_inside(const fs::path& path) {
   return !normal.is_absolute() && *normal.begin() != "..";
 }
 
-/// Below the worktree, or two revisions would be compared by the same file.
+/// Parses a program's command. Its path must lie below the worktree, or two revisions would be
+/// compared by the same file.
 std::string parse_program(std::string_view option, const Strings& given) {
   const std::string program = Text{}.parse(option, given);
   Strings words;
@@ -29,7 +30,7 @@ std::string parse_program(std::string_view option, const Strings& given) {
 
 Strings parse_documentation(std::string_view option, const Strings& given) {
   Strings patterns = parse_list(option, given);
-  for (std::string& pattern : patterns) {  // as --help has them
+  for (std::string& pattern : patterns) {  // --help shows a blank after each comma
     pattern.erase(0, std::min(pattern.find_first_not_of(' '), pattern.size()));
   }
   if (patterns == Strings{std::string(kNoDocumentation)}) return {};

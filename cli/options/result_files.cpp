@@ -11,7 +11,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// Of two files of one size.
+/// Whether two files of equal size have equal bytes.
 bool have_equal_bytes(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
   if (fs::equivalent(a, b, ignored)) return true;
@@ -29,8 +29,8 @@ bool have_equal_bytes(const fs::path& a, const fs::path& b) {
   return true;
 }
 
-/// Of its bytes: files of a history often have one size, and comparing each with each other would
-/// read them a thousand times.
+/// A hash of a file's bytes. Files of a history often have the same size, and comparing each with
+/// each other would read them a thousand times.
 std::uint64_t fingerprint_of(const fs::path& path) {
   std::uint64_t value = model::fingerprint("");
   std::ifstream file(path, std::ios::binary);
@@ -42,9 +42,9 @@ std::uint64_t fingerprint_of(const fs::path& path) {
   return value;
 }
 
-/// The first two of the files that have the same bytes, in their order: one file by two names, or a
-/// copy. What is no regular file is left out, since it can be read only once, as is what does not
-/// exist or cannot be reached: who reads it says why.
+/// The first two of the files, in their order, that have the same bytes: one file by two names, or
+/// a copy. Files that are not regular are skipped, since they can be read only once, as are those
+/// that do not exist or cannot be reached: whoever reads them reports that.
 std::optional<std::pair<std::string, std::string>> first_equal_files(const Strings& paths) {
   std::map<std::uintmax_t, int> of_size;
   std::vector<std::optional<std::uintmax_t>> sizes;

@@ -5,9 +5,8 @@
 
 namespace taskbench::cli {
 
-/// Throws UsageError, whose message begins with `prefix`, where two of the files hold the same
-/// bytes: one result would count twice. Files that can be read only once, and those that do not
-/// exist, are left out.
+/// Throws UsageError, whose message begins with `prefix`, if two of the files hold the same bytes:
+/// one result would count twice. Files that can be read only once, or do not exist, are skipped.
 void refuse_equal_results(std::string_view prefix, const Strings& paths);
 
 }  // namespace taskbench::cli

@@ -16,12 +16,12 @@ using workloads::ParameterValues;
 using workloads::Workload;
 using Chosen = std::span<const Workload* const>;
 
-constexpr double kMinRepetitionS = 0.01;      // of a time budget; a shorter one is never planned
-constexpr double kLoadedS = 10;               // of a run of a load program, if nothing is said
+constexpr double kMinRepetitionS = 0.01;      // when fitted to a time budget
+constexpr double kLoadedS = 10;               // default of a run of a load program
 constexpr double kMaxMeasuringS = 24 * 3600;  // a longer run is a slip of the keyboard
 
-/// Those of the names, or all that can be run here; the others go to `left_out`. Only such as
-/// `loader` can load, if there is one.
+/// The workloads that are named, or all that can run here; why others cannot goes to `left_out`.
+/// With a `loader`, only workloads that it can load.
 std::vector<const Workload*> choose_workloads(const Strings& names, const Loader* loader,
                                               Strings& left_out) {
   std::vector<const Workload*> chosen;
@@ -54,8 +54,8 @@ struct Pairing {
   unsigned workers;
 };
 
-/// Every scheduler with every count that it can have; those that were not asked for are as many as
-/// there are CPUs. Impossible pairs go to `left_out`. Throws where nothing else was asked for.
+/// Every scheduler with every worker count that it can have; the default count is that of the CPUs.
+/// Impossible pairs go to `left_out`. Throws UsageError if no pair is possible.
 std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
                               std::vector<unsigned> counts, unsigned cpus, Strings& left_out) {
   const bool asked_for = !counts.empty();
@@ -87,7 +87,7 @@ std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
   return possible;
 }
 
-/// Found out before anything is started.
+/// Refuses too many cases or workers before anything is started.
 void check_extent(std::span<const Case> all) {
   const std::uint64_t cases = all.size();
   std::uint64_t workers = 0;
@@ -236,7 +236,7 @@ std::vector<Case> all_cases(Chosen chosen, const Strings& assignments,
   return cases;
 }
 
-/// What is wrong with the pattern, and where in it.
+/// What is wrong with the pattern, and where.
 std::string why_no_expression(const RE2& expression) {
   std::string reason = expression.error();  // ends in ": " and what error_arg() is
   const std::string& culprit = expression.error_arg();
@@ -299,7 +299,7 @@ void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
   }
 }
 
-/// One run of the loader is a repetition.
+/// Plans a run under a load program. One run of the loader is a repetition.
 void plan_load(const RunArguments& arguments, RunPlan& plan) {
   if (arguments.loader == nullptr) return;
   const double seconds = arguments.min_time_s.value_or(kLoadedS);

@@ -12,14 +12,15 @@
 
 namespace taskbench::cli {
 
-/// More workers than any machine has CPUs; each is a thread.
+/// Limit on workers, each of which is a thread: more than any machine has CPUs.
 inline constexpr unsigned kMaxWorkers = 4096;
-/// All cases are prepared before the first is measured, so that all of their workers exist at once.
-/// Each takes two of the 65,530 areas that Linux, by default, lets a process map (its stack, and
-/// the guard below it), and one of 32,768 process numbers.
+/// Limit on the workers of all cases together. All cases are prepared before the first is measured,
+/// so all workers exist at once. Each takes two of the 65,530 memory areas that Linux lets a
+/// process map by default (its stack, and the guard below it), and one of 32,768 process numbers.
 inline constexpr std::uint64_t kMaxWorkersInAll = 30'000;
 inline constexpr std::uint64_t kMaxCases = 1000;
-/// Of all cases together: each is kept, with its counters, until the result is written.
+/// Limit on the repetitions of all cases together: each is kept, with its counters, until the
+/// result is written.
 inline constexpr std::uint64_t kMaxRepetitionsInAll = 1'000'000;
 inline constexpr unsigned kMaxRepetitions = 10'000;
 inline constexpr std::uint64_t kMaxIterations = 1'000'000'000;  ///< Google Benchmark's limit
@@ -34,7 +35,7 @@ struct PlantedDelay {
   double ns = 0;
 };
 
-/// What --load takes.
+/// A load program that --load takes.
 struct Loader {
   std::string_view name;
 };
@@ -43,16 +44,16 @@ inline constexpr Loader kLoaders[] = {{"wrk"}};
 struct RunPlan {
   std::vector<measure::Case> cases;
   measure::Settings settings;
-  Strings left_out;  ///< combinations that cannot be, in words
+  Strings left_out;  ///< impossible combinations, in words
   std::vector<PlantedDelay> planted;
-  CounterPlan counters;  ///< of the passes after the timing
+  CounterPlan counters;  ///< counted in passes after the timing
   bool quiet = false;
 };
 
-/// The options of `taskbench run` as they were given: those that only together say what is
-/// measured, and the rest in `plan`.
+/// The options of `taskbench run`. Those that only together say what is measured are kept as they
+/// were given; the rest is in `plan`.
 struct RunArguments {
-  Strings words;  ///< WORKLOAD, and NAME=VALUE, which is one more --param
+  Strings words;  ///< WORKLOAD, and NAME=VALUE, which is another --param
   std::vector<const measure::Scheduler*> schedulers{&measure::schedulers().front()};
   std::vector<unsigned> workers;  ///< none: as many as there are CPUs
   Strings parameters;
@@ -62,25 +63,25 @@ struct RunArguments {
   RunPlan plan;
 };
 
-/// Throws UsageError for whatever cannot be done as asked. `cpus` is how many CPUs the process may
-/// use. Touches no file.
+/// Turns arguments into a plan. `cpus` is how many CPUs the process may use. Touches no file.
+/// Throws UsageError for whatever cannot be done as asked.
 [[nodiscard]] RunPlan plan_run(const RunArguments& arguments, unsigned cpus);
 
-/// The same for a command that takes one case only; `noun` is what it makes of it: "trace".
+/// Plans a run for a command that takes only one case; `noun` is what it makes of it: "trace".
 [[nodiscard]] RunPlan plan_one_case(const RunArguments& arguments, unsigned cpus,
                                     std::string_view noun);
 
-/// The options that choose one case, for the commands that run only one: WORKLOAD, --scheduler,
-/// --workers and --param. In the group "What to `verb`".
+/// Declares the options that choose a case, for commands that run only one: WORKLOAD, --scheduler,
+/// --workers and --param. They are in the group "What to `verb`".
 void declare_one_case(Options& options, RunArguments& arguments, std::string_view verb);
 
 /// What the shells complete after --param.
 [[nodiscard]] OptionValues offered_parameters();
 
-/// PLACE=NS
+/// Parses PLACE=NS.
 [[nodiscard]] std::vector<PlantedDelay> parse_plants(std::string_view option, const Strings& given);
 
-/// CASE=N; whether there is such a case is found out by plan_run().
+/// Parses CASE=N; plan_run() finds out whether there is such a case.
 [[nodiscard]] std::map<std::string, std::int64_t> parse_iterations(std::string_view option,
                                                                    const Strings& given);
 

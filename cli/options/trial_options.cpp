@@ -36,7 +36,7 @@ void VerdictOptions::declare(Options& options, double& delta, double& alpha) {
 
 namespace {
 
-/// Why an inconclusive result says nothing; empty when it says something.
+/// Why an inconclusive result means nothing; empty if it means something.
 std::string why_blind(const Sight& sight) {
   if (!sight.could_fail) return "nothing could have failed";
   if (sight.blind.empty()) return {};

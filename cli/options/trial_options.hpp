@@ -1,5 +1,5 @@
-// The options that ab, gate, baseline, calibrate and compare have in common: how their processes
-// measure, when a verdict fails, and where it goes.
+// The options that ab, gate, baseline, calibrate and compare share: how their processes measure,
+// when a verdict fails, and where results go.
 #pragma once
 
 #include "cli/exit_code.hpp"
@@ -15,7 +15,7 @@ inline constexpr double kMaxBudget_s = model::kMostBudget_s;
 
 void declare_timeout(Options& options, double& timeout_s);
 
-/// --repetitions, --min-time, --timeout and --seed, into a PairedSetup or a SeriesSetup.
+/// Declares --repetitions, --min-time, --timeout and --seed, for a PairedSetup or a SeriesSetup.
 template <class Setup>
 void declare_process(Options& options, Setup& setup, double& timeout_s) {
   setup.repetitions = model::PairedSetup{}.repetitions;
@@ -31,7 +31,7 @@ void declare_process(Options& options, Setup& setup, double& timeout_s) {
                 "Seed of everything that is drawn.");
 }
 
-/// --allow-busy: to do `what` on a busy machine as well.
+/// Declares --allow-busy: do `what` on a busy machine as well.
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);
 
 struct MeaningOfInconclusive {
@@ -45,25 +45,25 @@ inline constexpr MeaningOfInconclusive kMeanings[] = {
     {"fail", ExitCode::regression},
 };
 
-/// Whether what has no verdict could have had one.
+/// Whether an inconclusive comparison could have failed at all.
 struct Sight {
-  bool could_fail = true;  ///< some outcome was a FAIL
-  Strings blind{};         ///< benchmarks without a verdict: see verdict::is_blind
+  bool could_fail = true;  ///< some outcome would have been a FAIL
+  Strings blind{};         ///< benchmarks too noisy for a verdict: see verdict::is_blind
 };
 
-/// --inconclusive, declared with --delta and --alpha.
+/// --inconclusive, declared together with --delta and --alpha.
 struct VerdictOptions {
   const MeaningOfInconclusive* inconclusive = kMeanings;
 
   void declare(Options& options, double& delta, double& alpha);
 
-  /// As the table of exit codes says, with --inconclusive. What could not have failed whatever was
-  /// measured, and what is blind, does not pass for being inconclusive, unless that is asked for by
-  /// name; a note says so.
+  /// The exit code of a verdict, with --inconclusive applied. An inconclusive result that could not
+  /// have failed, whatever was measured, or that is blind, passes only with `pass-always`; a note
+  /// says so.
   [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, const Sight& sight) const;
 };
 
-/// What came of a comparison, in every form.
+/// The result of a comparison, in every format.
 struct Verdicts {
   std::string table;
   std::string markdown;
@@ -93,22 +93,22 @@ struct VerdictOutput {
   const VerdictForm* form = kVerdictForms;
   bool quiet = false;
 
-  /// What a command continues and what it writes, it says itself.
+  /// Declares these options. What --resume continues and what --json writes differ by command.
   void declare(Options& options, const std::string& resume_help, const std::string& json_help);
 
   /// Finds out, before anything is built or measured, whether the files, and a new journal, can be
   /// written now. Throws UsageError if not.
   void refuse_unwritable() const;
 
-  /// Removes what an earlier run has left in place of --json and --markdown: who finds them takes
-  /// them for what this one has found, even if it never gets so far as to write them.
+  /// Removes what an earlier run has left at --json and --markdown: a reader would take it for this
+  /// run's result, if this run fails before it writes.
   void remove_stale() const;
 
-  /// Writes those that were asked for. False, with the reason on standard error, when one could
+  /// Writes the files that were asked for. False, with the reason on standard error, if one could
   /// not be written; the other is written all the same.
   [[nodiscard]] bool write(std::string_view verdicts, std::string_view comment) const;
 
-  /// Writes them, and prints the form that was asked for. False if either failed.
+  /// Writes the files, and prints the chosen format. False if either failed.
   [[nodiscard]] bool conclude(const Verdicts& verdicts) const;
 };
 

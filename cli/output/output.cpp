@@ -20,7 +20,7 @@
 namespace taskbench::cli {
 namespace {
 
-/// What was given may be quoted, however long: the middle of such a line is left out.
+/// Shortens a long line by its middle. A message may quote what was given, however long it is.
 std::string without_middle(std::string_view line) {
   constexpr std::size_t kMost = 1000;
   constexpr std::size_t kEnd = 250;
@@ -40,7 +40,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-/// What the locale of whoever started this process says of UTF-8; nothing where it names none.
+/// Whether the environment's locale uses UTF-8; empty if it names no locale.
 std::optional<bool> locale_takes_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set counts
     std::string locale(environment(name));
@@ -53,7 +53,7 @@ std::optional<bool> locale_takes_utf8() {
   return std::nullopt;
 }
 
-/// Columns stay in line where as many characters stand for one.
+/// Replaces each character outside of ASCII. Columns stay aligned where a replacement is as wide.
 std::string in_ascii(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLikes{{{"± ", "+-"},
                                                                                   {"±", "+-"},
@@ -82,14 +82,14 @@ std::string in_ascii(std::string_view text) {
   return result;
 }
 
-/// As the locale takes it; in none, UTF-8.
+/// Text in the encoding of the locale; UTF-8 if there is none.
 std::string for_people(std::string_view text) {
   return locale_takes_utf8().value_or(true) ? std::string(text) : in_ascii(text);
 }
 
-// One write a line, so that lines of several processes do not mix. A standard error that is gone
-// is nothing to fail for. What a file or another program had to say may be part of the message, and
-// must not steer the terminal.
+// Writes the message in one call, so that lines of several processes do not mix. A closed standard
+// error is no reason to fail. The message may quote a file or another program, and must not control
+// the terminal.
 void print_line(std::string_view label, std::string_view message) {
   const std::string text = render::printable(message);
   std::string line = fmt::format("taskbench: {}: ", label);

@@ -12,8 +12,9 @@ namespace taskbench::cli {
 /// failed: a full disk behind a redirection must not look like success.
 [[nodiscard]] bool print_result(std::string_view text);
 
-/// The same for what people read: in ASCII where the locale names another encoding than UTF-8, as
-/// LC_ALL=C does. Notes and errors are written so, too; other formats are UTF-8 in every locale.
+/// Like print_result(), for text that people read: in ASCII if the locale names an encoding other
+/// than UTF-8, as LC_ALL=C does. Notes and errors are written in that way, too; other formats are
+/// UTF-8 in every locale.
 [[nodiscard]] bool print_table(std::string_view text);
 
 /// print_result() for a command with nothing else to do: pass or usage.
@@ -37,25 +38,25 @@ requires(sizeof...(Parts) > 0) void print_note(fmt::format_string<Parts...> form
   print_note(std::string_view(fmt::format(format, std::forward<Parts>(parts)...)));
 }
 
-/// An error for each case that failed. False when none has.
+/// Prints an error for each case that failed. False if none has.
 [[nodiscard]] bool report_failures(const std::vector<model::Case>& cases);
 
-/// Columns of the terminal behind `descriptor`, else $COLUMNS, else `otherwise`.
+/// Width of the terminal behind `descriptor`, else $COLUMNS, else `otherwise`.
 [[nodiscard]] int columns(int descriptor, int otherwise);
 
-/// A terminal that understands escape sequences: not TERM=dumb, and TERM is set.
+/// Whether it is a terminal that understands escape sequences: TERM is set, and not "dumb".
 [[nodiscard]] bool takes_escapes(int descriptor);
 
-/// What suits tables on standard output. In a file or for another program a row stays one line,
-/// however long.
+/// The style for tables on standard output. In a file or a pipe each row stays on one line, however
+/// long.
 [[nodiscard]] render::TableStyle table_style();
 
 /// Finds out, before anything is measured, whether the file, if one is named, can be written now
-/// and the disk has room for so many bytes. Throws UsageError if not.
+/// and the disk has room for that many bytes. Throws UsageError if not.
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes);
 
 /// Replaces the file, if one is named, whole or not at all. False, with the reason on standard
-/// error, when that failed. With `notes`, says on standard error what was written.
+/// error, if that failed. With `notes`, says on standard error what was written.
 [[nodiscard]] bool write_output(const std::optional<fs::path>& file, std::string_view content,
                                 bool notes = false);
 

@@ -35,10 +35,10 @@ ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet), is_rewritten_(takes_escapes(STDERR_FILENO)) {}
 
 void ProgressLine::show(const measure::Progress& progress) {
-  if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result says so
+  if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result shows that
   std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
                                  progress.repetitions_total, duration_text(progress.elapsed_s));
-  if (progress.remaining_s) {  // rounded up: what is not done yet takes no 0 s
+  if (progress.remaining_s) {  // rounded up: unfinished work never has 0 s left
     text +=
         fmt::format(", {} left", duration_text(std::max(1.0, std::ceil(*progress.remaining_s))));
   }
@@ -96,7 +96,7 @@ void UnstoppableWork::watch() {
     if (stop_.stop_requested()) {
       line.clear();
       print_note(farewell_);
-      std::_Exit(static_cast<int>(ExitCode::interrupted));  // the other thread still works
+      std::_Exit(static_cast<int>(ExitCode::interrupted));  // the main thread is still working
     }
     if (line.elapsed_s() < kFirstLineAfterS) continue;
     line.show("{}, {} elapsed", text_, duration_text(line.elapsed_s()));

@@ -11,9 +11,9 @@
 
 namespace taskbench::cli {
 
-/// One line, always the newest, on a terminal; elsewhere, as in CI, a line now and then, so that
-/// logs stay short; and nothing when it is quiet. Counts from its construction. Not thread-safe:
-/// for the thread that measures. Clears its line when it is destroyed.
+/// On a terminal one line, always the newest; elsewhere, as in CI, a line now and then, so that
+/// logs stay short; with `quiet` nothing. Time counts from construction. Not thread-safe: for the
+/// thread that measures. Clears its line on destruction.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet);
@@ -22,7 +22,7 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   void show(const measure::Progress& progress);
-  /// Where something else than repetitions is counted.
+  /// For progress that is not counted in repetitions.
   void show(const std::string& text);
   template <class... Parts>
   requires(sizeof...(Parts) > 0) void show(fmt::format_string<Parts...> format, Parts&&... parts) {
@@ -45,21 +45,20 @@ class ProgressLine {
 /// "8 s", "2 min 05 s", "1 h 07 min".
 [[nodiscard]] std::string duration_text(double seconds);
 
-/// Work that nothing can ask to stop, such as parsing a large file: a second thread says how far it
-/// is and ends the process when ^C asks for that.
+/// Work that nothing can ask to stop, such as parsing a large file. Once it takes longer than two
+/// seconds, a second thread shows how far it is.
 ///
-/// While one lives, an interrupt ends the process with status 130, whatever the main thread does.
-/// So nothing may lie on the disk then that has to be removed. What takes longer than two seconds
-/// is shown.
+/// While an object of this class lives, an interrupt ends the process with status 130, whatever the
+/// main thread does. So there must be nothing on the disk then that has to be removed.
 class UnstoppableWork {
  public:
-  /// `farewell` is the note that an interrupt ends with. `stop` is of stop_on_signals().
+  /// `stop` comes from stop_on_signals(); `farewell` is the note that an interrupt ends with.
   UnstoppableWork(const std::stop_token& stop, std::string farewell);
   UnstoppableWork(const UnstoppableWork&) = delete;
   UnstoppableWork& operator=(const UnstoppableWork&) = delete;
   ~UnstoppableWork();
 
-  /// What is done from now on: "reading result 3 of 1000".
+  /// Sets what is being done from now on: "reading result 3 of 1000".
   void show(std::string text);
 
  private:
@@ -67,11 +66,11 @@ class UnstoppableWork {
 
   std::stop_token stop_;
   const std::string farewell_;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // for text_ and ended_
   std::string text_;
   bool ended_ = false;
   std::condition_variable end_;
-  std::thread watcher_;  // last: it starts when all the rest is there
+  std::thread watcher_;  // last: it starts once the other members exist
 };
 
 }  // namespace taskbench::cli

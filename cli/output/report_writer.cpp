@@ -29,7 +29,7 @@ constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
 constexpr std::size_t kReportBytes = 1 << 20;  // most of it the plots
 
-/// "out/" is "out"; "." and "/" stay.
+/// Turns "out/" into "out"; "." and "/" stay.
 fs::path without_trailing_slash(const fs::path& path) {
   fs::path normal = path.lexically_normal();
   return normal.has_filename() || !normal.has_parent_path() || normal == normal.root_path()
@@ -54,12 +54,12 @@ std::string advice(const std::error_code& why) {
   }
 }
 
-/// A folder of files that is written whole: into a temporary folder first, on the same disk, and
-/// from there by renaming.
+/// A folder of files that is written as a whole: into a temporary folder on the same disk first,
+/// which is then renamed.
 class ReportFolder {
  public:
-  /// Makes the temporary folder: in `target` when that exists, else beside it. Throws UsageError
-  /// when a report could not be put there.
+  /// Makes the temporary folder: in `target` if that exists, else beside it. Throws UsageError if a
+  /// report could not be put there.
   explicit ReportFolder(const fs::path& target) : target_(without_trailing_slash(target)) {
     std::error_code failed;
     const auto status = fs::status(target_, failed);
@@ -76,7 +76,7 @@ class ReportFolder {
     }
     remove_left_behind(beside);
     for (int attempt = 0; temporary_.empty(); ++attempt) {
-      constexpr int kAttempts = 100;  // what a killed process of the same number has left behind
+      constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
       const fs::path candidate =
           beside / fmt::format("{}{}-{}{}", kBegin, ::getpid(), attempt, kEnd);
       if (fs::create_directory(candidate, failed)) {
@@ -89,37 +89,38 @@ class ReportFolder {
   }
   ReportFolder(const ReportFolder&) = delete;
   ReportFolder& operator=(const ReportFolder&) = delete;
-  /// Leaves nothing behind of what was not published.
+  /// Removes what was not published.
   ~ReportFolder() {
     std::error_code ignored;
     if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
   }
 
-  /// Where files are to be written before they are published.
+  /// Where files are written before they are published.
   [[nodiscard]] const fs::path& temporary() const { return temporary_; }
 
-  /// A file below the temporary folder. Throws UsageError.
+  /// Writes a file below the temporary folder. Throws UsageError.
   void write(const fs::path& name, std::string_view content) const {
     const auto outcome = files::write_atomically(temporary_ / name, content);
     if (!outcome.ok()) refuse(": " + outcome.error);
   }
 
-  /// A folder below the temporary folder. Throws UsageError.
+  /// Creates a folder below the temporary folder. Throws UsageError.
   void make_folder(const fs::path& name) const {
     std::error_code failed;
     fs::create_directory(temporary_ / name, failed);
     if (failed) refuse("", failed);
   }
 
-  /// A new target appears at once, with all files. In one that exists file after file is replaced,
-  /// `last` after all others; its other files stay. Throws UsageError.
+  /// Moves the files to the target. A new target appears at once, with all files. In an existing
+  /// one the files are replaced one by one, `last` after all others; its other files stay. Throws
+  /// UsageError.
   void publish(const fs::path& last) {
     std::error_code failed;
     if (fs::exists(target_, failed)) return move_into_target(last);
     fs::rename(temporary_, target_, failed);
     if (!failed) {
       temporary_.clear();
-    } else if (fs::is_directory(target_)) {  // somebody has made it since
+    } else if (fs::is_directory(target_)) {  // somebody has created it meanwhile
       move_into_target(last);
     } else {
       refuse("", failed);
@@ -136,7 +137,7 @@ class ReportFolder {
   }
 
   void move_into_target(const fs::path& last) const {
-    std::vector<std::pair<fs::path, bool>> entries;  // and whether it is a folder
+    std::vector<std::pair<fs::path, bool>> entries;  // and whether each is a folder
     for (const auto& entry : fs::recursive_directory_iterator(temporary_)) {
       entries.emplace_back(entry.path().lexically_relative(temporary_), entry.is_directory());
     }
@@ -144,7 +145,7 @@ class ReportFolder {
       return std::tuple(!entry.second, entry.first == last, entry.first);
     });
     std::error_code failed;
-    // All that can be known before the first file is replaced.
+    // Everything that can be known is checked before the first file is replaced.
     for (const auto& [name, is_folder] : entries) {
       const auto there = fs::status(target_ / name, failed);
       if (!fs::exists(there) || fs::is_directory(there) == is_folder) continue;
@@ -166,7 +167,8 @@ class ReportFolder {
   static constexpr std::string_view kBegin = ".taskbench-report-";
   static constexpr std::string_view kEnd = ".tmp";
 
-  /// A lock that goes with its process, however that ends. Not open where another has it.
+  /// Locks a folder until the process ends, however that happens. Not open if another process has
+  /// the lock.
   static files::Descriptor locked(const fs::path& folder) {
     files::Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor.is_open() && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -175,7 +177,8 @@ class ReportFolder {
     return descriptor;
   }
 
-  /// What reports that were killed have left in `folder`. A new one has no lock for an instant.
+  /// Removes what killed reports have left in `folder`. Young folders stay: one that is being
+  /// created has no lock for an instant.
   static void remove_left_behind(const fs::path& folder) {
     constexpr std::chrono::minutes kYoung{1};
     std::error_code failed;
@@ -199,14 +202,16 @@ class ReportFolder {
 struct DrawnPlots {
   std::map<std::string, render::DrawnPlot> plots;  ///< all that were asked for, by name
   std::size_t missing = 0;
-  std::string reason;  ///< why the first of those is missing
+  std::string reason;  ///< why the first of them is missing
   bool interrupted = false;
 };
 
-/// NAME.svg and NAME.png of the NAME.gp in `folder`, or why there are none; then neither is left.
+/// Checks for NAME.svg and NAME.png of NAME.gp in `folder`. If either is missing, removes both and
+/// says why.
 render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folder,
                             const std::string& name) {
-  // What each file ends with: a full disk leaves less of it, and gnuplot does not mind.
+  // The ends of complete files: with a full disk they are cut off, and gnuplot does not report
+  // that.
   constexpr std::string_view kSvgEnd = "</svg>";
   constexpr std::string_view kPngEnd{"IEND\xAE\x42\x60\x82", 8};
   const fs::path svg = folder / (name + ".svg");
@@ -228,8 +233,8 @@ render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folde
   return {{}, reason};
 }
 
-/// Each plot as SVG and PNG, or neither. A gnuplot that is missing, or that hangs, is not asked for
-/// the other plots.
+/// Draws each plot as SVG and PNG, or neither. If gnuplot is missing or hangs, the other plots are
+/// not tried.
 DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& request,
                 const ReportFolder& folder, const std::stop_token& stop) {
   using End = ProcessOutcome::End;
@@ -251,7 +256,7 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
                       duration_text(progress.elapsed_s()));
       };
       show(0);
-      // --default-settings: without the user's own, which may change anything.
+      // --default-settings ignores the user's own, which may change anything.
       const ProcessOutcome outcome =
           measure::run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
                                 .environment = {"LC_ALL=C.UTF-8"},

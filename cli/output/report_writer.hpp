@@ -1,4 +1,4 @@
-// Writes a report: the page, the same as Markdown, and the plots.
+// Writes a report: the page, its Markdown, and the plots.
 #pragma once
 
 #include "cli/exit_code.hpp"
@@ -14,14 +14,14 @@ struct ReportFile {
 
 struct ReportRequest {
   fs::path folder;
-  std::vector<ReportFile> files{};  ///< that stand beside the page
-  bool keeps_gnuplot = false;       ///< what the plots are drawn from stays beside them
+  std::vector<ReportFile> files{};  ///< further files beside the page
+  bool keeps_gnuplot = false;       ///< keep the scripts and data of the plots beside them
   double plot_timeout_s = 60;
   bool quiet = false;
   bool write_if_interrupted = false;  ///< with the plots that were drawn by then
 };
 
-/// Throws UsageError when no report can be written to `folder` now.
+/// Throws UsageError if no report can be written to `folder` now.
 void refuse_unwritable_report(const fs::path& folder);
 
 /// Writes index.html, report.md and plots/, whole or not at all. Plots that cannot be drawn are

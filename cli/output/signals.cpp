@@ -12,11 +12,12 @@ namespace {
 
 std::stop_source stopping;
 
-// Only async-signal-safe calls. Putting these two back to their defaults is what makes the
-// second one deadly, also a SIGTERM after a SIGINT. SIGHUP stays caught: a terminal that goes away
-// sends it twice, by the shell and by the kernel.
+// Makes only async-signal-safe calls. Resetting SIGINT and SIGTERM makes the second of either
+// deadly. SIGHUP stays caught: when a terminal goes away it is sent twice, by the shell and by the
+// kernel.
 void request_stop(int) {
-  // Safe in a handler: with no callbacks, and none is ever registered, it is one exchange.
+  // request_stop() is safe in a handler: without callbacks, and none is ever registered, it is one
+  // exchange.
   stopping.request_stop();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
@@ -24,14 +25,14 @@ void request_stop(int) {
 
 std::atomic<bool> stderr_is_terminal{false};
 
-// Only async-signal-safe calls.
+// Makes only async-signal-safe calls.
 void exit_at_once(int) {
   constexpr std::string_view kCleared = "\r\x1b[K";
   constexpr std::string_view kSaid = "taskbench: interrupted\n";
   const auto say = [](std::string_view text) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   };
-  // relaxed: it was set before the handler.
+  // relaxed: it was set before the handler was installed.
   if (stderr_is_terminal.load(std::memory_order_relaxed)) say(kCleared);
   say(kSaid);
   ::_exit(static_cast<int>(ExitCode::interrupted));

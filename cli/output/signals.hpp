@@ -6,15 +6,15 @@
 
 namespace taskbench::cli {
 
-/// From here on the first SIGINT, SIGTERM or SIGHUP requests the stop that is returned; the next
-/// one of either kills the process in the usual way. A signal that the parent had set to be ignored
-/// (nohup, a background job of a script) stays ignored. Call once, from the main thread, before
-/// others start.
+/// From this call on the first SIGINT, SIGTERM or SIGHUP requests the returned stop; the next
+/// SIGINT or SIGTERM kills the process in the usual way. A signal that the parent had set to be
+/// ignored (nohup, a background job of a script) stays ignored. Call once, from the main thread,
+/// before others start.
 [[nodiscard]] std::stop_token stop_on_signals();
 
-/// For a command that only reads, and so has nothing to put in order: from here on these signals
-/// end the process at once with the status of what was interrupted, even while it waits for a file.
-/// A line of progress is taken off the terminal. Ignored signals stay ignored, as above.
+/// For a command that only reads, and so has nothing to clean up: from this call on these signals
+/// end the process at once, with the status of an interruption, even while it waits for a file. A
+/// progress line is cleared from the terminal. Ignored signals stay ignored, as above.
 void exit_on_signals();
 
 }  // namespace taskbench::cli

@@ -24,7 +24,7 @@ using Events = std::vector<model::EventCount>;
 constexpr const char* kValgrindMissing =
     "valgrind is not installed; the package valgrind provides it";
 
-/// What could not be timed is not counted either.
+/// Whether a case was timed; one that could not be timed is not counted either.
 bool was_timed(const model::Case& measured) {
   return measured.error.empty() && !measured.repetitions.empty();
 }
@@ -33,7 +33,7 @@ model::EventCount not_counted(const std::string& event, const std::string& reaso
   return {event, {}, {}, {}, false, reason};
 }
 
-/// Adds what one process counted, per iteration.
+/// Adds the counts of one process, per iteration.
 void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterations,
                 Events& events) {
   for (const auto& count : counts) {
@@ -50,7 +50,7 @@ void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterati
   }
 }
 
-/// How a pass counts.
+/// How one pass counts: with perf or with callgrind.
 struct Counter {
   std::string_view what;  ///< it does, for the line of progress
   Events events;          ///< that it asks for, some of them unavailable
@@ -86,8 +86,8 @@ class CountingPass {
   }
 
   void count_by_callgrind() {
-    /// Few: callgrind is fifty times slower, and one iteration is as good as many where all are
-    /// equal. A first one is run uncounted, for what is allocated once.
+    /// Few iterations: callgrind is fifty times slower, and here one is as good as many, since all
+    /// are equal. The warm-up, which is not counted, makes the allocations that happen once.
     constexpr std::int64_t kIterations = 4;
     constexpr double kUnusedMinTime_s = 0.001;  // the iterations are given
     const auto count_once = [&](std::size_t i) {
@@ -190,7 +190,7 @@ class CountingPass {
   ScratchFolder scratch_;
 };
 
-/// Whether perf's words say that there is no such event, rather than that it is out of reach.
+/// Whether perf says that there is no such event, rather than that it cannot be counted here.
 bool says_unknown(std::string_view reason) {
   const auto has = [&](std::string_view part) { return reason.find(part) != reason.npos; };
   return has("event syntax error") && (has("parser error") || has("Bad event name") ||
@@ -208,7 +208,7 @@ void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
   }
   if (plan.requests.empty()) return;
   if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);
-  // perf speaks of the events of sets as of unknown ones where the CPU lacks them.
+  // perf reports events of sets as unknown, too, if the CPU lacks them.
   const Strings known = events_of_sets();
   const auto is_known = [&](const std::string& event) {
     return std::ranges::find(known, event) != known.end();

@@ -1,11 +1,11 @@
 // The pass of `taskbench run --counters`: after the timing, so that counting never disturbs it,
 // each case is run again in fresh processes of this same program, under perf or callgrind.
 //
-// instructions-exact is how many instructions an iteration takes, counted so that a noisy machine
-// does not matter: under callgrind, on the scheduler in_turn where it was measured on
-// work_stealing: one thread, its workers in turn from the seed, no clock. Only the function
-// taskbench_iteration is counted. What the kernel does for the program is not counted, nor what an
-// instruction costs: a change here says that the program does more, not that it is slower.
+// instructions-exact is the number of instructions of an iteration, counted so that a noisy machine
+// does not matter: under callgrind, and for cases measured on work_stealing on the scheduler
+// in_turn: one thread, its workers in turn from the seed, no clock. Only the function
+// taskbench_iteration is counted. The count includes neither what the kernel does for the program
+// nor what an instruction costs: a change says that the program does more, not that it is slower.
 #pragma once
 
 #include <stdexcept>
@@ -18,26 +18,27 @@
 
 namespace taskbench::cli {
 
-/// Fresh processes for each case: what one counts may differ from the next one's.
+/// Fresh processes for each case: counts may differ from one process to the next.
 inline constexpr int kCountingProcesses = 5;
 
-/// The command that runs one case once more, with one repetition, as the plan says; `min_time_s` is
-/// for it and its warm-up. The result goes to the file `result`.
+/// The command that runs one case again, with one repetition, as the plan says; `min_time_s` is for
+/// the repetition and its warm-up. The result goes to the file `result`.
 [[nodiscard]] Strings case_command(const RunPlan& plan, const measure::Case& spec,
                                    double min_time_s, const fs::path& result);
 
-/// A program that counts is not installed; what() says which package provides it.
+/// A program that counts is not installed; what() names the package that provides it.
 class ToolMissing : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Before anything is measured. Throws ToolMissing, and UsageError for an event that perf does not
-/// know. What a machine cannot count, or does not permit to be counted, is left to count_events().
+/// Checks, before anything is measured, what --counters asks for. Throws ToolMissing, and
+/// UsageError for an event that perf does not know. What a machine cannot count, or does not permit
+/// to be counted, is left to count_events().
 void check_counters(const CounterPlan& plan, const std::stop_token& stop);
 
-/// Fills in run.counter_pass and the events of each case that was measured. What cannot be counted
-/// is noted there; nothing throws.
+/// Fills in run.counter_pass and the events of each case that was measured, including why something
+/// cannot be counted. Does not throw.
 void count_events(const RunPlan& plan, const std::stop_token& stop, model::Run& run);
 
 }  // namespace taskbench::cli

@@ -25,8 +25,8 @@ bool is_at_or_below(const fs::path& path, const fs::path& folder) {
   return std::ranges::mismatch(path, folder).in2 == folder.end();
 }
 
-/// Why a link of the commit may lead to one of the files, if one may. What leads out of the
-/// checkout leads to none of them.
+/// Why a symbolic link of the commit may lead to one of the files; empty if none does. A link that
+/// leads out of the checkout leads to none of them.
 std::string link_to_any(const std::map<fs::path, fs::path>& links, const Strings& files,
                         const Strings& patterns) {
   for (const auto& [path, text] : links) {

@@ -6,13 +6,13 @@
 
 namespace taskbench::cli {
 
-/// What counts as documentation unless the user says otherwise: only what hardly any program reads
-/// as data, and hardly any build as a source.
+/// The files that count as documentation unless the user says otherwise: those that hardly any
+/// program reads as data, and hardly any build as a source.
 inline constexpr std::string_view kDefaultDocumentation =
     "*.md,*.rst,README*,CHANGELOG*,CHANGES*,NEWS*,AUTHORS*,COPYING*,LICENSE*,"
     "doc/**/*.md,doc/**/*.rst,docs/**/*.md,docs/**/*.rst";
 
-/// That of --documentation for which nothing is.
+/// The value of --documentation for which no file counts as documentation.
 inline constexpr std::string_view kNoDocumentation = "none";
 
 /// Whether a path from the root of a repository matches a pattern: `*`, `?` and `[…]` stand for
@@ -26,8 +26,8 @@ struct DocumentationOnly {
 };
 
 /// Whether two commits differ in nothing that a program built from them could see: in nothing at
-/// all, or in files that match one of `patterns` and that no symbolic link leads to. A submodule is
-/// never documentation. Where git does not say, it does not hold.
+/// all, or only in files that match one of `patterns` and that no symbolic link leads to. A
+/// submodule is never documentation. Does not hold if git fails.
 [[nodiscard]] DocumentationOnly difference_in_documentation(const GitRepository& repository,
                                                             const std::string& base,
                                                             const std::string& head,

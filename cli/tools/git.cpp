@@ -25,7 +25,7 @@ ProcessOutcome run_git(Strings words, double timeout_s, const std::stop_token& s
                               stop);
 }
 
-/// What `-z` has ended with zeros.
+/// Splits the output of a git command with `-z`, in which each entry ends with a zero.
 Strings entries_of(const std::string& text) {
   Strings entries;
   for (std::size_t begin = 0, end = 0; (end = text.find('\0', begin)) != std::string::npos;
@@ -35,7 +35,7 @@ Strings entries_of(const std::string& text) {
   return entries;
 }
 
-/// Empty where git failed.
+/// The first line of git's output; empty if git failed.
 std::string first_line_of(const ProcessOutcome& outcome) {
   return outcome.ok() ? outcome.output.substr(0, outcome.output.find('\n')) : std::string();
 }
@@ -43,8 +43,8 @@ std::string first_line_of(const ProcessOutcome& outcome) {
 }  // namespace
 
 GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
-  // A hook of git's that calls taskbench has them set. They would lead git, and that of a build, to
-  // another folder than the one it is called in.
+  // A git hook that calls taskbench has these set. They would lead git, and the build's git, to
+  // another folder than the current one.
   for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) {
     ::unsetenv(variable);
   }
@@ -62,7 +62,7 @@ GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
 }
 
 std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
-  // What begins with a dash would be an option of git's.
+  // A revision that begins with a dash would be taken for an option of git's.
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;
   const ProcessOutcome outcome = run_git(
       {"rev-parse", "--quiet", "--verify", revision + "^{commit}"}, kQuestionTimeout_s, stop_);
@@ -102,12 +102,12 @@ Strings GitRepository::uncommitted_files(bool untracked) const {
 
 std::vector<ChangedFile> GitRepository::changes(const std::string& base,
                                                 const std::string& head) const {
-  // The user's configuration must hide nothing: neither a submodule nor another folder.
+  // The user's configuration must not hide submodules or files of other folders.
   const Strings parts = entries_of(
       list({"-c", "diff.relative=false", "diff-tree", "-r", "-z", "--raw", "--no-renames",
             "--ignore-submodules=none", base + "^{tree}", head + "^{tree}"}));
   std::vector<ChangedFile> result;
-  // Of each ":100644 100644 <id> <id> M", then its path.
+  // Each entry is ":100644 100644 <id> <id> M", followed by one with its path.
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
     const bool is_submodule =
         parts[i].starts_with(":160000") || parts[i].substr(7, 8) == " 160000 ";
@@ -154,7 +154,7 @@ void GitRepository::add_worktree(const fs::path& folder, const std::string& comm
 }
 
 void GitRepository::prune_worktrees() const {
-  // What cannot be pruned now is pruned another time, by git itself at the latest.
+  // A worktree that cannot be pruned now is pruned later, by git itself at the latest.
   static_cast<void>(run_git({"worktree", "prune"}, kQuestionTimeout_s, stop_));
 }
 

@@ -10,8 +10,8 @@
 
 namespace taskbench::cli {
 
-/// A git command that failed though what was asked for exists: no room on the disk, say. what()
-/// ends in git's own words.
+/// A git command that failed although what was asked for exists: for example, the disk is full.
+/// what() ends in git's own words.
 class GitError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,18 +25,18 @@ struct ChangedFile {
 
 class GitRepository {
  public:
-  /// The repository of the current directory. Takes out of this process's environment what would
-  /// name another one to git. Throws UsageError when there is none, or no git.
+  /// Opens the repository of the current directory. Unsets the environment variables that would
+  /// name another one to git. Throws UsageError if there is none, or no git.
   explicit GitRepository(const std::stop_token& stop);
 
   /// The folder that all worktrees of the repository share: its identity.
   [[nodiscard]] const fs::path& common_folder() const { return common_folder_; }
 
-  /// The commit that `revision` means, all forty digits of it. Throws UsageError, with the nearest
-  /// branch or tag, when there is none. `option` is for the message.
+  /// The full hash of the commit that `revision` means. Throws UsageError, with the nearest branch
+  /// or tag, if there is none. `option` is for the message.
   [[nodiscard]] std::string commit_of(const std::string& option, const std::string& revision) const;
 
-  /// The same where a revision may well not exist.
+  /// Like commit_of(), for a revision that need not exist.
   [[nodiscard]] std::optional<std::string> find_commit(const std::string& revision) const;
 
   /// The files of the current working tree that differ from its HEAD, and with `untracked` also
@@ -60,17 +60,17 @@ class GitRepository {
   void prune_worktrees() const;
 
  private:
-  /// All that a command of git's prints. Throws GitError.
+  /// The whole output of a git command. Throws GitError.
   [[nodiscard]] std::string list(Strings words) const;
 
   std::stop_token stop_;
   fs::path common_folder_;
 };
 
-/// Each takes git a moment to read.
+/// Limit on the symbolic links of a commit: reading each takes git a moment.
 inline constexpr std::size_t kMostLinks = 200;
 
-/// As people write a commit: its first twelve digits.
+/// The first twelve digits of a commit's hash, as messages show it.
 [[nodiscard]] std::string abbreviated(const std::string& commit);
 
 }  // namespace taskbench::cli

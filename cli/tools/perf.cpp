@@ -19,7 +19,7 @@ namespace {
 using measure::ProcessOutcome;
 using End = ProcessOutcome::End;
 
-/// A perf that takes longer to say what it can do hangs.
+/// Time limit for a perf that says what it can do; one that takes longer hangs.
 constexpr double kProbeTimeout_s = 10;
 constexpr int kPerfUsage = 129;  // perf's status for what it does not understand
 constexpr std::string_view kNotCounted = "not counted";
@@ -28,18 +28,19 @@ constexpr const char* kPerfMissing =
 constexpr std::string_view kMoreIsForbidden =
     "; `sudo sysctl kernel.perf_event_paranoid=1` permits more";
 
-// Unwound by what the compiler leaves in every binary: a Release build has no frame pointers.
+// How stacks are unwound: by the tables that the compiler leaves in every binary, since a Release
+// build has no frame pointers.
 constexpr const char* kUnwinding = "dwarf,8192";
 
-// That much of the stack in each sample; what else is in it, and the sample as text.
+// Disk space of a sample: 8,192 bytes of stack; its other fields, and the sample as text.
 constexpr double kSampleBytes = 8192 + 2048;
 
-/// `pipes`: those by which the measured program switches perf on and off.
+/// `pipes` are those by which the measured program switches perf on and off.
 ProcessOutcome run_perf(Strings words, double timeout_s, const std::stop_token& stop,
                         const std::string& pipes = {},
                         const std::function<void(double)>& waiting = {}) {
   words.insert(words.begin(), "perf");
-  // perf writes numbers as the locale says; and it says why in the user's language.
+  // In other locales perf writes numbers in another way, and gives reasons in the user's language.
   Strings environment{"LC_ALL=C"};
   if (!pipes.empty()) {
     environment.push_back(fmt::format("{}={}", measure::kPerfControlVariable, pipes));
@@ -57,18 +58,18 @@ bool is_missing(const ProcessOutcome& outcome) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// perf reads these from the system when it ends, whether the counters are on or off.
+/// Whether perf reads this event from the system when it ends, whether the counters are on or off.
 bool is_time_of_perf(std::string_view event) {
   return event == "duration_time" || event == "user_time" || event == "system_time";
 }
 
-/// Why it cannot be counted; empty when it can. "not counted" only says that the event had no
+/// Why an event cannot be counted; empty if it can. "not counted" only says that the event had no
 /// chance yet.
 std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   if (is_time_of_perf(count.event)) {
     return "perf takes this time over the whole process, not over what is timed alone";
   }
-  // Some versions print a tracepoint without the modifier that it was asked for with.
+  // Some versions print a tracepoint without the modifier that was asked for.
   if (asked_for_user_only && perf::happens_in_the_kernel(count.event)) {
     return std::string(perf::kNotInUserMode);
   }
@@ -77,7 +78,8 @@ std::string refusal(const perf::PerfCount& count, bool asked_for_user_only) {
   return forbidden ? count.unavailable + std::string(kMoreIsForbidden) : count.unavailable;
 }
 
-/// Makes the pipes by which perf is switched on and off; as its --control takes them.
+/// Creates the pipes by which perf is switched on and off, and returns them as --control takes
+/// them.
 std::string make_perf_pipes(const fs::path& scratch) {
   const fs::path commands = scratch / "commands";
   const fs::path answers = scratch / "answers";
@@ -95,17 +97,17 @@ std::string make_perf_pipes(const fs::path& scratch) {
   return pipes;
 }
 
-/// Off at first, and switched through the pipes.
+/// perf's options to begin switched off, and to be switched through the pipes.
 Strings switched_by(const std::string& pipes) { return {"-D", "-1", "--control", "fifo:" + pipes}; }
 
 void append(Strings& words, const Strings& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// Whether perf has written its data to the end. It does so when what it has run was killed, too,
-/// before it dies of the same signal; when it is killed itself, the size that stands at the
-/// beginning of the file stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes,
-/// the section of attributes, and the section of data, each by offset and size.)
+/// Whether perf has written its data to the end. It does so even if the program was killed, before
+/// it dies of the same signal. If perf itself is killed, the size at the beginning of the file
+/// stays 0. (perf.data-file-format.txt of its sources: the magic, two sizes, the section of
+/// attributes, and the section of data, each by offset and size.)
 bool has_ended_by_itself(const std::string& data) {
   std::array<char, 8> magic{};
   std::array<std::uint64_t, 6> header{};
@@ -115,7 +117,7 @@ bool has_ended_by_itself(const std::string& data) {
   return file && std::string_view(magic.data(), magic.size()) == "PERFILE2" && header[5] > 0;
 }
 
-/// What the workload has said of itself, at the end of its errors.
+/// The last error message that the workload has printed.
 std::string last_error(std::string_view errors) {
   constexpr std::string_view kError = "taskbench: error: ";
   const auto at = errors.rfind(kError);
@@ -133,7 +135,7 @@ std::string why(const char* tool, const ProcessOutcome& outcome) {
       told ? fmt::format("exited with status {}: {}", outcome.code, reason) : outcome.text());
 }
 
-/// The first of them that perf can sample here.
+/// The first of these events that perf can sample here.
 std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
   ProcessOutcome outcome;
   for (const char* event : {"cycles", "cpu-clock"}) {
@@ -146,8 +148,8 @@ std::string choose_event(const fs::path& scratch, const std::stop_token& stop) {
   throw PerfError(why("perf record", outcome));
 }
 
-/// perf passes on the status of what it has run, the signal that ended it, and its errors: throws
-/// WorkloadError where it was that, and PerfError where it was perf.
+/// Throws WorkloadError if the workload failed, and PerfError if perf did. perf passes on the
+/// workload's exit status, signal and error messages, so these have to be told apart.
 [[noreturn]] void fail_recording(const ProcessOutcome& outcome, const std::string& data) {
   if (outcome.end == End::exited) {
     if (std::string error = last_error(outcome.errors); !error.empty()) {
@@ -264,10 +266,10 @@ void Perf::probe(const CounterRequest& request) {
 }
 
 bool Perf::add_events(const CounterRequest& request, const std::vector<perf::PerfCount>& counts) {
-  // perf may print an event in another way than it was asked for: "cycles:u" for cycles where user
-  // mode is all that may be counted, and sched:sched_switch for sched:sched_switch:u. Where there
-  // is a line for each event, their order says which is which; else, an event has several kinds of
-  // CPU, and is called as perf calls it.
+  // perf may print an event in another way than it was asked for: "cycles:u" for cycles if only
+  // user mode may be counted, and sched:sched_switch for sched:sched_switch:u. If there is a line
+  // for each event, their order says which is which. Otherwise the CPU has several kinds of cores,
+  // and the event is called as perf calls it.
   const bool one_by_one = counts.size() == request.events.size();
   bool counts_more = false;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -329,8 +331,8 @@ Recording record(const Strings& command, unsigned frequency, double timeout_s,
   ProcessOutcome outcome = run_perf(std::move(words), timeout_s, stop, pipes, waiting);
   if (!outcome.ok()) fail_recording(outcome, data);
 
-  // What was sampled in truth: most versions of perf take the clock by themselves where they cannot
-  // count cycles, and user mode alone where they may not look into the kernel, and end well.
+  // Finds out what was really sampled. Most versions of perf silently use the clock if they cannot
+  // count cycles, and user mode alone if they may not look into the kernel.
   outcome = run_perf({"evlist", "-i", data}, kProbeTimeout_s, stop);
   if (outcome.ok()) {
     auto event = perf::perf_event(first_line(outcome.output));
@@ -338,8 +340,8 @@ Recording record(const Strings& command, unsigned frequency, double timeout_s,
     recording.user_only = event.user_only;
   }
 
-  // Into a file: it has more lines than a pipe of ours keeps. Inlined functions would be looked up
-  // one by one, which takes minutes.
+  // The script goes to a file: it has more lines than our pipes keep. --no-inline: looking up
+  // inlined functions, one by one, takes minutes.
   const fs::path script = scratch / "script";
   outcome = measure::run_process(
       {.command = {"sh", "-c", "exec perf script --no-inline -i \"$1\" -F comm,tid,ip,sym > \"$0\"",

@@ -14,16 +14,16 @@
 
 namespace taskbench::cli {
 
-/// Why perf cannot be used, in a sentence.
+/// perf cannot be used; what() says why, in a sentence.
 class PerfError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What perf said of one event when it was tried.
-/// Why perf cannot even be started; empty: it can.
+/// Why perf cannot even be started; empty if it can.
 [[nodiscard]] std::string why_no_perf(const std::stop_token& stop);
 
+/// What perf said of one event when it was tried.
 struct ProbedEvent {
   std::string event;
   std::string unit;
@@ -48,20 +48,21 @@ class Perf {
   /// Why perf can count nothing at all; empty when it can be used.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
 
-  /// In the order of the requests, each event once; more often where perf counts it on each kind
-  /// of CPU.
+  /// The events in the order of the requests, each once; more often if perf counts it on each kind
+  /// of core.
   [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
 
   [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
 
-  /// Runs a taskbench that switches the counters on and off itself.
+  /// Runs a taskbench that switches the counters on and off itself, and counts what can be counted.
   [[nodiscard]] PerfOutcome count(const Strings& command, double timeout_s) const;
 
  private:
   void find_form();
   void probe(const CounterRequest& request);
 
-  /// What perf answered for the request; true when there is something in it to be counted.
+  /// Records what perf answered for the request; true if there is something in it that can be
+  /// counted.
   [[nodiscard]] bool add_events(const CounterRequest& request,
                                 const std::vector<perf::PerfCount>& counts);
   [[nodiscard]] PerfOutcome ask(const Strings& options, const Strings& command, double timeout_s,
@@ -93,9 +94,9 @@ struct Recording {
 /// The most that a recording may take on the disk.
 [[nodiscard]] double recording_bytes(unsigned frequency, unsigned cpus, double duration_s);
 
-/// Samples a taskbench that switches sampling on and off itself, `frequency` times a second and
-/// CPU. By cycles, and by the clock of the CPU where the machine cannot count those. Throws
-/// PerfError, and WorkloadError. `waiting` is called now and then.
+/// Samples a taskbench that switches sampling on and off itself, `frequency` times a second on each
+/// CPU: by cycles, or by the clock if the machine cannot count cycles. Calls `waiting` now and
+/// then. Throws PerfError, and WorkloadError.
 [[nodiscard]] Recording record(const Strings& command, unsigned frequency, double timeout_s,
                                const fs::path& scratch, const std::stop_token& stop,
                                const std::function<void(double elapsed_s)>& waiting);

@@ -45,7 +45,7 @@ struct Places {
 Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
                  const std::string& commit) {
   std::string identity = repository.common_folder().string() + '\0' + recipe.build;
-  // Read by compilers' drivers, make and CMake: another value is another build.
+  // Compilers' drivers, make and CMake read these variables: another value is another build.
   for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
     const char* value = std::getenv(variable);
     if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
@@ -55,8 +55,8 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
   return {folder, folder / "source", folder / "build.log", folder / "lock", folder / "built"};
 }
 
-/// One taskbench at a time builds a commit. The file stays: to remove it would let a third one lock
-/// another file of its name.
+/// Ensures that only one taskbench at a time builds a commit. The lock file stays: if it were
+/// removed, a third process could lock another file of the same name.
 class BuildLock {
  public:
   BuildLock(const fs::path& path, const std::string& name, const std::stop_token& stop,
@@ -112,7 +112,7 @@ Strings last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
-/// Empty where it can be run.
+/// Why the program cannot be run; empty if it can.
 std::string why_not_runnable(const fs::path& program, const std::string& name) {
   if (fs::is_directory(program)) {
     return fmt::format("{} is a folder; --program names the program in it", name);
@@ -132,9 +132,9 @@ std::string why_not_runnable(const fs::path& program, const std::string& name) {
   return problem;
 }
 
-/// What a build of somebody's own needs so that equal sources give equal bytes in every checkout:
-/// the folder must not get into debug information and __FILE__, nor the hour into __DATE__. Of
-/// taskbench itself TASKBENCH_COMPARABLE sees to that.
+/// Variables by which a user's own build gets equal bytes from equal sources in every checkout: the
+/// folder must not get into debug information and __FILE__, nor the time into __DATE__. For
+/// taskbench itself TASKBENCH_COMPARABLE does that.
 Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
   if (recipe.build == kDefaultBuild) return {};
   const auto value_of = [](const char* variable) {
@@ -155,7 +155,8 @@ Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source
   return result;
 }
 
-/// What is there of an earlier try is thrown away: nobody knows how far it had come.
+/// Checks out and builds a commit. What an earlier attempt has left is deleted: nobody knows how
+/// far it came.
 void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
            const std::string& commit, const Places& places, const std::stop_token& stop,
            const Waiting& waiting) {
@@ -179,8 +180,8 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
   if (!written.ok()) throw UsageError(written.error);
 }
 
-/// Deletes what was used longest ago, beyond kKeptRevisions. What another taskbench builds right
-/// now has no stamp, and what one has just asked for is among the last.
+/// Deletes the builds that were used longest ago, beyond kKeptRevisions. A build that another
+/// taskbench is working on has no stamp, and one that it has just asked for is among the newest.
 void forget_oldest(const GitRepository& repository, const fs::path& folder) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, fs::path>> built;
@@ -205,7 +206,7 @@ fs::path default_cache() {
     const char* text = std::getenv(variable);
     return text != nullptr ? fs::path(text) : fs::path();
   };
-  // As the XDG specification says: a relative path is as good as none.
+  // As the XDG specification says, a relative path is ignored.
   fs::path base = folder("XDG_CACHE_HOME");
   if (!base.is_absolute()) base = folder("HOME") / ".cache";
   if (!base.is_absolute()) {

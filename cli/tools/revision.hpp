@@ -5,9 +5,9 @@
 //                                                /lock         held while building
 //                                                /built        written last: the build is complete
 //
-// What has no stamp `built` was interrupted or failed, and is thrown away by the next build. Of
-// each repository and build command the commits that were used last are kept; the stamp's time says
-// when. The whole cache may be deleted at any time.
+// A worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
+// For each repository and build command the commits that were used last are kept; the stamp's time
+// says when. The whole cache may be deleted at any time.
 #pragma once
 
 #include <functional>
@@ -25,23 +25,23 @@ struct BuildRecipe {
   fs::path cache;       ///< absolute
 };
 
-// They build taskbench itself, so that equal sources give equal bytes.
-// Not through scripts/build: what an old revision has of that name takes no cache variables. As
-// there, Ninja where it is installed: scripts/install-deps brings it, and no make.
+// The default recipe builds taskbench itself, so that equal sources give equal bytes. It does not
+// call scripts/build, since that of an old revision takes no cache variables. As there, Ninja is
+// used if it is installed: scripts/install-deps installs it, and no make.
 inline constexpr std::string_view kDefaultBuild =
     "if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; "
     "cmake --preset release -DTASKBENCH_BUILD_TESTS=OFF -DTASKBENCH_COMPARABLE=ON && "
     "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
 inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";
 
-/// So many commits of one repository and build command are kept.
+/// How many commits of one repository and build command are kept.
 inline constexpr std::size_t kKeptRevisions = 16;
 
 /// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
 [[nodiscard]] fs::path default_cache();
 
-/// A revision that could not be built, or that `is_built` and then has no program where it should
-/// be. what() names it, the reason, and the log.
+/// A revision that could not be built, or that `is_built` but has no program where it should be.
+/// what() names it, the reason, and the log.
 class BuildError : public std::runtime_error {
  public:
   explicit BuildError(const std::string& what, Strings last_lines = {}, bool is_built = false)
@@ -59,15 +59,15 @@ struct BuiltRevision {
   fs::path source;      ///< the root of the checkout
 };
 
-/// The program of `commit`: built now, or taken from the cache. `name` is what messages call it
-/// ("base 1a2b3c4d5e6f"); `waiting` is called now and then with what is going on.
-/// Throws BuildError, also when `stop` was set, and UsageError.
+/// The program of `commit`, built now or taken from the cache. Messages call it `name` ("base
+/// 1a2b3c4d5e6f"); `waiting` is called now and then with what is being done. Throws UsageError, and
+/// BuildError, also when `stop` was requested.
 [[nodiscard]] BuiltRevision build_revision(
     const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
     const std::string& commit, const std::stop_token& stop,
     const std::function<void(const std::string& text)>& waiting);
 
-/// `word` as a shell takes it for one word.
+/// `word` quoted so that a shell takes it for one word.
 [[nodiscard]] std::string quoted(const std::string& word);
 
 }  // namespace taskbench::cli

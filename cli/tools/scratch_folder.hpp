@@ -5,7 +5,7 @@
 
 namespace taskbench::cli {
 
-/// A folder for result files that is gone at the end.
+/// A folder for result files that is removed on destruction.
 class ScratchFolder {
  public:
   ScratchFolder();  ///< Throws UsageError, which says what to do.

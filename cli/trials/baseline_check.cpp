@@ -21,13 +21,14 @@ namespace {
 using Stage = verdict::BaselineFailure::Stage;
 using Entries = std::vector<const StoreEntry*>;
 
-/// The baseline is of another machine or build; what() says wherein.
+/// The baseline is of another machine or build; what() says in what they differ.
 class WrongMachine : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Every field that differs, of every baseline of that name, the nearest first.
+/// Throws WrongMachine, with every field that differs, of every baseline called `name`, the nearest
+/// first.
 [[noreturn]] void refuse_machine(const std::string& name, Entries others,
                                  const model::MachineKey& here, bool with_build) {
   const auto differing = [&](const StoreEntry* entry) {
@@ -52,7 +53,8 @@ class WrongMachine : public std::runtime_error {
   throw WrongMachine(text);
 }
 
-/// Those of this machine. Throws UsageError when none has the name, WrongMachine when others have.
+/// The baselines of this machine that are called `name`. Throws UsageError if there are none
+/// anywhere, WrongMachine if other machines have some.
 Entries of_this_machine(const StoreContent& content, const std::string& name) {
   const model::MachineKey here = measure::probe_machine();
   Entries others;
@@ -68,14 +70,14 @@ Entries of_this_machine(const StoreContent& content, const std::string& name) {
   refuse_machine(name, others, here, false);
 }
 
-/// The same way of measuring as the baseline's, but for what is drawn.
+/// Makes `setup` measure in the same way as the baseline, except for the seed.
 void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   setup.seed = stored.seed + 1;
   setup.repetitions = stored.repetitions;
   setup.min_time_s = stored.min_time_s;
 }
 
-/// The benchmarks that both have, with the baseline's iterations.
+/// Keeps the benchmarks that the program and the baseline share, with the baseline's iterations.
 void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
   setup.iterations.clear();
   for (const std::string& name : std::exchange(setup.benchmarks, {})) {
@@ -94,8 +96,8 @@ std::string digest_of(const std::optional<model::Series>& series) {
   return series ? measure::digest_of(json::baseline_file(*series)) : std::string();
 }
 
-/// For as long as the processes took, which is enough for a burst of other work to end, and at most
-/// half a minute.
+/// Waits as long as the processes took, at most half a minute: enough for a burst of other work to
+/// end.
 void wait_before_confirming(const model::Series& series, const std::stop_token& stop) {
   constexpr double kMost_s = 30;
   double seconds = 0;
@@ -167,7 +169,7 @@ class BaselineTrial {
     model::SeriesSetup& setup = comparison_.now.setup;
     setup.name = check_.name;
     setup.processes = check_.processes.value_or(kDefaultFreshProcesses);
-    // The nearest there is: only the exploration tells the build.
+    // Measured like the nearest baseline first: only the exploration finds out the build.
     measure_as(ours.front()->rolling.setup, setup);
     program.explore(setup);
     choose_baseline(ours);
@@ -183,7 +185,7 @@ class BaselineTrial {
     measure(program, files::LineFile::create(check_.output.journal, json::journal_line(setup)));
   }
 
-  /// Goes on with the series of the journal, if there is one; otherwise makes room for a new one.
+  /// Continues the series in the journal, if there is one; otherwise makes room for a new one.
   bool resume(const Entries& ours) {
     const fs::path& journal = check_.output.journal;
     if (!check_.output.resume || (check_.is_gate && !fs::exists(journal))) {
@@ -207,7 +209,7 @@ class BaselineTrial {
     refuse("{} {}", check_.output.journal.string(), what);
   }
 
-  /// The given program must be that of the journal. One that is gone is not needed any more, where
+  /// Refuses a program that is not the journal's. A program that no longer exists is not needed if
   /// the series is complete.
   void refuse_other_program() const {
     if (check_.program.empty()) return;
@@ -224,7 +226,7 @@ class BaselineTrial {
         .refuse_changed(check_.output.journal, setup);
   }
 
-  /// What else was asked for must be what the journal was started with, and the baseline, too.
+  /// Refuses options, and a baseline, that are not those that the journal was started with.
   void refuse_contradictions() const {
     const model::SeriesSetup& setup = comparison_.now.setup;
     if (check_.processes && *check_.processes != setup.processes) {
@@ -261,7 +263,7 @@ class BaselineTrial {
     measure(program, std::move(journal));
   }
 
-  /// Where the CPUs were when the baseline was saved.
+  /// Measures while the CPUs are where they were when the baseline was saved.
   void measure(const SeriesProgram& program, files::LineFile journal) {
     program.run({.quiet = check_.output.quiet,
                  .keeps_all = comparison_.now.setup.compared_with->allow_busy,
@@ -269,13 +271,13 @@ class BaselineTrial {
                 journal, comparison_.now);
   }
 
-  /// A failure must be seen twice, some time apart: what disturbs mostly passes. So what is
-  /// undecided is given a second chance, too. False when it was interrupted.
+  /// Measures a failure a second time, some time later: most disturbances pass. An undecided result
+  /// gets a second chance, too. False if it was interrupted.
   bool confirm() {
     if (!comparison_.now.complete()) return false;
     make_report();
     const auto& report = comparison_.report;
-    // What others used when the baseline was saved stays as it is.
+    // If other processes took more when the baseline was saved, measuring again cannot help.
     const bool hopeless =
         report.others_moved && report.others_then &&
         (!report.others_now || report.others_now->taken < report.others_then->taken);
@@ -310,7 +312,7 @@ class BaselineTrial {
     print_error(message);
     if (!check_.is_gate) return;
     const verdict::BaselineFailure failure{stage, check_.name, check_.program, message};
-    // Why the gate failed is known and said; that a file was not written is said, too.
+    // The reason why the gate failed is already printed; so is it if a file could not be written.
     (void)check_.output.write(json::to_json(failure),
                               render::failure_markdown(failure, check_.comment));
   }

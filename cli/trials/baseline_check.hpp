@@ -1,5 +1,5 @@
-// Compares a program with its stored baseline, from what was asked for to files and exit code:
-// what `taskbench baseline compare` and `taskbench gate` have in common.
+// Compares a program with its stored baseline, from the options to files and exit code: what
+// `taskbench baseline compare` and `taskbench gate` share.
 #pragma once
 
 #include "cli/exit_code.hpp"
@@ -23,17 +23,16 @@ struct BaselineCheck {
   double delta = 0.03;
   VerdictOptions verdict;
   VerdictOutput output;
-  /// For CI: a journal that is there is started afresh, and one to resume that is missing, too. And
-  /// the files are written for a failure as well.
+  /// For CI: an existing journal is replaced, and a missing one that is to be resumed is started.
+  /// The files are also written for a failure.
   bool is_gate = false;
   render::CommentStyle comment{.title = "taskbench baseline", .marked = false};
 };
 
-/// Measures and judges, or judges again what the journal holds; what of the check contradicts the
-/// journal is refused. Prints the table, writes the files. All failures but those of usage, which
-/// throw UsageError, are told on standard error and are the exit code: wrong_machine for a baseline
-/// of other machines or builds only, and for a canary that moved; measured_program_failed;
-/// interrupted.
+/// Measures and judges, or judges again what the journal holds; refuses options that contradict the
+/// journal. Prints the table, writes the files. Throws UsageError for errors of usage; reports all
+/// other failures on standard error and as the exit code: wrong_machine for a canary that moved,
+/// and if the only baselines are of other machines or builds; measured_program_failed; interrupted.
 [[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const Invocation& invocation);
 
 }  // namespace taskbench::cli

@@ -75,8 +75,8 @@ void read_folder(const fs::path& folder, StoreContent& content) {
   if (failed) content.bad.push_back({"", fmt::format("{}: {}", folder.string(), failed.message())});
 }
 
-// Two builds of the same sources differ by about so much through nothing but the places of their
-// functions. Not measured here: taken from experience on several machines.
+// Two builds of the same sources differ by about this much merely because their functions lie at
+// other addresses. Not measured here, but taken from experience on several machines.
 constexpr double kAssumed = 0.01;
 constexpr std::chrono::days kOld{90};
 
@@ -154,7 +154,7 @@ fs::path BaselineStore::file_of(const model::SeriesSetup& setup) const {
 }
 
 void BaselineStore::refuse_unwritable() const {
-  // The folder that is there already: nothing is made before there is something to store.
+  // Checks the nearest folder that exists: nothing is created before there is something to store.
   fs::path there = fs::absolute(folder_).lexically_normal();
   std::error_code failed;
   while (!fs::exists(there, failed) && there.has_relative_path()) there = there.parent_path();
@@ -197,8 +197,9 @@ bool BaselineStore::save(const model::Series& series) const {
   }
   const fs::path anchor = anchor_of(file);
   const bool first = !fs::exists(file, failed) && !fs::exists(anchor, failed);
-  // The baseline before its anchor: killed between, there is one without an anchor, which the next
-  // save leaves alone and `promote` repairs; an anchor alone would be refused.
+  // The baseline is written before its anchor. A kill in between leaves a baseline without an
+  // anchor, which the next save leaves alone and `promote` repairs; an anchor alone would be
+  // refused.
   write(file, series);
   if (first) write(anchor, series);
   return first;

@@ -1,5 +1,5 @@
 // The folder of stored baselines: STORE/KEY/NAME.json, and beside each STORE/KEY/NAME.anchor.json.
-// The key in a file rules; that in its path only keeps machines apart.
+// The key inside a file counts; the one in its path only keeps machines apart.
 #pragma once
 
 #include "cli/names.hpp"
@@ -10,7 +10,7 @@ namespace taskbench::cli {
 inline constexpr std::string_view kDefaultStore = "ci/baselines";
 inline constexpr std::string_view kDefaultBaseline = "default";
 
-/// The name of a baseline that was given. Throws UsageError for what cannot be one.
+/// Checks the name of a baseline. Throws UsageError for what cannot be one.
 [[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
 
 struct StoreEntry {
@@ -19,7 +19,7 @@ struct StoreEntry {
   std::optional<model::Series> anchor;
 };
 
-/// A file that is no baseline, or an anchor without one.
+/// A file that is no baseline, or an anchor without a baseline.
 struct BadEntry {
   std::string name;
   std::string what;  ///< names the file, and says what to do
@@ -29,7 +29,7 @@ struct StoreContent {
   std::vector<StoreEntry> entries;  ///< by name, then by key
   std::vector<BadEntry> bad;
 
-  /// Throws UsageError for a bad file of that name.
+  /// Throws UsageError if a file of that name is bad.
   void refuse_bad(const std::string& name) const;
 };
 
@@ -45,17 +45,18 @@ class BaselineStore {
   /// Finds out, before anything is measured, whether save() could work. Throws UsageError.
   void refuse_unwritable() const;
 
-  /// Whether what save() would replace is sound and of this key. Throws UsageError.
+  /// Checks that what save() would replace is sound and of this key. Throws UsageError.
   void refuse_foreign(const model::SeriesSetup& setup) const;
 
-  /// Stores it as the rolling baseline, and as the anchor where there is none. True when it has
-  /// become the anchor. Throws UsageError; what was stored before then stands.
+  /// Stores a series as the rolling baseline, and as the anchor if there is none yet. True if it
+  /// has become the anchor. Throws UsageError; what was stored before stays then.
   bool save(const model::Series& series) const;
 
-  /// The rolling one becomes the anchor. Throws UsageError.
+  /// Makes the rolling baseline the anchor. Throws UsageError.
   static void promote(const StoreEntry& entry);
 
-  /// Both files, and the folder of the key when nothing else is in it. Throws UsageError.
+  /// Removes the baseline and its anchor, and the key's folder if nothing else is in it. Throws
+  /// UsageError.
   static void remove(const StoreEntry& entry);
 
  private:
@@ -67,8 +68,8 @@ class BaselineStore {
 /// "no baseline 'x'; did you mean …", with the command that saves one.
 [[nodiscard]] std::string unknown_baseline(const std::string& name, const StoreContent& content);
 
-/// The entry of that name on this machine, of the given key if one is given. Throws UsageError for
-/// none and for several, whose keys it names.
+/// The entry called `name` on this machine, of the given key if there is one. Throws UsageError if
+/// there are none, or several, whose keys it names.
 [[nodiscard]] const StoreEntry& choose(const StoreContent& content, const std::string& name,
                                        const std::optional<std::string>& key,
                                        const model::MachineKey& here);
@@ -76,7 +77,7 @@ class BaselineStore {
 /// <store>/<machine key>.noise.json
 [[nodiscard]] fs::path noise_file(const fs::path& store, const model::MachineKey& key);
 
-/// A floor for each benchmark: what was calibrated on the machine of this key, or an assumption;
+/// The noise floor of each benchmark: calibrated on the machine of this key, or an assumption;
 /// `source` says which, and whether the calibration is old. `today` is RFC 3339. Throws UsageError
 /// for a calibration that cannot be read.
 [[nodiscard]] std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,

@@ -1,5 +1,5 @@
-// One process of a measured program, and which of its benchmarks are wanted: what paired trials and
-// series have in common.
+// One process of a measured program, and the selection of its benchmarks: what paired trials and
+// series share.
 #pragma once
 
 #include <functional>
@@ -26,13 +26,13 @@ class BenchmarkError : public measure::ProgramError {
   std::string benchmark_;
 };
 
-/// A ProgramError on standard error, and the exit code; throws UsageError for a command that cannot
-/// be measured.
+/// Prints a ProgramError and returns its exit code. Throws UsageError for a command that cannot be
+/// measured.
 [[nodiscard]] ExitCode fail_measurement(const measure::ProgramError& error);
 
-/// What a command that measures programs makes of what `work` throws, which returns an exit code.
-/// Once `stop` is requested, every failure is an interruption, which `interrupted` reports; else
-/// `failed` reports a ProgramError. Errors of usage are thrown on.
+/// Runs `work`, which returns an exit code, and handles what it throws. Once `stop` is requested,
+/// every failure counts as an interruption, which `interrupted` reports; else `failed` reports a
+/// ProgramError. UsageError is passed on.
 template <class Work, class Interrupted, class Failed>
 [[nodiscard]] ExitCode run_measurement(const std::stop_token& stop, const Work& work,
                                        const Interrupted& interrupted, const Failed& failed) {
@@ -46,13 +46,14 @@ template <class Work, class Interrupted, class Failed>
   return interrupted();
 }
 
-/// Makes room for a new journal. One at the default place that has ended is removed, as is any that
-/// `is_replaced`: for CI, whatever became of it. Throws UsageError if one is in the way, or what is
-/// no journal of `what`, a "trial". `has_ended` throws files::JournalError for that.
+/// Makes room for a new journal. A journal at the default place is removed if its trial has ended;
+/// if `is_replaced`, as in CI, any journal is. Throws UsageError if a journal is in the way, or a
+/// file that is no journal of `what` ("trial"), for which `has_ended` throws files::JournalError.
 void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
                            std::string_view what, const std::function<bool()>& has_ended);
 
-/// Of a program whose bytes are not those that a journal was started with. Throws UsageError.
+/// Refuses a program whose bytes are not those that the journal was started with. Throws
+/// UsageError.
 [[noreturn]] void refuse_rebuilt(std::string_view command, const fs::path& journal);
 
 /// What ends processes early, how long each may take, and where they leave their results.
@@ -62,7 +63,7 @@ struct Bench {
   ScratchFolder scratch{};
 };
 
-/// What a trial or a series asks of each of its processes.
+/// The request that a trial or a series makes of each of its processes.
 template <class Setup>
 [[nodiscard]] measure::SampleRequest request_of(const Setup& setup, double timeout_s) {
   measure::SampleRequest request;
@@ -75,27 +76,27 @@ template <class Setup>
   return request;
 }
 
-/// Runs one process; its results as they were read, in the file's order, also those of benchmarks
-/// that failed or whose rows cannot be used. Throws ProgramError.
+/// Runs one process. The result is as it was read, in the file's order, including benchmarks that
+/// failed or whose rows cannot be used. Throws ProgramError.
 [[nodiscard]] model::Run run_once(const measure::Program& program,
                                   const measure::SampleRequest& request, const Bench& bench);
 
-/// Why a benchmark cannot be judged though nothing has failed, in words that follow its program's
-/// name; empty when it can.
+/// Why a benchmark cannot be judged although it has not failed, in words that follow its program's
+/// name; empty if it can.
 [[nodiscard]] std::string why_left_out(const model::Case& benchmark);
 
-/// How many repetitions show what a benchmark of the program writes: of Google Benchmark's, one
-/// that reports aggregates only does so from the second.
+/// How many repetitions a first run takes to show what a benchmark of the program writes: one of
+/// Google Benchmark's that reports only aggregates does so from the second repetition on.
 [[nodiscard]] std::int64_t trial_repetitions(const measure::Program& program);
 
-/// Throws BenchmarkError for one that failed, cannot be used, or has no repetition.
+/// Throws BenchmarkError for a benchmark that failed, cannot be used, or has no repetition.
 void require_sound(const measure::Program& program, const model::Run& result);
 
-/// Both: results that are sound.
+/// run_once(), then require_sound().
 [[nodiscard]] model::Run measure_once(const measure::Program& program,
                                       const measure::SampleRequest& request, const Bench& bench);
 
-/// One process of a trial or a series, and what the machine did meanwhile.
+/// The result of one process of a trial or a series, and what the machine did meanwhile.
 struct MeasuredProcess {
   model::Run result;
   std::map<std::string, double> real_ns;  ///< medians of the benchmarks that were asked for
@@ -103,23 +104,23 @@ struct MeasuredProcess {
   double took_s = 0;
 };
 
-/// Measures the next one as it was drawn. Empty when it was told to stop, which is no failure of
-/// the program. Throws BenchmarkError for a benchmark without a time, too: a program that leaves
-/// out what it had measured before has failed, and a journal of that could not be read.
+/// Measures the next process as it was drawn. Empty if told to stop, which is no failure of the
+/// program. Also throws BenchmarkError for a benchmark without a time: a program that leaves out
+/// what it measured before has failed, and a journal of that could not be read.
 [[nodiscard]] std::optional<MeasuredProcess> measure_next(const measure::Program& program,
                                                           measure::SampleRequest& request,
                                                           const measure::BlockPlan& drawn,
                                                           const Bench& bench);
 
-/// The names that the user gave for --workload, some of which may have commas of their own, as
-/// those of templates do. `known` are those of the program. Throws UsageError.
+/// The names given by --workload, which may have commas of their own, as those of templates do.
+/// `known` are the program's benchmarks. Throws UsageError.
 [[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
-/// Whether one of the names that the user gave means this benchmark: "ping_pong" is each
-/// "ping_pong/work_stealing/workers:2", too. No names: all are meant.
+/// Whether one of the names given by --workload means this benchmark: "ping_pong" means every
+/// "ping_pong/work_stealing/workers:2", too. Without names, all are meant.
 [[nodiscard]] bool is_chosen(const Strings& given, const std::string& benchmark);
 
-/// Those of `benchmarks` that are. Throws UsageError for a name that means none of them.
+/// The benchmarks that `given` means. Throws UsageError for a name that means none of them.
 [[nodiscard]] Strings chosen_benchmarks(const Strings& given, const Strings& benchmarks);
 
 }  // namespace taskbench::cli

@@ -37,7 +37,7 @@ std::string some_of(const Strings& files) {
          (more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 
-/// Why there is nothing to judge, and the exit code of that.
+/// There is nothing to judge: the reason, and the exit code for it.
 class Failed : public std::runtime_error {
  public:
   explicit Failed(model::PairedFailure failure, ExitCode code = ExitCode::measured_program_failed)
@@ -50,7 +50,7 @@ class Failed : public std::runtime_error {
   ExitCode code_;
 };
 
-/// The command that compares the same two programs in the same way.
+/// A command that compares the same two programs in the same way.
 std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup) {
   std::string text = "taskbench ab";
   const auto add = [&](std::string_view option, const std::string& value, bool is_usual) {
@@ -95,7 +95,7 @@ std::string reproduction(const PairedPlan& plan, const model::PairedSetup& setup
   return text;
 }
 
-/// One comparison: what was asked for, and what has come of it so far.
+/// One comparison: what was asked for, and its state so far.
 class Comparison {
  public:
   Comparison(const PairedPlan& plan, const Invocation& invocation,
@@ -120,7 +120,7 @@ class Comparison {
     resolve();
     if (plan_.build_only != nullptr) return build_only(plan_.build_only->side);
     const bool resumes = take_journal();
-    // A trial that is complete is judged again without its programs, which may be gone.
+    // A complete trial is judged again without its programs, which may be gone.
     if (trial_.end) return report();
     try {
       if (!resumes && !plan_.run_identical && have_equal_sources()) return conclude_identical();
@@ -132,7 +132,7 @@ class Comparison {
     }
   }
 
-  /// What it prints tells whether it has built anything.
+  /// Builds one side only, and prints whether it has built anything.
   ExitCode build_only(Side side) {
     if (have_equal_sources()) {
       print_note("nothing was built, because {}", why_identical_);
@@ -154,7 +154,7 @@ class Comparison {
   [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
   [[nodiscard]] fs::path& root(Side side) { return roots_[side == Side::base ? 0 : 1]; }
 
-  /// Which commits the revisions are, for a journal may be of others.
+  /// Looks up the commits of the revisions: a journal may be of other commits.
   void resolve() {
     for (const Side side : kBothSides) {
       const ProgramSource& source = of(plan_, side);
@@ -175,7 +175,7 @@ class Comparison {
     }
   }
 
-  /// As the journal has it.
+  /// The folder that a side's program runs in, as the journal records it.
   [[nodiscard]] fs::path where_it_runs(Side side) const {
     const bool is_revision = !of(plan_, side).revision.empty();
     if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
@@ -183,8 +183,8 @@ class Comparison {
     return normal.has_filename() ? normal : normal.parent_path();  // "data/"
   }
 
-  /// Whether the revisions have equal files, but for some that no program sees. Then they need not
-  /// be built, either; else it is known what differs.
+  /// Whether the revisions have equal files, except for some that no program sees. If so, neither
+  /// is built; if not, records what differs.
   bool have_equal_sources() {
     const model::PairedProgram& base = trial_.setup.base;
     const model::PairedProgram& head = trial_.setup.head;
@@ -213,7 +213,7 @@ class Comparison {
     return head && (*head == trial_.setup.base.commit || *head == trial_.setup.head.commit);
   }
 
-  /// True when the trial of a journal goes on.
+  /// Reads the journal of --resume. True if its trial continues.
   bool take_journal() {
     const fs::path& journal = plan_.output.journal;
     if (!plan_.output.resume ||
@@ -227,7 +227,7 @@ class Comparison {
     for (const Side side : kBothSides) refuse_other_program(asked, side);
     refuse_other_options(asked);
     if (!trial_.end) (void)files::LineFile::resume(journal);  // it can be written
-    // What is not asked for beside --resume is as the trial was started with.
+    // An option that is not given beside --resume keeps the value that the trial was started with.
     const auto limit = [&](const char* option, double given, double begun_with) {
       return begun_with > 0 && !invocation_.given(option) ? begun_with : given;
     };
@@ -236,8 +236,8 @@ class Comparison {
     return true;
   }
 
-  /// What is asked for beside --resume must be what the journal was started with: its verdict would
-  /// be taken for that of other programs.
+  /// Refuses a program that is not the journal's: the verdict would be taken for that of other
+  /// programs.
   void refuse_other_program(const model::PairedSetup& asked, Side side) {
     const model::PairedProgram& then = program(side);
     const model::PairedProgram& now = of(asked, side);
@@ -262,7 +262,7 @@ class Comparison {
       refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), journal,
              started, now.command);
     }
-    // One that is gone, or that does not answer any more, is not needed for what is complete.
+    // For a complete trial, a program that is gone or does not answer any more is not needed.
     if (!trial_.end) return;
     const std::string digest = measure::digest_of_program(measure::split_command(now.command));
     if (!digest.empty() && digest != then.digest)
@@ -310,16 +310,16 @@ class Comparison {
     }
   }
 
-  /// Where its processes run; empty for the folder of this one.
+  /// The folder that a side's processes run in; empty for the current folder.
   [[nodiscard]] fs::path folder_of(Side side) {
     const fs::path cwd = program(side).cwd;
     if (program(side).commit.empty()) return cwd == fs::current_path() ? fs::path() : cwd;
     return cwd == "." ? root(side) : root(side) / cwd;
   }
 
-  /// A command that is no program is a mistake of whoever wrote it, and one that crashes has
-  /// failed; a revision that has been built has failed in both cases. Who reads a comment wants
-  /// either told.
+  /// Finds a side's program. A command that is no program is a mistake of its author, and one that
+  /// crashes has failed; a revision that was built has failed in both cases. Whoever reads the
+  /// comment on a pull request wants to know of either.
   Program find_program(Side side) {
     const std::string& command = program(side).command;
     const bool is_built = !program(side).commit.empty();
@@ -392,7 +392,8 @@ class Comparison {
     return {&of(programs, side), named.empty() ? root(side) : named, !named.empty()};
   }
 
-  /// Whether nothing that was measured could differ. Says so where only the executables are equal.
+  /// Whether the two programs cannot differ in anything that is measured. Prints a note if only the
+  /// executables are equal.
   bool are_the_same(const TrialPrograms& programs, const Bench& bench) {
     measure::Identity identity;
     try {
@@ -409,7 +410,8 @@ class Comparison {
       }
       return false;
     }
-    // What answers everything alike is no benchmark, and must not pass for being equal.
+    // A program that answers every query in the same way is no benchmark, and must not pass as
+    // equal.
     if (!programs.base.lists_by_filter(stop_)) {
       if (!plan_.output.quiet) {
         print_note(
@@ -479,7 +481,7 @@ class Comparison {
     run_trial(programs, bench, budget_s_, true, show, journal, trial_);
   }
 
-  /// As soon as it is known how long a block takes, what the budget cannot decide.
+  /// Says, as soon as the duration of a block is known, what the budget cannot decide.
   void predict(ProgressLine& line) const {
     if (plan_.output.quiet) return;
     const int blocks = verdict::blocks_within(trial_, budget_s_);
@@ -535,8 +537,8 @@ class Comparison {
         verdict::Verdict::inconclusive);
   }
 
-  /// Whether head is sound where base is not: else a change that repairs base could never pass, nor
-  /// the one that brings the first benchmark. Throws Failed.
+  /// Checks that head is sound although base is not: otherwise a change that repairs base could
+  /// never pass, nor one that adds the first benchmark. Throws Failed.
   void try_head_alone() {
     build(Side::head);
     const Program head = find_program(Side::head);
@@ -571,7 +573,7 @@ class Comparison {
   ExitCode fail(const model::PairedFailure& failure, ExitCode code) const {
     print_error("{}{}", failure.message, indented(failure.lines));
     if (!plan_.is_gate) return code;
-    // Why the gate failed is known and said; that a file was not written is said, too.
+    // The reason why the gate failed is already printed; so is it if a file could not be written.
     (void)plan_.output.write(json::failure_to_json(trial_.setup, failure),
                              render::failure_markdown(trial_.setup, failure, style_));
     return code;

@@ -1,4 +1,4 @@
-// Compares two programs as ab and gate do, from what was asked for to files and exit code.
+// Compares two programs as ab and gate do, from the options to files and exit code.
 #pragma once
 
 #include "cli/exit_code.hpp"
@@ -7,8 +7,8 @@
 
 namespace taskbench::cli {
 
-/// Builds the revisions, resumes or begins the trial, runs it to its end, prints what came of it,
-/// and writes the files that the plan names. Throws UsageError for what cannot be done as asked.
+/// Builds the revisions, resumes or begins the trial, runs it to its end, prints the result, and
+/// writes the files that the plan names. Throws UsageError for what cannot be done as asked.
 [[nodiscard]] ExitCode compare_programs(PairedPlan plan, const Invocation& invocation,
                                         const render::CommentStyle& style);
 

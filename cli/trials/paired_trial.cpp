@@ -20,7 +20,7 @@ using measure::ProgramError;
 using measure::SampleRequest;
 using model::Side;
 
-/// What `call` does with the program of that side, whose failures it tells.
+/// Calls `call` with a side's program, and turns a failure into one that names the side.
 template <class Call>
 auto of_side(const TrialPrograms& programs, Side side, const Call& call) {
   try {
@@ -47,7 +47,7 @@ model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmar
   return of_process ? model::CpuTimeOf::process : model::CpuTimeOf::main_thread;
 }
 
-/// What both programs have, as far as base can run it.
+/// The benchmarks of both programs, as far as base can run them.
 struct Exploration {
   model::Run base;
   model::Run head;
@@ -74,11 +74,12 @@ struct Exploration {
   }
 };
 
-/// A benchmark that its program lists and then does not run must not look as if it were judged.
+/// Notes benchmarks that a program lists but does not run: they must not look as if they were
+/// judged.
 void note_missing(const TrialPrograms& programs, const Strings& chosen, Exploration& both) {
   for (const Side side : kBothSides) {
     for (const std::string& name : of(programs, side).listed()) {
-      // A program of somebody's own main may print more than names.
+      // A program with its own main() may print more than names.
       const bool is_prose = name.find(' ') != std::string::npos && !name.ends_with('>');
       if (is_prose || !is_chosen(chosen, name)) continue;
       if (has_case(both.base, name) || has_case(both.head, name)) continue;
@@ -116,9 +117,9 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   return both;
 }
 
-/// How long an iteration waited for a CPU, at most: what the program has measured itself, or, if it
-/// has not, as though its process had waited during this benchmark only. What the hypervisor took
-/// looks like sleep from inside. Empty where nobody knows, as for a time that is not the clock's.
+/// How long an iteration waited for a CPU, at most: as the program has measured it, or else as if
+/// its process had waited only during this benchmark. Includes stolen time, which looks like sleep
+/// from inside. Empty if nobody knows, as for a time that was not taken from the clock.
 std::optional<double> queued_ns(const model::Case& benchmark, std::optional<double> measured_ns,
                                 const MeasuredProcess& process) {
   const auto& cpu = process.machine.cpu.value;
@@ -166,8 +167,7 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
   return std::nullopt;
 }
 
-/// Fills in the counts, or why there are none.
-/// Empty where valgrind is there.
+/// Why instructions cannot be counted; empty if valgrind is installed.
 std::string why_not_counted(const std::stop_token& stop) {
   try {
     check_counters({.words = {}, .requests = {}, .instructions_exact = true}, stop);
@@ -177,6 +177,7 @@ std::string why_not_counted(const std::stop_token& stop) {
   }
 }
 
+/// Fills in the counts, or why there are none.
 void count(const Program& program, const Bench& bench, model::InstructionSample& sample) {
   if (program.kind() != Program::Kind::taskbench) {
     sample.unavailable =
@@ -217,7 +218,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   try {
     found = run_both(programs, request, bench);
   } catch (const SideError&) {
-    // A program may call it a failure that no name of its is meant.
+    // A program may treat it as a failure if none of its benchmarks is meant.
     if (chosen.empty() || bench.stop.stop_requested()) throw;
   }
   if (!found || !found->has_all(chosen)) {  // all of them, to say which name was meant
@@ -254,7 +255,8 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
 }
 
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
-  // Of a name that means only what is left out, the report says why; it is not unknown.
+  // A name that means only benchmarks that are left out is not unknown: the report says why they
+  // are.
   Strings judged = chosen;
   std::erase_if(judged, [&](const std::string& name) {
     const auto is_meant = [&](const std::string& benchmark) {
@@ -286,7 +288,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
   SampleRequest request = request_of(setup, std::min<double>(bench.timeout_s, kPatience.count()));
   request.repetitions = 1;
   request.iterations.clear();  // they name benchmarks that are not asked for here
-  /// The results of a side; empty when it fails.
+  /// The results of a side; empty if it fails.
   const auto run = [&](Side which) -> std::optional<model::Run> {
     try {
       return measure_once(of(programs, which), request, bench);

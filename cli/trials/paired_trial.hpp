@@ -14,7 +14,7 @@ namespace taskbench::cli {
 
 inline constexpr model::Side kBothSides[] = {model::Side::base, model::Side::head};
 
-/// That of `side`, of anything with a base and a head.
+/// The member of `side`, of anything with a base and a head.
 template <class Both>
 [[nodiscard]] auto& of(Both& both, model::Side side) {
   return side == model::Side::base ? both.base : both.head;
@@ -25,7 +25,7 @@ struct TrialPrograms {
   measure::Program head;
 };
 
-/// A program that failed while it was measured, with whose it was and, when that is known, in which
+/// A program that failed while it was measured: which side's, and, if that is known, in which
 /// benchmark.
 class SideError : public BenchmarkError {
  public:
@@ -43,34 +43,33 @@ struct TrialProgress {
   double spent_s = 0;  ///< of the budget
 };
 
-/// Runs each program once, not counted, to learn which benchmarks both have and how many iterations
-/// theirs take; fills these into `setup`, beside what it holds already. Only those that `chosen`
-/// means are run, as keep_chosen() understands it, where it means any; what fails in base, and what
-/// cannot be judged, is noted and left out. `waiting` is called meanwhile.
-/// Throws SideError, and ProgramError when they have nothing in common.
+/// Runs each program once, without counting it, to learn which benchmarks both have and how many
+/// iterations theirs take, and adds these to `setup`. Runs only the benchmarks that `chosen` means,
+/// as keep_chosen() understands it, if it means any. Those that fail in base, or cannot be judged,
+/// are noted and left out. Calls `waiting` meanwhile. Throws SideError, and ProgramError if the
+/// programs have nothing in common.
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
              model::PairedSetup& setup, const std::function<void()>& waiting = {});
 
-/// Keeps the benchmarks of `setup` that the user has named, in full or by what they begin with up
-/// to a slash; all of them when `chosen` is empty. Throws UsageError for a name that matches no
-/// benchmark.
+/// Keeps the benchmarks of `setup` that the user has named, in full or by a prefix that ends before
+/// a slash; all if `chosen` is empty. Throws UsageError for a name that matches no benchmark.
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 
-/// In which benchmark the program of `side` fails, after it has: each is run alone, once. Empty
-/// when that cannot be found out within a minute, and when it fails in every one.
+/// The benchmark in which the program of `side` fails, found out after a failure by running each
+/// alone, once. Empty if that takes more than a minute, or if every one fails.
 [[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
                                             const model::PairedSetup& setup, const Bench& bench);
 
 /// Counts the instructions that `trial` still lacks, if its setup asks for them: each benchmark on
-/// each side by `taskbench run --counters instructions-exact`. Each is appended to the journal and
-/// to the trial; what cannot be counted with the reason, which is no error. Returns early when told
-/// to stop. Throws JournalError.
+/// each side, by `taskbench run --counters instructions-exact`. Appends each count to the journal
+/// and to the trial; if one is impossible, the reason, which is no error. Returns early if told to
+/// stop. Throws JournalError.
 void count_instructions(const TrialPrograms& programs, const Bench& bench,
                         const std::function<void(const std::string&)>& progress,
                         files::LineFile& journal, model::PairedTrial& trial);
 
-/// Goes on with `trial` until it has an end or is told to stop. It ends when all is decided, if
-/// `ends_when_decided`, and else with the budget or the number of blocks. Each sample is appended
+/// Continues `trial` until it has an end or is told to stop. It ends when everything is decided, if
+/// `ends_when_decided`, and otherwise with the budget or the number of blocks. Appends each sample
 /// to the journal and to the trial. Throws SideError and JournalError; the trial then holds what
 /// was complete.
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,

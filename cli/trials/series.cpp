@@ -28,7 +28,8 @@ measure::Program find_program(const std::string& command, const Bench& bench) {
   }
 }
 
-/// Of the sources: what a taskbench says of itself, else the commit that is checked out here.
+/// The commit of the sources: the one that a taskbench reports, else the one that is checked out
+/// here.
 std::string commit_of(const model::Run& result, const std::stop_token& stop) {
   if (!result.environment.git_commit.empty()) return result.environment.git_commit;
   const auto answer = measure::run_process(
@@ -106,7 +107,7 @@ void SeriesProgram::run(const SeriesRun& how, files::LineFile& journal,
               aside == 0 ? "" : fmt::format(", {} set aside", aside));
     model::SeriesProcess process;
     process.before = canary ? *canary : measure::time_canary();
-    // Each process has its own order of benchmarks and its own place of the stack, as in ab.
+    // Each process has its own order of benchmarks and its own stack offset, as in ab.
     const auto measured =
         measure_next(program_, request, measure::block_plan(series.setup.seed, begun++), bench_);
     if (!measured) return;

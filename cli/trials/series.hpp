@@ -17,23 +17,24 @@ struct SeriesRun {
 
 class SeriesProgram {
  public:
-  /// The program of the command; of an empty one this taskbench itself. `timeout_s` is for each
-  /// process. Throws UsageError and ProgramError.
+  /// The program of `command`; this taskbench if that is empty. `timeout_s` is for each process.
+  /// Throws UsageError and ProgramError.
   SeriesProgram(std::string command, double timeout_s, const std::stop_token& stop);
 
-  /// Fills in what a series is of: the program, the date, the key. Runs the program once, not
-  /// counted, to learn its benchmarks, their iterations, and how it was built. Throws ProgramError.
+  /// Fills in what a series is of: the program, the date, the key. Runs the program once, without
+  /// counting it, to learn its benchmarks, their iterations, and how it was built. Throws
+  /// ProgramError.
   void explore(model::SeriesSetup& setup) const;
 
-  /// The machine, the canary and the program must be those that the journal was started with.
-  /// Throws UsageError.
+  /// Throws UsageError unless machine, canary and program are those that the journal was started
+  /// with.
   void refuse_changed(const fs::path& journal, const model::SeriesSetup& setup) const;
 
-  /// Goes on with the series until it is complete or told to stop: each process is in the journal
-  /// before the next is begun. One for which the host had the CPUs elsewhere is set aside, and
-  /// another is run, but no more than the series has: then all count, and their verdict says that
-  /// the CPUs were moved. Throws ProgramError and JournalError; the series then holds what was
-  /// complete.
+  /// Continues the series until it is complete or told to stop: each process is in the journal
+  /// before the next begins. A process for which the host had moved the CPUs is set aside and
+  /// another is run, but only as often as the series has processes; after that all count, and the
+  /// verdict says that the CPUs were moved. Throws ProgramError and JournalError; the series then
+  /// holds what was complete.
   void run(const SeriesRun& how, files::LineFile& journal, model::Series& series) const;
 
  private:
