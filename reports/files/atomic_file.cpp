@@ -32,7 +32,7 @@ class HeldSignals {
     sigemptyset(&pending);
     sigpending(&pending);
     for (const int number : {SIGXFSZ, SIGPIPE}) {
-      // One that was pending before is somebody else's and must stay pending.
+      // A signal that was already pending is somebody else's and must stay pending.
       if (sigismember(&pending, number) == 0) sigaddset(&held_, number);
     }
     pthread_sigmask(SIG_BLOCK, &held_, &before_);
@@ -184,8 +184,9 @@ std::optional<std::string> protection(const Target& target) {
 /// A new file beside the target, removed on destruction unless it was renamed.
 class TemporaryFile {
  public:
-  /// The name does not grow with the target's, which may be as long as the file system allows. The
-  /// mode is what any newly created file gets, so that umask and default ACLs count.
+  /// Creates the file. Its name does not grow with the target's, which may be as long as the file
+  /// system allows. Its mode is that of any newly created file, so that umask and default ACLs
+  /// apply.
   explicit TemporaryFile(const fs::path& folder) {
     constexpr int kAttempts = 100;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -226,7 +227,7 @@ int sync_to_disk(int fd) {
   return 0;
 }
 
-/// The new file gets the old one's permissions, and its owner where we may give that away. In this
+/// Gives the new file the old one's permissions, then its owner, where that is permitted. In this
 /// order: whoever has given a file away may no longer change it.
 int keep_mode_and_owner(int fd, const struct stat& old) {
   if (::fchmod(fd, old.st_mode & 0777) != 0) return errno;
@@ -238,7 +239,7 @@ int keep_mode_and_owner(int fd, const struct stat& old) {
   return 0;
 }
 
-/// Everything up to and including the rename; what failed, or nothing.
+/// Does everything up to and including the rename; returns what failed, or nothing.
 std::optional<Failure> replace(const Target& target, std::string_view content) {
   TemporaryFile temporary(target.folder);
   if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
@@ -250,15 +251,15 @@ std::optional<Failure> replace(const Target& target, std::string_view content) {
     }
   }
   if (const int error = sync_to_disk(fd)) return Failure{"sync a file to the disk", error};
-  // Network file systems report a full disk only now.
+  // A network file system reports a full disk only now.
   if (const int error = temporary.file().close()) return Failure{"write a file", error};
   if (const int error = temporary.rename_to(target.file)) return Failure{"replace the file", error};
   return std::nullopt;
 }
 
-/// After the rename the new content is what every reader sees, and an error here would be taken to
-/// mean that the old file stands. So this is done as well as the system can: not every file system
-/// syncs folders, and a folder that one may not read cannot be opened.
+/// Syncs the folder after the rename, as well as the system can. Not every file system syncs
+/// folders, and a folder without read permission cannot be opened. Returns no error: every reader
+/// already sees the new content, and an error would suggest that the old file is still there.
 void sync_folder(const fs::path& folder) {
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.is_open()) static_cast<void>(sync_to_disk(opened.get()));
@@ -276,7 +277,8 @@ std::optional<Failure> write_directly(const Target& target, std::string_view con
   return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
 }
 
-/// Without opening it: that would wait for a pipe's reader, or end what the reader waits for.
+/// Checks without opening the file, which would wait for a pipe's reader, or end what the reader
+/// waits for.
 std::optional<Failure> check_directly(const Target& target) {
   if (target.descriptor) {
     const int flags = ::fcntl(*target.descriptor, F_GETFL);
@@ -297,12 +299,13 @@ std::optional<Failure> check_new_file(const Target& target, std::size_t expected
   while (error == EINTR) {
     error = ::posix_fallocate(temporary.file().get(), 0, bytes);
   }
-  // A file system that cannot reserve space says so; then only writing would tell.
+  // A file system that cannot reserve space reports that; then only writing would tell.
   if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Failure{"write a file", error};
   return std::nullopt;
 }
 
-/// What the two public functions have in common: resolve, refuse, then one way or the other.
+/// The common part of write_atomically() and check_writable(): resolves the path, refuses, or does
+/// one or the other.
 template <class Directly, class Replacing>
 WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly directly,
                          Replacing replacing) {

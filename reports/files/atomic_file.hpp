@@ -29,12 +29,12 @@ struct [[nodiscard]] WriteOutcome {
 /// a file size limit and a closed pipe are failures like any other: no signal is raised.
 WriteOutcome write_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Whether that replaces what the path names, or makes it: then it may be done again. What is no
-/// regular file is written to directly, and would have both.
+/// Whether write_atomically(path) replaces or creates a file, so that it may be called again. What
+/// is no regular file is written to directly, and would get both texts.
 [[nodiscard]] bool is_replaced(const std::filesystem::path& path);
 
 /// Removes the regular file that write_atomically(path) would replace, if there is one; empties it
-/// where its folder does not let it go. As well as can be: what is still there was not ours to
+/// if its folder does not permit that. Reports no failure: what is still there was not ours to
 /// lose.
 void remove_replaced(const std::filesystem::path& path);
 

@@ -9,7 +9,7 @@
 
 namespace taskbench::reports::files {
 
-/// Closes on destruction. close() by hand where its error matters.
+/// Closes on destruction. Call close() yourself if its error matters.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -19,7 +19,7 @@ class Descriptor {
 
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   [[nodiscard]] int get() const { return fd_; }
-  /// errno, or 0. The descriptor is gone either way.
+  /// Returns errno, or 0. The descriptor is closed in either case.
   int close() {
     const int fd = std::exchange(fd_, -1);
     return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
@@ -29,7 +29,7 @@ class Descriptor {
   int fd_;
 };
 
-/// errno, or 0.
+/// Returns errno, or 0.
 [[nodiscard]] inline int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());

@@ -34,7 +34,7 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
     content.bytes.append(block.data(), static_cast<std::size_t>(file.gcount()));
   }
   if (file.bad()) content.error = fmt::format("cannot be read: {}", std::strerror(errno));
-  // A pipe or a device has no size that could be asked for, and need not end.
+  // A pipe or a device has no known size, and may never end.
   if (content.bytes.size() > most_bytes) {
     content.error = fmt::format("does not end after {} MiB", most_bytes >> 20);
   }

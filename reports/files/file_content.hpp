@@ -8,8 +8,8 @@
 
 namespace taskbench::reports::files {
 
-/// `error` says why a file could not be read, as what is said of it: "does not exist", "cannot be
-/// opened: Permission denied". An empty one means success.
+/// The bytes of a file, or why it could not be read, in words that follow its name: "does not
+/// exist", "cannot be opened: Permission denied". An empty `error` means success.
 struct FileContent {
   std::string bytes;
   std::string error;
@@ -18,12 +18,12 @@ struct FileContent {
 
 inline constexpr auto kAnySize = std::numeric_limits<std::uintmax_t>::max();
 
-/// All of a file, which need not be a regular one. In blocks: byte by byte, a large one would take
-/// seconds where nothing is optimised.
+/// Reads a whole file, which need not be a regular one. In blocks: byte by byte, a large file would
+/// take seconds in an unoptimised build.
 [[nodiscard]] FileContent read_file(const std::filesystem::path& path,
                                     std::uintmax_t most_bytes = kAnySize);
 
-/// What was written as a regular file is not waited for as one would wait for a pipe.
+/// Like read_file(), but refuses what is no regular file: reading a pipe in its place could block.
 [[nodiscard]] FileContent read_regular_file(const std::filesystem::path& path,
                                             std::uintmax_t most_bytes = kAnySize);
 

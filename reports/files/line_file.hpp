@@ -1,5 +1,5 @@
-// A journal: a file that grows by whole lines, each on the disk before what it tells of is gone on
-// with. What the lines hold is the business of who writes them.
+// A journal: a file that grows by whole lines. Each is on the disk before what it records is built
+// upon. What the lines contain is up to whoever writes them.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,25 @@ class JournalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// All of the file. Throws JournalError.
+/// The content of the file. Throws JournalError.
 [[nodiscard]] std::string journal_text(const std::filesystem::path& path);
 
-/// Hands over line by line, numbered from 1, without the newline. A last line that has none is what
-/// a kill left behind, and is left out. What `take` throws becomes a JournalError that names the
-/// line; so does a journal without a complete line. `path` is for the messages.
+/// Passes each line to `take`, without its newline, numbered from 1. A last line without a newline
+/// was cut off by a kill, and is left out. What `take` throws becomes a JournalError that names the
+/// line; a journal without a complete line throws one, too. `path` is for the messages.
 void for_each_line(const std::filesystem::path& path, std::string_view content,
                    const std::function<void(std::string_view text, std::size_t number)>& take);
 
-/// Not thread-safe; one writer a file: the file is locked.
+/// A journal that is open for writing. Not thread-safe. One writer a file: the file is locked.
 class LineFile {
  public:
-  /// A new file with its first line. Throws JournalError when it exists or cannot be written.
+  /// Creates a file with its first line. Throws JournalError if it exists or cannot be written.
   static LineFile create(const std::filesystem::path& path, const std::string& first);
 
-  /// Goes on with one. What a kill left behind of its last line is cut off.
+  /// Opens an existing journal to continue it. A last line that a kill has cut off is removed.
   static LineFile resume(const std::filesystem::path& path);
 
-  /// On the disk when it returns. Throws JournalError.
+  /// Appends a line, which is on the disk when this returns. Throws JournalError.
   void append(const std::string& line);
 
  private:

@@ -72,7 +72,7 @@ Json object_of(const StoredComparison& comparison) {
           {"fresh_processes", comparison.fresh}};
 }
 
-/// In CPUs.
+/// What other processes and the hypervisor used, in CPUs.
 Json object_of(const model::Fact<verdict::Others>& others) {
   if (!others) return {{"unknown", others.reason}};
   return {{"cpus", others->cpus},

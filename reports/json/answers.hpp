@@ -12,22 +12,22 @@
 
 namespace taskbench::reports::json {
 
-/// Of `taskbench compare`.
+/// The answer of `taskbench compare`.
 [[nodiscard]] std::string to_json(const verdict::FilesReport& report);
 [[nodiscard]] std::string to_json(const verdict::ColumnsReport& report);
 
-/// Of `taskbench baseline compare`: what came of it, or why there is nothing to judge.
+/// The answer of `taskbench baseline compare`: its result, or why there is nothing to judge.
 [[nodiscard]] std::string to_json(const verdict::BaselineComparison& comparison);
 [[nodiscard]] std::string to_json(const verdict::BaselineFailure& failure);
 
-/// Of `taskbench baseline list` and `show`.
+/// The answers of `taskbench baseline list` and `show`.
 [[nodiscard]] std::string to_json(const std::vector<verdict::StoredBaseline>& list);
 [[nodiscard]] std::string to_json(const verdict::StoredBaseline& stored);
 
-/// Of `taskbench doctor`: docs/schema/doctor-v1.schema.json.
+/// The answer of `taskbench doctor`: docs/schema/doctor-v1.schema.json.
 [[nodiscard]] std::string to_json(const model::DoctorReport& report);
 
-/// Of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
+/// The answer of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
 [[nodiscard]] std::string to_json(const model::Ladder& ladder);
 
 }  // namespace taskbench::reports::json

@@ -55,7 +55,7 @@ void describe(Io& io, Process& process) {
   io("cpu_use", process.use);
 }
 
-/// As it is listed in a setup.
+/// A benchmark as a setup lists it.
 struct ListedBenchmark {
   std::string name;
   std::optional<std::int64_t> iterations;
@@ -67,7 +67,7 @@ void describe(Io& io, Benchmark& benchmark) {
   io("iterations", benchmark.iterations);
 }
 
-/// But for the benchmarks, which stand in two members.
+/// Describes a setup except for the benchmarks, which are in two members.
 template <class Io, Like<model::SeriesSetup> Setup>
 void describe(Io& io, Setup& setup) {
   io("name", setup.name);

@@ -1,5 +1,5 @@
-// Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), and the journal of
-// one that is being measured.
+// Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), and the journal of a
+// series that is being measured.
 #pragma once
 
 #include <filesystem>
@@ -10,25 +10,25 @@
 
 namespace taskbench::reports::json {
 
-/// The same series gives the same bytes.
+/// The text of a baseline's file. Equal series give equal bytes.
 [[nodiscard]] std::string baseline_file(const model::Series& series);
 
-/// Throws ReadError (reader.hpp) for what is not a complete baseline; it names the file and the
-/// field, and says what to do.
+/// Reads a baseline. Throws ReadError (reader.hpp) for what is not a complete baseline; it names
+/// the file and the field, and says what to do.
 [[nodiscard]] model::Series read_baseline(const std::filesystem::path& path);
 
-/// The same from a text; `path` is for the messages.
+/// Like read_baseline(), but from a text; `path` is for the messages.
 [[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
                                            std::string_view text);
 
-/// Lines of the journal: the setup first, then one a process. Without the newline.
+/// Lines of the journal, without the newline: the setup first, then one for each process.
 [[nodiscard]] std::string journal_line(const model::SeriesSetup& setup);
 [[nodiscard]] std::string journal_line(const model::SeriesProcess& process, std::size_t number);
 
-/// The line from where on a comparison is made once more.
+/// The line after which a comparison is measured a second time.
 [[nodiscard]] std::string confirming_line();
 
-/// What a series has come to. Throws JournalError.
+/// The state of a series. Throws JournalError.
 [[nodiscard]] model::Series read_series_journal(const std::filesystem::path& path);
 
 }  // namespace taskbench::reports::json

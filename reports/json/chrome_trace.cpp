@@ -25,20 +25,20 @@ using model::TraceInstant;
 using model::TraceInstantKind;
 
 constexpr int kProcess = 1;
-// Thread 0 would be the idle thread of a CPU to Perfetto.
+// Perfetto would take thread 0 for the idle thread of a CPU.
 constexpr std::size_t kOutside = 1;
 constexpr std::size_t kFirstWorker = 2;
 
-/// In the order of lines of the same time: what encloses comes before what it encloses, and an
-/// arrow is tied to the slice that was opened last.
+/// Kinds of lines, in the order in which lines of the same time are written: what encloses comes
+/// before what it encloses, and an arrow is tied to the slice that was opened last.
 enum class Line : std::uint8_t { iteration, park, search, poll, instant, arrow_begin, arrow_end };
-constexpr std::string_view kPhases = "XXXXisf";  // of each, as the format has it
+constexpr std::string_view kPhases = "XXXXisf";  // the format's letter for each
 
 struct Entry {
   std::int64_t at_ns;
   Line line;
   std::size_t thread;
-  std::string rest;  ///< of the line, behind its place and time
+  std::string rest;  ///< the line, after its place and time
 };
 
 const model::TraceRow& row_of(const model::Trace& trace, std::size_t thread) {
@@ -72,7 +72,7 @@ std::vector<Point> points_of_tasks(const model::Trace& trace) {
   return points;
 }
 
-/// The format's unit, without losing a ns.
+/// A time in the format's unit, to the ns.
 std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 std::string instant_text(const TraceInstant& each) {
@@ -110,8 +110,8 @@ std::string poll_text(const model::TracePoll& poll) {
                     fmt::format(R"("task":{},{})", poll.task, end));
 }
 
-/// An arrow to each poll from what has led to it: the last spawn or wake of its task since the poll
-/// before.
+/// Adds an arrow to each poll from what has led to it: the last spawn or wake of its task since the
+/// previous poll.
 void add_arrows(const model::Trace& trace, std::vector<Entry>& entries) {
   const std::vector<Point> points = points_of_tasks(trace);
   std::size_t number = 0;

@@ -1,4 +1,4 @@
-// What of the machine moved, as an object of a result file.
+// The drift of the machine as an object of a result file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,8 @@ namespace taskbench::reports::json {
 /// those that moved by more than their threshold (reports/verdict/drift.hpp).
 [[nodiscard]] nlohmann::ordered_json drift_object(const model::Drift& drift);
 
-/// What drift_object() has written, but for the reasons. Anything that is no number is unknown.
+/// Reads what drift_object() has written, except for the reasons. Anything that is no number is
+/// unknown.
 [[nodiscard]] model::Drift drift_from(const nlohmann::ordered_json& object);
 
 }  // namespace taskbench::reports::json

@@ -33,12 +33,12 @@ namespace taskbench::reports::json {
 
 using Json = nlohmann::ordered_json;
 
-/// A struct, const where it is written.
+/// Matches a struct, which is const when it is written.
 template <class T, class Struct>
 concept Like = std::same_as<std::remove_const_t<T>, Struct>;
 
-/// What files call the values of an enumeration, from the first on. One without such words is
-/// neither written nor read.
+/// What files call the values of an enumeration, in order. A value without a word is neither
+/// written nor read.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
 
@@ -47,11 +47,11 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
-/// A value of a JSON document with its place in it. Refers to the document, which must outlive it.
-/// What is not as it should be throws ParseError.
+/// A value of a JSON text, together with its place in it. Refers to the parsed value, which must
+/// outlive it. Whatever is not as expected throws ParseError.
 class Field {
  public:
-  /// `where`: "settings.seed", "processes[3].real_ns"; empty for the document itself.
+  /// `where`: "settings.seed", "processes[3].real_ns"; empty for the outermost value.
   explicit Field(const Json& value, std::string where = {})
       : value_(&value), where_(std::move(where)) {}
 
@@ -95,13 +95,13 @@ class Field {
     for (const auto& [key, member] : members()) value[key] = member.template get<T>();
   }
 
-  /// Null is none.
+  /// null stands for an empty optional.
   template <class T>
   void get_to(std::optional<T>& value) const {
     value = is_null() ? std::nullopt : std::optional(get<T>());
   }
 
-  /// An object, with a text for each.
+  /// Reads an object whose values are all texts.
   void get_to(std::vector<model::KeyField>& value) const;
 
   template <class Enum>
@@ -110,7 +110,7 @@ class Field {
     value = static_cast<Enum>(place_among(kWords<Enum>.data(), kWords<Enum>.size()));
   }
 
-  /// What describe() describes.
+  /// Reads a struct that describe() describes.
   template <class Struct>
   requires std::is_class_v<Struct>
   void get_to(Struct& value) const;
@@ -122,13 +122,13 @@ class Field {
   std::string where_;
 };
 
-// What may be asked of a field before it is read.
+// Checks that a field may have to pass before it is read. They throw ParseError.
 void is_positive(const Field& field);
 void is_not_negative(const Field& field);
 void is_chance(const Field& field);  ///< between 0 and 1
 void is_not_empty(const Field& field);
 
-/// Whether this taskbench reads that version. Older ones than `oldest` were never written.
+/// Whether this taskbench reads that version. Versions before `oldest` were never written.
 void is_version(const Field& field, int oldest, int newest);
 
 template <std::int64_t least, std::int64_t most>
@@ -148,19 +148,19 @@ class Reader {
     field.get_to(value);
   }
 
-  /// Not in files of older versions: then the value stays as it is.
+  /// A field that files of older versions do not have; the value stays as it is then.
   template <class T, class... Checks>
   void since(const std::string& key, T& value, const Checks&... checks) {
     if (object_.contains(key)) (*this)(key, value, checks...);
   }
 
-  /// In the file only where it is not what a default would be.
+  /// A field that is in the file only if it differs from its default.
   template <class T, class... Checks>
   void unless_default(const std::string& key, T& value, const Checks&... checks) {
     since(key, value, checks...);
   }
 
-  /// An empty text is null.
+  /// An empty text is written as null.
   void text_or_null(const std::string& key, std::string& value) {
     value = object_.at(key).get<std::optional<std::string>>().value_or("");
   }
@@ -174,14 +174,14 @@ class Reader {
     describe_value(value.emplace());
   }
 
-  /// Some members of a struct, in an object of their own.
+  /// Some members of the struct, in an object of their own.
   template <class Describe>
   void part(const std::string& key, const Describe& describe_part) {
     Reader inner(object_.at(key));
     describe_part(inner);
   }
 
-  /// The members of a struct that may be missing, all null then. `key` is one of them.
+  /// The members of a struct that may be missing; all are null then. `key` is one of them.
   template <class Struct>
   void members(const std::string& key, std::optional<Struct>& value) {
     if (!object_.at(key).is_null()) describe(*this, value.emplace());
@@ -191,7 +191,7 @@ class Reader {
   Field object_;
 };
 
-/// Anything that can be read back, as JSON. An empty optional is null.
+/// JSON of anything that can be read back. An empty optional is null.
 template <class T>
 [[nodiscard]] Json json_of(const T& value);
 
@@ -301,26 +301,26 @@ Json json_of(const T& value) {
   return detail::as_json(value);
 }
 
-// Host names, paths and messages come from outside and need not be UTF-8: such bytes become U+FFFD
-// rather than an exception that would cost the whole file.
+// Host names, paths and messages come from outside and need not be UTF-8. Invalid bytes become
+// U+FFFD; an exception would cost the whole file.
 
-/// A file's text: indented, with a newline at its end.
+/// The text of a file: indented, with a newline at its end.
 [[nodiscard]] std::string file_text(const Json& document);
 
-/// On one line, without a newline.
+/// The text on one line, without a newline.
 [[nodiscard]] std::string line_text(const Json& document);
 
-// What is not known is written as null, never as a value that means "unknown".
+// Unknown values are written as null, never as a value that means "unknown".
 
 [[nodiscard]] Json text_or_null(std::string_view text);
 
-/// A number that is not finite is not known either, and in a list left out.
+/// A number that is not finite is unknown, too; in a list it is left out.
 [[nodiscard]] Json number_or_null(std::optional<double> number);
 [[nodiscard]] Json finite_numbers(const std::vector<double>& numbers);
 
-// For readers that leave out what they do not understand.
+// Functions for readers that leave out what they do not understand.
 
-/// What the key has, if that is of the type.
+/// The value of the key, if it exists and has that type.
 template <class T>
 [[nodiscard]] std::optional<T> found_in(const Json& object, const std::string& key) {
   const auto found = object.find(key);
@@ -345,7 +345,7 @@ template <class T>
 [[nodiscard]] inline bool is_true(const Json& object, const std::string& key) {
   return found_in<bool>(object, key).value_or(false);
 }
-/// Or `empty`, which is of the type that is meant.
+/// The value of the key, if it has the type of `empty`; otherwise `empty`.
 [[nodiscard]] const Json& part_in(const Json& object, const std::string& key, const Json& empty);
 inline const Json kEmptyArray = Json::array();
 inline const Json kEmptyObject = Json::object();

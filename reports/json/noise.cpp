@@ -8,7 +8,7 @@
 
 namespace taskbench::reports::json {
 
-/// But for their date, which has a place of its own.
+/// Describes the trials, except for their date, which is in another place.
 template <class Io, class Origin>
 void describe_trials(Io& io, Origin& origin) {
   io("copies", origin.copies);

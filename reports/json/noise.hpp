@@ -10,12 +10,13 @@ namespace taskbench::reports::json {
 
 [[nodiscard]] std::string to_json(const model::NoiseCalibration& noise);
 
-/// `now`, with those benchmarks of `before` that it does not have. Nothing of another machine.
+/// `now`, completed by the benchmarks that only `before` has. Benchmarks of another machine are
+/// dropped.
 [[nodiscard]] model::NoiseCalibration merged(model::NoiseCalibration now,
                                              const model::NoiseCalibration& before);
 
-/// Throws ReadError (reader.hpp) for a file that cannot be read or is not of this kind; what()
-/// names it and says what to do.
+/// Reads such a file. Throws ReadError (reader.hpp) if it cannot be read or is of another kind;
+/// what() names it and says what to do.
 [[nodiscard]] model::NoiseCalibration read_noise(const std::filesystem::path& path);
 
 }  // namespace taskbench::reports::json

@@ -177,7 +177,7 @@ ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
   return sample;
 }
 
-/// Adds what one line of a journal tells; a report holds the same.
+/// Adds what one line of a journal says; a report contains the same lines.
 void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   if (is_first) {
     trial.setup = paired_setup_from(line);
@@ -192,14 +192,14 @@ void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   }
 }
 
-/// What each form begins with.
+/// The members that every report begins with, whatever its outcome.
 Json beginning(Outcome outcome, const Json& verdict, const model::PairedSetup& setup) {
   return {{kMark, kPairedVersion},       {"outcome", word_of(outcome)},
           {"verdict", verdict},          {"base", json_of(setup.base)},
           {"head", json_of(setup.head)}, {"reproduce", setup.reproduce}};
 }
 
-/// The report holds the very lines of the journal, so that is what reads and checks them.
+/// Reads the journal's lines, which a report contains unchanged, as a journal is read and checked.
 PairedTrial trial_from(const Field& document) {
   PairedTrial trial;
   add_line(trial, document.at("setup"), true);
@@ -216,7 +216,7 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   const auto most_blocks = verdict::complete_blocks(file.trial);
   document.at("verdict").get_to(file.report.overall);
   file.report.blocks = static_cast<int>(document.at("blocks").whole(0, most_blocks));
-  // Which of the ends it was, the report does not tell; nothing here depends on it.
+  // The report does not say how the trial ended; nothing here depends on it.
   if (document.at("complete").get<bool>()) file.trial.end = TrialEnd::decided;
   file.report.could_fail = true;
   Reader(document).since("could_fail", file.report.could_fail);
@@ -312,7 +312,7 @@ std::string failure_to_json(const model::PairedSetup& setup, const model::Paired
 }
 
 bool is_paired_report(std::string_view text) {
-  // Its first key, so that a damaged report is called that, and not a damaged result.
+  // Looks at the first key, so that a damaged report is called one, and not a damaged result.
   const auto brace = text.find_first_not_of(" \t\r\n");
   if (brace == std::string_view::npos || text[brace] != '{') return false;
   const auto key = text.find_first_not_of(" \t\r\n", brace + 1);

@@ -1,9 +1,9 @@
-// A paired trial as JSON: its journal, and the report of what came of it
+// A paired trial as JSON: its journal, and the report of its result
 // (docs/schema/paired-v1.schema.json).
 //
-// The journal has one object a line, the setup first, then a line for each count of instructions
+// The journal has one object a line: the setup first, then a line for each count of instructions
 // and for each process, and a last one that says why it ended. Each line is on the disk before the
-// next process is begun, so that a killed trial loses at most one process's sample.
+// next process begins, so that a killed trial loses at most one process's sample.
 #pragma once
 
 #include <filesystem>
@@ -21,36 +21,36 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
-/// What a trial has come to. A last line without its newline is what a kill left behind, and is
-/// left out. Throws JournalError for everything else that is not as it was written.
+/// The state of a trial. A last line without its newline was cut off by a kill, and is left out.
+/// Throws JournalError for anything else that is not as it was written.
 [[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
 
-/// The same from a text; `path` is for the messages.
+/// Like read_journal(), but from a text; `path` is for the messages.
 [[nodiscard]] model::PairedTrial parse_journal(const std::filesystem::path& path,
                                                std::string_view content);
 
-/// The setup, the verdicts, and each process's time per benchmark: enough to judge again. The same
-/// trial gives the same bytes.
+/// The setup, the verdicts, and each process's time per benchmark: enough to judge again. Equal
+/// trials give equal bytes.
 [[nodiscard]] std::string to_json(const model::PairedTrial& trial,
                                   const verdict::PairedReport& report);
 
-/// Both programs are the same, for the reason `why`, a clause; nothing was run.
+/// The report if both programs are the same, so that nothing was run. `why` is a clause.
 [[nodiscard]] std::string identical_to_json(const model::PairedSetup& setup,
                                             const std::string& why);
 
-/// Base has failed, so that there is nothing to compare head with, which is sound.
+/// The report if base has failed and head is sound, so that there is nothing to compare with.
 [[nodiscard]] std::string no_base_to_json(const model::PairedSetup& setup,
                                           const model::PairedFailure& failure);
 
-/// There is nothing to judge.
+/// The report if there is nothing to judge.
 [[nodiscard]] std::string failure_to_json(const model::PairedSetup& setup,
                                           const model::PairedFailure& failure);
 
 /// Whether the text is meant to be the report of a comparison of two programs, whole or not.
 [[nodiscard]] bool is_paired_report(std::string_view text);
 
-/// Throws ReadError (reader.hpp) for what is no such report, or one of another version. `path` is
-/// for the messages.
+/// Reads a report. Throws ReadError (reader.hpp) for what is no such report, or one of another
+/// version. `path` is for the messages.
 [[nodiscard]] verdict::PairedFile parse_paired_report(const std::filesystem::path& path,
                                                       std::string_view text);
 

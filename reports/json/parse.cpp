@@ -20,7 +20,7 @@ constexpr std::size_t kMostShownDigits = 30;
 
 constexpr std::array<std::string_view, 4> kBareWords{"NaN", "nan", "Infinity", "inf"};
 
-/// The bytes outside of strings that the check below must look at.
+/// The bytes that class Outside looks at, outside of strings.
 constexpr auto kTelling = [] {
   std::array<bool, 256> telling{};
   for (const char each : std::string_view("\"{}[]NnIi")) {
@@ -29,7 +29,7 @@ constexpr auto kTelling = [] {
   return telling;
 }();
 
-/// Line and column are counted from 1, the byte from 0, as `dd skip=` and hex dumps do.
+/// A place in words. Line and column count from 1, the byte from 0, as `dd skip=` and hex dumps do.
 std::string place_in(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte);
   const auto newline = before.rfind('\n');
@@ -38,10 +38,10 @@ std::string place_in(std::string_view text, std::size_t byte) {
                      column + 1, byte);
 }
 
-/// Makes the document, and knows where and why the library's parser stopped.
+/// Builds the JSON value, and knows where and why the library's parser stopped.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  /// `words`: what stands for each null of the text; see Outside.
+  /// `words`: what each null of the text stands for; see Outside.
   Builder(std::string_view text, const std::vector<std::string>& words, const ElementsOf& elements)
       : text_(text), words_(words), elements_(elements) {}
 
@@ -140,7 +140,7 @@ class Builder : public nlohmann::json_sax<Json> {
   Json element_;
 };
 
-/// Looks at what stands outside of strings: at the depth, and at bare words where they are null.
+/// Checks what is outside of strings: the depth, and bare words, which become null for the parser.
 class Outside {
  public:
   Outside(std::string_view text, BareWords words) : text_(text), words_(words) {}
@@ -167,14 +167,14 @@ class Outside {
     if (!changed_.empty()) changed_.append(text_, copied_);
   }
 
-  /// The text to be read: that which was given where there were no bare words.
+  /// The text for the parser: the given one, unless it has bare words.
   [[nodiscard]] std::string_view text() const { return changed_.empty() ? text_ : changed_; }
 
   /// For each null in text(), the bare word that stood there; empty where it was a null.
   [[nodiscard]] const std::vector<std::string>& words() const { return nulls_; }
 
  private:
-  /// The place of the closing quotation mark.
+  /// The position of the closing quotation mark.
   [[nodiscard]] std::size_t end_of_string(std::size_t begin) const {
     for (std::size_t i = begin + 1; i < text_.size(); ++i) {
       if (text_[i] == '\\')
@@ -185,9 +185,9 @@ class Outside {
     return text_.size();
   }
 
-  /// The place of the last byte of what stands at `begin`. `null` takes the place of a bare word,
-  /// with its sign and, for its fourth letter, the blank before it, so that all else stays where it
-  /// is and the places in messages are those of the file. Without either, the text grows by one.
+  /// The position of the last byte of the word at `begin`. `null` replaces a bare word, with its
+  /// sign and, as a fourth letter, the blank before it: everything else stays in its place, and
+  /// messages give places of the file. Without sign and blank, the text grows by one byte.
   std::size_t after_word(std::size_t begin) {
     constexpr std::string_view kNull = "null";
     if (text_.substr(begin).starts_with(kNull)) {
@@ -222,8 +222,7 @@ class Outside {
 Json parse_json(std::string_view text, BareWords words, const ElementsOf& elements) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw ParseError("it is empty");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw ParseError(
-        "it is UTF-16: save it as UTF-8");  // what `>` in some shells of Windows writes
+    throw ParseError("it is UTF-16: save it as UTF-8");  // written by `>` in some shells of Windows
   }
   try {
     Outside outside(text, words);

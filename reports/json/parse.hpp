@@ -1,4 +1,4 @@
-// Texts as JSON: the one place that knows what can be wrong with one, and how to say it.
+// Texts as JSON: the one place that knows what can be wrong with them, and how to say it.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace taskbench::reports::json {
 
-/// A text that cannot be read as JSON, or is not the JSON that it should be. what() says where, and
-/// stands behind the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it is
-/// cut off there", "field 'settings.seed' is missing".
+/// A text that cannot be read as JSON, or is not the JSON that it should be. what() says where, in
+/// words that follow the name of a file: "it is not valid JSON, at line 3, column 7 (byte 90): it
+/// is cut off there", "field 'settings.seed' is missing".
 class ParseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,16 +20,16 @@ class ParseError : public std::runtime_error {
 /// "-Infinity". Google Benchmark writes them for a spread that it cannot compute.
 enum class BareWords { refused, as_text };
 
-/// Takes the elements of the array `key` of a document as they come, instead of having them all in
-/// the document: a value of JSON is several times as large as its text. What follows may turn out
-/// not to be JSON.
+/// Takes the elements of the array `key` as they are parsed, instead of keeping all of them: a JSON
+/// value is several times as large as its text. The rest of the text may turn out not to be JSON.
 struct ElementsOf {
   std::string_view key;
   std::function<void(const nlohmann::ordered_json&)> take;
 };
 
-/// Throws ParseError for what is no JSON, is not UTF-8, is nested so deeply that only an attack
-/// explains it, holds a number beyond the range of a double, or needs more memory than there is.
+/// Parses a text. Throws ParseError if it is no JSON or not UTF-8, is nested so deeply that only an
+/// attack explains it, holds a number beyond the range of a double, or needs more memory than there
+/// is.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text,
                                                 BareWords words = BareWords::refused,
                                                 const ElementsOf& elements = {});

@@ -20,13 +20,14 @@
 namespace taskbench::reports::json {
 namespace {
 
-// What no measurement gives, in ns: a sum or a ratio of such times could not be told from a damage.
+// Limits in ns outside of which no measurement lies: a sum or a ratio of such times could not be
+// told from damage.
 constexpr double kShortestTime = 1e-15;
 constexpr double kLongestTime = 1e30;
 constexpr double kMostIterations = 1e18;
 constexpr double kMostCpus = 1e9;
 
-// What else taskbench writes as JSON, by the key that tells its version.
+// What else taskbench writes as JSON, by the key of its version.
 constexpr std::array<std::pair<const char*, const char*>, 9> kOurOtherFiles{{
     {"taskbench_paired", "the report of `taskbench ab`"},
     {"taskbench_compare", "the answer of `taskbench compare`"},
@@ -40,7 +41,7 @@ constexpr std::array<std::pair<const char*, const char*>, 9> kOurOtherFiles{{
     {"traceEvents", "a trace"},
 }};
 
-/// A mistake in the document; the caller names its file.
+/// Reports a mistake in the file; the caller adds its name.
 [[noreturn]] void fail(std::string_view what) { throw ParseError(std::string(what)); }
 
 double unit_in_ns(const Json& row, std::string_view name) {
@@ -54,7 +55,7 @@ double unit_in_ns(const Json& row, std::string_view name) {
   fail(fmt::format("'{}' has the unknown time unit '{}'", name, unit));
 }
 
-/// Why the program gave no result for it: the key changed with version 1.8.
+/// Why the program gave no result for the row. The key changed with version 1.8.
 std::string error_of(const Json& row) {
   if (!is_true(row, "error_occurred") && !is_true(row, "skipped")) return {};
   for (const char* key : {"error_message", "skip_message"}) {
@@ -63,7 +64,7 @@ std::string error_of(const Json& row) {
   return "skipped without a message";
 }
 
-/// A number of the row, which is sound between two limits.
+/// A number of the row, which must lie between two limits.
 double number_of(const Json& row, std::string_view name, const char* key, double unit, double least,
                  double most, bool zero_is_sound = false) {
   const auto found = row.find(key);
@@ -79,7 +80,7 @@ class Parser {
   explicit Parser(UnusableRows unusable) : unusable_(unusable) {}
 
   model::Run parse(std::string_view text) {
-    // What is wrong with a row is told last: it may be that the document is something else.
+    // What is wrong with a row is reported last: the file may be something else altogether.
     std::string wrong_row;
     const Json document =
         parse_json(text, BareWords::as_text, {"benchmarks", [&](const Json& row) {
@@ -101,7 +102,8 @@ class Parser {
   }
 
  private:
-  /// Some have benchmarks, too, so that each of them would seem to be a damaged result.
+  /// Refuses other files of taskbench. Some have benchmarks, too, and would seem to be damaged
+  /// results.
   static void refuse_our_other_files(const Json& document) {
     for (const auto& [mark, what] : kOurOtherFiles) {
       if (!document.contains(mark)) continue;
@@ -185,10 +187,10 @@ class Parser {
     return repetition;
   }
 
-  /// Two families of one name look like repetitions of one benchmark, and are not.
+  /// Refuses two families of one name, which look like repetitions of one benchmark.
   void check_not_twice(const Json& row, std::size_t place) {
     const auto index = row.find("repetition_index");
-    if (index == row.end()) return;  // written by 1.5 or older, which does not tell
+    if (index == row.end()) return;  // written by 1.5 or older
     const auto family = row.find("family_index");
     const auto instance = row.find("per_family_instance_index");
     Origin& origin = origins_[place];
@@ -253,8 +255,8 @@ class Parser {
     if (!load.empty()) benchmark.load = {text_in(load, "name"), text_in(load, "version")};
   }
 
-  /// The rows hold the events as well, for readers that know nothing of ours: the same number in
-  /// each, which is no repetition's own.
+  /// Removes the events from the rows. For readers that do not know ours, each row has the same
+  /// number of all counting processes, which is not the repetition's own.
   static void remove_events_from_rows(model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       const std::string key = row_key(event);
@@ -265,7 +267,8 @@ class Parser {
     }
   }
 
-  /// Their ratios decide, and what cannot be counted is null with a reason, not 0.
+  /// Refuses counts of instructions that are not positive: their ratios are judged, and what was
+  /// not counted is null with a reason, not 0.
   static void check_instructions(const model::Case& benchmark) {
     for (const model::EventCount& event : benchmark.events) {
       if (event.event != model::kInstructionsExact) continue;
@@ -277,7 +280,7 @@ class Parser {
     }
   }
 
-  /// Among the benchmarks; of a new name, at their end.
+  /// The benchmark's index; a new name is added at the end.
   std::size_t place_of(const std::string& run_name) {
     const auto [place, added] = index_.emplace(run_name, file_.cases.size());
     if (added) {

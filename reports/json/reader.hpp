@@ -1,4 +1,4 @@
-// Reads the result files of Google Benchmark: of every version that writes JSON, and our own.
+// Reads result files of Google Benchmark, of every version that writes JSON, and our own.
 #pragma once
 
 #include <filesystem>
@@ -10,37 +10,37 @@
 
 namespace taskbench::reports::json {
 
-/// A file that cannot be read or trusted; what() names it, says what is wrong with it and, where
-/// that is not plain, what to do.
+/// A file that cannot be read or trusted; what() names it, says what is wrong with it and, unless
+/// that is obvious, what to do.
 class ReadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Larger files are refused before they are read; what is no regular file, when it has given more.
+/// Larger files are refused before they are read; pipes and devices, once they have given more.
 inline constexpr std::uintmax_t kMaxResultBytes = std::uintmax_t{256} << 20;
 
-/// What becomes of a benchmark whose rows cannot be used, for a time that no measurement gives, or
-/// for another benchmark of its name.
+/// What happens to a benchmark whose rows cannot be used, because of a time that no measurement
+/// gives, or of another benchmark with its name.
 enum class UnusableRows {
-  refused,  ///< the whole file is
-  noted,    ///< in Benchmark::unusable, in words that follow "it"
+  refused,  ///< the whole file is refused
+  noted,    ///< in Case::unusable, in words that follow "it"
 };
 
-/// Times are converted to ns. Repetitions of one benchmark are collected in the file's order; rows
-/// of aggregates, of the asymptotic fit ("BigO", "RMS") and unknown keys are left out, every other
-/// number of a row is a counter. Throws ReadError for what is no JSON or no result of Google
-/// Benchmark, for a repetition without a finite positive time (the library writes NaN in some
-/// rows), for an exact count of instructions that is not positive, and for two benchmarks of one
-/// name.
+/// Reads a result. Times are converted to ns. Repetitions of one benchmark are collected in the
+/// file's order. Rows of aggregates and of the asymptotic fit ("BigO", "RMS"), and unknown keys,
+/// are left out; every other number of a row is a counter. Throws ReadError for what is no JSON or
+/// no result of Google Benchmark, for a repetition without a finite positive time (the library
+/// writes NaN in some rows), for an exact count of instructions that is not positive, and for two
+/// benchmarks of one name.
 [[nodiscard]] model::Run read_result_file(const std::filesystem::path& path,
                                           UnusableRows unusable = UnusableRows::refused);
 
-/// The same from a text; `path` is for the messages.
+/// Like read_result_file(), but from a text; `path` is for the messages.
 [[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                                            UnusableRows unusable = UnusableRows::refused);
 
-/// All of a file that is meant to be a result. Throws ReadError for what does not exist, cannot be
+/// The content of a file that should be a result. Throws ReadError if it does not exist, cannot be
 /// read, or is too large.
 [[nodiscard]] std::string read_result_text(const std::filesystem::path& path);
 

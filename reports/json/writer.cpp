@@ -28,8 +28,8 @@ Json positive_or_null(Integer count) {
   return count > 0 ? Json(count) : Json();
 }
 
-/// As Google Benchmark's reporter writes it: what is not known is left out, but "caches" and
-/// "load_avg" are always there, since readers demand the first and index the second.
+/// The context as Google Benchmark's reporter writes it: unknown values are left out, but "caches"
+/// and "load_avg" are always there, since readers require the first and index the second.
 Json context(const model::Environment& environment) {
   Json result;
   result["date"] = environment.date;
@@ -57,9 +57,9 @@ Json context(const model::Environment& environment) {
   add("library_version", environment.benchmark_library_version);
   add("library_build_type", environment.benchmark_library_build_type);
   result["json_schema_version"] = 1;
-  // As Google Benchmark writes what a program adds by AddCustomContext(). `library_build_type` is
-  // that of Google Benchmark's library, which a distribution may have built for debugging; how
-  // what is measured was built, it does not tell.
+  // These keys are written as a program's AddCustomContext() would. `library_build_type` is that of
+  // Google Benchmark's library, which a distribution may have built for debugging; it does not say
+  // how the measured code was built.
   add("taskbench_version", environment.taskbench_version);
   add("taskbench_build_type", environment.build_type);
   add("taskbench_compiler", environment.compiler);
@@ -68,7 +68,7 @@ Json context(const model::Environment& environment) {
   return result;
 }
 
-/// What Google Benchmark's context has no place for.
+/// Facts that Google Benchmark's context has no place for.
 Json environment_object(const model::Environment& environment) {
   Json result;
   for (const auto& [key, title, text] : model::kEnvironmentTexts) {
@@ -190,9 +190,9 @@ std::string to_text(const model::Run& run, Json rows) {
 
 using Quantities = std::map<std::string, double>;
 
-// What else Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to 1.9), and
-// the counters that its State::SetBytesProcessed and SetItemsProcessed make. A counter of ours must
-// not be taken for one of them.
+// Further keys that Google Benchmark may write into a row (src/json_reporter.cc, versions 1.5 to
+// 1.9), and the counters of its State::SetBytesProcessed and SetItemsProcessed. A counter of ours
+// must not be taken for one of them.
 constexpr std::array<std::string_view, 10> kOtherKeys{"big_o",
                                                       "rms",
                                                       "cpu_coefficient",
@@ -204,7 +204,7 @@ constexpr std::array<std::string_view, 10> kOtherKeys{"big_o",
                                                       "bytes_per_second",
                                                       "items_per_second"};
 
-/// What the rows of one case have in common.
+/// What the rows of one case share.
 struct Family {
   const model::Case* measured;
   int index;           ///< the workload's place in the run
@@ -212,7 +212,7 @@ struct Family {
   std::int64_t repetitions;
 };
 
-/// Times and counters of one row; the order is that of the keys.
+/// Times and counters of one row, in the order of the keys.
 struct Figures {
   double real_ns;
   double cpu_ns;
@@ -239,7 +239,7 @@ bool is_taken(const Json& row, std::string_view key) {
          row.contains(key);
 }
 
-/// A counter whose name is a key already stands there as "counter_" + name.
+/// Adds counters. One whose name is already a key becomes "counter_" + name.
 void add_counters(Json& row, const Quantities& counters) {
   for (const auto& [name, value] : counters) {
     if (!std::isfinite(value)) continue;
@@ -251,8 +251,8 @@ void add_counters(Json& row, const Quantities& counters) {
   }
 }
 
-/// What --counters counted, in processes of their own: of all of them one number. What could not be
-/// counted is left out, as Google Benchmark leaves out what it does not know.
+/// Adds what --counters counted: one number over all counting processes. What could not be counted
+/// is left out, as Google Benchmark leaves out what it does not know.
 void add_events(const model::Case& measured, const Aggregate& statistic, Quantities& counters) {
   for (const model::EventCount& event : measured.events) {
     std::vector<double> values;
@@ -288,8 +288,8 @@ void add_figures(Json& row, std::int64_t iterations, const Figures& figures) {
 Json iteration_row(const Family& family, const model::Repetition& repetition) {
   Json row = row_head(family, "", "iteration");
   row["repetition_index"] = repetition.index;
-  // Google Benchmark's own threads: the benchmark function ran on one. The workers are the
-  // scheduler's and stand in the name and under "taskbench".
+  // "threads" means those of Google Benchmark: the benchmark function ran on one. The scheduler's
+  // workers are in the name and under "taskbench".
   row["threads"] = 1;
   Quantities counters = repetition.counters;
   add_events(*family.measured, kMedian, counters);
@@ -307,8 +307,8 @@ std::vector<model::Repetition> complete_repetitions(const model::Case& measured)
   return complete;
 }
 
-/// One statistic over every quantity of the repetitions, each over those that have it, and over
-/// what the counting processes counted.
+/// One statistic of every quantity, over the repetitions that have it, and of what the counting
+/// processes counted.
 Figures aggregate(const model::Case& measured, const std::vector<model::Repetition>& repetitions,
                   const Aggregate& statistic) {
   std::vector<double> real_ns;
@@ -333,7 +333,7 @@ Json aggregate_row(const Family& family, const std::vector<model::Repetition>& r
   row["threads"] = 1;
   row["aggregate_name"] = statistic.name;
   row["aggregate_unit"] = statistic.unit;
-  // Google Benchmark writes the number of repetitions here: the statistic is over those.
+  // As in Google Benchmark, aggregates have the number of repetitions here.
   add_figures(row, static_cast<std::int64_t>(repetitions.size()),
               aggregate(*family.measured, repetitions, statistic));
   return row;
@@ -350,8 +350,8 @@ std::vector<Family> families(const model::Run& run) {
   for (const model::Case& measured : run.cases) {
     const auto next = static_cast<int>(numbering.size());
     Numbering& workload = numbering.try_emplace(measured.workload, Numbering{next}).first->second;
-    // As many as were asked for, also when an interruption left fewer; readers see how many there
-    // are by counting.
+    // As many as were asked for, even if an interruption left fewer; readers find out how many
+    // there are by counting.
     std::int64_t repetitions = run.settings.repetitions;
     for (const model::Repetition& repetition : measured.repetitions) {
       repetitions = std::max(repetitions, repetition.index + 1);
@@ -361,8 +361,8 @@ std::vector<Family> families(const model::Run& run) {
   return result;
 }
 
-/// Every complete repetition of every case that did not fail, each case's followed by its mean,
-/// median, stddev and cv; no aggregates over a single repetition, as with Google Benchmark.
+/// A row for every complete repetition of each case that did not fail, followed by the case's mean,
+/// median, stddev and cv; as in Google Benchmark, a single repetition has no aggregates.
 Json repetition_rows(const model::Run& run) {
   Json rows = Json::array();
   for (const Family& family : families(run)) {
@@ -386,7 +386,7 @@ Json median_rows(const model::Run& run) {
     if (repetitions.empty()) continue;
     std::int64_t iterations = 0;
     for (const model::Repetition& repetition : repetitions) iterations += repetition.iterations;
-    // An "iteration" row, though it is a median: readers that know of aggregates leave those out.
+    // An "iteration" row, though it is a median: readers that know aggregates leave those out.
     family.repetitions = 1;
     Json row = row_head(family, "", "iteration");
     row["repetition_index"] = 0;

@@ -1,9 +1,9 @@
-// Writes a run as JSON that every reader of Google Benchmark's output takes.
+// Writes a run as JSON that every reader of Google Benchmark's output accepts.
 //
 // Both files hold Google Benchmark's "context" and "benchmarks", and ours under the one top-level
 // key "taskbench", which docs/schema/run-v1.schema.json describes. All times are in ns; there is no
-// NaN and no Infinity; a case that failed has no row and stands only under "taskbench". Both end
-// with a newline.
+// NaN and no Infinity; a failed case has no row and appears only under "taskbench". Both end with a
+// newline.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace taskbench::reports::json {
 /// of each case.
 [[nodiscard]] std::string to_json(const model::Run& run);
 
-/// One row a case, its median, under the plain case name: for readers that want no duplicates.
+/// A row for each case, its median, under the plain case name: for readers that want no duplicates.
 [[nodiscard]] std::string to_flat_json(const model::Run& run);
 
 }  // namespace taskbench::reports::json

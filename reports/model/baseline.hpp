@@ -19,31 +19,32 @@ namespace taskbench::reports::model {
 /// misread the new one; docs/schema/ holds one JSON Schema a version.
 inline constexpr int kBaselineVersion = 2;
 
-/// Processes below which a baseline is none: the spread of fewer is not known.
+/// The least number of processes of a baseline: the spread of fewer is not known.
 inline constexpr int kMinBaselineProcesses = 7;
 
-/// Of one pass of the canary (workloads/machine/canary.hpp), which is always the same work.
+/// The times of one pass of the canary (workloads/machine/canary.hpp), which always does the same
+/// work.
 struct CanaryTimes {
   double cpu_ns = 0;
   double memory_ns = 0;
   double futex_ns = 0;
-  std::optional<double> handover_ns{};  ///< empty where there is one CPU only
+  std::optional<double> handover_ns{};  ///< empty if there is only one CPU
 
   friend bool operator==(const CanaryTimes&, const CanaryTimes&) = default;
 };
 
-/// Against what a series is compared, and by what: all that its verdict depends on besides the
-/// series. Of a comparison's journal only.
+/// What a series is compared with, and how: everything that its verdict depends on besides the
+/// series. Only in a comparison's journal.
 struct ComparedWith {
-  std::string rolling;  ///< digests of what was stored
-  std::string anchor;   ///< empty: there was none
+  std::string rolling;  ///< digests of the stored files
+  std::string anchor;   ///< empty: there was no anchor
   double alpha = 0;
   double delta = 0;
   bool allow_busy = false;  ///< judged although others used the CPUs
   std::map<std::string, NoiseFloor> noise_floors;
 };
 
-/// What is measured and how. Fixed before the first process.
+/// What is measured and how. Fixed before the first process begins.
 struct SeriesSetup {
   std::string name;     ///< of the baseline
   std::string command;  ///< of the program; empty: the taskbench that measured
@@ -56,12 +57,12 @@ struct SeriesSetup {
   std::int64_t repetitions = 0;  ///< in each process
   double min_time_s = 0;         ///< of a repetition
   std::vector<std::string> benchmarks;
-  std::vector<std::string> unmeasured;  ///< of the program, but not of the series; not stored
+  std::vector<std::string> unmeasured;             ///< which the series leaves out; not stored
   std::map<std::string, std::int64_t> iterations;  ///< of a repetition, where the program takes it
   std::optional<ComparedWith> compared_with;       ///< not stored
 };
 
-/// What one process measured.
+/// The times of one process.
 struct SeriesProcess {
   CanaryTimes before;  ///< just before it; between two processes the canary is timed once
   CanaryTimes after;
@@ -72,7 +73,7 @@ struct SeriesProcess {
 struct Series {
   SeriesSetup setup;
   std::vector<SeriesProcess> processes;
-  /// A comparison that would have failed is made with as many processes again.
+  /// Whether as many processes again are measured, to confirm a failure.
   bool confirming = false;
 
   [[nodiscard]] std::size_t wanted() const {
@@ -81,8 +82,8 @@ struct Series {
   [[nodiscard]] bool complete() const { return processes.size() == wanted(); }
 };
 
-/// The two that are stored under one name: the newest, and the one that stays, so that a slow drift
-/// shows.
+/// The two baselines that are stored under one name: the newest, and one that stays, so that a slow
+/// drift shows.
 enum class BaselineRole { rolling, anchor };
 
 [[nodiscard]] constexpr std::string_view name_of(BaselineRole role) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kDateForm = "dddd-dd-ddTdd:dd:dd";
 
-/// The numbers at the digits that the form has; empty when the text is not of that form.
+/// The numbers at the digits of `form`; empty if the text does not have that form.
 std::vector<int> numbers_in(std::string_view text, std::string_view form) {
   if (text.size() != form.size()) return {};
   std::vector<int> numbers{0};
@@ -24,7 +24,7 @@ std::vector<int> numbers_in(std::string_view text, std::string_view form) {
   return numbers;
 }
 
-/// "+01:00", "-0530", "Z" or nothing: how far east of Greenwich.
+/// The offset from UTC that "+01:00", "-0530", "Z" or an empty text means.
 std::optional<std::chrono::minutes> offset_of(std::string_view zone) {
   if (zone.empty() || zone == "Z") return std::chrono::minutes(0);
   if (zone.front() != '+' && zone.front() != '-') return std::nullopt;

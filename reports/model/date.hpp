@@ -9,13 +9,13 @@
 
 namespace taskbench::reports::model {
 
-/// Empty for what is no such date.
+/// The instant; empty if the text is no such date.
 [[nodiscard]] std::optional<std::chrono::sys_seconds> instant_of(std::string_view date);
 
-/// "2026-03-14"; the whole of what is no date.
+/// "2026-03-14"; the whole text if it is no date.
 [[nodiscard]] std::string day_of(std::string_view date);
 
-/// "08:15:00"; empty for what is no date.
+/// "08:15:00"; empty if the text is no date.
 [[nodiscard]] std::string time_of_day(std::string_view date);
 
 }  // namespace taskbench::reports::model

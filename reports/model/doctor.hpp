@@ -19,19 +19,19 @@ inline constexpr int kDoctorVersion = 1;
 
 struct Boost {
   bool on = false;
-  std::string file;  ///< which switches it
+  std::string file;  ///< that switches it
   std::string off;   ///< what to write there
 };
 
 struct SharedCores {
   int cpus = 0;   ///< that this process may use
-  int cores = 0;  ///< to which they belong
+  int cores = 0;  ///< that these CPUs belong to
   /// CPUs that this process may not use, but that share a core with one that it may.
   int foreign_siblings = 0;
 };
 
 struct CpuQuota {
-  std::optional<double> cpus;  ///< the tightest on the way to the root; none: no quota
+  std::optional<double> cpus;  ///< of all control groups above, the lowest; none: no quota
   std::string where;           ///< the file that sets it
 };
 
@@ -40,10 +40,10 @@ struct Aslr {
   bool off_for_process = false;  ///< by its personality, as `setarch -R` sets it
 };
 
-/// What became of opening a counter.
+/// The result of opening a counter.
 struct EventAccess {
   int error = 0;           ///< errno; 0: it may be counted
-  bool user_only = false;  ///< but not what the kernel does meanwhile
+  bool user_only = false;  ///< without what the kernel does meanwhile
 };
 
 struct CounterAccess {
@@ -65,14 +65,14 @@ struct Memory {
 struct ThermalZone {
   std::string name;
   double celsius = 0;
-  double trip_celsius = 0;  ///< from where on the machine is slowed down, or off
+  double trip_celsius = 0;  ///< above this the machine is slowed down, or switched off
 };
 
 struct BusyProcess {
   std::string name;
   int pid = 0;
   double cpus = 0;      ///< CPU time over time
-  bool is_own = false;  ///< of the user that this process belongs to
+  bool is_own = false;  ///< of the user whom this process belongs to
 };
 
 /// A program that a part of taskbench calls.
@@ -108,10 +108,10 @@ struct DoctorFacts {
   Drift at_work;  ///< while it kept the CPUs busy: only then can time be stolen
 };
 
-/// How much what was found moves a result, in the order from bad to good.
+/// How much a finding changes a result, from bad to good.
 enum class Severity {
-  serious,   ///< by 10 % and more, or it makes the result one of something else
-  moderate,  ///< by some per cent
+  serious,   ///< by 10 % or more, or the result is of something else
+  moderate,  ///< by a few per cent
   minor,     ///< by a per cent or so; or something cannot be measured
   unknown,   ///< it could not be found out
   ok,
@@ -120,12 +120,12 @@ enum class Severity {
 struct Finding {
   std::string check;  ///< "governor", "steal", …
   Severity severity = Severity::unknown;
-  std::string found;    ///< what is so; for an unknown one, why it is not known
+  std::string found;    ///< the fact; for an unknown one, why it is not known
   std::string matters;  ///< why it matters, and how much it typically moves a result
   std::string mend;     ///< a command; empty when there is nothing to mend, or no command does
 };
 
-/// One quantity below which nothing on this machine can be timed or done.
+/// A quantity below which nothing on this machine can be timed or done.
 struct FloorFigure {
   std::string name;           ///< "clock_cost"
   std::string what;           ///< for people

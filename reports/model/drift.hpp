@@ -1,5 +1,5 @@
-// What of the machine moved while something was measured. Shares are of the CPU time of the CPUs
-// that this process may use.
+// How the machine changed while something was measured. Shares are of the CPU time of the CPUs that
+// this process may use.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct Drift {
   Fact<std::int64_t> swapped_pages;      ///< read from swap and written there, by all processes
 };
 
-/// What became of the machine's CPU time while a process ran: of the CPUs that it could use.
+/// How the CPU time of the CPUs that a process could use was spent while it ran.
 struct CpuUse {
   double seconds = 0;   ///< how long it was watched: the whole process
   double total_s = 0;   ///< CPU time that there was
-  double others_s = 0;  ///< of which other processes and the kernel used so much
-  double stolen_s = 0;  ///< and the hypervisor gave so much to others while a CPU wanted to run
+  double others_s = 0;  ///< used by other processes and the kernel
+  double stolen_s = 0;  ///< given to others by the hypervisor while a CPU wanted to run
 
   friend bool operator==(const CpuUse&, const CpuUse&) = default;
 };
 
-/// What was used of the machine while one process ran. Sums of them say what a single one is too
-/// short for; empty is unknown.
+/// What was used of the machine while one process ran. Sums over processes show what a single one
+/// is too short for. Empty values are unknown.
 struct MachineUse {
   double seconds = 0;
   Fact<CpuUse> cpu{};

@@ -1,5 +1,5 @@
-// Short numbers for long texts: the same on every machine, and in every version of taskbench, since
-// files keep them. Nobody gains anything by a collision.
+// Short numbers for long texts: equal on every machine and in every version of taskbench, since
+// files contain them. Nobody gains anything from a collision.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace taskbench::reports::model {
 
-/// FNV-1a. Bytes that come in pieces: `begun` is what those before gave.
+/// FNV-1a. For bytes that come in pieces, `begun` is the result of the pieces before.
 [[nodiscard]] constexpr std::uint64_t fingerprint(std::string_view bytes,
                                                   std::uint64_t begun = 0xCBF29CE484222325) {
   for (const char each : bytes) {

@@ -1,5 +1,5 @@
-// What `taskbench ladder` measured: a workload on schedulers that have one step more each. Plain
-// values.
+// What `taskbench ladder` measured: a workload on a series of schedulers, each with one step more
+// than the one before. Plain values.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ inline constexpr int kLadderVersion = 1;
 struct LadderRung {
   std::string scheduler;
   std::string step;      ///< what it has that the one before lacks
-  bool is_ours = false;  ///< not one of the document's
+  bool is_ours = false;  ///< not in "Making the Tokio scheduler 10x faster"
 };
 
 struct LadderWorkload {
   std::string name;
-  /// Of each block, which is one process: the time of one iteration on each rung.
+  /// The time of an iteration on each rung, block by block; a block is one process.
   std::vector<std::vector<double>> blocks_ns;
 };
 
@@ -40,7 +40,7 @@ struct Ladder {
   std::vector<LadderWorkload> workloads;
 };
 
-/// What the document on Tokio's scheduler prints: an iteration before and after.
+/// An iteration before and after, as "Making the Tokio scheduler 10x faster" prints it.
 struct DocumentedTotal {
   std::string_view workload;
   double before_ns;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxSlug = 40;
 
-/// Sorted, so that the order in which they were found out does not matter; and with a zero behind
-/// each text, so that "ab", "c" is not "a", "bc".
+/// The fields as one text for hashing. Sorted, so that their order does not matter; with a zero
+/// after each text, so that "ab", "c" differs from "a", "bc".
 std::string hashed_text(std::vector<KeyField> fields) {
   std::ranges::sort(fields, {}, &KeyField::name);
   std::string text;
@@ -23,7 +23,7 @@ std::string hashed_text(std::vector<KeyField> fields) {
   return text;
 }
 
-/// Letters and digits in lower case, every run of others a dash.
+/// Letters and digits in lower case; a dash for each run of other characters.
 std::string slug(std::string_view text) {
   std::string result;
   for (const char each : text) {

@@ -1,5 +1,6 @@
-// On what machine, and with what build, times were measured: what decides speed and does not
-// jitter. Times of different keys are not comparable. Never a measured clock rate or a load in it.
+// The machine and the build with which times were measured: what determines speed and does not vary
+// from run to run. Times of different keys are not comparable. Contains no measured clock rate and
+// no load.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace taskbench::reports::model {
 
-/// An empty value means "could not be found out", and equals only another empty one.
+/// A fact. An empty value means "could not be found out", and equals only another empty one.
 struct KeyField {
   std::string name;
   std::string value;
@@ -23,17 +24,17 @@ struct MachineKey {
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
 
-/// The value of the field; empty when there is none of the name, too.
+/// The value of a field; empty if no field has the name.
 [[nodiscard]] std::string_view value_of(const std::vector<KeyField>& fields, std::string_view name);
 
-/// "xeon-8481c-2cpu-kvm-1a2b3c4d": for people, and then eight digits of a hash of the machine
+/// "xeon-8481c-2cpu-kvm-1a2b3c4d": a readable part, and eight digits of a hash of the machine
 /// fields. Only lower-case letters, digits, dots and dashes: it is the name of a folder.
 [[nodiscard]] std::string machine_key(const MachineKey& key);
 
-/// The same, with the hash over the build fields as well.
+/// Like machine_key(), with a hash over the build fields as well.
 [[nodiscard]] std::string baseline_key(const MachineKey& key);
 
-/// A field that differs. A field that one of two keys lacks is empty there.
+/// A field that differs between two keys; empty for a key that lacks it.
 struct KeyDifference {
   std::string name;
   std::string first;
@@ -42,12 +43,12 @@ struct KeyDifference {
   friend bool operator==(const KeyDifference&, const KeyDifference&) = default;
 };
 
-/// In the order of the first's fields, then those that only the second has. The order of the fields
-/// alone is no difference.
+/// The fields that differ, in the order of the first, then those that only the second has. A
+/// different order is no difference.
 [[nodiscard]] std::vector<KeyDifference> differences(const std::vector<KeyField>& first,
                                                      const std::vector<KeyField>& second);
 
-/// Of the machine fields, then of the build fields.
+/// The machine fields that differ, then the build fields.
 [[nodiscard]] std::vector<KeyDifference> differences(const MachineKey& first,
                                                      const MachineKey& second);
 

@@ -1,5 +1,5 @@
-// How small a difference is noise on one machine: what `taskbench calibrate` has measured there.
-// Plain values.
+// How small a difference is noise on one machine, as `taskbench calibrate` measured it there. Plain
+// values.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace taskbench::reports::model {
 /// Version of the file. Raised when a reader of the old version would misread the new one.
 inline constexpr int kNoiseVersion = 1;
 
-/// Of which trials noise is known.
+/// The trials that noise is known from.
 struct NoiseOrigin {
   std::string date;                 ///< RFC 3339
   std::vector<std::string> copies;  ///< the commands that were measured against each other
   int blocks = 0;                   ///< in each trial
-  double block_s = 0;               ///< that one took, mean
-  bool checked = false;             ///< that the copies were linked from the same objects
+  double block_s = 0;               ///< mean time of a block
+  bool checked = false;             ///< whether the copies were linked from the same objects
 
   friend bool operator==(const NoiseOrigin&, const NoiseOrigin&) = default;
 };
@@ -28,13 +28,13 @@ struct NoiseOrigin {
 struct BenchmarkNoise {
   double epsilon = 0;    ///< noise floor, relative: 0.01 is 1 %
   double deviation = 0;  ///< of the difference of one block, log ratio; median over the trials
-  std::vector<double> effects;  ///< estimate of each trial, log ratio: no build was slower
+  std::vector<double> effects;  ///< estimate of each trial, log ratio
   std::vector<double> levels;   ///< of each copy, log ratio to their mean; fitted to the effects
-  /// Where the last calibration had no such benchmark: that which had; otherwise empty.
+  /// The calibration that it is from, if the last one did not have this benchmark.
   std::optional<NoiseOrigin> earlier{};
 };
 
-/// The last one, and what earlier ones have found out of other benchmarks.
+/// The last calibration, completed by what earlier ones found out about other benchmarks.
 struct NoiseCalibration : NoiseOrigin {
   std::vector<KeyField> machine;                     ///< the machine fields of its key
   std::map<std::string, BenchmarkNoise> benchmarks;  ///< by name

@@ -13,18 +13,18 @@
 
 namespace taskbench::reports::model {
 
-/// Version of the journal. Raised when a reader of the old version would misread the new one.
-/// Older ones are read, too. That of 1 has no CPU times that are judged, and nothing of the
-/// machine; up to 2, programs of revisions ran wherever taskbench did.
+/// Version of the journal. Raised when a reader of the old version would misread the new one. Older
+/// ones are read, too: version 1 has no judged CPU times and nothing of the machine; up to version
+/// 2, programs of revisions ran in the current folder of taskbench.
 inline constexpr int kJournalVersion = 3;
 
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
 
-/// A trial has no more of them, unless told: budgets of minutes end it before.
+/// Most blocks of a trial, by default: budgets of minutes end it earlier.
 inline constexpr int kDefaultMaxBlocks = 256;
 
-// The most that may be asked for.
+// The most that the options accept.
 inline constexpr int kMostBlocks = 1000;
 inline constexpr double kMostBudget_s = 24 * 3600;
 
@@ -37,14 +37,14 @@ enum class Side { base, head };
 struct PairedProgram {
   std::string command;
   std::string digest;      ///< of the executable's bytes; empty when it could not be read
-  std::string revision{};  ///< as it was named, when the program was built from one; else empty
+  std::string revision{};  ///< as the user named it, if the program was built from one; else empty
   std::string commit{};    ///< of that revision, all forty digits
-  /// Where it runs: a folder, of a revision as seen from the root of its checkout. Of an older
-  /// journal empty.
+  /// The folder that it runs in; for a revision, relative to the root of its checkout. Empty in
+  /// older journals.
   std::string cwd{};
 };
 
-/// How small a difference is noise here, and where that is known from.
+/// How small a difference is noise on this machine, and where that is known from.
 struct NoiseFloor {
   double epsilon = 0;  ///< relative: 0.01 is 1 %
   std::string source;  ///< "calibrated 2026-11-21 on …", "assumed: …"
@@ -53,40 +53,40 @@ struct NoiseFloor {
 /// A benchmark that is not compared, though neither program fails in it.
 struct LeftOut {
   std::string name;
-  std::string reason;  ///< a sentence without its end
+  std::string reason;  ///< a sentence without its full stop
 };
 
-/// Whose CPU time a program tells of a benchmark.
+/// Whose CPU time a program reports for a benchmark.
 enum class CpuTimeOf {
   process,      ///< all threads
-  main_thread,  ///< what a Google Benchmark program tells without MeasureProcessCPUTime()
+  main_thread,  ///< as a Google Benchmark program reports without MeasureProcessCPUTime()
 };
 
-/// All that the verdict depends on besides the samples. Fixed before the first block.
+/// Everything that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup {
   PairedProgram base;
   PairedProgram head;
   std::uint64_t seed = 0;
-  /// Chance of a false FAIL, over all benchmarks and looks: of the wall times, and as much of the
-  /// CPU times.
+  /// Chance of a false FAIL over all benchmarks and looks: of the wall times, and again of the CPU
+  /// times.
   double alpha = 0.01;
   double pass_error = 0.05;      ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;           ///< the smallest change that matters, relative
   std::int64_t repetitions = 5;  ///< in each process
   double min_time_s = 0.02;      ///< of a repetition
   int max_blocks = kDefaultMaxBlocks;
-  bool counts_instructions = false;     ///< of each benchmark on each side, before the first block
-  std::vector<std::string> benchmarks;  ///< those that both sides have, in base's order
-  std::vector<std::string> only_base;   ///< those that cannot be compared
+  bool counts_instructions = false;     ///< for each benchmark on each side, before the first block
+  std::vector<std::string> benchmarks;  ///< that both sides have, in base's order
+  std::vector<std::string> only_base;   ///< benchmarks that cannot be compared
   std::vector<std::string> only_head;
-  std::vector<std::string> failing_in_base;        ///< so that there is nothing to compare with
-  std::vector<LeftOut> left_out;                   ///< of what either side has
+  std::vector<std::string> failing_in_base;        ///< benchmarks with nothing to compare with
+  std::vector<LeftOut> left_out;                   ///< benchmarks of either side
   std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
-  double budget_s = 0;                             ///< that it was begun with; 0: not known
-  int trials = 0;                                  ///< of a calibration, likewise
-  double timeout_s = 0;                            ///< of a process; the same
-  /// The benchmarks whose CPU time is judged, too; of an older journal none.
+  double budget_s = 0;                             ///< when the trial began; 0: not known
+  int trials = 0;                                  ///< of a calibration; 0: not known
+  double timeout_s = 0;                            ///< of a process; 0: not known
+  /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
   std::string reproduce;  ///< the command that does the same elsewhere
 };
@@ -98,7 +98,7 @@ struct ProcessSample {
   Side side = Side::base;
   double took_s = 0;                      ///< the whole process; what the budget is spent on
   std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
-  /// Per iteration, median: CPU time, context switches, the scheduler's counters.
+  /// Medians per iteration: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
 };
@@ -107,7 +107,8 @@ struct ProcessSample {
 struct InstructionSample {
   Side side = Side::base;
   std::string benchmark;
-  /// One for each process under callgrind; empty: not counted, for the reason below.
+  /// Counts per iteration, one for each process under callgrind; empty if not counted, for the
+  /// reason below.
   std::vector<double> per_iteration;
   std::string unavailable;
 };
@@ -125,17 +126,17 @@ struct PairedFailure {
   };
   Stage stage = Stage::measure;
   std::optional<Side> side{};        ///< whose program it was
-  std::string benchmark{};           ///< in which it failed; empty when that is not known
-  std::string message{};             ///< a sentence that names the program or the revision
-  std::vector<std::string> lines{};  ///< the last ones of the build's log
+  std::string benchmark{};           ///< in which it failed; empty if not known
+  std::string message{};             ///< a sentence that names the program or revision
+  std::vector<std::string> lines{};  ///< the last lines of the build's log
 };
 
 struct PairedTrial {
   PairedSetup setup;
-  /// Where the setup asks for them: in the order of the benchmarks, base's before head's.
+  /// If the setup asks for them: in the order of the benchmarks, base's before head's.
   std::vector<InstructionSample> instructions;
-  std::vector<ProcessSample> samples;  ///< in the order of block and position, none missing between
-  std::optional<TrialEnd> end;         ///< empty: it can be gone on with
+  std::vector<ProcessSample> samples;  ///< in the order of block and position, without gaps
+  std::optional<TrialEnd> end;         ///< empty: it can be continued
 };
 
 }  // namespace taskbench::reports::model

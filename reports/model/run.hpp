@@ -1,9 +1,9 @@
 // The measured facts of one run, before any statistics or formatting: of `taskbench run`, or of any
-// result file of Google Benchmark, which tells less.
+// result file of Google Benchmark, which contains less.
 //
 // Plain values without behaviour: every reader, renderer and statistic of reports/ takes these.
-// Units are in the names. A quantity that could not be measured is an empty optional, and the
-// reason stands beside it; it is never zero.
+// Units are in the names. A quantity that could not be measured is an empty optional, with the
+// reason next to it; it is never zero.
 #pragma once
 
 #include <array>
@@ -55,9 +55,9 @@ struct Environment {
   std::string compiler;    ///< id and version
   std::string compiler_flags;
   std::string build_type;
-  std::string git_commit;  ///< of the sources; "-dirty" appended when they were changed
+  std::string git_commit;  ///< of the sources; with "-dirty" if they were changed
   std::string taskbench_version;
-  std::string workloads_version;  ///< what the workloads do: times of another are not comparable
+  std::string workloads_version;  ///< what workloads do: times of another are not comparable
   std::int64_t memory_bytes = 0;
 };
 
@@ -68,7 +68,7 @@ struct EnvironmentText {
   std::string Environment::*text;
 };
 inline constexpr std::size_t kMachineTexts = 5;
-/// Those of the machine first.
+/// The environment's texts, those about the machine first.
 inline constexpr std::array<EnvironmentText, 10> kEnvironmentTexts{{
     {"cpu_model", "CPU", &Environment::cpu_model},
     {"cpu_microcode", "microcode", &Environment::cpu_microcode},
@@ -86,9 +86,8 @@ inline constexpr std::array<EnvironmentText, 10> kEnvironmentTexts{{
 inline constexpr const char* kVoluntarySwitches = "voluntary_switches";
 inline constexpr const char* kInvoluntarySwitches = "involuntary_switches";  ///< by the kernel
 
-/// How long the threads of the process waited for a CPU while they could have run, per iteration:
-/// what is left of the wall time beside this and the CPU time they slept. Missing where the kernel
-/// does not tell.
+/// How long the threads of the process waited for a CPU while they could have run, per iteration.
+/// Wall time that is neither this nor CPU time was sleep. Missing if the kernel does not say.
 inline constexpr const char* kQueuedTime = "queued_ns";
 
 /// One repetition of one case: Google Benchmark's unit of timing, many iterations long.
@@ -102,7 +101,7 @@ struct Repetition {
   std::map<std::string, double> counters;
 };
 
-/// A program that a server was loaded by.
+/// A program that loaded a server.
 struct Load {
   std::string name;
   std::string version;
@@ -121,19 +120,20 @@ struct Case {
   std::uint64_t operations = 0;  ///< elementary operations per iteration
   std::string operation;         ///< what one is: "spawn", "yield", …
   std::vector<Repetition> repetitions;
-  /// Those of the counters that are none: what the workload observed of itself, "all_busy_ns". They
-  /// mean the same whatever an iteration consists of; a name that ends in "_ns" is a time.
+  /// Names of counters that do not count: what the workload observed of itself, such as
+  /// "all_busy_ns". Their values do not depend on how much an iteration does; a name that ends in
+  /// "_ns" is a time.
   std::set<std::string> observed{};
   std::optional<Load> load{};  ///< in place of the workload's own clients
-  std::string error;  ///< not empty: the case failed, and this says how; it has no trusted numbers
-  bool load_failed = false;  ///< the program that was to load it did
-  /// Why repetitions are without context switches; empty when they were measured.
+  std::string error;  ///< why the case failed; empty: it did not. A failed one has no sound numbers
+  bool load_failed = false;  ///< the program that should have loaded it did not work
+  /// Why the repetitions have no context switches; empty if they were measured.
   std::string switches_unavailable;
-  std::vector<EventCount> events{};  ///< of the separate pass that --counters asks for
-  // As files tell:
-  bool has_aggregates = false;  ///< rows of mean, median and so on were there, too, or alone
-  bool skipped = false;         ///< the error was the program's will: that is no failure
-  std::string unusable{};       ///< what is wrong with its rows, where that was to be noted
+  std::vector<EventCount> events{};  ///< of the separate pass for --counters
+  // Facts that only files tell:
+  bool has_aggregates = false;  ///< there were rows of mean, median and so on, too, or only those
+  bool skipped = false;         ///< the program wanted this error: it is no failure
+  std::string unusable{};       ///< what is wrong with its rows; see UnusableRows::noted
 
   [[nodiscard]] bool has_samples() const { return !repetitions.empty() && error.empty(); }
 };
@@ -155,8 +155,8 @@ struct Run {
   std::vector<Case> cases;
   bool partial = false;  ///< interrupted: some repetitions that were asked for are missing
   std::optional<CounterPass> counter_pass{};  ///< empty: none was asked for
-  Drift drift{};                              ///< what of the machine moved while it measured
-  std::optional<double> queued_s{};  ///< that its process waited for a CPU; no file tells it
+  Drift drift{};                              ///< how the machine changed while it measured
+  std::optional<double> queued_s{};  ///< time that its process waited for a CPU; not in any file
 };
 
 }  // namespace taskbench::reports::model

@@ -5,7 +5,7 @@
 namespace taskbench::reports::perf {
 namespace {
 
-/// What follows `name` on the last line that begins with it, up to the first blank.
+/// The first word after `name` on the last line that begins with it.
 std::optional<std::string_view> last_value(std::string_view content, std::string_view name) {
   std::optional<std::string_view> found;
   for (std::size_t begin = 0; begin < content.size();) {
@@ -26,7 +26,7 @@ std::optional<std::string_view> last_value(std::string_view content, std::string
 }  // namespace
 
 std::optional<std::uint64_t> callgrind_instructions(std::string_view content) {
-  // The first event is Ir whatever else is counted; "totals:" is the last line of the file.
+  // The first event is Ir, whatever else is counted; "totals:" is the last line of the file.
   if (last_value(content, "events:") != "Ir") return std::nullopt;
   const auto total = last_value(content, "totals:");
   if (!total) return std::nullopt;

@@ -1,4 +1,4 @@
-// What callgrind writes: the instructions that it counted.
+// Reads the output of callgrind: the instructions that it counted.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace taskbench::reports::perf {
 
-/// The instructions (its event Ir) of a callgrind.out file, in all threads. Empty for what is none,
-/// was cut off before its last line, or counted no instructions.
+/// The instructions (event Ir) of a callgrind.out file, over all threads. Empty if it is no such
+/// file, was cut off before its last line, or counted no instructions.
 [[nodiscard]] std::optional<std::uint64_t> callgrind_instructions(std::string_view content);
 
 }  // namespace taskbench::reports::perf

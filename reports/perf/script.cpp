@@ -17,7 +17,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// "taskbench-wor-0 27442" → "worker"
+/// Turns "taskbench-wor-0 27442" into "worker".
 std::string thread_name(std::string_view line) {
   line = without_blanks(line);
   const auto blank = line.find_last_of(" \t");
@@ -32,8 +32,9 @@ std::string thread_name(std::string_view line) {
   return std::string(name);
 }
 
-/// "  18d408 taskbench::rt::task::poll" → "taskbench::rt::task::poll". What lies in the upper half
-/// of the address space is the kernel's: "schedule_[k]", as the tools for folded stacks write it.
+/// Turns "  18d408 taskbench::rt::task::poll" into "taskbench::rt::task::poll". Addresses in the
+/// upper half of the address space are the kernel's: "schedule_[k]", as the tools for folded stacks
+/// write it.
 std::string symbol(std::string_view line) {
   line = without_blanks(line);
   const auto blank = line.find(' ');

@@ -1,5 +1,5 @@
-// The output of `perf stat -j`, of every version of perf that has it, and of `perf stat -x ;`, for
-// those before 5.19 that have not. Pure.
+// The output of `perf stat -j`, of every version of perf that has it, and of `perf stat -x ;` for
+// versions before 5.19, which do not. Pure.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace taskbench::reports::perf {
 
-/// One line of perf's: an event and what became of it.
+/// One line of perf's output: an event and its count.
 struct PerfCount {
   std::string printed;          ///< the event as perf printed it: "cycles:u"
   std::string event;            ///< without the modifier by which perf says "user only": "cycles"
-  std::string unit;             ///< "ns" where perf counts in ms; else as perf has it, often empty
+  std::string unit;             ///< "ns" if perf counts in ms; else as perf has it, often empty
   std::optional<double> value;  ///< empty: "<not counted>" or "<not supported>"
-  double counted_share = 1;     ///< of the time; below 1 perf has extrapolated the value
+  double counted_share = 1;     ///< of the time; below 1 perf has extrapolated
   bool user_only = false;
   std::string unavailable;  ///< why there is no value, in perf's words; else empty
 };
@@ -29,10 +29,10 @@ struct PerfEvent {
 
 [[nodiscard]] PerfEvent perf_event(std::string_view printed);
 
-/// The kernel counts these while it runs itself: of user mode alone they are always 0.
+/// Whether the kernel counts this event while it runs itself: in user mode alone it is always 0.
 [[nodiscard]] bool happens_in_the_kernel(std::string_view event);
 
-/// Why such an event has no value where user mode only was counted.
+/// Why such an event has no value if only user mode was counted.
 inline constexpr std::string_view kNotInUserMode =
     "user mode only was counted, and this happens in the kernel";
 
@@ -41,13 +41,13 @@ struct PerfOutput {
   std::string damage;             ///< what could not be read, in a sentence; empty: nothing
 };
 
-/// The field separator that perf is to be asked for where it writes no JSON: it is in no name.
+/// The field separator to ask perf for if it writes no JSON: no name contains it.
 inline constexpr char kPerfSeparator = ';';
 
 [[nodiscard]] PerfOutput parse_perf_stat(std::string_view text);
 
-/// What perf had to say on standard error, on one line: without its usage text, and with what to do
-/// when perf_event_paranoid is in the way. Empty when it said nothing.
+/// What perf wrote to standard error, on one line: without its usage text, and with advice if
+/// perf_event_paranoid is in the way. Empty if it wrote nothing.
 [[nodiscard]] std::string perf_reason(std::string_view standard_error);
 
 }  // namespace taskbench::reports::perf
