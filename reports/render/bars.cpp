@@ -30,7 +30,7 @@ std::string bar_of(const Bar& row, double range) {
   }
   bar[place(row.threshold)] = "!";
   bar[place(row.change)] = "#";
-  // What ends outside must not look as if it ended at the edge.
+  // An interval that ends outside must not look as if it ended at the edge.
   if (row.low.value_or(-kUnbounded) < -range) bar.front() = "<";
   if (row.high.value_or(kUnbounded) > range) bar.back() = ">";
   std::string text;
@@ -41,7 +41,7 @@ std::string bar_of(const Bar& row, double range) {
 }  // namespace
 
 std::string bars(std::span<const Bar> rows, double interval_level) {
-  constexpr double kMostRange = 1000;  // a greater change ends at the edge: labels must fit
+  constexpr double kMostRange = 1000;  // greater changes end at the edge, so that labels fit
   double range = 0.05;
   std::size_t width = 0;
   std::size_t verdicts = 0;
@@ -64,7 +64,7 @@ std::string bars(std::span<const Bar> rows, double interval_level) {
     text += fmt::format("{}{}  {}  {}\n", name, pad_right(row.verdict, verdicts), bar,
                         pad_left(percent_change(row.change), 8));
   }
-  std::string threshold;  // its value, where all benchmarks have the same
+  std::string threshold;  // the threshold, if all benchmarks have the same
   const auto same = [&](const Bar& row) { return row.threshold == rows.front().threshold; };
   if (!rows.empty() && std::ranges::all_of(rows, same)) {
     threshold = ' ' + percent_change(rows.front().threshold);
@@ -88,7 +88,7 @@ std::string sparkline(std::span<const double> values, std::size_t cells) {
   const auto most = static_cast<double>(*std::ranges::max_element(counts));
   std::string text;
   for (const std::size_t count : counts) {
-    // Rounded up: a single value among thousands is still seen.
+    // Rounded up, so that a single value among thousands shows.
     text += kBars[static_cast<std::size_t>(std::ceil(8 * static_cast<double>(count) / most))];
   }
   return text;

@@ -1,5 +1,5 @@
 // A bar for each benchmark, in plain text: from -range to +range, the interval as a line with the
-// estimate on it, and the threshold. An interval that goes on beyond an edge is marked there.
+// estimate on it, and the threshold. If an interval continues beyond an edge, a mark shows that.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace taskbench::reports::render {
 struct Bar {
   std::string name;
   double change = 0;
-  std::optional<double> low{};  ///< of the interval; empty: it has no end on that side
+  std::optional<double> low{};  ///< of the interval; empty: unbounded on that side
   std::optional<double> high{};
   double threshold = 0;   ///< the smallest change that matters
-  std::string verdict{};  ///< what stands before it
+  std::string verdict{};  ///< the text before the bar
 };
 
-/// All with the same range, and a line that explains the signs.
+/// Bars with one range, and a line that explains the signs.
 [[nodiscard]] std::string bars(std::span<const Bar> rows, double interval_level);
 
-/// A histogram in one line of `cells` characters, from the least value to the greatest: how many of
-/// the values lie in each stretch, as a bar of an eighth to eight eighths of the line's height, a
-/// space where there is none. UTF-8. All equal values stand in the middle. Empty for no values.
+/// A histogram in one line of `cells` characters, from the least value to the greatest: the height
+/// of each, in eighths of a line, is the number of values in its range; a space means none. UTF-8.
+/// If all values are equal, they are in the middle. Empty if there are no values.
 [[nodiscard]] std::string sparkline(std::span<const double> values, std::size_t cells);
 
 }  // namespace taskbench::reports::render

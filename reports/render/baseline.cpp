@@ -45,7 +45,7 @@ std::string parts_text(const std::vector<CanaryChange>& changes) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "memory -24.1 % (chance explains 8.0 %)", of those that moved.
+/// "memory -24.1 % (chance explains 8.0 %)", for the parts that moved.
 std::string limits_text(const std::vector<CanaryChange>& changes) {
   std::vector<std::string> parts;
   for (const CanaryChange& each : changes) {
@@ -87,8 +87,7 @@ void add_environment(const BaselineReport& report, Sentences& lines) {
   }
 }
 
-/// Why this row has the verdict that it has, where the figures do not show it, and what would
-/// decide it.
+/// Why the row has its verdict, if the figures do not show that, and what would decide it.
 std::string why(const BaselineComparison& comparison, const BaselineRow& row) {
   if (row.unconfirmed) {
     return "not confirmed: measured twice, it was slower by more than chance only once";
@@ -144,7 +143,7 @@ Sentences remarks(const BaselineComparison& comparison) {
   return lines;
 }
 
-/// Who else used the machine, then and now.
+/// How much other processes used of the machine, then and now.
 std::string machine_text(const BaselineReport& report) {
   if (!report.others_now) {
     return fmt::format(" What others used of the CPUs is not known: {}.", report.others_now.reason);

@@ -12,11 +12,11 @@
 
 namespace taskbench::reports::render {
 
-/// The table on a terminal; below it what the figures do not show, and what they rest on.
+/// The table for a terminal; below it what the figures do not show, and what they rest on.
 [[nodiscard]] std::string table(const verdict::BaselineComparison& comparison,
                                 const TableStyle& style);
 
-/// A comment for reviewers, laid out as that of two programs: see paired.hpp.
+/// A comment for reviewers, in the same layout as for two programs: see paired.hpp.
 [[nodiscard]] std::string markdown(const verdict::BaselineComparison& comparison,
                                    const CommentStyle& style);
 
@@ -25,18 +25,18 @@ namespace taskbench::reports::render {
 
 /// "other processes used 0.98 of 2 CPUs, and the hypervisor took 0.20"
 [[nodiscard]] std::string others_text(const verdict::Others& others);
-/// The same, or that it is not known.
+/// Like others_text(), or that it is not known.
 [[nodiscard]] std::string others_text(const model::Fact<verdict::Others>& others);
 
 /// "the canary's handover took from 340 to 2,110 µs"
 [[nodiscard]] std::string moved_cpus_text(const verdict::MovedCpus& moved);
 
-/// The comment where there is nothing to judge.
+/// The comment if there is nothing to judge.
 [[nodiscard]] std::string failure_markdown(const verdict::BaselineFailure& failure,
                                            const CommentStyle& style);
-/// A line each: `taskbench baseline list`.
+/// `taskbench baseline list`: a line for each.
 [[nodiscard]] std::string table(const std::vector<verdict::StoredBaseline>& list,
                                 const TableStyle& style);
-/// All of one: the fields of its key, its canary, and each benchmark's spread.
+/// `taskbench baseline show`: the fields of its key, its canary, and each benchmark's spread.
 [[nodiscard]] std::string details(const verdict::StoredBaseline& stored, const TableStyle& style);
 }  // namespace taskbench::reports::render

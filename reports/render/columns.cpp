@@ -17,9 +17,9 @@ struct Range {
   std::uint32_t last;
 };
 
-// A coarse cut through Unicode 15's EastAsianWidth.txt and the general category Mn: the scripts and
-// symbols that turn up in host names, paths and messages. Not wcwidth(), which depends on the
-// locale of the process.
+// A coarse extract of Unicode 15's EastAsianWidth.txt and of the general category Mn: scripts and
+// symbols that occur in host names, paths and messages. wcwidth() would depend on the locale of the
+// process.
 constexpr std::array<Range, 7> kZeroWidth = {{{0x0300, 0x036F},
                                               {0x0483, 0x0489},
                                               {0x1AB0, 0x1AFF},
@@ -112,7 +112,7 @@ std::size_t longest_word(std::string_view text) {
   return longest;
 }
 
-/// Of each column: the most that `measure` finds in a cell.
+/// The width of each column: the most that `measure` finds in one of its cells.
 template <class Measure>
 std::vector<std::size_t> widths_of(std::span<const Cells> rows, std::size_t columns,
                                    Measure measure) {
@@ -130,8 +130,8 @@ std::string without_blanks_at_line_end(std::string line) {
   return line;
 }
 
-/// Takes from the widest columns that can be wrapped what is too much, or leaves all as they are
-/// and returns false, when that is not enough.
+/// Narrows the widest columns that can be wrapped until the table fits. If that is impossible,
+/// changes nothing and returns false.
 bool narrow(std::vector<std::size_t>& widths, const std::vector<std::size_t>& least,
             const std::vector<bool>& to_the_left, std::size_t width) {
   constexpr std::size_t kReadable = 20;  // narrower text is a ribbon of words
@@ -149,7 +149,7 @@ bool narrow(std::vector<std::size_t>& widths, const std::vector<std::size_t>& le
   return true;
 }
 
-/// The cells beside each other, those that are wider than their column wrapped.
+/// Puts cells next to each other, and wraps those that are wider than their column.
 std::string in_lines(std::span<const std::string> cells, std::span<const std::size_t> widths,
                      const std::vector<bool>& to_the_left, std::size_t first) {
   std::vector<std::vector<std::string>> wrapped;
@@ -173,7 +173,7 @@ std::string in_lines(std::span<const std::string> cells, std::span<const std::si
   return text;
 }
 
-/// The first cell in a line of its own, the others below it.
+/// Puts the first cell in a line of its own and the others below it.
 std::string stacked(const Cells& row, std::span<const std::size_t> widths,
                     const std::vector<bool>& to_the_left, std::size_t width) {
   constexpr std::size_t kIndent = 2;
@@ -182,7 +182,7 @@ std::string stacked(const Cells& row, std::span<const std::size_t> widths,
   const std::array<std::size_t, 1> one_group{others.size()};
   std::size_t first = 1;
   for (const std::size_t count : distribute(others, one_group, 0, kAlignedGap, width)) {
-    if (!text.empty()) text += '\n';  // a header may have no title for the names
+    if (!text.empty()) text += '\n';  // the first column of a header may have no title
     text += std::string(kIndent, ' ') + in_lines(std::span(row).subspan(first, count),
                                                  widths.subspan(first, count), to_the_left, first);
     first += count;

@@ -29,7 +29,7 @@ bool is_counted(const model::Case& measured) {
   return measured.error.empty() && !measured.events.empty();
 }
 
-/// Of an operation many a counter has less than a hundredth, which rate() would hide.
+/// A count per operation; many are below a hundredth, which rate() would hide.
 std::string rate_of_operation(double value) {
   return value < 0.005 ? three_digits(value) : rate(value);
 }
@@ -67,14 +67,14 @@ std::string remark_of(const model::EventCount& event, Remarks& remarks) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Takes note of the events that no case has a value of, where all give the same reason: "n/a:
-/// cycles, instructions: not supported by this machine."
+/// Adds a sentence for events that no case has a value of, all for the same reason: "n/a: cycles,
+/// instructions: not supported by this machine." Returns their names.
 std::set<std::string> add_missing_everywhere(const model::Run& run, Sentences& sentences) {
   struct Known {
     bool counted = false;
     std::set<std::string> reasons{};
   };
-  InOrder<Known> events;  // as they were asked for
+  InOrder<Known> events;  // in the order in which they were asked for
   for (const model::Case& measured : run.cases) {
     if (!is_counted(measured)) continue;
     for (const model::EventCount& event : measured.events) {
@@ -180,7 +180,7 @@ std::string exact_basis() {
 std::string moved_text(const std::vector<verdict::CounterMove>& moves) {
   std::vector<std::string> parts;
   for (const auto& move : moves) {
-    // Of small ones the change needs more digits.
+    // If both would look the same, more digits show the change.
     const auto text = rate(move.base) == rate(move.head) ? three_digits : rate;
     add(parts, "{} {} → {}", counter_label(move.name), text(move.base), text(move.head));
   }

@@ -32,13 +32,13 @@ struct CounterTable {
 /// Empty when the run was not asked to count.
 [[nodiscard]] std::optional<CounterTable> counter_table(const model::Run& run);
 
-/// What readers call a counter, everywhere: files keep the older "wakeups".
+/// The name of a counter for readers; files keep the older "wakeups".
 [[nodiscard]] std::string_view counter_label(std::string_view name);
 
 /// "task-clock, ns"
 [[nodiscard]] std::string event_label(const model::EventCount& event);
 
-/// What instructions-exact counts: a clause.
+/// A clause that says what instructions-exact counts.
 [[nodiscard]] std::string exact_basis();
 
 /// "parks 1.00 → 2.00, instructions 1,234 → 2,345"

@@ -15,7 +15,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// But for the context switches, which have columns of their own.
+/// Names of all counters, except for the context switches, which have columns of their own.
 std::set<std::string> counter_names(const model::Run& run) {
   std::set<std::string> names;
   for (const model::Case& measured : run.cases) {
@@ -28,7 +28,7 @@ std::set<std::string> counter_names(const model::Run& run) {
   return names;
 }
 
-/// In the order in which they were asked for.
+/// Names of all events, in the order in which they were asked for.
 std::vector<std::string> event_names(const model::Run& run) {
   std::vector<std::string> names;
   for (const model::Case& measured : run.cases) {
@@ -39,7 +39,7 @@ std::vector<std::string> event_names(const model::Run& run) {
   return names;
 }
 
-/// "depth=1000;width=2": as many as the workload has, so they share a field.
+/// "depth=1000;width=2": workloads have different numbers of parameters, so they share a field.
 std::string parameters(const model::Case& measured) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : measured.parameters) {
@@ -107,7 +107,7 @@ void add_repetition(Cells& fields, const model::Repetition& repetition,
   for (const std::string& counter : counters) add(counter);
 }
 
-/// The case's own, the same in each of its rows: they come from other processes.
+/// Adds the case's events, which are the same in each of its rows: other processes counted them.
 void add_events(Cells& fields, const model::Case& measured, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto event = std::ranges::find(measured.events, name, &model::EventCount::event);
@@ -135,7 +135,7 @@ std::string csv(const model::Run& run) {
   for (const model::Case& measured : run.cases) {
     if (!measured.error.empty()) {
       Cells fields = case_fields(measured);
-      // Without numbers: those of a failed case cannot be trusted.
+      // The row has no numbers: those of a failed case cannot be trusted.
       fields.resize(fields.size() + kRepetitionFields + counters.size());
       fields.push_back(measured.error);
       add_events(fields, measured, events);

@@ -27,7 +27,7 @@ using model::Finding;
 using model::Severity;
 constexpr std::size_t kLabelWidth = 10;
 
-/// The label once, then the text beside it in as many lines as it takes.
+/// Prints the label once, and the text next to it in as many lines as it needs.
 void print_labelled(Page& page, std::string_view label, std::string_view label_code,
                     std::string_view text, std::string_view code = kPlain) {
   const std::size_t room = page.width() - std::min(page.width() - 1, kLabelWidth);
@@ -38,7 +38,7 @@ void print_labelled(Page& page, std::string_view label, std::string_view label_c
   }
 }
 
-/// The first row holds titles, the second units.
+/// Prints a table whose first row holds titles, the second units.
 void print_table(Page& page, const std::vector<Cells>& rows) {
   const std::vector<std::string> lines = fitted(rows, names_to_the_left(rows.front()));
   page.line(page.inked(kBold, lines[0]));
@@ -47,14 +47,14 @@ void print_table(Page& page, const std::vector<Cells>& rows) {
   for (std::size_t i = 2; i < lines.size(); ++i) page.line(lines[i]);
 }
 
-// In the order of Severity: its word, and ANSI's code of its colour.
+// The word for each Severity, in its order, and ANSI's code of its colour.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSeverities{
     {{"SERIOUS", "1;31"}, {"moderate", kYellow}, {"minor", "36"}, {"unknown", "35"}, {"ok", "32"}}};
 
 void print_findings(Page& page, const std::vector<Finding>& findings) {
   const Finding* before = nullptr;
   for (const Finding& each : findings) {
-    // What is in order or not known takes a line, so that it can stand close.
+    // A finding that is in order or unknown takes one line, without an empty line before it.
     const bool is_short = each.severity == Severity::ok || each.severity == Severity::unknown;
     if (before != nullptr && !(is_short && before->severity == each.severity)) page.line();
     before = &each;
@@ -63,7 +63,7 @@ void print_findings(Page& page, const std::vector<Finding>& findings) {
     if (is_short) continue;
     print_labelled(page, "", "", each.matters, kDim);
     if (each.mend.empty()) continue;
-    // A command stays on one line, however long: it is there to be copied.
+    // A command stays on one line, however long, so that it can be copied.
     page.line(std::string(kLabelWidth, ' ') + page.inked(kBold, "→ " + printable(each.mend)));
   }
 }
@@ -114,7 +114,7 @@ std::optional<double> median_of(const DoctorReport& report, std::string_view nam
   return summary ? std::optional(summary->median) : std::nullopt;
 }
 
-/// How many of `floor` fit into `ns`.
+/// How often `floor` fits into `ns`.
 std::string times_cell(std::optional<double> ns, std::optional<double> floor) {
   if (!ns || !floor || *floor <= 0) return std::string(kNone);
   const double times = *ns / *floor;

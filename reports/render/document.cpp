@@ -12,7 +12,8 @@
 namespace taskbench::reports::render {
 namespace {
 
-// Of a table: what renders Markdown shows it whole, and takes no files of many megabytes.
+// Limit on the rows of a table: renderers of Markdown show all of it, and accept no files of many
+// megabytes.
 constexpr std::size_t kMostRows = 500;
 
 std::string_view mark_of(Tone tone) {

@@ -1,5 +1,5 @@
 // A report before it is HTML or Markdown: what is said, in which order. The renderers decide how it
-// looks. All text is as it came from the inputs: who renders it escapes it.
+// looks. Texts are as they came from the inputs: renderers have to escape them.
 #pragma once
 
 #include <map>
@@ -39,13 +39,13 @@ struct TableColumn {
 struct Cell {
   std::string text;
   Tone tone;
-  std::optional<double> number;  ///< what the row is sorted by, where the text does not begin so
+  std::optional<double> number;  ///< to sort by, if the text does not begin with it
 
   Cell(std::string content, Tone meant = Tone::plain, std::optional<double> value = {})  // NOLINT
       : text(std::move(content)), tone(meant), number(value) {}
 };
 
-/// The first cell of a row names it.
+/// A table. The first cell of a row is its name.
 struct TableBlock {
   std::string caption;
   std::vector<TableColumn> columns;
@@ -53,10 +53,10 @@ struct TableBlock {
   bool folded = false;  ///< shown on demand: the caption is enough for most readers
 };
 
-/// Where a plot stands, or would stand.
+/// The place of a plot, drawn or not.
 struct Figure {
   std::string plot;     ///< Plot::name
-  std::string caption;  ///< what is seen, of how many samples
+  std::string caption;  ///< what it shows, from how many samples
 };
 
 using Block = std::variant<Paragraph, Items, Listing, TableBlock, Figure>;
@@ -68,8 +68,8 @@ struct Section {
   std::vector<Section> parts{};
 };
 
-/// A plot as gnuplot draws it: `script` is NAME.gp, which reads NAME.dat and writes NAME.svg and
-/// NAME.png beside itself.
+/// A plot for gnuplot: `script` is NAME.gp, which reads NAME.dat and writes NAME.svg and NAME.png
+/// to the same folder.
 struct Plot {
   std::string name;   ///< of the files: lower-case letters, digits, dashes and underscores
   std::string title;  ///< what is plotted
@@ -84,19 +84,18 @@ struct Document {
   std::vector<Plot> plots;
 };
 
-/// What came of a plot.
+/// The drawing of a plot, or why there is none.
 struct DrawnPlot {
-  std::string svg;     ///< the whole file; empty: it was not drawn
+  std::string svg;     ///< the whole file; empty: not drawn
   std::string reason;  ///< why not: a sentence
 };
 
 // A report as Markdown, with links to its plots.
 
-/// Where the plots lie, seen from the report.
+/// The folder of the plots, relative to the report.
 inline constexpr const char* kPlotFolder = "plots";
 
-/// The same as html(document, plots), in GitHub's dialect. Plots are linked as files below
-/// kPlotFolder.
+/// The document in GitHub's dialect of Markdown. Plots are linked as files below kPlotFolder.
 [[nodiscard]] std::string markdown(const Document& document,
                                    const std::map<std::string, DrawnPlot>& plots);
 

@@ -15,7 +15,7 @@ using Kind = Effort::Kind;
 constexpr double kMinute_s = 60;
 constexpr double kHour_s = 3600;
 
-/// Blocks do not all take the same time.
+/// Adds a margin, since blocks do not all take the same time.
 double ample(double seconds) { return 1.2 * seconds; }
 
 /// "45s", "12m", "3h"
@@ -33,7 +33,7 @@ std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) 
              : std::string();
 }
 
-/// The options that give a trial so many blocks.
+/// The options that give a trial that many blocks.
 std::string options_for(std::size_t blocks, const verdict::Reach& reach,
                         const model::PairedSetup& setup) {
   std::string text = max_blocks_for(blocks, setup);
@@ -60,8 +60,8 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
   Effort effort{.kind = Kind::never};
   if (!row.blocks_needed) return effort;
   const auto so_far = static_cast<std::size_t>(row.blocks);
-  // So many blocks decide it in four of five cases. Where there were as many, this is the fifth,
-  // which half as many more are likely to decide.
+  // With blocks_needed, four of five cases are decided. If the trial has had as many, this is the
+  // fifth case, which half as many more are likely to decide.
   effort.blocks = *row.blocks_needed > so_far ? *row.blocks_needed : so_far + so_far / 2 + 1;
   effort.seconds = reach.block_s * static_cast<double>(effort.blocks);
   const double enough = ample(effort.seconds);

@@ -9,8 +9,8 @@
 
 namespace taskbench::reports::render {
 
-/// What a trial would have to last to decide one metric of one benchmark in four of five cases, if
-/// its change is what it seems.
+/// How long a trial would have to be to decide one metric of one benchmark in four of five cases,
+/// if its change is what it seems.
 struct Effort {
   enum class Kind {
     minutes,  ///< up to two hours
@@ -20,7 +20,7 @@ struct Effort {
   };
   Kind kind = Kind::unknown;
   std::size_t blocks = 0;
-  double seconds = 0;  ///< 0: not known of so many blocks
+  double seconds = 0;  ///< 0: not known for that many blocks
 };
 
 [[nodiscard]] Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach);
@@ -28,11 +28,11 @@ struct Effort {
 /// "6 min", "3 h", "> 24 h"
 [[nodiscard]] std::string effort_cell(const Effort& effort);
 
-/// "about 6 minutes would decide (--budget 6m)"; for the greatest of several of one kind.
+/// "about 6 minutes would decide (--budget 6m)". Of several efforts of one kind, pass the greatest.
 [[nodiscard]] std::string effort_text(const Effort& effort, const model::PairedSetup& setup);
 
-/// What a trial that ends after so many blocks cannot do, and the option that would let it: "3
-/// blocks can fail nothing, …". Empty where nothing stands in the way.
+/// What a trial that ends after this many blocks cannot do, and the option that would let it: "3
+/// blocks can fail nothing, …". Empty if nothing stands in the way.
 [[nodiscard]] std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup);
 
 }  // namespace taskbench::reports::render

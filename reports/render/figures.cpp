@@ -80,7 +80,7 @@ std::string operations_meaning(const Figures& figures) {
   return parts.empty() ? "" : fmt::format("of {}", fmt::join(parts, ", "));
 }
 
-/// "the median of 9 repetitions", with what the spread is.
+/// "the median of 9 repetitions", and what the spread is.
 std::string basis(const Figures& figures) {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::size_t most = 0;

@@ -14,9 +14,9 @@ namespace taskbench::reports::render {
 
 struct Column {
   std::string_view title;        ///< "context switches"
-  std::string_view short_title;  ///< the same where room is short
+  std::string_view short_title;  ///< for a narrow table
   std::string unit;              ///< "µs", "/iter"; may be empty
-  std::string meaning;           ///< half a sentence; empty where the title says it all
+  std::string meaning;           ///< half a sentence; empty if the title says it all
   bool is_counter = false;       ///< per iteration, rather than a time
 };
 
@@ -41,37 +41,38 @@ struct Figures {
   [[nodiscard]] bool empty() const { return groups.empty(); }
 };
 
-/// The figures point into `run`, which must outlive them.
+/// The figures of a run. They point into `run`, which must outlive them.
 [[nodiscard]] Figures figures(const model::Run& run);
 
-/// What workloads observed of themselves, in a table for each that did: medians over the
-/// repetitions. Point into `run` as well.
+/// What workloads observed of themselves, in a table for each such workload: medians over the
+/// repetitions. These point into `run` as well.
 [[nodiscard]] std::vector<Figures> observations(const model::Run& run);
 
-// What is shown of an observed value: "all_busy" of "all_busy_ns", which is a time.
+// The title of an observed value: "all_busy" for "all_busy_ns", which is a time.
 [[nodiscard]] std::string_view observed_title(std::string_view name);
 [[nodiscard]] bool is_time(std::string_view name);
 [[nodiscard]] std::string observed_text(std::string_view name, double value);
 
-/// Parameters that are not at their default, as the case's name tells them: "depth:500"; empty when
-/// all are.
+/// Parameters that differ from their default, as the case's name has them: "depth:500"; empty if
+/// none does.
 [[nodiscard]] std::string changed_parameters(const model::Case& measured);
 
-/// "Failed", " ping_pong: no answer"; what else a reader must know of the run has no label.
+/// Something that readers must know of the run: "Failed", " ping_pong: no answer". May have no
+/// label.
 struct Notice {
   std::string label;
   std::string text;
   Tone tone;
 };
 
-/// Of cases without figures, of a run that is not complete, and of one that means little.
+/// Notices of cases without figures, of an incomplete run, and of a run that means little.
 [[nodiscard]] std::vector<Notice> notices(const model::Run& run, const Figures& figures);
 
 /// Paragraphs that say what the figures rest on and what the columns mean, under the titles that
 /// the reader sees.
 [[nodiscard]] std::vector<std::string> explanation(const Figures& figures, bool short_titles);
 
-/// One line: on what machine, with what build; empty when nothing is known.
+/// The machine and the build, on one line; empty if nothing is known.
 [[nodiscard]] std::string provenance(const model::Environment& environment);
 
 /// "Some CPU, 2 CPUs" and `more`, as far as they are known.

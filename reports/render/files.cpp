@@ -51,7 +51,7 @@ VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
   return benchmark;
 }
 
-/// The counters that moved beside a time that did not pass plainly. What fails names them itself.
+/// Adds the counters that moved next to a time that did not simply pass. A failure names its own.
 void add_moved_counters(const FilesReport& report, Sentences& lines) {
   constexpr std::size_t kMostRows = 12;
   std::size_t rows = 0;
@@ -82,7 +82,7 @@ Sentences remarks(const FilesReport& report) {
   }
   add_moved_counters(report, lines);
   if (counts) lines.push_back(instructions_remark());
-  // Where the machines differ, that says it all.
+  // Different machines already explain everything.
   if (report.machine_differs.empty()) add_shared(lines, uncounted, kNoInstructions);
   append(lines, report.failed);
   const auto incomparable = [&](const std::vector<std::string>& names, std::string_view side) {
@@ -189,7 +189,7 @@ TimeUnit unit_of(const ColumnsRow& row) {
   return time_unit(shortest > 0 ? shortest : 1);
 }
 
-/// The titles, the rows, and the means; of every column but the first a time and a change.
+/// The titles, the rows, and the means. Every column but the first has a time and a change.
 std::vector<Cells> file_cells(const ColumnsReport& report) {
   std::vector<Cells> rows;
   Cells titles{"benchmark"};

@@ -16,13 +16,13 @@ namespace {
 constexpr double kGraphWidth = 1200;
 constexpr double kMargin = 10;
 constexpr double kRow = 18;
-constexpr double kHead = 84;             // title, legend, and the line in which the script speaks
+constexpr double kHead = 84;             // title, legend, and the line for messages of the script
 constexpr double kCharacter = 7.0;       // of the monospaced font at 11.5 px
-constexpr double kNarrowestShown = 0.3;  // less of a frame no screen shows
-constexpr double kNarrowest = 0.003;     // but a hundredth of that, when it is zoomed in on
+constexpr double kNarrowestShown = 0.3;  // in pixels: no screen shows less of a frame
+constexpr double kNarrowest = 0.003;     // a hundredth of that shows once it is zoomed in on
 
-/// Colours of Okabe and Ito, which the colour-blind can tell apart, made light enough for black
-/// text; the legend and the tooltips say the same in words.
+/// Colours of Okabe and Ito, which the colour-blind can tell apart, lightened for black text; the
+/// legend and the tooltips say the same in words.
 constexpr std::string_view kStyle = R"(<style>
 svg { background: #ffffff; font: 11.5px ui-monospace, "DejaVu Sans Mono", monospace; }
 .title { font: bold 16px system-ui, sans-serif; fill: #111111; }
@@ -55,10 +55,10 @@ rect { stroke: #ffffff; stroke-width: 0.6; }
 </style>
 )";
 
-/// JavaScript, for an SVG that stands by itself: a click on a frame, or Enter, makes it as wide as
-/// the picture; words in the search field, or in that which Ctrl-F opens, mark the frames that have
-/// them and tell their share; arrows go from frame to frame. Of each frame it reads the first
-/// sample (data-o), their count (data-c) and a shorter name (data-n).
+/// JavaScript for an SVG that stands by itself. A click on a frame, or Enter, makes it as wide as
+/// the picture; words in the search field, or in the one that Ctrl-F opens, mark the frames that
+/// contain them and show their share; arrows go from frame to frame. Each frame has its first
+/// sample (data-o), its number of samples (data-c) and a shorter name (data-n).
 constexpr std::string_view kFlameGraphScript = R"js(<script><![CDATA["use strict";
 (() => {
 const svg = document.documentElement, kSvg = "http://www.w3.org/2000/svg";
@@ -235,8 +235,8 @@ std::string_view kind_of(std::string_view name) {
   return name.starts_with("taskbench::") ? "rt" : "other";
 }
 
-/// As much of the name as fits, the function before the namespaces that it is in; none where that
-/// is less than three characters.
+/// As much of the name as fits, the function rather than its namespaces; empty if fewer than three
+/// characters fit.
 std::string label_of(std::string_view name, double width) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / kCharacter));
   if (room < 3) return {};
@@ -244,7 +244,7 @@ std::string label_of(std::string_view name, double width) {
   const auto last = text.rfind("::");
   if (text.size() > room && last != std::string::npos) text.erase(0, last + 2);
   if (text.size() <= room) return text;
-  std::size_t cut = room - 1;  // not within a character of several bytes
+  std::size_t cut = room - 1;  // not inside a UTF-8 character
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
   return text.substr(0, cut) + "…";
 }
@@ -257,7 +257,7 @@ class Drawing {
         total_(root.samples),
         bottom_(kHead + static_cast<double>(depth) * kRow) {}
 
-  /// `offset` is the first sample of the node, counted from the left.
+  /// Draws the children of a node; `offset` is its first sample, counted from the left.
   void draw(const Node& node, std::int64_t offset, std::size_t level) {
     for (const auto& [name, child] : node.children) {
       if (static_cast<double>(child.samples) * per_sample_ >= kNarrowest) {

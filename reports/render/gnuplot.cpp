@@ -16,15 +16,15 @@ namespace {
 
 constexpr int kPlotWidth = 900;
 constexpr std::size_t kMaxSubject = 60;
-// No clock tells shorter times, and nobody waits for longer ones; gnuplot computes with doubles,
-// and its ranges need room around the values.
+// Limits on what is drawn. No clock shows shorter times, and nobody waits for longer ones; gnuplot
+// computes with doubles, and its ranges need room around the values.
 constexpr double kShortestNs = 1e-12;
 constexpr double kLongestNs = 1e30;
 constexpr double kGreatestCount = 1e30;
 constexpr double kLeastCount = 1e-30;
 
 // Okabe and Ito, Color universal design (2008), without black and yellow, which are hard to see on
-// one of the two backgrounds; grey is the last.
+// one of the two backgrounds; grey comes last.
 constexpr std::array<std::string_view, kColourCount + 1> kColours{
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#8C6D31", "#808080"};
 
@@ -41,7 +41,7 @@ bool is_plain(char each) {
 }  // namespace
 
 std::string gnuplot_string(std::string_view text) {
-  // Between single quotes nothing is replaced, and only the quote itself is special.
+  // Nothing is replaced between single quotes; only the quote itself is special.
   return fmt::format("'{}'", replaced(on_one_line(text), "'", "''"));
 }
 
@@ -165,7 +165,7 @@ void PlotScript::key_below(std::size_t lines) {
 }
 
 int PlotScript::begin_block(std::string_view what, std::string_view columns) {
-  if (blocks_ > 0) data_ += "\n\n";  // two empty lines part two blocks
+  if (blocks_ > 0) data_ += "\n\n";  // two empty lines separate two blocks
   data_ += fmt::format("# index {}: {}\n# {}\n", blocks_, on_one_line(what), columns);
   return blocks_++;
 }

@@ -1,6 +1,6 @@
 // The language of gnuplot: strings, points, scales, and what every script begins and ends with.
-// Written for gnuplot 5; nothing here runs it. A result file may hold any number: all of it ends,
-// and draws something, for each of them.
+// Written for gnuplot 5; nothing here runs it. A result file may hold any number: with each of
+// them, everything here terminates and draws something.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,46 +19,45 @@
 
 namespace taskbench::reports::render {
 
-/// A string of gnuplot, quotes included. Control characters and line breaks in it become U+FFFD and
-/// spaces.
+/// A string of gnuplot, quotes included. Control characters become U+FFFD, line breaks spaces.
 [[nodiscard]] std::string gnuplot_string(std::string_view text);
 
-/// So many columns of text leave room for the plot itself.
+/// Longest label, in columns, that leaves room for the plot itself.
 inline constexpr std::size_t kLabelColumns = 48;
 
-/// The label of a tick, in which gnuplot would take a per cent sign for a format; shortened to
-/// kLabelColumns.
+/// The label of a tick, shortened to kLabelColumns. gnuplot would take a per cent sign in it for a
+/// format.
 [[nodiscard]] std::string gnuplot_tick(std::string_view text, double place);
 
-/// "distribution-chained_spawn": of lower-case letters, digits, dashes and underscores. A subject
-/// that has other characters, or is long, is cut and followed by eight digits of its hash: equal
-/// names mean equal subjects, on every system and in every run.
+/// "distribution-chained_spawn", made of lower-case letters, digits, dashes and underscores. A
+/// subject that has other characters, or is long, is cut and followed by eight digits of its hash:
+/// equal names mean equal subjects, on every system and in every run.
 [[nodiscard]] std::string plot_name(std::string_view kind, std::string_view subject);
 
-/// Colours that tell things apart; with more things than that they repeat.
+/// Number of colours; with more things to tell apart, they repeat.
 inline constexpr std::size_t kColourCount = 7;
-/// A number of a colour of Okabe and Ito that every script defines as a line type, from 1 on; they
-/// repeat after the last.
+/// The line type of a colour of Okabe and Ito, from 1 on, as every script defines them; they repeat
+/// after the last.
 [[nodiscard]] int line_type(std::size_t index);
 inline constexpr int kBlue = 1;
 inline constexpr int kOrange = 2;
 inline constexpr int kGreen = 3;
 inline constexpr int kVermillion = 4;
 
-/// A time within what an axis can show, for a shorter or longer one its end.
+/// A time, clamped to what an axis can show.
 [[nodiscard]] double drawable_ns(double ns);
 
-/// The same for a count, which may be 0 or negative.
+/// A count, which may be 0 or negative, clamped to what an axis can show.
 [[nodiscard]] double drawable_count(double count);
 
-/// 1, 2 and 5 times the powers of ten that lie in a range; of a wide one the powers alone, at most
-/// about ten.
+/// Ticks at 1, 2 and 5 times the powers of ten within a range; in a wide one at the powers alone,
+/// at most about ten.
 [[nodiscard]] std::string logarithmic_ticks(double least, double most);
 
-/// Ticks at about four round numbers of a range that has 0 in it.
+/// Ticks at about four round numbers of a range that contains 0.
 [[nodiscard]] std::string linear_ticks(double least, double most);
 
-/// The range of a scale: what it has been given, within what can be drawn.
+/// The range of a scale: the values it was given, as far as they can be drawn.
 struct Span {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -67,12 +66,12 @@ struct Span {
   void take_ns(double value);
 };
 
-/// Where a row, or another thing that is counted from 0 on, has its middle.
+/// The position of the middle of a row, or of anything else that is counted from 0.
 [[nodiscard]] inline double middle_of_row(std::size_t index) {
   return static_cast<double>(index + 1);
 }
 
-/// A plot as it grows: commands, points, and what is drawn of them.
+/// A plot as it grows: commands, points, and what is drawn with them.
 class PlotScript {
  public:
   PlotScript(std::string name, std::string title)
@@ -83,27 +82,27 @@ class PlotScript {
     add(lines_, text, std::forward<Args>(args)...);
   }
   void show_title();
-  /// Ticks of the rows, the first on top.
+  /// Labels the rows, the first on top.
   void label_rows(const std::vector<std::string>& labels);
   /// Sets the scale of a time axis and returns its unit.
   TimeUnit scale_time(char axis, const std::string& quantity, const Span& span);
-  /// A key below the plot and its axis, which takes so many lines.
+  /// Puts a key of this many lines below the plot and its axis.
   void key_below(std::size_t lines);
 
-  /// The points that follow, which gnuplot knows by the index that is returned. `columns` names the
-  /// numbers of each.
+  /// Begins a block of points, and returns the index by which gnuplot knows it. `columns` names the
+  /// numbers of each point.
   int begin_block(std::string_view what, std::string_view columns);
   void point(std::initializer_list<double> numbers);
 
-  /// "index 0 using 1:2 with points", of the blocks.
+  /// Adds something to draw from the blocks: "index 0 using 1:2 with points".
   template <class... Args>
   void draw(fmt::format_string<Args...> text, Args&&... args) {
     parts_.push_back("data " + fmt::format(text, std::forward<Args>(args)...));
   }
-  /// The command for all that was drawn since the last.
+  /// Adds the command that draws everything since the last one.
   void plot();
 
-  /// It draws its commands once for each output format.
+  /// The finished plot, whose script draws everything once for each output format.
   [[nodiscard]] Plot finished(int height) &&;
 
  private:

@@ -12,7 +12,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// Takes out whatever stands between two marks, marks included.
+/// Removes whatever is between two marks, marks included.
 void remove_all(std::string& text, std::string_view first, std::string_view last) {
   std::string result;
   std::size_t done = 0;
@@ -46,8 +46,8 @@ Markup paragraph(const Paragraph& content, std::string_view name = "p") {
   return element(name, {{"class", class_of(content.tone)}}, text(content.text)) + line_break();
 }
 
-// So many rows a browser lays out at once without making its reader wait; more of them are left to
-// the script.
+// The most rows that a browser lays out at once without making its reader wait; further rows are
+// left to the script.
 constexpr std::size_t kPlainRows = 1000;
 
 class HtmlWriter {
@@ -102,7 +102,7 @@ class HtmlWriter {
            line_break();
   }
 
-  /// It scrolls where it is too wide, which a keyboard can do only with what takes the focus.
+  /// A table that scrolls if it is too wide. The keyboard can scroll only what takes the focus.
   static Markup framed(const std::string& caption_id, const Markup& table) {
     return element("div",
                    {{"class", "wide"},

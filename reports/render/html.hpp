@@ -1,5 +1,5 @@
-// HTML from pieces that cannot be confused with text: only text() makes one out of what came from
-// outside, and it escapes.
+// HTML from pieces that cannot be confused with text: only text() turns outside text into one, and
+// it escapes.
 #pragma once
 
 #include <initializer_list>
@@ -23,23 +23,23 @@ struct Markup {
   friend Markup operator+(Markup first, const Markup& second) { return std::move(first += second); }
 };
 
-/// Text for any place in HTML, attributes included. Bytes that are not UTF-8 and control characters
-/// become U+FFFD.
+/// Escapes text for any place in HTML, attributes included. Bytes that are not UTF-8 and control
+/// characters become U+FFFD.
 [[nodiscard]] Markup text(std::string_view content);
 
 using Attributes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-/// <name attribute="value">content</name>. The values are escaped here.
+/// <name attribute="value">content</name>. Escapes the values.
 [[nodiscard]] Markup element(std::string_view name, Attributes attributes, const Markup& content);
 
-/// The drawing of gnuplot as a part of a page: without its prolog, titles and plate, black being
-/// the colour of the page's text, and its ids made unique by `prefix`. `label` is its name for who
-/// cannot see it. Empty when it holds no drawing.
+/// A drawing of gnuplot as part of a page: without its prolog, titles and background, black being
+/// the colour of the page's text, and its ids made unique by `prefix`. `label` is its name for
+/// those who cannot see it. Empty if there is no drawing.
 [[nodiscard]] Markup inline_svg(std::string_view svg, std::string_view prefix,
                                 std::string_view label);
 
-/// One page in one file: no link to anything outside of it, and nothing that is missing where
-/// scripts do not run. A plot that was not drawn leaves a sentence in its place.
+/// A page in one file: without links to anything outside, and complete even without scripts. A plot
+/// that was not drawn leaves a sentence in its place.
 [[nodiscard]] std::string html(const Document& document,
                                const std::map<std::string, DrawnPlot>& plots);
 

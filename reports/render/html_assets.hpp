@@ -5,8 +5,8 @@
 
 namespace taskbench::reports::render {
 
-/// CSS: light and dark as the reader's system is, narrow screens, print. The tones are colours of
-/// Okabe and Ito, darkened or lightened until they stand out from the background by 4.5 to 1.
+/// CSS: light or dark like the reader's system, narrow screens, print. The tones are colours of
+/// Okabe and Ito, darkened or lightened to a contrast of 4.5 to 1 with the background.
 inline constexpr std::string_view kPageStyle = R"css(
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1a1c1f; --soft: #565d66;
   --line: #d5d9de; --stripe: #f6f7f9; --panel: #f1f3f5; --link: #0060a0;
@@ -95,9 +95,9 @@ pre { background: var(--panel); padding: .75rem 1rem; overflow-x: auto; margin: 
   table { font-size: 7.5pt; } th, td { padding: .15rem .3rem; } pre { border: 1px solid #999999; } }
 )css";
 
-/// JavaScript: tables are sorted by a click on a heading, filtered by words, and long ones shown in
-/// pages. It asks for nothing outside of the page. Without it each table stands there whole: the
-/// rows beyond the first are in a <noscript>, which a browser that runs scripts does not build.
+/// JavaScript: sorts tables by a click on a heading, filters them by words, and shows long ones in
+/// pages. It needs nothing outside of the page. Without it each table is complete: the rows after
+/// the first are in a <noscript>, which a browser that runs scripts does not build.
 inline constexpr std::string_view kPageScript = R"js("use strict";
 (() => {
 const kPage = 100, kFilterFrom = 8, kPrinted = 5000, kRowEnd = "\x3c/tr>";

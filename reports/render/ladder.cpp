@@ -67,7 +67,7 @@ constexpr std::string_view kMeaning =
     "not surely more or less than 1. A block is a fresh process that measures all of them in a "
     "drawn order, and only times of one block are compared.";
 
-/// What the rows of a waterfall are drawn with.
+/// The scale of a waterfall.
 struct Waterfall {
   const LadderVerdict& verdict;
   double least = 1;

@@ -17,7 +17,7 @@ namespace {
 /// libtest drops the fraction (library/test/src/bench.rs, fmt_bench_samples).
 std::string whole_ns(double ns) { return with_separators(static_cast<std::uint64_t>(ns)); }
 
-/// Names by which tools recognise a benchmark from run to run: short where that is unambiguous.
+/// Names by which tools recognise a benchmark from run to run: short if that is unambiguous.
 std::vector<std::string> names_of(const model::Run& run) {
   std::map<std::string, int> uses;
   for (const model::Case& measured : run.cases) ++uses[measured.workload];

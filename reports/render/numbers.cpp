@@ -9,7 +9,7 @@
 namespace taskbench::reports::render {
 namespace {
 
-/// In per cent, and 0 where it is shown as such: there is no "-0.0 %".
+/// A part in per cent; 0 if it is shown as 0, so that there is no "-0.0 %".
 double rounded(double part) {
   const double percent = 100 * part;
   return std::abs(percent) < 0.05 ? 0 : percent;
@@ -35,7 +35,7 @@ std::string with_separators(double number, int decimals) {
 
 std::string rate(double per_iteration) {
   if (per_iteration == 0) return "0";
-  // The limits are where rounding to fewer digits starts, so that 9.996 is "10.0", not "10.00".
+  // The limits are where rounding to fewer digits starts: 9.996 is "10.0", not "10.00".
   if (per_iteration < 0.005) return "<0.01";
   return with_separators(per_iteration, per_iteration < 9.995 ? 2 : per_iteration < 99.95 ? 1 : 0);
 }
@@ -91,7 +91,7 @@ std::string time_text(double ns, const TimeUnit& unit) {
 }
 
 std::string time_text(double ns) {
-  constexpr double kLeastShown = 0.0005;  // what is less would be 0.000 ns
+  constexpr double kLeastShown = 0.0005;  // less would be shown as 0.000 ns
   return ns > 0 && ns < kLeastShown ? fmt::format("{:.3g} ns", ns) : time_text(ns, time_unit(ns));
 }
 

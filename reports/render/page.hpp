@@ -1,5 +1,4 @@
-// Text for a terminal, piece by piece: lines no longer than it is wide, and colours where they are
-// wanted.
+// Text for a terminal, piece by piece: in lines that fit, and coloured if that is wanted.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 
 namespace taskbench::reports::render {
 
-// ANSI's codes.
+// ANSI's colour codes.
 inline constexpr std::string_view kPlain;
 inline constexpr std::string_view kBold = "1";
 inline constexpr std::string_view kDim = "2";
@@ -27,7 +26,7 @@ class Page {
 
   [[nodiscard]] std::size_t width() const { return style_.columns(); }
 
-  /// After padding: the codes have no width.
+  /// Adds colour. Pad the text first: the codes have no width.
   [[nodiscard]] std::string inked(std::string_view code, std::string text) const {
     if (!style_.colour || code.empty() || text.empty()) return text;
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
@@ -35,7 +34,7 @@ class Page {
 
   void line(std::string_view text = {}) { text_.append(text) += '\n'; }
 
-  /// What it goes on in is indented.
+  /// Adds a paragraph; every line but the first begins with `indent`.
   void paragraph(std::string_view text, std::string_view code = kPlain,
                  std::string_view indent = "") {
     for (std::string& each : wrap(printable(text), width(), indent)) {
@@ -43,18 +42,18 @@ class Page {
     }
   }
 
-  /// Under titles and units, as wide as they are.
+  /// Adds a line of dashes of this width, below titles and units.
   void rule(std::size_t width) {
     std::string dashes;
     for (std::size_t i = 0; i < width; ++i) dashes += "─";
     line(inked(kDim, std::move(dashes)));
   }
 
-  /// The titles first; see fitted().
+  /// Adds a table. The first row holds the titles; see fitted().
   void table(std::span<const Cells> rows, const std::vector<bool>& to_the_left) {
     for (const std::string& each : fitted(rows, to_the_left, style_.table_columns())) line(each);
   }
-  /// Whose first column names the rows, and whose others are figures.
+  /// Adds a table whose first column names the rows, and whose others are figures.
   void table(std::span<const Cells> rows) { table(rows, names_to_the_left(rows.front())); }
 
   [[nodiscard]] std::string text() && { return std::move(text_); }

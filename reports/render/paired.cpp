@@ -29,7 +29,7 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
-/// "16"; "8 of 63" where the first 8 decided.
+/// "16"; "8 of 63" if the first 8 decided.
 std::string blocks_text(const verdict::MetricVerdict& row) {
   const bool is_early = row.decided && row.decided->blocks < row.blocks;
   return is_early ? fmt::format("{} of {}", row.decided->blocks, row.blocks)
@@ -54,7 +54,8 @@ bool is_plain_pass(const verdict::MetricVerdict& row) {
   return row.verdict == Verdict::pass && !row.improved;
 }
 
-/// Most benchmarks pass by both times; a table twice as long would say no more.
+/// Whether the CPU time gets a row. Most benchmarks pass by both times; twice as many rows would
+/// say no more.
 bool shows_cpu_time(const BenchmarkVerdict& row) {
   return row.cpu && !(is_plain_pass(row) && is_plain_pass(*row.cpu));
 }
@@ -66,18 +67,18 @@ bool is_of_main_thread(const model::PairedSetup& setup, const std::string& bench
 
 enum class Spent { computing, waiting, unknown };
 
-/// On what a wall time that has grown was spent, as far as the CPU time tells.
+/// What a wall time that has grown was spent on, as far as the CPU time shows that.
 Spent spent_on(const BenchmarkVerdict& row) {
   if (!row.cpu || !row.cpu->low || !row.cpu->high) return Spent::unknown;
   const verdict::MetricVerdict& cpu = *row.cpu;
   const double longer = row.head_ns - row.base_ns;
   if (*cpu.low > 0 && cpu.head_ns - cpu.base_ns >= longer / 2) return Spent::computing;
-  // More CPU time, but less than half of it: both, and neither is the reason alone.
+  // CPU time has grown, but by less than half of the wall time: neither is the reason alone.
   if (*cpu.low > 0) return Spent::unknown;
   return *cpu.high * cpu.base_ns < longer / 2 ? Spent::waiting : Spent::unknown;
 }
 
-/// Why the wall time has grown: what its CPU time says of it, and what else moved.
+/// Why the wall time has grown: what the CPU time shows, and what else moved.
 Sentences why_slower(const BenchmarkVerdict& row) {
   Sentences why;
   if (row.cpu) {
@@ -101,7 +102,7 @@ Sentences why_slower(const BenchmarkVerdict& row) {
   return why;
 }
 
-/// Makes this metric the one that the benchmark's verdict is of.
+/// Makes `metric` the one that the benchmark's verdict is about.
 void take_metric(Metric metric, const verdict::MetricVerdict& from,
                  VerdictText::Benchmark& benchmark) {
   benchmark.metric = metric;
@@ -116,12 +117,12 @@ std::string joined_clauses(const Sentences& clauses) {
   return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
-/// A threshold that is not the one that was asked for.
+/// Adds a threshold that differs from --delta.
 void add_threshold(const verdict::MetricVerdict& row, double delta, Sentences& why) {
   if (row.delta > delta) add(why, "less than {} would pass here", percent(row.delta));
 }
 
-/// Without its instructions.
+/// The benchmark as its times judge it, without instructions.
 VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const BenchmarkVerdict& row,
                                     bool any_undecided, const verdict::Reach& reach) {
   VerdictText::Benchmark benchmark{.name = row.name, .improved = row.improved};
@@ -165,8 +166,8 @@ const verdict::MetricVerdict& metric_of(const BenchmarkVerdict& row, Metric metr
   return metric == Metric::cpu_time ? *row.cpu : row;
 }
 
-/// What is undecided goes by what would decide it: those of which the same can be said share what
-/// the greatest of them takes.
+/// Groups what is undecided by what would decide it. Benchmarks with the same kind of effort share
+/// the greatest of them.
 void add_efforts(const PairedReport& report, const model::PairedSetup& setup,
                  const verdict::Reach& reach, std::vector<VerdictText::Benchmark>& benchmarks) {
   std::map<Effort::Kind, Effort> greatest;
@@ -210,7 +211,7 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-/// What ran beside the trial, where that is worth a warning.
+/// Warns of other work on the machine, if there was enough of it.
 void add_busy_machine(const PairedReport& report, Sentences& lines) {
   const std::string warning = verdict::drift_warning(report.machine);
   if (warning.empty()) return;
@@ -220,7 +221,7 @@ void add_busy_machine(const PairedReport& report, Sentences& lines) {
           : "");
 }
 
-/// A verdict that all blocks together did not bear out.
+/// Adds a verdict that all blocks together did not bear out.
 void add_withdrawn(std::string_view title, const verdict::MetricVerdict& row, Sentences& lines) {
   if (row.verdict != Verdict::inconclusive || !row.decided) return;
   add(lines, "{} was a {} after {} blocks, at {}, which all {} do not bear out.", title,
@@ -228,7 +229,7 @@ void add_withdrawn(std::string_view title, const verdict::MetricVerdict& row, Se
       row.blocks);
 }
 
-/// What a reader who is not content with the verdict needs to know.
+/// What a reader needs to know who is not content with the verdict.
 Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   const model::PairedSetup& setup = trial.setup;
   Sentences lines;
@@ -261,7 +262,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
   return lines;
 }
 
-/// "3.0 %", or from the least to the greatest where a noise floor is above it.
+/// "3.0 %", or from the least to the greatest if a noise floor is higher.
 std::string threshold_text(const model::PairedSetup& setup, const PairedReport& report) {
   if (report.benchmarks.empty()) return percent(setup.delta);
   const auto [a, b] = std::ranges::minmax(report.benchmarks, {}, &BenchmarkVerdict::delta);
@@ -269,7 +270,7 @@ std::string threshold_text(const model::PairedSetup& setup, const PairedReport& 
          (a.delta == b.delta ? "" : " (by benchmark)");
 }
 
-/// How the CPU times were judged, where any was.
+/// How the CPU times were judged, if any were.
 std::string cpu_basis(const model::PairedSetup& setup) {
   if (setup.cpu_time_of.empty()) return {};
   std::string text = fmt::format(
@@ -287,7 +288,7 @@ std::string cpu_basis(const model::PairedSetup& setup) {
   return text;
 }
 
-/// What others used, where the journal says it.
+/// What other processes used, if the journal says that.
 std::string machine_basis(const model::Drift& machine) {
   if (!machine.others_share || !machine.stolen_share) return {};
   return fmt::format(" Others used {} of the CPUs meanwhile, the hypervisor {}.",
@@ -320,7 +321,7 @@ std::string to_reproduce(const model::PairedSetup& setup) {
   return "To measure it again:\n\n" + fenced("sh", setup.reproduce + '\n');
 }
 
-/// What a program or its build said.
+/// The message of a program, or the log of its build.
 std::string failure_text(const model::PairedFailure& failure) {
   std::string text = fmt::format("{}\n", markdown_escaped(failure.message));
   if (failure.lines.empty()) return text;
@@ -349,7 +350,7 @@ std::string what_failed(const model::PairedFailure& failure) {
 }
 
 std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors) {
-  std::map<std::string, std::pair<double, double>> ranges;  // by where they are known from
+  std::map<std::string, std::pair<double, double>> ranges;  // by their source
   for (const auto& [name, floor] : floors) {
     const auto place = ranges.try_emplace(floor.source, floor.epsilon, floor.epsilon).first;
     auto& [least, greatest] = place->second;

@@ -1,4 +1,4 @@
-// The report of a paired trial as text. All of it is UTF-8 and ends with a newline.
+// The report of a paired trial as text: UTF-8, with a newline at its end.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@ namespace taskbench::reports::render {
 /// The command, or the commit and the revision that named it: "a94a8fe5ccb1 (main)".
 [[nodiscard]] std::string program_text(const model::PairedProgram& program);
 
-/// " Noise floor: 1.0 %, assumed: ….", with what each is known from; a sentence for each source.
+/// " Noise floor: 1.0 %, assumed: …." A sentence for each source of floors.
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
-/// The table on a terminal: the verdict, both times, the change with its interval, p, and what
+/// The table for a terminal: the verdict, both times, the change with its interval, p, and what
 /// could have been seen; below it what would decide each INCONCLUSIVE.
 [[nodiscard]] std::string table(const model::PairedTrial& trial,
                                 const verdict::PairedReport& report, const TableStyle& style);
 
-/// Piece by piece, for those that lay it out themselves.
+/// The report piece by piece, for callers that lay it out themselves.
 [[nodiscard]] VerdictText verdict_text(const model::PairedTrial& trial,
                                        const verdict::PairedReport& report);
 
 /// "head does not build"
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
-/// A comment for a pull request: the verdict in a sentence, what fails with its reason, what is
-/// undecided with what would decide it; folded, how it was measured, and the figures.
+/// A comment for a pull request: the verdict in a sentence, what fails and why, what is undecided
+/// and what would decide it; folded, how it was measured, and the figures.
 [[nodiscard]] std::string markdown(const model::PairedTrial& trial,
                                    const verdict::PairedReport& report, const CommentStyle& style);
 
@@ -40,22 +40,22 @@ namespace taskbench::reports::render {
 /// iteration.
 [[nodiscard]] std::string csv(const verdict::PairedReport& report);
 
-/// "PASS: nothing was measured, because …", where both programs are the same.
+/// "PASS: nothing was measured, because …", for two programs that are the same.
 [[nodiscard]] std::string identical_text(const std::string& why);
 
 /// "INCONCLUSIVE: base does not build, so that there is nothing to compare with"
 [[nodiscard]] std::string no_base_text(const model::PairedFailure& failure);
 
-/// The comment where both programs are the same for the reason `why`, so that nothing was run.
+/// The comment if both programs are the same, so that nothing was run. `why` is the reason.
 [[nodiscard]] std::string identical_markdown(const model::PairedSetup& setup,
                                              const std::string& why, const CommentStyle& style);
 
-/// The comment where base has failed and head is sound.
+/// The comment if base has failed and head is sound.
 [[nodiscard]] std::string no_base_markdown(const model::PairedSetup& setup,
                                            const model::PairedFailure& failure,
                                            const CommentStyle& style);
 
-/// The comment where there is nothing to judge: who failed, how, and the last lines of its log.
+/// The comment if there is nothing to judge: who failed, how, and the last lines of the log.
 [[nodiscard]] std::string failure_markdown(const model::PairedSetup& setup,
                                            const model::PairedFailure& failure,
                                            const CommentStyle& style);

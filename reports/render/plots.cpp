@@ -20,16 +20,16 @@ namespace {
 using verdict::Verdict;
 
 constexpr double kConfidence = 0.95;
-constexpr std::size_t kMostDots = 3000;  // in one plot: a browser draws them, and an eye parts them
+constexpr std::size_t kMostDots = 3000;  // in one plot: browsers draw slowly, and eyes see no more
 constexpr std::size_t kFewestDots = 3;   // of a sample, however many samples there are
-// So many columns of text leave room for the plot itself.
+// Longest text in a key, in columns, that leaves room for the plot itself.
 constexpr std::size_t kKeyColumns = 72;
 constexpr std::size_t kPanelColumns = 34;
-// Round, square, triangles and a diamond, filled.
+// Point types: round, square, triangles and a diamond, all filled.
 constexpr std::array<int, 5> kShapes{7, 5, 9, 13, 11};
 
-/// From -0.5 to 0.5, evenly spread whatever the count: neighbours in time lie far apart. Not drawn
-/// at random, so that the same results give the same plot.
+/// From -0.5 to 0.5, evenly spread whatever the count, with neighbours in time far apart. Not
+/// random, so that the same results give the same plot.
 double jitter(std::size_t index) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double place = kGoldenRatio * static_cast<double>(index + 1);
@@ -197,7 +197,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
   }
   plot.line("set xtics ({}) rotate by 90 right font small_font", fmt::join(ticks, ", "));
   plot.line("set xrange [0.4:{:g}]", static_cast<double>(points.size()) + 0.6);
-  // Their letters are about 0.46 lines wide.
+  // The labels' letters are about 0.46 lines wide.
   const double below = std::max(9.2, 1.5 + 0.46 * static_cast<double>(longest));
   plot.line(
       "unset grid; set grid ytics lc rgb '#a0a0a0' lw 0.5 dt (2,4); set bmargin {:.1f};"
@@ -222,7 +222,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
         add_median(plot, samples[i], unit.ns, middle_of_row(i), type);
     }
     plot.draw("index {} using 4:1 with lines lt {} lw 1.2 notitle", index, type);
-    // Not with yerrorbars, which put white discs behind the points: they show on a dark page.
+    // Drawn without yerrorbars, which put white discs behind the points that show on a dark page.
     plot.draw("index {} using 4:2:(0):($3-$2) with vectors nohead lt {} lw 1.8 notitle", index,
               type);
     plot.draw("index {} using 4:1 with points lt {} pt {} ps {:g} title {}", index, type,
@@ -238,7 +238,7 @@ Plot history_plot(std::string name, std::string title, const std::string& quanti
 
 namespace {
 
-/// What is drawn in a panel.
+/// Adds what is drawn in a panel.
 void add_panel(const CounterPanel& panel, const std::vector<std::string>& labels,
                PlotScript& plot) {
   double least = 0;
@@ -303,7 +303,7 @@ Plot counters_plot(std::string name, std::string title, const std::string& quant
       gnuplot_string(fmt::format("{} {}", title, quantity)));
   const std::vector<std::string> no_names(cases.size());
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    // The names stand once, on the left.
+    // The names are shown once, on the left.
     add_panel(panels[i], i % columns == 0 ? cases : no_names, plot);
   }
   plot.line("unset multiplot");
@@ -312,7 +312,7 @@ Plot counters_plot(std::string name, std::string title, const std::string& quant
 
 namespace {
 
-/// The scale of a panel's values: its unit in ns for times, 1 for counts.
+/// Sets a panel's scale and returns its unit: in ns for times, 1 for counts.
 double scale_values(const WorkersPanel& panel, PlotScript& plot) {
   constexpr double kLogFrom = 12;
   double least = std::numeric_limits<double>::infinity();
@@ -346,12 +346,12 @@ double scale_values(const WorkersPanel& panel, PlotScript& plot) {
 
 Plot workers_plot(std::string name, std::string title, const std::vector<std::string>& schedulers,
                   const std::vector<int>& workers, const std::vector<WorkersPanel>& panels) {
-  // In pixels of the SVG.
+  // Sizes in pixels of the SVG.
   constexpr double kWidth = 900;
-  constexpr double kLeft = 64;   // of a panel, for its numbers
+  constexpr double kLeft = 64;   // of a panel, for the numbers of its axis
   constexpr double kAbove = 62;  // of all panels
   constexpr double kPanelHeight = 190;
-  constexpr double kBetween = 58;  // one row of panels and the next
+  constexpr double kBetween = 58;  // between one row of panels and the next
   constexpr std::size_t kMostTicks = 8;
   const std::size_t columns = std::min<std::size_t>(3, panels.size());
   const std::size_t rows = (panels.size() + columns - 1) / columns;
@@ -387,7 +387,7 @@ Plot workers_plot(std::string name, std::string title, const std::vector<std::st
       if (panel.lines[i].empty()) continue;
       const int index = plot.begin_block(panel.title + ": " + schedulers[i],
                                          "median  low  high  place of the worker count");
-      const double offset = 0.3 * within_row(i, panel.lines.size());  // bars hide each other
+      const double offset = 0.3 * within_row(i, panel.lines.size());  // bars would hide each other
       for (const auto& [count, median, interval] : panel.lines[i]) {
         const auto [low, high] = interval.value_or(stats::Interval{median, median});
         plot.point({drawable_count(median) / scale, drawable_count(low) / scale,
@@ -400,7 +400,7 @@ Plot workers_plot(std::string name, std::string title, const std::vector<std::st
     }
     plot.plot();
   }
-  // The key, once and below all: a plot of its own, whose only point lies out of sight.
+  // The key, once below all panels, is a plot of its own, whose only point lies out of sight.
   const int nothing = plot.begin_block("key", "nothing that is seen");
   plot.point({-1, -1});
   place(0, kWidth, height - key, height);
@@ -427,13 +427,13 @@ constexpr std::array<Mark, 3> kMarks{{{Verdict::pass, kGreen, 7},
                                       {Verdict::fail, kVermillion, 9},
                                       {Verdict::inconclusive, kOrange, 5}}};
 
-/// What can be drawn of a change, in per cent: a ratio of two times may be any number.
+/// A change in per cent, clamped to what can be drawn: a ratio of two times may be any number.
 double drawn(double change) {
   constexpr double kGreatest = 1e9;
   return std::isnan(change) ? 0 : 100 * std::clamp(change, -1.0, kGreatest);
 }
 
-/// With all that is drawn in it and a margin.
+/// Sets a range for everything that is drawn in it, with a margin.
 void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
   double least = 0;
   double most = 0;
@@ -455,7 +455,7 @@ void set_range(const std::vector<EffectRow>& rows, PlotScript& plot) {
   plot.line("set xrange [{:.5g}:{:.5g}]", least - margin, most + margin);
 }
 
-/// Estimates, and the dots of their blocks.
+/// Draws the estimates of one verdict, and the dots of their blocks.
 void add_verdicts(const std::vector<EffectRow>& rows, const Mark& mark, bool dots,
                   PlotScript& plot) {
   const std::string_view title = word(mark.verdict);

@@ -1,5 +1,5 @@
-// The plots of a report. Each is text for gnuplot; what it shows in words is the business of the
-// caption beside it. Times are in ns and are shown in the unit that suits them.
+// The plots of a report. Each is text for gnuplot; captions explain them. Times are in ns and are
+// shown in the unit that suits them.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace taskbench::reports::render {
 
-/// A median with what it is the median of.
+/// Values with their median.
 struct Sampled {
   std::vector<double> values;  ///< all above 0
   double median = 0;
   std::optional<stats::Interval> interval;  ///< of the median
 };
 
-/// At 95 %. `values` is not empty.
+/// Computes the median and its 95 % interval. `values` must not be empty.
 [[nodiscard]] Sampled sampled(std::vector<double> values);
 
-/// With all of it drawable, and of the values at most `most`: those of evenly spread ranks, the
-/// least and the greatest among them.
+/// The sample as it can be drawn, with at most `most` of its values: those of evenly spread ranks,
+/// the least and the greatest included.
 [[nodiscard]] Sampled drawable(const Sampled& sample, std::size_t most);
 
 struct DotRow {
@@ -32,34 +32,35 @@ struct DotRow {
   int colour = 1;  ///< a line type
 };
 
-/// Most rows that a plot can have and be read; callers make several plots of more.
+/// The most rows that make a readable plot; callers split more over several plots.
 inline constexpr std::size_t kMaxRows = 16;
 
-/// How many dots each of so many samples in one plot may have. Of a larger one that many are drawn.
+/// How many dots each of this many samples in one plot may have. Larger samples are thinned out.
 [[nodiscard]] std::size_t most_dots(std::size_t samples);
 
-/// A row for each, all on one scale: every value as a dot, the median as a line, its interval as a
-/// bar. `quantity` is what is measured: "wall time of one iteration".
+/// A plot with a row for each sample, on one scale: every value as a dot, the median as a line, its
+/// interval as a bar. `quantity` is what is measured: "wall time of one iteration".
 [[nodiscard]] Plot distribution_plot(std::string name, std::string title,
                                      const std::string& quantity, const std::vector<DotRow>& rows);
 
-/// The same benchmark in several variants, for several benchmarks.
+/// One variant of several benchmarks, such as a scheduler.
 struct Variant {
   std::string label;
   struct Point {
-    std::size_t group;  ///< an index of OverviewGroups
+    std::size_t group;  ///< an index into the groups of overview_plot()
     double median_ns;
     std::optional<stats::Interval> interval_ns;
   };
   std::vector<Point> points;
 };
 
-/// A row for each group, in it a point for each variant, in its own colour and shape.
+/// A plot with a row for each group, and in it a point for each variant, with its own colour and
+/// shape.
 [[nodiscard]] Plot overview_plot(std::string name, std::string title, const std::string& quantity,
                                  const std::vector<std::string>& groups,
                                  const std::vector<Variant>& variants);
 
-/// How far a benchmark has moved; all numbers relative: 0.1 is 10 % slower.
+/// How far a benchmark has moved. All numbers are relative: 0.1 is 10 % slower.
 struct EffectRow {
   std::string label;
   verdict::Verdict verdict = verdict::Verdict::inconclusive;
@@ -73,14 +74,14 @@ struct EffectRow {
 [[nodiscard]] Plot effect_plot(std::string name, std::string title,
                                const std::vector<EffectRow>& rows);
 
-/// One result of a benchmark, among others in the order of time.
+/// One result of a benchmark, in a series sorted by time.
 struct HistoryPoint {
   std::string label;  ///< "1a2b3c4 2026-03-14"
   Sampled sample;
-  std::size_t machine = 0;  ///< results of one number can be compared
+  std::size_t machine = 0;  ///< results with the same number can be compared
 };
 
-/// `machines` are the names of the numbers.
+/// A plot of results over time. `machines` are the names for HistoryPoint::machine.
 [[nodiscard]] Plot history_plot(std::string name, std::string title, const std::string& quantity,
                                 const std::vector<HistoryPoint>& points,
                                 const std::vector<std::string>& machines);
@@ -95,25 +96,25 @@ struct CounterPanel {
   std::vector<Row> rows;
 };
 
-/// One quantity by the number of workers.
+/// One quantity by number of workers.
 struct WorkersPanel {
   std::string title;
   bool is_time = false;  ///< in ns
   struct Point {
-    std::size_t place;  ///< an index of the worker counts
+    std::size_t place;  ///< an index into the worker counts
     double median;
     std::optional<stats::Interval> interval;
   };
   std::vector<std::vector<Point>> lines;  ///< one for each scheduler; may be empty
 };
 
-/// A panel for each, each with its own scale, and in it a line for each scheduler.
+/// A plot with a panel for each quantity, each with its own scale and a line for each scheduler.
 [[nodiscard]] Plot workers_plot(std::string name, std::string title,
                                 const std::vector<std::string>& schedulers,
                                 const std::vector<int>& workers,
                                 const std::vector<WorkersPanel>& panels);
 
-/// A panel for each counter, each with its own scale from 0, and in it a bar for each case.
+/// A plot with a panel for each counter, each with its own scale from 0 and a bar for each case.
 [[nodiscard]] Plot counters_plot(std::string name, std::string title, const std::string& quantity,
                                  const std::vector<std::string>& cases,
                                  const std::vector<CounterPanel>& panels);

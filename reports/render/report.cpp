@@ -27,7 +27,8 @@ constexpr std::size_t kMostFailures = 20;
 constexpr std::size_t kMostCommands = 20;
 constexpr std::size_t kUnfoldedInputs = 12;
 
-/// The oldest first; those without a date come before all others, in their own order.
+/// Sorts results, the oldest first; those without a date come before all others, in their own
+/// order.
 Results in_order_of_time(const std::vector<NamedResult>& results) {
   Results order;
   for (const NamedResult& result : results) order.push_back(&result);
@@ -38,7 +39,7 @@ Results in_order_of_time(const std::vector<NamedResult>& results) {
   return order;
 }
 
-/// What the whole report rests on, in one or two sentences.
+/// What the report rests on, in one or two sentences.
 std::string lead_of(const ReportInputs& inputs, const Results& in_order, std::size_t benchmarks) {
   std::string text;
   if (!in_order.empty()) {
@@ -125,7 +126,7 @@ void add_failures(const Results& in_order, std::vector<Paragraph>& list) {
   }
 }
 
-/// What a reader should doubt.
+/// Adds what a reader should doubt.
 void add_warnings(const Results& in_order, std::vector<Paragraph>& list) {
   std::vector<Paragraph> failures;
   add_failures(in_order, failures);
@@ -155,7 +156,7 @@ void add_warnings(const Results& in_order, std::vector<Paragraph>& list) {
   }
 }
 
-/// Name and value of what is known of a result.
+/// Names and values of what is known about a result.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 Facts facts_of(const model::Run& file) {
@@ -182,9 +183,9 @@ Facts facts_of(const model::Run& file) {
   return facts;
 }
 
-/// Facts that decide what can be compared, where results differ in them.
+/// Facts that decide what can be compared, if results differ in them.
 std::vector<Paragraph> differences(const Results& in_order) {
-  InOrder<std::vector<std::string>> values;  // of each fact, as many as there were results
+  InOrder<std::vector<std::string>> values;  // of each fact, one value for each result
   std::size_t before = 0;
   for (const NamedResult* each : in_order) {
     for (auto& [name, value] : facts_of(each->file)) {
@@ -225,7 +226,7 @@ TableBlock inputs_table(const Results& in_order) {
   return table;
 }
 
-/// As one would type it.
+/// The command line as one would type it.
 std::string command_of(const model::Run& file) {
   constexpr std::string_view kBare =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
@@ -239,7 +240,7 @@ std::string command_of(const model::Run& file) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// Where and how it was measured.
+/// Where and how the results were measured.
 Section environment_section(const Results& in_order, Document& document) {
   SectionWriter section(document, "environment", "Environment");
   TableBlock facts;

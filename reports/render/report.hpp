@@ -1,4 +1,4 @@
-// What a report says of results and comparisons: pure, the same inputs give the same document.
+// What a report says about results and comparisons. Pure: the same inputs give the same document.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace taskbench::reports::render {
 
 struct NamedResult {
-  std::string path;  ///< as it was named
+  std::string path;  ///< as the user named it
   model::Run file;
 };
 
@@ -25,8 +25,8 @@ struct ReportInputs {
   std::vector<NamedComparison> comparisons;
 };
 
-/// Of each benchmark the newest result is shown in full; those that several results have get a
-/// history. Neither list need be sorted; one may be empty.
+/// Makes a report. The newest result of each benchmark is shown in full; benchmarks with several
+/// results get a history. The lists need not be sorted; one may be empty.
 [[nodiscard]] Document report(const ReportInputs& inputs);
 
 }  // namespace taskbench::reports::render

@@ -39,9 +39,9 @@ bool has_counted_events(const model::Case& benchmark) {
                              [](const auto& event) { return !event.per_iteration.empty(); });
 }
 
-/// Called for the newest result first.
+/// Notes a result with counters or events. Call it for the newest result first.
 void note_counted(ShownCase& shown, const ShownCase::Counted& candidate) {
-  // Counts per operation do not stand beside counts per iteration.
+  // Counts per operation are not mixed with counts per iteration.
   const model::Case& benchmark = *candidate.benchmark;
   if (shown.has_operations() != (benchmark.operations > 0)) return;
   if (shown.counters.source == nullptr && has_counters(benchmark)) shown.counters = candidate;
@@ -97,7 +97,7 @@ std::vector<std::string> machine_labels(const std::vector<const NamedResult*>& i
   std::vector<std::size_t> numbers;
   for (const NamedResult* each : in_order) {
     const model::Environment& from = each->file.environment;
-    // A container has a name of its own each time; where the CPU is known, that tells enough.
+    // A container has another name each time; if the CPU is known, that says enough.
     const std::string host = from.cpu_model.empty() ? from.host_name : std::string();
     numbers.push_back(setups[machine_of(each->file)].place_of(
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", host, from.cpu_microcode, from.cpu_governor,

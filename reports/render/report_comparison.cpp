@@ -19,7 +19,7 @@ using Outcome = verdict::PairedFile::Outcome;
 
 constexpr std::size_t kMostEffectPlots = 4;
 
-/// How far each has moved; a FAIL farther than all others.
+/// How far each benchmark has moved; a FAIL counts as more than any other.
 std::vector<double> moved_of(const verdict::PairedReport& report) {
   std::vector<double> moved;
   for (const verdict::BenchmarkVerdict& each : report.benchmarks) {
@@ -66,7 +66,7 @@ void add_effects(const verdict::PairedFile& file, const std::string& suffix,
   }
 }
 
-/// One row for each side.
+/// The times of each process, in one row for each side.
 Section processes_part(const verdict::PairedFile& file, const std::string& suffix,
                        Document& document) {
   SectionWriter part(document, "processes" + suffix, "Each process");

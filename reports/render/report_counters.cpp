@@ -29,7 +29,7 @@ struct CaseCounter {
   std::vector<double> values;                ///< one a repetition, or a process that counted
   std::optional<double> median;              ///< empty: it could not be counted
   std::string reason;                        ///< why not
-  const NamedResult* older = nullptr;        ///< the newest result has no such counters, this has
+  const NamedResult* older = nullptr;        ///< its result, if the newest has no such counters
   const model::EventCount* event = nullptr;  ///< counted in a pass of its own
 };
 
@@ -45,8 +45,8 @@ struct CountedCase {
 
 using CountedCases = std::vector<CountedCase>;
 
-/// All that was counted of it: per operation where those are known, else as the program gave it.
-/// Whatever else learns to count adds to this list.
+/// All counters of a benchmark: per operation if it has operations, else as the program gave them.
+/// To show another kind of count, add it here.
 CountedCase counters_of(const ShownCase& shown) {
   CountedCase counted{&shown, {}};
   const auto add = [&](std::string name, const ShownCase::Counted& from, std::vector<double> values,
@@ -80,7 +80,7 @@ CountedCase counters_of(const ShownCase& shown) {
   return counted;
 }
 
-/// In the order in which they first appear.
+/// The names of all counters, in the order in which they first appear.
 std::vector<std::string> names_of(const CountedCases& cases) {
   InOrder<bool> names;
   for (const CountedCase& each : cases) {
@@ -89,7 +89,7 @@ std::vector<std::string> names_of(const CountedCases& cases) {
   return names.names();
 }
 
-/// Whether any was counted in a pass of its own, or asked for in vain.
+/// Whether any counter was counted in a pass of its own, or, with `asked_for`, was to be.
 bool any_event(const CountedCases& cases, bool asked_for) {
   return std::ranges::any_of(cases, [&](const CountedCase& each) {
     return std::ranges::any_of(each.counters, [&](const CaseCounter& counter) {
@@ -98,7 +98,7 @@ bool any_event(const CountedCases& cases, bool asked_for) {
   });
 }
 
-/// "5 GB/s" where the unit is known, "12,345" where it is not.
+/// "5 GB/s" if the unit is known, "12,345" if not.
 Cell counter_cell(const CountedCase& counted, const std::string& name) {
   const CaseCounter* counter = counted.find(name);
   if (counter == nullptr || !counter->median) return std::string(kNone);
@@ -110,7 +110,7 @@ Cell counter_cell(const CountedCase& counted, const std::string& name) {
           Tone::plain, value};
 }
 
-/// As one panel each: those that ever counted anything.
+/// A panel for each counter that ever counted anything.
 std::vector<CounterPanel> panels_of(const CountedCases& cases,
                                     const std::vector<std::string>& names) {
   const auto is_something = [](double value) { return value != 0; };
@@ -132,8 +132,8 @@ std::vector<CounterPanel> panels_of(const CountedCases& cases,
   return panels;
 }
 
-/// With a row for each counter, of few benchmarks, which stand side by side; or with a row for each
-/// of many benchmarks.
+/// Adds tables: with a row for each counter, if there are few benchmarks, as columns; or with a row
+/// for each of many benchmarks.
 void add_tables(const CountedCases& cases, const std::vector<std::string>& names,
                 const std::string& quantity, bool by_counter, SectionWriter& section) {
   std::vector<std::string> labels;
@@ -152,7 +152,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
     for (const std::string& title : abreast) table.columns.push_back({title, true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{rows[i]});
-      bool is_here = !by_counter;  // of a counter that none of these benchmarks has there is no row
+      bool is_here = !by_counter;  // a counter that none of these benchmarks has gets no row
       for (std::size_t k = first; k < first + abreast.size(); ++k) {
         is_here = is_here || cases[k].find(names[i]) != nullptr;
         row.push_back(by_counter ? counter_cell(cases[k], names[i])
@@ -165,13 +165,13 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
   }
 }
 
-/// What the tables do not show of their counters, each sentence once.
+/// Adds what the tables do not show of their counters, each sentence once.
 void add_remarks(const CountedCases& cases, SectionWriter& section) {
   using Names = std::set<std::string>;
-  std::map<std::string, Names> meanings;                    // the counters, by what is said of them
-  std::map<std::string, Names> uncounted;                   // by the reason
-  std::map<std::string, std::pair<double, double>> shares;  // by name: the least and the greatest
-  std::map<std::string, std::vector<std::string>> of_older;  // the benchmarks, by the result
+  std::map<std::string, Names> meanings;                     // counters by meaning
+  std::map<std::string, Names> uncounted;                    // counters by reason
+  std::map<std::string, std::pair<double, double>> shares;   // by name: the least and the greatest
+  std::map<std::string, std::vector<std::string>> of_older;  // benchmarks by result
   for (const CountedCase& each : cases) {
     Names older;
     for (const auto& [name, values, median, reason, from, event] : each.counters) {
@@ -238,7 +238,7 @@ void add_plot(const CountedCases& cases, const std::vector<std::string>& names,
           dots_phrase(samples).empty() ? "" : " Not every dot is drawn."));
 }
 
-/// What is counted in the same unit.
+/// Adds the counters that have the same unit.
 void add_counters(const ShownCases& all, const std::string& name, const std::string& quantity,
                   SectionWriter& section) {
   CountedCases cases;

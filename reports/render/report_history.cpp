@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kMostMachines = 12;  // with a line in the key each
 
-/// A benchmark in one of the results.
+/// A benchmark's sample in one of the results.
 struct Entry {
-  std::size_t result;  ///< its index in the order of time
+  std::size_t result;  ///< its index in order of time
   Sampled sample;
 };
 
@@ -30,13 +30,14 @@ struct Entry {
 struct Course {
   const std::string* name;
   std::vector<Entry> entries;
-  double oldest_ns;  ///< of those that can be compared with the newest
+  double oldest_ns;  ///< among those that can be compared with the newest
   double newest_ns;
 
   [[nodiscard]] double ratio() const { return newest_ns / oldest_ns; }
 };
 
-/// "1a2b3c4 2026-03-14", with as much of the time of day as is asked for: none, minutes, seconds.
+/// "1a2b3c4 2026-03-14", with as much of the time of day as `detail` asks for: none, minutes,
+/// seconds.
 std::string label_of(const model::Run& file, int detail) {
   const std::string time = model::time_of_day(file.environment.date);
   std::string label = short_commit(file);
@@ -47,8 +48,8 @@ std::string label_of(const model::Run& file, int detail) {
   return label.empty() ? "undated" : label;
 }
 
-/// A label for each result: what a date has more to tell is told only where less of it is the same
-/// for several, and where all of it is, they are numbered.
+/// A label for each result. More of the date is shown only if results would have the same label; if
+/// the whole date is the same, they are numbered.
 std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& in_order) {
   constexpr int kMostDetail = 2;
   std::vector<std::string> labels;
@@ -66,7 +67,7 @@ std::vector<std::string> distinct_labels(const std::vector<const NamedResult*>& 
   return labels;
 }
 
-/// Every benchmark that more than one result has, as they first appear in the newest ones.
+/// Every benchmark that several results have, in the order in which they appear in the newest ones.
 std::vector<Course> courses_of(const std::vector<const NamedResult*>& in_order,
                                const std::vector<ShownCase>& cases,
                                const std::vector<std::string>& machines) {
@@ -107,7 +108,7 @@ TableBlock table_of(const Course& course, const std::vector<const NamedResult*>&
   return table;
 }
 
-/// One row for each benchmark, where not each has a plot.
+/// A row for each benchmark, for when not all of them have a plot.
 TableBlock changes_table(const std::vector<Course>& courses) {
   TableBlock table;
   table.caption =
@@ -177,7 +178,7 @@ Section history_section(const std::vector<const NamedResult*>& in_order,
       points.push_back({labels[result], sample, machines.place_of(machine_of_result[result])});
     }
     std::vector<std::string> in_key = machines.names();
-    if (in_key.size() > kMostMachines) {  // the last stands for all others
+    if (in_key.size() > kMostMachines) {  // the last one stands for all others
       in_key.resize(kMostMachines);
       in_key.back() =
           fmt::format("{} other machines or builds", machines.size() - kMostMachines + 1);

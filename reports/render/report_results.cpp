@@ -59,7 +59,7 @@ TableBlock result_table(const std::vector<ShownCase>& cases) {
   return table;
 }
 
-/// What is compared of a case, of one operation or of one iteration, in the row of its group.
+/// The point of a case in the row of its group: the time of an operation or of an iteration.
 Variant::Point point_of(const ShownCase& shown, bool per_operation, std::size_t row) {
   const double scale = per_operation ? static_cast<double>(shown.benchmark->operations) : 1;
   Variant::Point point{row, shown.real_ns.median / scale, shown.real_ns.interval};
@@ -74,8 +74,8 @@ struct Overview {
   std::vector<Variant> variants;
 };
 
-/// A row for each group, one plot for each part of the groups and of the variants that has cases in
-/// common. Empty where that were too many.
+/// Overviews with a row for each group. There is a plot for each part of the groups and part of the
+/// variants that have cases in common. Empty if that is too many plots.
 std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) {
   InOrder<bool> groups;
   InOrder<bool> variants;
@@ -86,7 +86,7 @@ std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) 
   const auto rows = in_parts(groups.names(), kMaxRows);
   const auto marks = in_parts(variants.names(), kMostVariants);
   if (std::max(rows.size(), marks.size()) > kMostOverviews) return {};
-  // In which part it is, and where there.
+  // Turns an index into a part and an index within it.
   const auto place_in = [](const std::vector<std::vector<std::string>>& parts, std::size_t index) {
     std::size_t part = 0;
     while (index >= parts[part].size()) index -= parts[part++].size();
@@ -111,7 +111,8 @@ std::vector<Overview> overviews_of(const ShownCases& cases, bool per_operation) 
   return result;
 }
 
-/// A row for each of the slowest, the slowest first: what is left of too many groups and variants.
+/// Overviews with a row for each of the slowest cases, the slowest first: for when there are too
+/// many groups and variants.
 std::vector<Overview> overviews_of_slowest(ShownCases cases, bool per_operation) {
   std::ranges::stable_sort(cases, std::ranges::greater(), [&](const ShownCase* each) {
     return point_of(*each, per_operation, 0).median_ns;
@@ -153,7 +154,7 @@ void add_overview(const ShownCases& cases, SectionWriter& section) {
   }
 }
 
-/// A plot of the distributions of one group, or of a part of it.
+/// A plot of the distributions of a group, or of part of it.
 struct Distribution {
   std::string name;
   std::string title;

@@ -1,4 +1,4 @@
-// What a report knows of each benchmark of its results, and its sections, each a function.
+// What a report knows about each benchmark of its results, and its sections, each a function.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,12 +18,12 @@
 
 namespace taskbench::reports::render {
 
-/// A benchmark of the newest result that has it.
+/// A benchmark, with the newest result that has it.
 struct ShownCase {
   const NamedResult* source = nullptr;
   const model::Case* benchmark = nullptr;
-  /// The same benchmark in the newest result that counted something in its repetitions, and in the
-  /// newest that counted events in a pass of its own. Empty: none did.
+  /// The benchmark in the newest result that counted something in its repetitions, and in the
+  /// newest that counted events in a separate pass. Empty if none did.
   struct Counted {
     const NamedResult* source = nullptr;
     const model::Case* benchmark = nullptr;
@@ -31,7 +31,7 @@ struct ShownCase {
   Counted counters{};
   Counted events{};
   std::string group;    ///< its workload, or the family of a foreign benchmark
-  std::string variant;  ///< "work_stealing ×2"; what the group's cases differ in; may be empty
+  std::string variant;  ///< "work_stealing ×2": how the group's cases differ; may be empty
   Sampled real_ns;
 
   [[nodiscard]] std::string label() const {
@@ -51,42 +51,43 @@ using Samples = std::vector<const Sampled*>;
 [[nodiscard]] Sampled times_of(const model::Case& benchmark);
 [[nodiscard]] Samples times_of(const ShownCases& cases);
 
-/// On what it ran, in short: "Some CPU, 2 CPUs, Release".
+/// What it ran on, in short: "Some CPU, 2 CPUs, Release".
 [[nodiscard]] std::string machine_of(const model::Run& file);
 
-/// That of each result, with a number where another kernel, compiler or the like keeps results of
-/// one short name from being compared. So equal texts mean results that can be.
+/// machine_of() each result, numbered if results with the same short text cannot be compared
+/// because of another kernel, compiler and so on. So equal texts mean comparable results.
 [[nodiscard]] std::vector<std::string> machine_labels(
     const std::vector<const NamedResult*>& in_order);
 
-/// "1a2b3c4", "-dirty" kept; empty when it is not known.
+/// "1a2b3c4", or with "-dirty"; empty if not known.
 [[nodiscard]] std::string short_commit(const model::Run& file);
 
 /// "a.json, b.json and 98 more"
 [[nodiscard]] std::string some_of(const std::vector<std::string>& texts, std::string_view between);
 
-/// A time in the unit that suits it, and what to sort it by.
+/// A time in the unit that suits it, and the number to sort it by.
 [[nodiscard]] Cell time_cell(double ns);
 
-/// "32.63 … 33.01 µs", sorted by where it begins.
+/// "32.63 … 33.01 µs", sorted by its lower end.
 [[nodiscard]] Cell interval_cell(const Sampled& sample);
 
-// For captions, of the samples in one plot.
+// Parts of captions, about the samples in one plot.
 
-/// "9" or "5 to 9": the values of each.
+/// "9" or "5 to 9": the number of values of each.
 [[nodiscard]] std::string sample_count(const Samples& samples);
 
-/// What is said of the bars of medians: ", its bar the 95 % interval" where all have one.
+/// What is said about the bars of medians: ", its bar the 95 % interval" if all have one.
 [[nodiscard]] std::string interval_phrase(const Samples& samples);
 
-/// " At most 375 dots of each are drawn, ….": empty where all are.
+/// " At most 375 dots of each are drawn, …."; empty if all are drawn.
 [[nodiscard]] std::string dots_phrase(const Samples& samples);
 
-/// Most plots of one kind: more of them nobody looks at, and a browser takes long to draw. The
-/// tables have what is left out.
+/// The most plots of one kind: nobody looks at more, and a browser takes long to draw them. The
+/// tables contain the rest.
 inline constexpr std::size_t kMostPlots = 24;
 
-/// As few parts as possible of at most `most`, of nearly equal length.
+/// Splits a list into as few parts as possible, each of at most `most` elements and of nearly equal
+/// length.
 template <class T>
 [[nodiscard]] std::vector<std::vector<T>> in_parts(const std::vector<T>& list, std::size_t most) {
   const std::size_t count = (list.size() + most - 1) / most;
@@ -97,7 +98,7 @@ template <class T>
   return parts;
 }
 
-/// " (2 of 3)" where there are several.
+/// " (2 of 3)" if there are several.
 [[nodiscard]] std::string part_text(std::size_t index, std::size_t count);
 
 /// A section as it grows, with its plots.
@@ -125,7 +126,7 @@ class SectionWriter {
                    std::string_view which) {
     say("The plots show the {} of {} {} {}; the tables have all.", shown, all, what, which);
   }
-  /// The places of the `most` greatest weights, in their order; where these are not all, says so.
+  /// The places of the `most` greatest weights, in their order; if these are not all, says so.
   std::vector<std::size_t> plotted(const std::vector<double>& weights, std::size_t most,
                                    std::string_view what, std::string_view which);
 
@@ -137,7 +138,7 @@ class SectionWriter {
   Section section_;
 };
 
-/// Verdicts, the effects with their thresholds, the times of each process.
+/// The verdicts, the effects with their thresholds, the times of each process.
 [[nodiscard]] Section comparison_section(const NamedComparison& comparison, std::size_t number,
                                          bool is_only_one, Document& document);
 
@@ -148,18 +149,18 @@ class SectionWriter {
 [[nodiscard]] Section distributions_section(const std::vector<ShownCase>& cases,
                                             Document& document);
 
-/// Times, switches and what the schedulers counted, by the number of workers. Without blocks where
-/// no benchmark was measured with several.
+/// Times, context switches and scheduler counters by number of workers. Empty if no benchmark was
+/// measured with several numbers.
 [[nodiscard]] Section workers_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// What workloads observed of themselves. Without blocks where none did.
+/// What workloads observed of themselves. Empty if none did.
 [[nodiscard]] Section observed_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// What was counted: per operation where those are known, else as the program gave it. Without
-/// blocks where nothing was.
+/// Counters, per operation if those are known, else as the program gave them. Empty if there are
+/// none.
 [[nodiscard]] Section counters_section(const std::vector<ShownCase>& cases, Document& document);
 
-/// Benchmarks that several results have. Without blocks where there are none.
+/// Benchmarks that several results have. Empty if there are none.
 [[nodiscard]] Section history_section(const std::vector<const NamedResult*>& in_order,
                                       const std::vector<ShownCase>& cases, Document& document);
 

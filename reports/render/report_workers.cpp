@@ -1,4 +1,4 @@
-// What the number of workers changes, and what workloads observed of themselves.
+// How the number of workers matters, and what workloads observed of themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kPanelsOfPlot = 12;  // in one plot
 
-/// What is shown of a repetition of some benchmarks; nothing where they do not have it.
+/// A value of a repetition; empty if it has none.
 using ValueOf = std::function<std::optional<double>(const model::Repetition&)>;
 
 ValueOf counter(std::string name) {
@@ -39,7 +39,7 @@ std::vector<double> values_of(const model::Case& benchmark, const ValueOf& value
   return values;
 }
 
-/// What is shown by the number of workers: of the repetitions of one operation.
+/// A value that is shown by number of workers, per operation.
 struct ByOperation {
   std::string_view name;
   std::string_view title;
@@ -66,7 +66,7 @@ std::vector<ByOperation> by_operation() {
   };
 }
 
-/// The benchmarks, sorted by workload, scheduler and the number of workers.
+/// The benchmarks, sorted by workload, scheduler and number of workers.
 class Grid {
  public:
   explicit Grid(const std::vector<ShownCase>& cases) {
@@ -93,10 +93,10 @@ class Grid {
     }
   }
 
-  /// Whether there is anything to connect.
+  /// Whether there are points to connect.
   [[nodiscard]] bool has_lines() const { return is_line_; }
 
-  /// Draws what there is of it; nothing where all of it is 0.
+  /// Draws a value for each workload that has it; those for which it is always 0 are left out.
   void draw(const ByOperation& what, SectionWriter& section) const {
     std::vector<WorkersPanel> panels;
     for (const auto& [subject, lines] : subjects_) {
@@ -105,7 +105,7 @@ class Grid {
     draw(what.name, fmt::format("{} of one operation", what.title), panels, section);
   }
 
-  /// The same for all that was observed.
+  /// Draws all observed values.
   void draw_observed(SectionWriter& section) const {
     std::vector<WorkersPanel> panels;
     for (const auto& [subject, lines] : subjects_) {
@@ -168,7 +168,7 @@ class Grid {
   bool is_line_ = false;
 };
 
-/// A table of each workload, with a row for each of its benchmarks.
+/// Adds a table for each workload, with a row for each of its benchmarks.
 void add_tables(const std::vector<ShownCase>& cases, SectionWriter& section) {
   InOrder<ShownCases> groups;
   for (const ShownCase& each : cases) {

@@ -1,4 +1,4 @@
-// Sentences that stand below a table or in a report, and what they are about.
+// Sentences below a table or in a report, and what they are about.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace taskbench::reports::render {
 
 using Sentences = std::vector<std::string>;
 
-/// One more, or a cell of a row.
+/// Adds a sentence, or a cell of a row.
 template <class... Args>
 void add(std::vector<std::string>& texts, fmt::format_string<Args...> text, Args&&... args) {
   texts.push_back(fmt::format(text, std::forward<Args>(args)...));
@@ -50,7 +50,7 @@ class InOrder {
 
 using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
 
-/// "sort, hash and 7 more: no verdict: too few files.", with "no verdict: " for `what`; a sentence
+/// "sort, hash and 7 more: no verdict: too few files.", with "no verdict: " as `what`: a sentence
 /// for each reason. Empty reasons are left out.
 void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what);
 

@@ -29,7 +29,7 @@ std::string_view ink_of(Tone tone) {
 
 struct Line {
   std::string label;
-  const Row* row = nullptr;  ///< none for a workload's heading
+  const Row* row = nullptr;  ///< empty for the heading of a workload
 };
 
 std::string with_parameters(std::string label, const model::Case& measured) {
@@ -37,7 +37,7 @@ std::string with_parameters(std::string label, const model::Case& measured) {
   return parameters.empty() ? label : fmt::format("{} {}", label, parameters);
 }
 
-/// Whether every row has the same scheduler and worker count, which then stand in the heading.
+/// Whether every row has the same scheduler and worker count, which are then in the heading.
 bool is_uniform(const Figures& figures) {
   const model::Case& first = *figures.groups.front().rows.front().measured;
   for (const Group& group : figures.groups) {
@@ -64,7 +64,7 @@ std::vector<Line> lines_of(const Figures& figures, bool uniform) {
   return lines;
 }
 
-/// The figures in lines and blocks of columns.
+/// The layout of figures in lines and blocks of columns.
 class Layout {
  public:
   Layout(const Figures& figures, std::vector<Line> lines, std::size_t width)
@@ -76,7 +76,7 @@ class Layout {
       arrange(short_titles, width);
       if (blocks_.size() == 1) return;
     }
-    arrange(false, width);  // two blocks it is; then there is room for the full titles
+    arrange(false, width);  // two blocks, which leaves room for the full titles
   }
 
   [[nodiscard]] bool short_titles() const { return short_titles_; }
@@ -89,7 +89,7 @@ class Layout {
       const auto heading = [&](const Cells& cells, std::string_view ink) {
         std::string text(label_width_, ' ');
         for (std::size_t i = first; i < first + count; ++i) text += pad_left(cells[i], widths_[i]);
-        const bool is_blank = text.find_first_not_of(' ') == text.npos;  // nothing has a unit
+        const bool is_blank = text.find_first_not_of(' ') == text.npos;  // no column has a unit
         if (!is_blank) page.line(page.inked(ink, text));
         return display_width(text);
       };
@@ -144,10 +144,10 @@ class Layout {
   bool short_titles_ = false;
 };
 
-/// The figures with one more column, after the times.
+/// Adds a column with distributions, after the times.
 Figures with_distribution(Figures figures) {
   constexpr std::size_t kCells = 10;
-  constexpr std::size_t kFewest = 3;  // of fewer, the median and the spread say it all
+  constexpr std::size_t kFewest = 3;  // with fewer, the median and the spread say it all
   const auto first_counter = std::ranges::find(figures.columns, true, &Column::is_counter);
   const auto place = first_counter - figures.columns.begin();
   figures.columns.insert(
@@ -177,7 +177,7 @@ std::string heading(const model::Run& run, const Figures& figures, bool uniform)
   return text;
 }
 
-/// Whether there was anything to say.
+/// Prints notices. False if there are none.
 bool print_notices(Page& page, const model::Run& run, const Figures& figures) {
   const std::vector<Notice> all = notices(run, figures);
   for (const auto& [label, text, tone] : all) {
@@ -188,7 +188,7 @@ bool print_notices(Page& page, const model::Run& run, const Figures& figures) {
   return !all.empty();
 }
 
-/// A row of the counters as a sentence, for terminals that the columns do not fit.
+/// A row of counters as a sentence, for terminals that are too narrow for the columns.
 std::string counter_sentence(const Cells& cells) {
   std::string text = cells.front() + ":";
   for (std::size_t i = 1; i < cells.size(); ++i) {
@@ -200,7 +200,7 @@ std::string counter_sentence(const Cells& cells) {
   return text;
 }
 
-/// The counters under the times: a heading for each case and aligned rows below it.
+/// Prints the counters below the times: a heading for each case and aligned rows below it.
 void print_counters(Page& page, const CounterTable& counters) {
   std::vector<Cells> rows{{kCounterTitles.begin(), kCounterTitles.end()}};
   for (const CounterGroup& group : counters.groups) {

@@ -1,4 +1,4 @@
-// How a text is meant. It only underlines what the words say already.
+// The tone of a text. It only underlines what the words already say.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ enum class Tone { plain, good, bad, doubtful };
   return kTones[static_cast<std::size_t>(verdict)];
 }
 
-/// Of MAD over median: from which on a median deserves suspicion, and from which it says nothing.
+/// The tone of MAD over median: at first it raises suspicion of the median, later the median says
+/// nothing.
 [[nodiscard]] constexpr Tone tone_of_spread(double percent) {
   return percent > 10 ? Tone::bad : percent > 5 ? Tone::doubtful : Tone::plain;
 }

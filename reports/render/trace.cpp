@@ -43,7 +43,7 @@ Times times_of(const TraceRow& row) {
 }
 
 Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns, bool is_worker) {
-  // What only workers do.
+  // Cells for what only workers do.
   const auto own = [&](std::string text) {
     return is_worker ? std::move(text) : std::string(kNone);
   };

@@ -15,7 +15,7 @@ namespace {
 using verdict::Verdict;
 using Benchmark = VerdictText::Benchmark;
 
-// Of a comment that everybody on a pull request sees. GitHub takes 65,536 characters.
+// Limits for a comment, which everybody on a pull request sees. GitHub takes 65,536 characters.
 constexpr std::size_t kMostFailures = 12;
 constexpr std::size_t kMostRemarks = 8;
 constexpr std::size_t kMostFoldedFailures = 60;
@@ -28,8 +28,8 @@ std::string listed(std::string_view verdict, const std::string& what) {
 
 std::string bold(const std::string& name) { return fmt::format("**{}**", markdown_escaped(name)); }
 
-/// Of all that fail: those that are shown at once, and the others. The greatest changes are shown,
-/// but in the order in which they stand anyway, which does not depend on the figures.
+/// The failures that are shown at once, and the others. Those with the greatest changes are shown,
+/// but in their usual order, which does not depend on the figures.
 struct Failures {
   std::vector<const Benchmark*> shown;
   std::vector<const Benchmark*> more;
@@ -82,7 +82,7 @@ std::string list_of(const std::vector<Undecided>& groups) {
   return text;
 }
 
-/// The bars of the first rows, and as many rows of the table as there is room for.
+/// The bars of the first rows, and as many rows of the table as fit.
 std::string figures(const VerdictText& text) {
   std::vector<Bar> shown;
   for (const Benchmark& each : text.benchmarks) {
@@ -122,7 +122,7 @@ std::string figures_title(const VerdictText& text) {
 }  // namespace
 
 std::string table(const VerdictText& text, const TableStyle& style) {
-  constexpr std::array<std::string_view, 3> kInks{"32", "1;31", kYellow};  // as in Verdict
+  constexpr std::array<std::string_view, 3> kInks{"32", "1;31", kYellow};  // in Verdict's order
   constexpr std::string_view kBelowRow = "    ";
   std::vector<Cells> cells{text.titles};
   for (const Benchmark& each : text.benchmarks) {

@@ -46,7 +46,8 @@ std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
   return static_cast<std::size_t>(std::ranges::count(benchmarks, metric, &Benchmark::metric));
 }
 
-/// Without its sign; instructions are counted to the last one.
+/// The size of the change, without its sign; instructions with two decimals, since they are counted
+/// exactly.
 std::string amount(const Benchmark& of) {
   return fmt::format("{:.{}f} %", 100 * std::abs(of.change),
                      of.metric == Metric::instructions ? 2 : 1);
@@ -57,7 +58,7 @@ std::string in_heading(const Benchmark& of) {
   return shortened(of.name, kMostColumns);
 }
 
-/// " (90 % interval +11.0 % … +13.5 %)"; empty where there is none.
+/// " (90 % interval +11.0 % … +13.5 %)"; empty if there is none.
 std::string in_brackets(const Benchmark& of, std::string_view title) {
   if (!of.low || !of.high) return {};
   return fmt::format(" ({}{}{})", title, title.empty() ? "" : " ", interval_text(of.low, of.high));
@@ -81,7 +82,7 @@ std::string kinds_text(const Benchmarks& failed, std::size_t all) {
   return text;
 }
 
-/// Those with the greatest changes, the greatest first.
+/// Names the benchmarks with the greatest changes, the greatest first.
 std::string worst_text(Benchmarks failed, double interval_level) {
   constexpr std::size_t kMostNamed = 2;
   std::ranges::stable_sort(failed, std::greater(), &Benchmark::change);
@@ -99,7 +100,7 @@ std::string worst_text(Benchmarks failed, double interval_level) {
 std::string false_alarm_text(const Benchmarks& failed, double alpha) {
   const std::size_t counted_ones = how_many_of(failed, Metric::instructions);
   if (counted_ones == failed.size()) return "; instructions are counted, not timed";
-  // CPU times are judged apart from the others, with as great a chance of their own.
+  // CPU times are judged separately, with the same chance of a false alarm again.
   const std::size_t of_cpu = how_many_of(failed, Metric::cpu_time);
   const int families = (of_cpu > 0 ? 1 : 0) + (of_cpu + counted_ones < failed.size() ? 1 : 0);
   return fmt::format("; the chance {} is at most {:g} %",
@@ -121,7 +122,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
   return what + false_alarm_text(failed, certainty.alpha);
 }
 
-/// " and may be slower by up to 14.0 %", where that is known of all.
+/// " and may be slower by up to 14.0 %"; empty unless that is known for all.
 std::string at_most_text(const Benchmarks& of) {
   double most = 0;
   for (const Benchmark* each : of) {
@@ -186,7 +187,7 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
 }  // namespace
 
 std::vector<Benchmark> in_reading_order(std::vector<Benchmark> benchmarks) {
-  constexpr std::array<int, 3> kPlaces{2, 0, 1};  // as in Verdict
+  constexpr std::array<int, 3> kPlaces{2, 0, 1};  // in the order of Verdict
   std::ranges::stable_sort(benchmarks, {}, [&](const Benchmark& each) {
     return kPlaces[static_cast<std::size_t>(each.verdict)];
   });
@@ -230,7 +231,7 @@ std::vector<Undecided> undecided(const VerdictText& text) {
 }
 
 std::string so_far(const Benchmark& undecided) {
-  // The reason says that it is the instructions that are not known.
+  // The reason already says that the instructions are not known.
   if (undecided.metric == Metric::instructions) return undecided.name;
   const std::string name = undecided.name + std::string(words_of(undecided.metric).of);
   if (!undecided.low || !undecided.high) return name;
@@ -244,7 +245,7 @@ std::string interval_text(std::optional<double> low, std::optional<double> high)
 }
 
 std::string names_text(const std::vector<std::string>& names, std::size_t most) {
-  // One more takes no more room than saying that there is one more.
+  // One more name takes no more room than "and 1 more".
   const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {

@@ -1,9 +1,9 @@
-// What a report of verdicts says, in which order, and in which words: of pairs, of files, and of
-// baselines. How it is laid out is in verdict_table.hpp.
+// What a report of verdicts says, in which order, and in which words: about pairs, files, and
+// baselines. verdict_table.hpp has its layout.
 //
 // Readers decide in this order: what fails, and why; what is undecided, and what would decide it;
-// what passes. Within each, benchmarks stand as in the program, so that two reports with the same
-// verdicts have the same order, however their figures differ.
+// what passes. Within each group benchmarks are in the order of the program, so that two reports
+// with the same verdicts have the same order, however their figures differ.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +21,32 @@
 
 namespace taskbench::reports::render {
 
-/// What a benchmark's verdict is of, where it fails or is undecided.
+/// What a benchmark's verdict is about, if it fails or is undecided.
 enum class Metric { time, time_since_anchor, cpu_time, instructions };
 inline constexpr std::size_t kMetrics = 4;
 
-/// What every form of such a report says, piece by piece.
+/// The contents of such a report, piece by piece.
 struct VerdictText {
-  /// A line of the table: of a benchmark's times, or below it of its CPU time or instructions.
+  /// A line of the table: a benchmark's times, or below it its CPU time or instructions.
   struct Row {
     Cells cells;
     verdict::Verdict verdict = verdict::Verdict::inconclusive;
-    std::optional<Bar> bar{};  ///< in a comment: times have one
+    std::optional<Bar> bar{};  ///< for a comment: times have one
   };
 
   struct Benchmark {
     std::string name;
     verdict::Verdict verdict = verdict::Verdict::inconclusive;  ///< FAIL if one of its metrics does
-    bool improved = false;                                      ///< it passes, and is faster
-    Metric metric = Metric::time;                               ///< that the verdict is of
+    bool improved = false;                                      ///< whether it passes and is faster
+    Metric metric = Metric::time;                               ///< what the verdict is about
     double change = 0;                                          ///< of this metric
     std::optional<double> low{};
     std::optional<double> high{};
     std::string levels{};  ///< "4.100 → 4.600 ms"; may be empty
-    /// Of one that fails: why, a sentence without its end; may be empty. Of one that is undecided:
-    /// what would decide it, which those with the same text share.
+    /// If it fails: why, a sentence without its full stop; may be empty. If it is undecided: what
+    /// would decide it; benchmarks with the same text share it.
     std::string reason{};
-    double effort = 0;  ///< of what is undecided the least is told first
+    double effort = 0;  ///< undecided benchmarks with less effort come first
     std::vector<Row> rows{};
 
     void add_reason(std::string_view clause) {
@@ -55,7 +55,7 @@ struct VerdictText {
     }
   };
 
-  std::string headline;               ///< the verdict in one sentence, without its end
+  std::string headline;               ///< the verdict in one sentence, without its full stop
   Cells titles;                       ///< "benchmark", "verdict", and the figures
   std::vector<Benchmark> benchmarks;  ///< in_reading_order()
   Sentences remarks;
@@ -63,15 +63,15 @@ struct VerdictText {
   double interval_level = 0.9;  ///< of each interval
 };
 
-/// Those that fail, those that are undecided, those that pass.
+/// Sorts benchmarks: first those that fail, then those that are undecided, then those that pass.
 [[nodiscard]] std::vector<VerdictText::Benchmark> in_reading_order(
     std::vector<VerdictText::Benchmark> benchmarks);
 
 /// How sure a verdict is.
 struct Certainty {
   double alpha = 0;       ///< the chance that any benchmark fails although nothing is slower
-  double pass_error = 0;  ///< that one passes which is slower by what matters
-  std::string threshold;  ///< that: "3.0 %"
+  double pass_error = 0;  ///< the chance that a benchmark passes that is slower by `threshold`
+  std::string threshold;  ///< the smallest change that matters: "3.0 %"
 };
 
 /// "FAIL: sort is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 1 of 6 benchmarks; the chance of
@@ -85,25 +85,25 @@ struct Certainty {
 /// "is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 4.100 → 4.600 ms: it computes more"
 [[nodiscard]] std::string finding(const VerdictText::Benchmark& failed, double interval_level);
 
-/// Of what is undecided, those that share a reason.
+/// Undecided benchmarks that share a reason.
 struct Undecided {
   std::vector<const VerdictText::Benchmark*> benchmarks;
   std::string reason;
 };
 
-/// What takes least comes first.
+/// Undecided benchmarks, those with the least effort first.
 [[nodiscard]] std::vector<Undecided> undecided(const VerdictText& text);
 
 /// "sort's CPU time (+5.0 %, -3.0 % … +14.2 %)"
 [[nodiscard]] std::string so_far(const VerdictText::Benchmark& undecided);
 
-/// "+11.0 % … +13.5 %"; a dash for none.
+/// "+11.0 % … +13.5 %"; a dash if there is none.
 [[nodiscard]] std::string interval_text(std::optional<double> low, std::optional<double> high);
 
 /// "a, b and 7 more"
 [[nodiscard]] std::string names_text(const std::vector<std::string>& names, std::size_t most = 6);
 
-/// All of it as sentences: what fails, what is undecided, and the remarks.
+/// The verdicts as sentences: what fails, what is undecided, and the remarks.
 [[nodiscard]] Sentences notes(const VerdictText& text);
 
 }  // namespace taskbench::reports::render
