@@ -9,8 +9,8 @@
 namespace taskbench::reports::stats {
 namespace {
 
-// As exact with doubles as with long doubles, as far as anybody looks here, and twice as fast. What
-// is out of range is refused before: nothing may be left for Boost to throw for.
+// Doubles are as exact here as long doubles, as far as anybody needs, and twice as fast. Arguments
+// out of range are refused before, so that Boost never throws.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 using Normal = boost::math::normal_distribution<double, Policy>;

@@ -10,12 +10,12 @@
 namespace taskbench::reports::stats {
 namespace {
 
-/// How many of n sorted values may be left out at either end: the most k of which fewer than k
-/// heads in n throws of a coin have at most this probability. In logarithms, for 2^-n has no
-/// representation as a double from 1,075 values on.
+/// How many of n sorted values may be left out at either end: the greatest k for which fewer than k
+/// heads in n throws of a coin have at most this probability. Computed in logarithms, since doubles
+/// cannot represent 2^-n from 1,075 values on.
 std::size_t left_out(std::size_t n, double probability) {
   const auto count = static_cast<double>(n);
-  double log_of_one = -count * std::log(2.0);  // of exactly k heads
+  double log_of_one = -count * std::log(2.0);  // of the probability of exactly k heads
   double of_at_most = 0;
   std::size_t k = 0;
   for (; 2 * k < n; ++k) {

@@ -11,12 +11,12 @@ struct Interval {
   double high = 0;
 };
 
-/// Holds the median of the distribution that the values were drawn from with probability
-/// `confidence` at least, whatever that distribution is: the narrowest interval between two of the
-/// sorted values, equally many from either end, that the sign test keeps (David and Nagaraja, Order
-/// Statistics, 3rd ed., section 7.1). Empty for so few values that not even their whole range has
-/// that probability: fewer than 6 at 95 %. Throws std::invalid_argument for values that are not
-/// finite, and for a confidence that is not between 0 and 1.
+/// An interval that contains the median of the distribution that the values were drawn from with at
+/// least probability `confidence`, whatever that distribution is: the narrowest interval between
+/// two of the sorted values, equally many from either end, that the sign test accepts (David and
+/// Nagaraja, Order Statistics, 3rd ed., section 7.1). Empty if there are so few values that not
+/// even their whole range has that probability: fewer than 6 at 95 %. Throws std::invalid_argument
+/// for values that are not finite, and for a confidence that is not between 0 and 1.
 [[nodiscard]] std::optional<Interval> median_interval(std::span<const double> values,
                                                       double confidence);
 

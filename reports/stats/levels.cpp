@@ -9,8 +9,8 @@ namespace taskbench::reports::stats {
 std::vector<double> fitted_levels(std::size_t members,
                                   std::span<const PairDifference> differences) {
   if (members < 2) throw std::invalid_argument("levels take two members at least");
-  // The normal equations: each row says that a member's level is the mean of what its differences
-  // to the others make it. The last member's level is taken as 0, or they would be singular.
+  // The normal equations. Each row says that a member's level is the mean of what its differences
+  // to the others imply. The last member's level is set to 0, or they would be singular.
   const std::size_t unknowns = members - 1;
   std::vector<std::vector<double>> rows(members, std::vector<double>(members + 1));
   for (const auto& [from, to, difference] : differences) {
@@ -24,8 +24,8 @@ std::vector<double> fitted_levels(std::size_t members,
       rows[self][members] += sign * difference;
     }
   }
-  // A connected graph's equations are positive definite: elimination needs no pivoting, and a pivot
-  // of 0 is a member without a link to the last one.
+  // The equations of a connected graph are positive definite: elimination needs no pivoting, and a
+  // pivot of 0 is a member without a link to the last one.
   constexpr double kSingular = 1e-9;
   for (std::size_t pivot = 0; pivot < unknowns; ++pivot) {
     if (rows[pivot][pivot] < kSingular) {

@@ -1,7 +1,8 @@
-// Adjusted p-values for several tests whose samples differ. Where they share blocks, maxT finds
-// more (sign_flip.hpp).
+// Adjusted p-values for several tests with different samples. If they share blocks, maxT finds more
+// (sign_flip.hpp).
 //
-// An adjusted p <= a rejects with a chance of at most a that any true hypothesis is rejected.
+// If tests with an adjusted p <= a are rejected, the chance that any true hypothesis is among them
+// is at most a.
 #pragma once
 
 #include <span>
@@ -9,10 +10,10 @@
 
 namespace taskbench::reports::stats {
 
-/// The smallest p times m, the next times m - 1 and so on, none less than the one before (Holm, A
-/// simple sequentially rejective multiple test procedure, 1979). Holds however the tests depend on
-/// each other. In the order of the arguments. Throws std::invalid_argument for no values and for
-/// values that are not between 0 and 1.
+/// Holm's procedure (A simple sequentially rejective multiple test procedure, 1979): the smallest p
+/// times m, the next times m - 1 and so on, none less than the one before. Holds however the tests
+/// depend on each other. Results are in the order of the arguments. Throws std::invalid_argument
+/// for no values and for values that are not between 0 and 1.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);
 
 }  // namespace taskbench::reports::stats

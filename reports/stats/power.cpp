@@ -36,14 +36,14 @@ double outcomes(std::size_t blocks, const TestErrors& errors) {
   return alpha_of_each(errors) * std::pow(2.0, static_cast<double>(blocks));
 }
 
-/// How far the effect must lie beyond a threshold to pass it with probability 1 - error: as a
-/// log ratio.
+/// How far, as a log ratio, the effect must lie beyond a threshold to pass it with probability 1 -
+/// error.
 double margin(double error, double deviation, std::size_t blocks) {
   const auto n = static_cast<double>(blocks);
   return student_t_quantile(1 - error, n - 1) * deviation / std::sqrt(n);
 }
 
-/// For which the test alone is significant with probability 1 - beta.
+/// The effect for which the test alone is significant with probability 1 - beta.
 double minimum_detectable_effect(double deviation, std::size_t blocks, double epsilon,
                                  const TestErrors& errors) {
   require_sound(deviation, epsilon, errors);
@@ -97,12 +97,12 @@ std::optional<std::size_t> blocks_needed(double deviation, double effect, double
           minimum_failing_effect(deviation, blocks, epsilon, delta, {end.alpha, beta, workloads});
       return std::log1p(failing) <= effect;
     }
-    // The bound has no margin of its own below the level of the test.
+    // Below the level of the test, the bound has no margin of its own.
     return std::pow(2.0, -static_cast<double>(blocks)) <= end.pass_error &&
            effect + margin(end.pass_error, deviation, blocks) + margin(beta, deviation, blocks) <
                matters;
   };
-  // More blocks hardly ever make it greater, so the least number is found by halving.
+  // More blocks hardly ever increase the effect, so the least number is found by bisection.
   std::size_t too_few = 1;
   std::size_t enough = 2;
   while (!is_enough(enough)) {

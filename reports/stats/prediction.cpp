@@ -12,7 +12,7 @@ namespace taskbench::reports::stats {
 namespace {
 
 constexpr std::size_t kFewestTrimmed = 9;
-constexpr std::size_t kTrimmedShare = 7;  // one in so many, at each end
+constexpr std::size_t kTrimmedShare = 7;  // a seventh of the values, at each end
 
 }  // namespace
 

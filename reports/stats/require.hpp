@@ -1,4 +1,4 @@
-// What the functions of this folder demand of their arguments. A broken demand is a mistake of the
+// What the functions of this folder require of their arguments. A violation is a mistake of the
 // caller: std::invalid_argument, whose text names the statistic.
 #pragma once
 
@@ -14,7 +14,7 @@ inline void require(bool condition, const std::string& otherwise) {
   if (!condition) throw std::invalid_argument(otherwise);
 }
 
-/// At least one value, and none of them infinite or NaN.
+/// Requires at least one value, and none that is infinite or NaN.
 inline void require_finite(std::span<const double> values, const std::string& statistic) {
   require(!values.empty(), statistic + " of no values");
   require(
@@ -22,7 +22,7 @@ inline void require_finite(std::span<const double> values, const std::string& st
       statistic + " of values that are not finite");
 }
 
-/// Strictly between 0 and 1: an error probability, or a level of confidence.
+/// Requires a value strictly between 0 and 1: an error probability, or a level of confidence.
 inline void require_fraction(double value, const std::string& name) {
   require(value > 0 && value < 1, name + " must lie between 0 and 1");
 }

@@ -26,7 +26,7 @@ std::vector<Look> looks(const TrialErrors& errors) {
   require(max_blocks > 0, "looks: no blocks");
   std::vector<Look> result;
   double alpha_weights = 0;
-  double pass_weights = 0;  // of all but the first
+  double pass_weights = 0;  // of all looks but the first
   for (const std::size_t blocks : look_blocks(max_blocks)) {
     const auto number = static_cast<double>(result.size() + 1);
     result.push_back({blocks, number * (number + 1) / 2, number});

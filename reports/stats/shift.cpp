@@ -29,9 +29,10 @@ std::vector<double> sorted_differences(std::span<const double> below,
   return result;
 }
 
-/// P(U = u) for u = 0 to n m, U being the number of pairs in which the one sample's value is the
-/// greater, all orders of n and m values being equally likely. The greatest value of all belongs to
-/// the first sample with probability i / (i + j), and is then above all j of the other.
+/// P(U = u) for u = 0 to n m, where U is the number of pairs in which the first sample's value is
+/// the greater, if all orders of n and m values are equally likely. The greatest value of all
+/// belongs to the first sample with probability i / (i + j), and then exceeds all j values of the
+/// other.
 std::vector<double> new_pair_count_distribution(std::size_t n, std::size_t m) {
   std::vector<std::vector<double>> of(n + 1, std::vector<double>(n * m + 1, 0.0));
   for (auto& distribution : of) distribution[0] = 1;
@@ -47,8 +48,9 @@ std::vector<double> new_pair_count_distribution(std::size_t n, std::size_t m) {
   return of[n];
 }
 
-/// The same, kept from one call to the next: thousands of benchmarks are compared by equally many
-/// values. U and n m - U are distributed alike, so that it does not matter which sample is which.
+/// The distribution, kept from one call to the next: thousands of benchmarks are compared with the
+/// same numbers of values. U and n m - U have the same distribution, so it does not matter which
+/// sample is which.
 const std::vector<double>& pair_count_distribution(std::size_t n, std::size_t m) {
   struct Last {
     std::size_t n = 0;
@@ -63,9 +65,9 @@ const std::vector<double>& pair_count_distribution(std::size_t n, std::size_t m)
   return last.probability;
 }
 
-/// The greatest k with P(U <= k) <= alpha; empty when there is none.
+/// The greatest k with P(U <= k) <= alpha; empty if there is none.
 std::optional<std::size_t> lower_quantile(std::size_t n, std::size_t m, double alpha) {
-  // Sums of so many shares are off by some 1e-15: an alpha that is just reached must count.
+  // Sums of this many shares are off by some 1e-15: an alpha that is just reached must count.
   constexpr double kSlack = 1e-12;
   const std::vector<double>& probability = pair_count_distribution(n, m);
   std::optional<std::size_t> result;

@@ -13,14 +13,14 @@
 namespace taskbench::reports::stats {
 namespace {
 
-/// What workloads are compared by: the rank statistic first, and where that is equal the other.
+/// Workloads are compared by the rank statistic and, if that is equal, by the sizes.
 struct Standing {
   double ranks = 0;
   std::int64_t sizes = 0;
   auto operator<=>(const Standing&) const = default;
 };
 
-/// One workload: what its statistic is under flips, and how often flips reached the observed one.
+/// One workload: its statistic under flips, and how often flips reached the observed one.
 class Workload {
  public:
   Workload(std::span<const double> differences, double shift, Direction direction) {
@@ -35,8 +35,8 @@ class Workload {
     std::sort(sorted.begin(), sorted.end());
     double squares = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      // Of places first to last - 1, counted from 0, the middle rank is (first + 1 + last) / 2.
-      // Twice that is whole.
+      // For equal values at places first to last - 1, counted from 0, the middle rank is (first + 1
+      // + last) / 2, so twice that is whole.
       const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), sizes[i]);
       const auto doubled_rank = (first - sorted.begin()) + 1 + (last - sorted.begin());
       signed_ranks_.push_back(signs[i] * static_cast<std::int64_t>(doubled_rank));
@@ -55,14 +55,14 @@ class Workload {
   }
   [[nodiscard]] Standing observed() const { return observed_; }
 
-  /// Turns the sign of one block, which has been turned already or not.
+  /// Flips the sign of one block, which may be flipped already.
   void turn(std::size_t block, bool is_turned) {
     const int change = is_turned ? 2 : -2;
     rank_sum_ += change * signed_ranks_[block];
     size_sum_ += change * signed_sizes_[block];
   }
 
-  /// Makes bit i of `flips` decide on block i.
+  /// Sets the flips: bit i of `flips` decides on block i.
   void turn_all(std::span<const std::uint64_t> flips) {
     rank_sum_ = 0;
     size_sum_ = 0;
@@ -73,7 +73,7 @@ class Workload {
     }
   }
 
-  /// `greatest` is that of the workloads that are not ahead of this one, itself among them.
+  /// `greatest` is the greatest standing of this workload and those that are not ahead of it.
   void count(const Standing& greatest) {
     const bool reached = standing().ranks >= observed_.ranks;
     reached_ += reached ? 1U : 0U;
@@ -84,7 +84,7 @@ class Workload {
   [[nodiscard]] std::size_t reached_by_any() const { return reached_by_any_; }
 
  private:
-  /// In whole numbers, so that sums are exact however they are computed.
+  /// Stores the sizes as whole numbers, so that sums are exact in whatever order they are computed.
   void scale_sizes(const std::vector<double>& sizes, const std::vector<int>& signs) {
     constexpr double kUnit = 1099511627776.0;  // 2^40
     const double greatest = *std::max_element(sizes.begin(), sizes.end());
@@ -106,8 +106,8 @@ class Workload {
   std::size_t reached_by_any_ = 0;
 };
 
-/// The workloads stand in the order of what was observed, the least first: each is compared with
-/// itself and those before it.
+/// Counts the present flips. Workloads are in the order of their observed standing, the least
+/// first: each is compared with itself and those before it.
 void count_flips(std::vector<Workload>& workloads) {
   Standing greatest = workloads.front().standing();
   for (Workload& workload : workloads) {
@@ -116,8 +116,8 @@ void count_flips(std::vector<Workload>& workloads) {
   }
 }
 
-/// All 2^n flips in the order of Gray's code, in which neighbours differ in one block. Returns how
-/// many that are; the first is the observed one.
+/// Makes all 2^n flips in the order of Gray's code, in which neighbours differ in one block; the
+/// first is the observed pattern. Returns their number.
 std::size_t make_all_flips(std::vector<Workload>& workloads, std::size_t blocks) {
   const std::size_t total = std::size_t{1} << blocks;
   count_flips(workloads);
@@ -130,7 +130,7 @@ std::size_t make_all_flips(std::vector<Workload>& workloads, std::size_t blocks)
   return total;
 }
 
-/// The observed pattern and kRandomFlips random ones; returns how many that are.
+/// Makes the observed pattern and kRandomFlips random ones. Returns their number.
 std::size_t make_random_flips(std::vector<Workload>& workloads, std::size_t blocks,
                               std::uint64_t seed) {
   SplitMix64 random(seed);

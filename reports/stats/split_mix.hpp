@@ -1,5 +1,5 @@
-// Random bits that are the same on every machine and with every compiler: what depends on a seed
-// must be repeatable from the journal alone.
+// Random bits that are equal on every machine and with every compiler: what depends on a seed must
+// be repeatable from the journal alone.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 namespace taskbench::reports::stats {
 
 /// SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
-/// The standard's engines would do as well, its distributions would not: each library has its own.
+/// The standard's engines would do as well, but not its distributions, which differ between
+/// libraries.
 class SplitMix64 {
  public:
   explicit constexpr SplitMix64(std::uint64_t seed) : state_(seed) {}

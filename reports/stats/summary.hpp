@@ -12,9 +12,9 @@
 
 namespace taskbench::reports::stats {
 
-// Each of these throws std::invalid_argument for an empty span; the values must be finite.
+// Statistics that throw std::invalid_argument for an empty span; the values must be finite.
 
-/// Median; the mean of the middle two for an even count.
+/// Median; the mean of the middle two for an even number of values.
 [[nodiscard]] double median(std::span<const double> values);
 
 /// Median absolute deviation from the median, unscaled.
@@ -22,15 +22,15 @@ namespace taskbench::reports::stats {
 
 [[nodiscard]] double mean(std::span<const double> values);
 
-/// Standard deviation of the sample, with Bessel's correction (n - 1); 0 for a single value. As
+/// Standard deviation of the sample, with Bessel's correction (n - 1); 0 for a single value. As in
 /// Google Benchmark's rows of that name.
 [[nodiscard]] double standard_deviation(std::span<const double> values);
 
-/// Standard deviation over mean, a fraction; 0 for a single value and when all values are 0. As
-/// Google Benchmark's "cv" rows, which hold NaN in the latter case.
+/// Standard deviation over mean, a fraction; 0 for a single value and if all values are 0. As in
+/// Google Benchmark's "cv" rows, which contain NaN in the latter case.
 [[nodiscard]] double coefficient_of_variation(std::span<const double> values);
 
-/// What is shown of a few values of one quantity.
+/// The summary of a few values of one quantity.
 struct Spread {
   std::size_t samples = 0;
   double median = 0;
@@ -39,14 +39,14 @@ struct Spread {
   double max = 0;
 };
 
-/// Empty for no values; those that are not finite are left out.
+/// The spread of the values that are finite; empty if there are none.
 [[nodiscard]] std::optional<Spread> spread_of(std::span<const double> values);
 
 /// Whether the repetition was timed: it has iterations, and finite times that are not negative.
 /// Every statistic and every row of a result file rests on complete repetitions only.
 [[nodiscard]] bool is_complete(const model::Repetition& repetition);
 
-/// What a table shows of one case. Times are per iteration, in ns.
+/// The figures of one case in a table. Times are per iteration, in ns.
 struct CaseSummary {
   std::size_t samples = 0;  ///< complete repetitions
   double real_ns_median = 0;
@@ -63,7 +63,7 @@ struct CaseSummary {
   std::map<std::string, double> counters;      ///< per iteration, median over the repetitions
 };
 
-/// Empty when the case failed or has no complete repetition.
+/// Empty if the case failed or has no complete repetition.
 [[nodiscard]] std::optional<CaseSummary> summarize(const model::Case& measured);
 
 /// The p-quantile by linear interpolation between the sorted values: definition 7 of Hyndman and
@@ -74,16 +74,16 @@ struct CaseSummary {
 
 // Summaries of the floor: how long the least takes. Pure functions.
 
-/// In ns. One sample has no spread.
+/// Times in ns. One sample has no spread.
 struct FloorSummary {
   double median = 0;
   double min = 0;
   std::optional<double> lower_quartile;
   std::optional<double> upper_quartile;
-  std::optional<double> p99;  ///< of a hundred samples and more
+  std::optional<double> p99;  ///< only of a hundred samples or more
 };
 
-/// Empty when there are no samples, or one that is no finite number.
+/// Empty if there are no samples, or one that is no finite number.
 [[nodiscard]] std::optional<FloorSummary> summarize(const model::FloorFigure& figure);
 
 }  // namespace taskbench::reports::stats

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// All n (n + 1) / 2, ascending.
+/// All n (n + 1) / 2 Walsh averages, ascending.
 std::vector<double> walsh_averages(std::span<const double> values) {
   require_finite(values, "Walsh averages");
   std::vector<double> averages;
@@ -45,20 +45,20 @@ std::vector<double> signed_rank_lower_tail(std::size_t n) {
   return probability;
 }
 
-/// The greatest k with P(W <= k) <= alpha: so many Walsh averages lie outside a bound.
+/// The greatest k with P(W <= k) <= alpha: this many Walsh averages lie outside a bound.
 std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alpha) {
   const auto beyond = std::upper_bound(lower_tail.begin(), lower_tail.end(), alpha);
   if (beyond == lower_tail.begin()) return std::nullopt;
   return static_cast<std::size_t>(beyond - lower_tail.begin()) - 1;
 }
 
-/// Both bounds at once, each of them with an error of alpha.
+/// Both bounds, each with an error of alpha.
 Interval bounds(std::span<const double> values, double alpha) {
   require_fraction(alpha, "confidence bound: alpha");
   const std::vector<double> averages = walsh_averages(values);
   const auto outside = cut(signed_rank_lower_tail(values.size()), alpha);
   if (!outside) return {-kInfinity, kInfinity};
-  // An alpha of a half and more would have the bounds change places.
+  // With an alpha of a half or more, the bounds would change places.
   const std::size_t k = std::min(*outside, (averages.size() - 1) / 2);
   return {averages[k], averages[averages.size() - 1 - k]};
 }
@@ -81,7 +81,7 @@ double robust_deviation(std::span<const double> values) {
   require(values.size() >= 2, "robust deviation of fewer than two values");
   const std::vector<double> averages = walsh_averages(values);
   const std::vector<double> lower_tail = signed_rank_lower_tail(values.size());
-  // Three values and fewer have no interval of 80 %; theirs is what the whole range attains.
+  // Three values or fewer have no interval of 80 %; the level that their whole range has is used.
   const std::size_t k = cut(lower_tail, kTail).value_or(0);
   const double width = averages[averages.size() - 1 - k] - averages[k];
   const auto n = static_cast<double>(values.size());

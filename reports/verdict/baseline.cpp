@@ -22,18 +22,17 @@ using model::CanaryTimes;
 using model::Series;
 using model::SeriesProcess;
 
-constexpr double kPower = 0.8;       // with which `detectable` is found, as in ab
+constexpr double kPower = 0.8;       // of `detectable`, as in ab
 constexpr double kMostTaken = 0.99;  // of a CPU
 constexpr std::size_t kLeastForSpread = 4;
 constexpr double kMiddleHalfOfNormal = 1.349;  // standard deviations
-constexpr double kWiderThanChance = 2;         // once in thirty, of seven values and nine
+constexpr double kWiderThanChance = 2;         // happens once in thirty, with seven values and nine
 
-/// What the median of normal values loses against their mean: its variance is larger by so much,
-/// for few of them by less.
+/// The variance of the median of normal values over that of their mean; less for a few values.
 constexpr double kMedianVariance = std::numbers::pi / 2;
 
-/// By how much the levels of two series differ beyond their processes' scatter, as a variance,
-/// relative to that of a process: measured on a shared two-core machine, 0 to 0.4.
+/// The variance between the levels of two series beyond the scatter of their processes, relative to
+/// the variance of a process: 0 to 0.4, measured on a shared two-core machine.
 constexpr double kSeriesVariance = 0.25;
 
 bool has(const Series& series, const std::string& name) {
@@ -57,7 +56,8 @@ double geometric_mean_ns(const Series& series, const std::string& name) {
   return std::exp(stats::mean(logs));
 }
 
-/// Each pass once: what is after one process is before the next, unless a run was resumed there.
+/// Each pass of the canary once: the one after a process is the one before the next, unless a run
+/// was resumed there.
 std::vector<CanaryTimes> passes(const Series& series) {
   std::vector<CanaryTimes> result;
   for (const SeriesProcess& process : series.processes) {
@@ -67,8 +67,8 @@ std::vector<CanaryTimes> passes(const Series& series) {
   return result;
 }
 
-/// By how much more the fresh values scatter than the stored ones; 1 where it is no more than can
-/// be chance. Values that fall into two groups are far apart, so that the middle half counts.
+/// How much more the fresh values scatter than the stored ones; 1 if chance explains it. Uses the
+/// middle half, which is wide if values fall into two groups.
 double widening(std::span<const double> fresh, const stats::Level& stored) {
   const double then = stored.deviation;
   if (fresh.size() < kLeastForSpread || then <= 0) return 1;
@@ -78,17 +78,17 @@ double widening(std::span<const double> fresh, const stats::Level& stored) {
   return now > kWiderThanChance * then ? now / then : 1;
 }
 
-/// What of a comparison is the same for all benchmarks, and what is of one.
+/// What a comparison is judged by: first what is equal for all benchmarks, then what is not.
 struct Rule {
   double alpha = 0;
   double delta = 0;
   double pass_error = 0;
-  double explained = 0;  ///< log: so much slower what others took more can make it
-  bool twice = false;    ///< a failure must be seen two times
-  /// Logs: by so much the machine may have made it slower, or faster, as far as the canary shows.
+  double explained = 0;  ///< log: how much slower the CPUs that others took can make it
+  bool twice = false;    ///< whether a failure must be seen twice
+  /// Logs: how much slower, or faster, the machine may have made it, as far as the canary shows.
   double slower = 0;
   double faster = 0;
-  bool may_fail = true;  ///< as far as others leave the program its CPUs
+  bool may_fail = true;  ///< whether others leave the program its CPUs
   bool may_pass = true;
 };
 
@@ -99,14 +99,14 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   result.fresh = fresh.size();
   const double effect = stats::median(fresh) - stored.mean;
   const auto m = static_cast<double>(fresh.size());
-  // Of one or two values the median is the mean.
+  // The median of one or two values is the mean.
   const double loss = fresh.size() > 2 ? kMedianVariance : 1;
   const double wider = widening(fresh, stored);
   const double error = wider * stored.deviation * std::sqrt(1 / stored.count + loss / m);
   const auto bound = [&](double level) {
     return stats::student_t_quantile(level, stored.freedom) * error;
   };
-  // That of a single value: a series of another time differs by more than its own processes do.
+  // The reach of a single value: a series at another time differs by more than its own processes.
   const auto reach = [&](double alpha) { return wider * stats::prediction_reach(stored, alpha); };
   const double both_sides = bound((1 + kIntervalLevel) / 2);
   const double matters = std::log1p(rule.delta);
@@ -133,7 +133,7 @@ StoredComparison compare(std::span<const double> fresh, const stats::Level& stor
   return result;
 }
 
-/// Over all of them, and of each of the two series that a confirmed comparison has.
+/// Compares all processes, and each of the two series that a confirmed comparison has.
 StoredComparison compare_twice(const std::vector<double>& fresh, const stats::Level& stored,
                                const Rule& rule, bool& unconfirmed) {
   StoredComparison all = compare(fresh, stored, rule);
@@ -163,7 +163,7 @@ constexpr std::array<std::pair<const char*, CanaryPart>, 4> kCanaryParts{{
     {"handover", handover},
 }};
 
-/// Of each pass; empty on a machine that has no such part.
+/// Logarithms of each pass; empty on a machine that has no such part.
 std::vector<double> canary_logs(const Series& series, CanaryPart part) {
   std::vector<double> result;
   for (const CanaryTimes& times : passes(series)) {
@@ -193,8 +193,8 @@ bool any_moved(const std::vector<CanaryChange>& changes) {
   return std::ranges::any_of(changes, &CanaryChange::moved);
 }
 
-/// By how much of a part's move a benchmark moves, at most, by what the processes of both series
-/// show: 1 is as the part itself, which is also assumed where it did not vary.
+/// At most how much of a part's move a benchmark follows, as the processes of both series show it:
+/// 1 is as much as the part itself, which is also assumed if the part did not vary.
 double most_followed(const Series& now, const Series& stored, const std::string& name,
                      CanaryPart part) {
   constexpr double kLevel = 0.975;
@@ -227,8 +227,8 @@ double most_followed(const Series& now, const Series& stored, const std::string&
   return std::clamp(kAttenuation * most, 0.0, 1.0);
 }
 
-/// What the parts that moved can have done to a benchmark: a program of nothing but that work moves
-/// as they do. A failure takes that for granted; a pass asks the processes.
+/// Adds what the parts that moved can have done to a benchmark. A program of nothing but that work
+/// moves as they do: a failure takes that for granted, a pass asks the processes.
 void add_machine(const Series& now, const Series& stored, const std::string& name,
                  const std::vector<CanaryChange>& changes, Rule& rule) {
   for (const CanaryChange& each : changes) {
@@ -236,7 +236,7 @@ void add_machine(const Series& now, const Series& stored, const std::string& nam
     const double move = std::log1p(each.change);
     const auto part = std::ranges::find(kCanaryParts, each.part,
                                         [](const auto& one) { return std::string(one.first); });
-    if (part == kCanaryParts.begin()) {  // corrected by it, which may be too much
+    if (part == kCanaryParts.begin()) {  // times are corrected by the part, maybe too much
       rule.slower = std::max(rule.slower, std::abs(move));
       rule.faster = std::max(rule.faster, std::abs(move));
     } else if (move > 0) {
@@ -247,7 +247,7 @@ void add_machine(const Series& now, const Series& stored, const std::string& nam
   }
 }
 
-/// CPUs by which others took more than then. What is not known is taken for none.
+/// How many CPUs more others took than then. Unknown values count as 0.
 double taken_more(const model::Fact<Others>& now, const model::Fact<Others>& then) {
   return (now ? now->taken : 0) - (then ? then->taken : 0);
 }
@@ -259,7 +259,7 @@ bool same_processes(const Series& a, const Series& b) {
       });
 }
 
-/// The row's own verdict from those against both series.
+/// The verdict of a row from its comparisons with both series.
 void decide(BaselineRow& row, const BaselineReport& report) {
   row.verdict = row.rolling.verdict;
   row.improved = row.rolling.improved;
@@ -280,7 +280,7 @@ Verdict overall(const std::vector<BaselineRow>& rows) {
   return rows.empty() || any(Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
 }
 
-/// Whether the machine is as it was.
+/// Judges whether the machine is as it was.
 void judge_machine(const Series& now, const Series& rolling, const Series* anchor,
                    const BaselinePolicy& policy, BaselineReport& report) {
   const auto differ = [&](const model::Fact<Others>& then) {
@@ -289,7 +289,7 @@ void judge_machine(const Series& now, const Series& rolling, const Series* ancho
   report.others_now = others_of(now);
   report.others_then = others_of(rolling);
   report.others_moved = differ(report.others_then);
-  // Each part by itself: when one goes up and another down, their sum does not show it.
+  // Each part separately: if one goes up and another down, their sum does not show it.
   report.canary = canary_changes(now, rolling, policy);
   if (!policy.allow_busy) report.moved_cpus = moved_cpus(now);
   if (anchor == nullptr) return;
@@ -308,7 +308,7 @@ bool was_at(std::optional<double> place_ns, const SeriesProcess& process) {
   const auto [before, after] = std::pair(process.before.handover_ns, process.after.handover_ns);
   if (!before || !after) return true;
   const double place = place_ns.value_or(std::sqrt(*before * *after));
-  // Two that are so near to a third are near enough to each other for moved_cpus().
+  // Two passes this near to a place are near enough to each other for moved_cpus().
   const double nearest = std::log1p(kHandoverSpread) / 2;
   return std::abs(std::log(*before / place)) <= nearest &&
          std::abs(std::log(*after / place)) <= nearest;
@@ -366,9 +366,9 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
 
   report.confirmed = now.confirming && now.complete();
   judge_machine(now, rolling, anchor, policy, report);
-  // Bonferroni over all comparisons, those with the anchor among them. Holm would find a little
-  // more, but then what a benchmark may fail at would depend on the others' results, and could not
-  // be told beforehand.
+  // Bonferroni's correction over all comparisons, including those with the anchor. Holm's would
+  // find a little more, but then the limit of a benchmark would depend on the others' results, and
+  // could not be known beforehand.
   const auto anchored = std::ranges::count_if(
       report.rows, [](const BaselineRow& row) { return row.anchor.has_value(); });
   const double alpha =
@@ -387,7 +387,7 @@ BaselineReport compare_with_baseline(const Series& now, const Series& rolling, c
           .pass_error = policy.pass_error,
           .explained = policy.allow_busy ? 0 : -std::log1p(-std::clamp(more, 0.0, kMostTaken)),
           .twice = report.confirmed};
-      if (&series == &rolling) {  // an anchor of another machine is not judged at all
+      if (&series == &rolling) {  // an anchor of another machine is void anyway
         add_machine(now, rolling, row.name, report.canary, rule);
         rule.may_fail = !report.others_moved;
         rule.may_pass = !report.others_moved || more > 0;

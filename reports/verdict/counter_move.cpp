@@ -12,7 +12,7 @@ namespace taskbench::reports::verdict {
 namespace {
 
 constexpr std::size_t kMostCounters = 3;
-// A counter that differs by less than so many times its own noise explains nothing.
+// A counter must differ by at least this many times its own noise to explain anything.
 constexpr double kLeastScore = 3;
 constexpr double kLeastNoise = 0.005;  // relative
 
@@ -25,7 +25,7 @@ std::optional<CounterMove> move_of(const std::string& name, const std::vector<do
       std::max({stats::median_absolute_deviation(base), stats::median_absolute_deviation(head),
                 resolution, kLeastNoise * std::max(std::abs(move.base), std::abs(move.head))});
   move.score = difference / noise;
-  if (!(move.score >= kLeastScore)) return std::nullopt;  // nor where the noise is no number
+  if (!(move.score >= kLeastScore)) return std::nullopt;  // also if the noise is NaN
   return move;
 }
 

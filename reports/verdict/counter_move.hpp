@@ -20,18 +20,18 @@ struct CounterMove {
 /// The values of each counter, per iteration.
 using CounterValues = std::map<std::string, std::vector<double>>;
 
-/// What one event more in so many iterations changes a count per iteration by.
+/// The change of a count per iteration that one more event in this many iterations makes.
 [[nodiscard]] inline double resolution_of(std::int64_t iterations) {
   return iterations > 0 ? 1 / static_cast<double>(iterations) : 0;
 }
 
-/// Those that moved most in units of their own noise, at most three, the most first; none that
-/// moved by less than three of them. The noise is the larger spread of the two sides, and no less
-/// than 0.5 % of the counter: values that happen to agree, as those of a few counts do, are not
-/// known any better, and must not crowd out what moved by more. So nothing below 1.5 % is told.
-/// Nor is it less than `resolution`, what one event more changes a value by: one over the
-/// iterations, 0 for values that are no counts per iteration. A counter needs `least_values` on
-/// each side to take part: the spread of fewer says nothing.
+/// The counters that moved most in units of their own noise: at most three, the greatest first, and
+/// none that moved by less than three units. The noise is the larger spread of the two sides, and
+/// at least 0.5 % of the counter: values that happen to agree, as those of a few counts do, are not
+/// known any better, and must not crowd out what moved by more. So changes below 1.5 % are never
+/// reported. The noise is also at least `resolution`, the change by one more event: one over the
+/// iterations, or 0 for values that are no counts per iteration. A counter needs `least_values` on
+/// each side: the spread of fewer means nothing.
 [[nodiscard]] std::vector<CounterMove> most_moved(const CounterValues& base,
                                                   const CounterValues& head,
                                                   std::size_t least_values, double resolution);

@@ -15,25 +15,26 @@ inline constexpr std::array<std::string_view, 3> kVerdictWords{"PASS", "FAIL", "
   return kVerdictWords[static_cast<std::size_t>(verdict)];
 }
 
-/// What could not have seen a slowdown of so many times the one that matters is blind: that it
-/// found none says nothing.
+/// A benchmark that could not have shown a slowdown of this many times the one that matters is
+/// blind: that it showed none means nothing.
 inline constexpr double kBlindFactor = 5;
 
-/// Whether a benchmark without a verdict is. `detectable` is relative and empty when it has none.
+/// Whether a benchmark has no verdict and is blind. `detectable` is relative, and empty if there is
+/// none.
 [[nodiscard]] constexpr bool is_blind(Verdict verdict, std::optional<double> detectable,
                                       double delta) {
   return verdict == Verdict::inconclusive && !(detectable && *detectable <= kBlindFactor * delta);
 }
 
-/// Of the intervals that are shown beside a verdict, which rests on a test of its own.
+/// Level of the intervals shown with a verdict, which rests on a test of its own.
 inline constexpr double kIntervalLevel = 0.95;
 
-/// What is known of one workload at one look. Effects are log ratios, candidate over baseline:
+/// What is known of one workload at one look. Effects are log ratios of candidate over baseline:
 /// above 0 is slower.
 struct Evidence {
   double effect = 0;             ///< estimate, hodges_lehmann
   double p_slower_adjusted = 1;  ///< of sign_flip_test, Direction::slower, shift ln(1 + epsilon)
-  double p_faster_adjusted = 1;  ///< the same, Direction::faster
+  double p_faster_adjusted = 1;  ///< likewise, Direction::faster
   double upper_bound = 0;        ///< of the effect, at the look's pass_error; may be infinite
 };
 
@@ -46,17 +47,17 @@ struct Thresholds {
 
 struct Decision {
   Verdict verdict = Verdict::inconclusive;
-  bool improved = false;  ///< a PASS that is faster by what matters, which is as sure as a FAIL
+  bool improved = false;  ///< a PASS, and faster by what matters, with the certainty of a FAIL
 };
 
 /// FAIL: p_slower_adjusted < alpha and effect >= ln(1 + delta). Improved: the mirror image,
-/// p_faster_adjusted < alpha and effect <= -ln(1 + delta). PASS: improved, or upper_bound
-/// < ln(1 + delta). Otherwise inconclusive. FAIL and PASS exclude each other, for an upper bound is
-/// never below the estimate.
+/// p_faster_adjusted < alpha and effect <= -ln(1 + delta). PASS: improved, or upper_bound < ln(1 +
+/// delta). Otherwise inconclusive. FAIL and PASS exclude each other, since an upper bound is never
+/// below the estimate.
 ///
-/// Throws std::invalid_argument when a number is NaN or infinite (but for upper_bound = +infinity),
-/// a p outside 0 to 1, alpha not between 0 and 1 (0 is allowed: no look, no FAIL), a threshold
-/// negative, or the upper bound below the estimate.
+/// Throws std::invalid_argument if a number is NaN or infinite (except for upper_bound =
+/// +infinity), a p is outside 0 to 1, alpha is not between 0 and 1 (0 is allowed: no look, no
+/// FAIL), a threshold is negative, or the upper bound is below the estimate.
 [[nodiscard]] Decision decide(const Evidence& evidence, const Thresholds& thresholds);
 
 }  // namespace taskbench::reports::verdict

@@ -16,7 +16,7 @@ using model::DoctorFacts;
 using model::Finding;
 using model::Severity;
 
-/// What a check makes of the facts.
+/// What a check concludes from the facts.
 struct Diagnosis {
   Severity severity = Severity::ok;
   std::string found;
@@ -25,7 +25,7 @@ struct Diagnosis {
 
 Diagnosis unknown(std::string reason) { return {Severity::unknown, std::move(reason)}; }
 
-/// The severity of `value` by the two limits that it may exceed; nothing at all is ok.
+/// The severity of `value` by the limits that it exceeds; ok if it exceeds none.
 Severity by_limits(double value, double serious, double moderate, double minor) {
   if (value > serious) return Severity::serious;
   if (value > moderate) return Severity::moderate;
@@ -77,7 +77,7 @@ Diagnosis quota(const DoctorFacts& facts) {
   return {Severity::ok, fmt::format("{}: as many as may be used", limit)};
 }
 
-/// Only what is the user's own is theirs to stop.
+/// Advice on busy processes: users can stop only their own.
 std::string how_to_quieten(const std::vector<model::BusyProcess>& busiest) {
   if (busiest.empty()) return {};
   const auto own = std::ranges::find(busiest, true, &model::BusyProcess::is_own);
@@ -282,7 +282,7 @@ Diagnosis huge_pages(const DoctorFacts& facts) {
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"};
 }
 
-/// Nothing may be counted, whatever the setting says.
+/// The diagnosis if nothing may be counted, whatever the setting says.
 Diagnosis denied(const model::CounterAccess& access) {
   const int error = access.software.error;
   const std::string failed = fmt::format("perf_event_open: {}", std::strerror(error));
@@ -293,7 +293,7 @@ Diagnosis denied(const model::CounterAccess& access) {
   if (error != EACCES && error != EPERM) {
     return {Severity::minor, failed + ": no counter can be opened", "perf stat true"};
   }
-  // The kernel permits a process to count itself up to 2; only patched ones know 3 and 4.
+  // At levels up to 2 the kernel lets a process count itself; only patched kernels know 3 and 4.
   if (access.paranoid && *access.paranoid > 2) {
     return {Severity::minor,
             fmt::format("{}: nothing may be counted, kernel.perf_event_paranoid is {}", failed,
@@ -352,9 +352,9 @@ struct Check {
   Diagnosis (*diagnose)(const DoctorFacts&);
 };
 
-// In the order of what each typically does, which decides between those of one severity. The
-// figures are orders of magnitude from experience with benchmarks, not measurements of this
-// machine.
+// Checks in the order of what each typically does to a result, which decides between those of one
+// severity. The figures are orders of magnitude from experience with benchmarks, not measurements
+// of this machine.
 constexpr std::array<Check, 16> kChecks{{
     {"build", "Unoptimised or instrumented code is 2 to 50 times slower, and not evenly so.",
      build},

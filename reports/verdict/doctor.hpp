@@ -7,11 +7,11 @@
 
 namespace taskbench::reports::verdict {
 
-/// One finding for each check, worst first; equals stand in the order of what they typically do.
+/// A finding for each check, worst first; equals are in the order of their typical effect.
 [[nodiscard]] std::vector<model::Finding> diagnose(const model::DoctorFacts& facts);
 
-/// Whether a measurement is disturbed: a finding is serious. Moderate ones are not enough, and what
-/// is unknown is not held against the machine.
+/// Whether a measurement is disturbed: a finding is serious. Moderate findings are not enough, and
+/// unknown facts are not held against the machine.
 [[nodiscard]] bool is_disturbed(const std::vector<model::Finding>& findings);
 
 }  // namespace taskbench::reports::verdict

@@ -27,7 +27,7 @@ void add_count(std::vector<Movement>& moved, const char* quantity,
 
 constexpr double kShortestShare_s = 0.5;  // the kernel counts in ticks of 10 ms
 
-/// Empty when it is unknown of one of them.
+/// The sum over all processes; empty if it is unknown for one.
 template <class Part>
 auto sum_of(const std::vector<model::MachineUse>& uses, const Part& part) {
   using Sum = std::decay_t<decltype(part(uses[0]))>;

@@ -10,7 +10,7 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-/// Relative, of each pair of counts of one side.
+/// Adds the relative differences of all pairs of counts of one side.
 void add_differences(std::span<const double> counts, std::vector<double>& differences) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

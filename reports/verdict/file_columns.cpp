@@ -19,7 +19,7 @@ namespace {
 using model::Case;
 using model::Run;
 
-/// What the files of a column have of one benchmark.
+/// The times of one benchmark in the files of a column.
 struct Sample {
   std::vector<double> x;  ///< ln of the median, one a file
   double deviation = 0;   ///< of the repetitions of the last file, relative
@@ -76,16 +76,16 @@ std::vector<std::string> names_in_order(const std::vector<Column>& columns) {
   return names;
 }
 
-/// Changes that could be judged, were they as clear as can be.
+/// A change that can be judged, with the least p that its number of files permits.
 struct Judgeable {
   ColumnCell* cell;
   double p;
   double least;
 };
 
-/// A change of so few files that its p cannot be below alpha, however clear it is, is left out, the
-/// least able first: it must not make the p of the others greater. How many files there are
-/// decides, and nothing that was measured.
+/// Judges changes. First those are left out, the least able first, that have so few files that
+/// their p cannot be below alpha, however clear they are: they must not increase the p of the
+/// others. Only the number of files decides that, nothing that was measured.
 void judge_all(std::vector<Judgeable> cells, double alpha) {
   std::ranges::sort(cells, {}, &Judgeable::least);
   while (!cells.empty() && cells.back().least * static_cast<double>(cells.size()) >= alpha) {
@@ -126,7 +126,7 @@ void require_different_names(const Run& file) {
   }
 }
 
-/// Where the parts `from` stand in the name: place and length, with no slash at either end.
+/// The position of the parts `from` in the name, with a slash or an end of the name on either side.
 std::size_t find_parts(std::string_view name, std::string_view from) {
   for (auto at = name.find(from); at != std::string_view::npos; at = name.find(from, at + 1)) {
     const auto end = at + from.size();
@@ -135,13 +135,13 @@ std::size_t find_parts(std::string_view name, std::string_view from) {
   return std::string_view::npos;
 }
 
-/// Those parts replaced by `to`, or left out where that is empty.
+/// Replaces those parts by `to`, or leaves them out if that is empty.
 std::string mapped_name(std::string_view name, std::string_view from, std::string_view to) {
   const auto at = from.empty() ? std::string_view::npos : find_parts(name, from);
   if (at == std::string_view::npos) return std::string(name);
   std::string_view before = name.substr(0, at);
   std::string_view after = name.substr(at + from.size());
-  if (to.empty()) {  // and one of the slashes around it
+  if (to.empty()) {  // leave out one of the slashes around them, too
     if (!after.empty())
       after.remove_prefix(1);
     else if (!before.empty())
@@ -150,7 +150,7 @@ std::string mapped_name(std::string_view name, std::string_view from, std::strin
   return fmt::format("{}{}{}", before, to, after);
 }
 
-/// The part of the name that tells the key; empty where there is none.
+/// The part of the name that says the key; empty if there is none.
 std::string part_of(const Case& benchmark, const std::string& key) {
   const std::string_view name = benchmark.name;
   if (key == "scheduler" && find_parts(name, benchmark.scheduler) != std::string_view::npos) {
@@ -170,8 +170,9 @@ std::string without_workers(const Case& benchmark) {
   return mapped_name(benchmark.name, part_of(benchmark, "workers"), "");
 }
 
-/// Leaves "workers:N" out of the names of benchmarks that would meet in no row for it. Not where a
-/// column has one benchmark with several worker counts, so that it is not clear which is meant.
+/// Removes "workers:N" from the names of benchmarks that otherwise would be in no common row. Does
+/// nothing if a column has a benchmark with several worker counts: it would not be clear which is
+/// meant.
 void match_without_workers(Split& split) {
   std::unordered_map<std::string, std::unordered_set<std::string>> worker_counts;
   for (const Column& column : split.columns) {

@@ -25,7 +25,7 @@ using model::Run;
 constexpr const char* kOtherMachine = "measured on different machines";
 constexpr std::size_t kLeastValues = 3;  // of a counter on each side: two have no spread to trust
 
-/// Google Benchmark's own rates say again what the times say.
+/// Whether a counter is a rate of Google Benchmark, which repeats what the times say.
 bool is_rate(const std::string& counter) {
   return counter == "items_per_second" || counter == "bytes_per_second";
 }
@@ -37,7 +37,7 @@ struct Occurrence {
 };
 using Occurrences = std::vector<Occurrence>;
 
-/// The benchmarks of a side by name, so that not each of them is looked for in all the files.
+/// The benchmarks of a side by name, so that they need not be searched for in all files.
 class Names {
  public:
   explicit Names(const std::vector<Run>& files) {
@@ -50,7 +50,7 @@ class Names {
     }
   }
 
-  /// In the order in which they first appear.
+  /// The benchmarks in the order in which they first appear.
   [[nodiscard]] const std::vector<std::pair<std::string_view, Occurrences>>& all() const {
     return all_;
   }
@@ -75,8 +75,8 @@ std::vector<double> log_times_of(const Occurrences& occurrences) {
   return x;
 }
 
-/// One file a side: its repetitions are the values, and for events its counting processes. Several
-/// files: the median of each is one.
+/// The values of each counter. With one file a side, these are its repetitions or, for events, its
+/// counting processes; with several files, the median of each.
 CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
   CounterValues counters;
   for (const auto& [file, benchmark] : occurrences) {
@@ -89,7 +89,7 @@ CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
     }
     for (const auto& event : benchmark->events) {
       if (event.event == model::kInstructionsExact) continue;  // it has a verdict of its own
-      // What is counted in user mode only is another counter: it is not compared with all of it.
+      // A count of user mode only is another counter, and not compared with a full one.
       std::string counter = event.event;
       if (!event.unit.empty()) counter += ", " + event.unit;
       if (event.user_only) counter += ", user only";
@@ -107,8 +107,8 @@ CounterValues counters_of(const Occurrences& occurrences, bool is_one_file) {
   return counters;
 }
 
-/// Of counts per iteration, the coarsest of all files; 0 for counters of other programs, of which
-/// nobody knows what they are.
+/// The coarsest resolution of counts per iteration in all files; 0 for counters of other programs,
+/// whose meaning is unknown.
 double resolution_of_counters(const Occurrences& occurrences) {
   double resolution = 0;
   for (const auto& [file, benchmark] : occurrences) {
@@ -120,12 +120,12 @@ double resolution_of_counters(const Occurrences& occurrences) {
   return resolution;
 }
 
-/// What one side has counted of the instructions of one benchmark.
+/// The instruction counts of one benchmark on one side.
 struct InstructionSide {
   bool was_asked = false;
   std::vector<double> counts;
   std::string unavailable;
-  /// Those that the counts were made with, as far as the files tell.
+  /// Seeds that the counts were made with, as far as the files say.
   std::set<std::uint64_t> seeds;
 };
 
@@ -145,7 +145,7 @@ InstructionSide instructions_of(const Occurrences& occurrences) {
   return side;
 }
 
-/// Why a side has no counts that can be compared.
+/// Why the counts of a side cannot be compared.
 std::string why_not_counted(const InstructionSide& side) {
   if (!side.unavailable.empty()) return side.unavailable;
   return side.counts.empty() ? "not asked for" : "too few counts";
@@ -155,8 +155,9 @@ std::string seeds_text(const std::set<std::uint64_t>& seeds) {
   return seeds.empty() ? "an unknown seed" : fmt::format("--seed {}", fmt::join(seeds, " and "));
 }
 
-/// Empty where the counts of both sides are of one schedule. The workers' turns are drawn from the
-/// seed: with another, the same program takes other turns, and so another number of instructions.
+/// Why the counts of both sides are not of one schedule; empty if they are. The workers' turns are
+/// drawn from the seed: with another seed the same program takes other turns, and so another number
+/// of instructions.
 std::string why_other_schedules(const InstructionSide& base, const InstructionSide& head) {
   std::set<std::uint64_t> all = base.seeds;
   all.insert(head.seeds.begin(), head.seeds.end());
@@ -166,8 +167,8 @@ std::string why_other_schedules(const InstructionSide& base, const InstructionSi
       seeds_text(base.seeds), seeds_text(head.seeds));
 }
 
-/// Nothing where neither side was to count them; no PASS where one has and the other has not. Of
-/// another machine's libraries other variants may run, so that its counts say nothing.
+/// Empty if neither side was to count; no PASS if only one has counted. On another machine,
+/// libraries may run other variants of their code, so such counts mean nothing.
 std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_base,
                                                          const Occurrences& of_head,
                                                          bool same_machine) {
@@ -193,7 +194,8 @@ std::optional<InstructionsVerdict> compared_instructions(const Occurrences& of_b
   return result;
 }
 
-/// What decides speed and does not jitter, as far as the file tells. Not the measured clock rate.
+/// What determines speed and does not vary from run to run, as far as the file says; not the
+/// measured clock rate.
 std::map<std::string, std::string> machine_of(const Run& file) {
   std::map<std::string, std::string> facts;
   if (!file.environment.host_name.empty()) facts["host_name"] = file.environment.host_name;
@@ -206,8 +208,8 @@ std::map<std::string, std::string> machine_of(const Run& file) {
   return facts;
 }
 
-/// Whether a row could fail with its files, whatever they held: the other rows' p being what they
-/// are, Holm asks more of it the more of them there are.
+/// Whether a row could fail with its number of files, whatever they contained, if the other rows' p
+/// are what they are: the more rows there are, the more Holm's procedure requires.
 class Attainable {
  public:
   explicit Attainable(std::vector<double> p) : ascending_(std::move(p)) {
@@ -219,9 +221,9 @@ class Attainable {
     }
   }
 
-  /// Holm's adjusted p of one of them, were it `least`, which no p of its files can be below.
+  /// Holm's adjusted p of a row with p `least`, below which its number of files permits none.
   [[nodiscard]] double adjusted(double least) const {
-    constexpr double kSlack = 1e-9;  // two ways of computing one p differ in their last digits
+    constexpr double kSlack = 1e-9;  // two ways to compute one p differ in the last digits
     const auto before = static_cast<std::size_t>(
         std::ranges::lower_bound(ascending_, least * (1 - kSlack)) - ascending_.begin());
     const auto left = static_cast<double>(ascending_.size() - before);
@@ -255,7 +257,7 @@ std::optional<double> finite_change(double log_ratio) {
   return std::isfinite(log_ratio) ? std::optional(std::expm1(log_ratio)) : std::nullopt;
 }
 
-/// A row as it is before all of them are judged together, and what it is judged by.
+/// A row before all of them are judged together, and what it is judged by.
 struct Candidate {
   FilesRow row;
   std::vector<double> base;  ///< ln of the times
@@ -281,8 +283,8 @@ void compare_times(Candidate& candidate, double floor) {
   candidate.p_faster = stats::shift_p(head, base, floor);
 }
 
-/// The slowdown that fails where just that is measured: the bound of the test at this alpha lies so
-/// far below the estimate, wherever that is. Empty for too few files.
+/// The slowdown that fails if exactly that is measured: the test's bound at this alpha is that far
+/// below the estimate, wherever the estimate is. Empty for too few files.
 std::optional<double> detectable(const Candidate& candidate, double alpha,
                                  const FilesPolicy& policy) {
   if (candidate.base.empty() || candidate.head.empty()) return std::nullopt;

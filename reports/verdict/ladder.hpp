@@ -1,4 +1,4 @@
-// What each step of a ladder gives. Pure.
+// What each step of a ladder gains. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace taskbench::reports::verdict {
 
-/// Of each interval. A ladder has about ninety steps, so at 95 % some would be found to give
-/// something that give nothing.
+/// Confidence of each interval. A ladder has about ninety steps, so at 95 % some would seem to gain
+/// something that do not.
 inline constexpr double kLadderConfidence = 0.99;
 
 /// How many times as fast. Estimated from the ratios within the blocks, by signed ranks of their
-/// logarithms (stats/walsh.hpp): what the blocks have in common falls out.
+/// logarithms (stats/walsh.hpp): what affects a whole block cancels.
 struct Gain {
   double ratio = 1;
   std::optional<stats::Interval> interval{};  ///< empty: too few blocks
 
-  /// Whether it is surely more or less than 1.
+  /// Whether it surely differs from 1.
   [[nodiscard]] bool is_sure() const {
     return interval && (interval->low > 1 || interval->high < 1);
   }
 };
 
 struct LadderRow {
-  double median_ns = 0;         ///< of the blocks
+  double median_ns = 0;         ///< over the blocks
   std::optional<Gain> step{};   ///< over the rung below; the lowest has none
   std::optional<Gain> total{};  ///< over the lowest rung; likewise
 };

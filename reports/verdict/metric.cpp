@@ -18,8 +18,8 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// The medians of the sides are another estimate than the paired one, and may even contradict its
-/// sign; what stands beside a change must belong to it.
+/// Stores times whose ratio is the change. The medians of the sides are another estimate than the
+/// paired one, and may even contradict its sign.
 void store_levels(const MetricSeries& series, double effect, MetricVerdict& row) {
   const double middle =
       (std::log(stats::median(series.base)) + std::log(stats::median(series.head))) / 2;
@@ -27,8 +27,8 @@ void store_levels(const MetricSeries& series, double effect, MetricVerdict& row)
   row.head_ns = std::exp(middle + effect / 2);
 }
 
-/// By what the look may spend at each end, so that the errors of all looks sum up to that of the
-/// level which is stated: when a trial ends depends on its data.
+/// Stores an interval that uses what the look may spend at each end, so that the errors of all
+/// looks add up to that of the stated level: when a trial ends depends on its data.
 void store_interval(const MetricSeries& series, double pass_error, MetricVerdict& row) {
   if (pass_error <= 0) return;
   const auto interval =
@@ -38,14 +38,14 @@ void store_interval(const MetricSeries& series, double pass_error, MetricVerdict
   row.high = finite(relative(interval.high));
 }
 
-/// What a trial that ends after so many blocks has left to spend: as `detectable` is defined.
+/// Stores the power of a trial that ends after this many blocks, as `detectable` is defined.
 void store_power(const MetricSeries& series, double effect, const stats::TrialErrors& errors,
                  std::size_t workloads, MetricVerdict& row) {
   const std::size_t blocks = series.differences.size();
   if (blocks < 2) return;
   const double deviation = stats::robust_deviation(series.differences);
   const stats::Look end = stats::last_look(blocks, errors);
-  if (end.alpha <= 0) return;  // more blocks than the trial may have
+  if (end.alpha <= 0) return;  // the trial may not have this many blocks
   row.detectable = finite(stats::minimum_failing_effect(
       deviation, blocks, row.epsilon, row.delta, {.alpha = end.alpha, .workloads = workloads}));
   row.blocks_needed =

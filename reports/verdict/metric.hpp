@@ -1,5 +1,5 @@
-// One metric of all benchmarks of a paired trial at one look: the wall times, or the CPU times.
-// Each is a family of its own, with a chance of a false alarm of its own. Pure.
+// Judges one metric of all benchmarks of a paired trial at one look: the wall times, or the CPU
+// times. Each metric is a family of its own, with its own chance of a false alarm. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace taskbench::reports::verdict {
 
-/// What the first look that decided anything found, and over how many blocks.
+/// What the first look that decided anything found, and after how many blocks.
 struct LookDecision {
-  Verdict verdict = Verdict::inconclusive;  ///< never this one
+  Verdict verdict = Verdict::inconclusive;  ///< never inconclusive
   bool improved = false;
   int blocks = 0;
   double change = 0;  ///< over these blocks
@@ -23,35 +23,35 @@ struct LookDecision {
 
 /// What is known of one metric of one benchmark.
 struct MetricVerdict {
-  /// That of `decided`, as long as the figures below bear it out; else inconclusive.
+  /// The verdict of `decided`, if the figures below bear it out; else inconclusive.
   Verdict verdict = Verdict::inconclusive;
-  bool improved = false;  ///< a PASS whose head needs less by what matters, by the mirrored rule
+  bool improved = false;                  ///< a PASS whose head needs less by what matters
   std::optional<LookDecision> decided{};  ///< empty: no look has decided anything
-  int blocks = 0;                         ///< that the figures below rest on: all there are
-  /// Per iteration: levels whose ratio is the change, around the middle of both sides' medians.
+  int blocks = 0;                         ///< that the figures below rest on: all blocks
+  /// Times per iteration whose ratio is the change, around the middle of both sides' medians.
   double base_ns = 0;
   double head_ns = 0;
   double change = 0;  ///< head over base, less 1: 0.1 is 10 % slower. Hodges-Lehmann
   double interval_level = kIntervalLevel;
-  /// Two-sided interval of `change`, which holds it with that level over all looks together, so
-  /// that it does whenever the trial ends; empty when so few blocks can give none. The upper end of
-  /// a PASS lies below delta.
+  /// Two-sided interval of `change`. Its level is over all looks together, so that it holds
+  /// whenever the trial ends; empty if there are too few blocks for one. The upper end of a PASS
+  /// lies below delta.
   std::optional<double> low;
   std::optional<double> high;
   double p = 1;           ///< of "not slower by more than epsilon"
-  double p_adjusted = 1;  ///< the same, over all benchmarks (maxT)
+  double p_adjusted = 1;  ///< `p` over all benchmarks (maxT)
   double alpha = 0;       ///< a FAIL needs a p_adjusted below this
   double epsilon = 0;     ///< the noise floor, relative
   double delta = 0;       ///< the smallest change that matters here: never below epsilon
-  /// The change that a trial of so many blocks fails in four of five cases, relative; empty when
-  /// none is, for want of blocks.
+  /// The relative change that a trial of this many blocks fails in four of five cases; empty if
+  /// there are too few blocks for any.
   std::optional<double> detectable;
-  /// About how many blocks end in a verdict, if the change is what it seems; empty when no number
+  /// About how many blocks lead to a verdict, if the change is what it seems; empty if no number
   /// does.
   std::optional<std::size_t> blocks_needed;
 };
 
-/// A metric of one benchmark over complete blocks.
+/// The values of one metric of one benchmark, over complete blocks.
 struct MetricSeries {
   std::vector<double> differences;  ///< of the logarithms, head less base: one for each block
   std::vector<double> base;         ///< of each process
@@ -60,17 +60,18 @@ struct MetricSeries {
   double delta = 0;
 };
 
-/// Of the intervals that are shown: each end may be wrong with pass_error, over all looks.
+/// Level of the intervals that are shown: each end may be wrong with pass_error, over all looks.
 [[nodiscard]] double interval_level_of(double pass_error);
 
-/// One verdict for each series, by what the look may spend. All series have the look's blocks.
+/// A verdict for each series, with the errors that the look may spend. All series have the look's
+/// number of blocks.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
                                                       const stats::TrialErrors& errors,
                                                       std::uint64_t seed, const stats::Look& look);
 
-/// Takes over what an earlier look has decided, where one has. A later look never turns a decision
-/// into its opposite; but where the figures of all blocks no longer bear it out, it is withdrawn:
-/// the verdict is inconclusive then. `alpha` is that of the whole trial.
+/// Adopts the decision of an earlier look, if there is one. A later look never turns a decision
+/// into its opposite; but if the figures of all blocks no longer bear it out, it is withdrawn, and
+/// the verdict becomes inconclusive. `alpha` is that of the whole trial.
 void keep_decision(const std::optional<LookDecision>& earlier, double alpha, MetricVerdict& row);
 
 }  // namespace taskbench::reports::verdict

@@ -18,7 +18,7 @@ constexpr double kPercentile = 0.99;
 constexpr std::size_t kPairsOfPercentile = 100;
 constexpr std::size_t kLeastTrials = 5;
 
-/// Of the differences between copies of these levels.
+/// The noise floor of copies with these levels, from the differences between them.
 double floor_of(const std::vector<double>& levels) {
   std::vector<double> sizes;
   for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -12,24 +12,24 @@
 
 namespace taskbench::reports::verdict {
 
-/// Trials of so many copies below which no floor is given: each copy is to be in two of them, and
-/// the worst of a few says too little.
+/// The least number of trials with this many copies that gives a floor: each copy must be in two of
+/// them, and the worst of a few says too little.
 [[nodiscard]] std::size_t least_noise_trials(std::size_t copies);
 
-/// Fills blocks, block_s and the benchmarks out of complete A/A trials of one set of benchmarks:
-/// the rest is for the caller. Each trial is of two of `copies`, which it names by their commands.
-/// Throws std::invalid_argument for fewer trials than least_noise_trials, for trials that differ in
-/// their benchmarks, are of other copies or have fewer than two blocks, and for copies that no
-/// chain of trials links.
+/// Fills in blocks, block_s and the benchmarks from complete A/A trials of one set of benchmarks;
+/// the rest is up to the caller. Each trial is of two of `copies`, which it names by their
+/// commands. Throws std::invalid_argument for fewer trials than least_noise_trials, for trials that
+/// differ in their benchmarks, are of other copies or have fewer than two blocks, and for copies
+/// that no chain of trials links.
 ///
-/// The floor is the 99th percentile of the size of the differences between the copies; of fewer
-/// than 100 pairs of copies the greatest. A copy's level is fitted to all trials, so that what
-/// processes differ by at random averages out: that is a trial's matter, and no property of copies.
+/// The floor is the 99th percentile of the size of the differences between the copies; with fewer
+/// than 100 pairs of copies, the greatest. A copy's level is fitted to all trials, so that random
+/// differences between processes average out: they belong to a trial, not to a copy.
 [[nodiscard]] model::NoiseCalibration noise_of(const std::vector<std::string>& copies,
                                                std::span<const model::PairedTrial> trials);
 
-/// The change that a trial of all these benchmarks would fail in four of five cases; empty when no
-/// number of that many blocks can.
+/// The change that a trial of all these benchmarks would fail in four of five cases; empty if no
+/// trial with this many blocks can.
 [[nodiscard]] std::optional<double> detectable(const model::BenchmarkNoise& noise,
                                                std::size_t benchmarks, std::size_t blocks,
                                                double alpha, double delta);

@@ -8,7 +8,7 @@
 namespace taskbench::reports::verdict {
 namespace {
 
-constexpr double kShortest_s = 1;  // of all processes together; ticks are of 10 ms
+constexpr double kShortest_s = 1;  // of all processes together; the kernel counts in ticks of 10 ms
 constexpr double kShortestProcess_s = 0.5;
 
 }  // namespace

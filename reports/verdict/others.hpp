@@ -8,9 +8,9 @@
 
 namespace taskbench::reports::verdict {
 
-/// CPUs' worth by which what others use may differ between two series, and that they may use while
-/// a baseline or a noise floor is measured: with more, what was measured says too little of the
-/// program.
+/// The CPUs, as a number, by which others' use may differ between two series, and that others may
+/// use while a baseline or a noise floor is measured: with more, the result says too little about
+/// the program.
 inline constexpr double kOthersCpus = 0.1;
 
 /// How much of the CPUs was not the program's, in CPUs: 0.5 is half of one all the time.
@@ -18,13 +18,13 @@ struct Others {
   double cpus = 0;    ///< that there are
   double used = 0;    ///< by other processes and the kernel
   double stolen = 0;  ///< by the hypervisor
-  double taken = 0;   ///< both; in the middle process where that is more than the mean
+  double taken = 0;   ///< `used` and `stolen`; if greater than the mean, the middle process's
 
   [[nodiscard]] bool are_many() const { return taken > kOthersCpus; }
 };
 
-/// Of the processes with these uses. Unknown where one is, and for processes that took less than a
-/// second together: the kernel counts in ticks.
+/// What others used while the processes with these uses ran. Unknown if one use is, and for
+/// processes that took less than a second together: the kernel counts in ticks.
 [[nodiscard]] model::Fact<Others> others_of(std::span<const model::Fact<model::CpuUse>> uses);
 
 }  // namespace taskbench::reports::verdict

@@ -42,15 +42,15 @@ std::optional<double> counter_of(const model::ProcessSample& sample, const std::
   return found->second;
 }
 
-/// Empty for none above 0: it has no logarithm.
+/// The CPU time; empty unless it is above 0, since 0 has no logarithm.
 std::optional<double> cpu_time(const model::ProcessSample& sample, const std::string& benchmark) {
   const auto cpu_ns = counter_of(sample, benchmark, kCpuTime);
   return cpu_ns > 0.0 ? cpu_ns : std::nullopt;
 }
 
-/// By how much more than its own CPU time base takes where it has a CPU whenever it wants one: what
-/// it sleeps counts, and what it waits for a CPU does not. In doubt, 1: where a process does not
-/// know how long it waited, as in older journals, the machine's hogs would pass for sleep.
+/// The ratio of the time that base wants to its CPU time, 1 or more: sleep counts, waiting for a
+/// CPU does not. 1 if in doubt: if a process does not know how long it waited, as in older
+/// journals, the load of other processes would be taken for sleep.
 double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmark,
                            std::size_t blocks) {
   std::vector<double> shares;
@@ -65,7 +65,7 @@ double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmar
   return std::max(1.0, stats::median(shares));
 }
 
-/// Empty when a process has no value.
+/// A metric of one benchmark; empty if a process has no value.
 template <class Value>
 std::optional<MetricSeries> series_of(const PairedTrial& trial, const std::string& benchmark,
                                       std::size_t blocks, const Value& value) {
@@ -92,7 +92,7 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
     if (found == sample.counters.end()) continue;
     CounterValues& side = sample.side == Side::base ? base : head;
     for (const auto& [name, value] : found->second) {
-      // Of a process that does not know how long it waited for a CPU, a bound stands there.
+      // A process that does not know how long it waited for a CPU gives a bound here.
       if (name != model::kQueuedTime) side[name].push_back(value);
     }
   }
@@ -102,12 +102,12 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
       iterations == trial.setup.iterations.end() ? 0 : resolution_of(iterations->second));
 }
 
-/// All benchmarks after the first blocks, by what this look may spend.
+/// Judges all benchmarks after this look's blocks, with the errors that it may spend.
 std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Look& look) {
   const auto& setup = trial.setup;
   std::vector<MetricSeries> wall;
   std::vector<MetricSeries> cpu;
-  std::vector<std::size_t> with_cpu;  // their places among the benchmarks
+  std::vector<std::size_t> with_cpu;  // indices of the benchmarks
   for (const std::string& name : setup.benchmarks) {
     wall.push_back(*series_of(trial, name, look.blocks, wall_time));
     wall.back().epsilon = setup.noise_floors.at(name).epsilon;
@@ -139,7 +139,7 @@ std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Lo
   return rows;
 }
 
-/// The figures of the later look, with what the ones before have decided.
+/// Takes the figures of a later look, and keeps what earlier looks have decided.
 void take_later(std::vector<BenchmarkVerdict> rows, double alpha,
                 std::vector<BenchmarkVerdict>& report) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -196,10 +196,10 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
   return names;
 }
 
-/// At which blocks the trial is judged, and by what each look may spend.
+/// The looks at which the trial is judged, with the errors that each may spend.
 std::vector<stats::Look> looks_of(const PairedTrial& trial) {
   const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
-  // An end that the data had no part in comes in place of the look at just as many blocks.
+  // An end that does not depend on the data replaces the look at the same number of blocks.
   const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
   std::vector<stats::Look> looks;
   for (const stats::Look& look : stats::looks(errors_of(trial))) {
@@ -241,7 +241,7 @@ int blocks_within(const PairedTrial& trial, double budget_s) {
 Reach reach_of(const PairedTrial& trial, int blocks) {
   Reach reach;
   reach.blocks = blocks;
-  // More blocks than the trial may have are an answer, too.
+  // A number above the trial's limit of blocks is an answer, too.
   stats::TrialErrors errors = errors_of(trial);
   errors.max_blocks = std::max<std::size_t>(errors.max_blocks, model::kDefaultMaxBlocks);
   reach.least = stats::least_blocks(errors);

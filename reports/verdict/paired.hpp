@@ -1,5 +1,5 @@
-// When a change between two programs is a regression: the verdicts of a paired trial. Pure: the
-// same trial gives the same report, bit for bit. The method and its references are in
+// Judges whether a change between two programs is a regression: the verdicts of a paired trial.
+// Pure: equal trials give equal reports, bit for bit. The method and its references are in
 // docs/design/measurement.md.
 //
 // For benchmark w and block i, x is ln(time per iteration) of a process, and
@@ -21,37 +21,37 @@
 
 namespace taskbench::reports::verdict {
 
-/// Of its wall time, with what else is known of the benchmark.
+/// The verdict on a benchmark's wall time, with what else is known of it.
 struct BenchmarkVerdict : MetricVerdict {
   std::string name;
-  /// Of its CPU time, where the trial judges it and every process had some. Its delta is what
-  /// matters of the CPU time and of what it sleeps, together: a program that sleeps most of the
-  /// time may use half as much again of next to nothing. What it waits for a CPU does not count.
+  /// The verdict on its CPU time, if the trial judges it and every process had some. Its delta
+  /// applies to CPU time and sleep together: a program that sleeps most of the time may use half as
+  /// much CPU time again, if that is next to nothing. Waiting for a CPU does not count.
   std::optional<MetricVerdict> cpu;
-  std::vector<CounterMove> counters;                ///< those that moved most, at most three
-  std::optional<InstructionsVerdict> instructions;  ///< where the trial counts them
+  std::vector<CounterMove> counters;                ///< at most three, those that moved most
+  std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them
 };
 
 struct PairedReport {
   std::vector<BenchmarkVerdict> benchmarks;  ///< in the order of the setup
-  /// Of wall times, CPU times and instructions: fail if one fails, else inconclusive if one is. CPU
-  /// times that are undecided count only where more seems to be used: see holds_back().
+  /// Over wall times, CPU times and instructions: fail if one fails, else inconclusive if one is.
+  /// Undecided CPU times count only if more seems to be used: see holds_back().
   Verdict overall = Verdict::pass;
-  int blocks = 0;           ///< complete ones
+  int blocks = 0;           ///< number of complete blocks
   bool decided = false;     ///< more blocks would decide nothing that matters to `overall`
-  bool could_fail = false;  ///< some outcome of so many blocks was a FAIL, or of the instructions
-  /// Benchmarks without a verdict that could not have seen kBlindFactor times --delta; of their CPU
-  /// time, times its own delta.
+  bool could_fail = false;  ///< some outcome of this many blocks or of the instructions was a FAIL
+  /// Benchmarks without a verdict that could not have shown kBlindFactor times --delta; for their
+  /// CPU time, times its own delta.
   std::vector<std::string> blind;
   double interval_level = kIntervalLevel;  ///< of each interval
-  model::Drift machine;  ///< what of it moved, over all processes that it was recorded for
+  model::Drift machine;  ///< how it moved, over all processes that it was recorded for
 };
 
-/// What a trial that ends after so many blocks can decide, as known before it ends.
+/// What a trial that ends after this many blocks can decide, as known before it ends.
 struct Reach {
   int blocks = 0;
-  /// The least number of blocks of which some outcome is a FAIL, and the least of which a slowdown
-  /// need not show in each block alike; empty when none is.
+  /// The least number of blocks for which some outcome is a FAIL, and the least for which a
+  /// slowdown need not show in every block; empty if there is none.
   std::optional<std::size_t> least;
   std::optional<std::size_t> steady;
   double block_s = 0;  ///< what a block takes
@@ -60,15 +60,15 @@ struct Reach {
   [[nodiscard]] bool is_steady() const { return steady && *steady <= std::size_t(blocks); }
 };
 
-/// Of a trial with at least one complete block, were it to end after `blocks`.
+/// The reach of a trial with at least one complete block, if it ended after `blocks`.
 [[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
 
-/// How many blocks fit into the budget, if they take as long as those that are complete. At least
-/// as many as these, at most those of the setup.
+/// How many blocks fit into the budget, if they take as long as the complete ones. At least as many
+/// as these, at most as many as the setup permits.
 [[nodiscard]] int blocks_within(const model::PairedTrial& trial, double budget_s);
 
-/// Whether this undecided CPU time stands in the way of a PASS: it seems greater by what matters,
-/// or it was at an earlier look.
+/// Whether this undecided CPU time prevents a PASS: it seems greater by what matters, or it was at
+/// an earlier look.
 [[nodiscard]] bool holds_back(const MetricVerdict& cpu);
 
 /// How many blocks have all their processes.
@@ -81,12 +81,12 @@ struct Reach {
 /// Whether the trial may be judged after as many blocks as it has: 8, 16, 32 and so on.
 [[nodiscard]] bool is_at_look(const model::PairedTrial& trial);
 
-/// Judges what there is at each look that the trial has come to, and, when it has ended, at its
-/// end. The first look that decides a benchmark gives its verdict; the figures are those of the
-/// last one, of all blocks.
+/// Judges the trial at each look that it has reached, and, if it has ended, at its end. The first
+/// look that decides a benchmark gives its verdict; the figures are those of the last look, over
+/// all blocks.
 [[nodiscard]] PairedReport judge(const model::PairedTrial& trial);
 
-// What `taskbench ab --json` and `taskbench gate --json` have written, as it was read.
+// What `taskbench ab --json` or `taskbench gate --json` has written.
 
 struct PairedFile {
   enum class Outcome {
@@ -96,10 +96,10 @@ struct PairedFile {
     no_base,    ///< base has failed, and head is sound
   };
   Outcome outcome = Outcome::judged;
-  model::PairedTrial trial;      ///< but for a judged one: only the programs and `reproduce`
-  PairedReport report;           ///< of a judged one
-  model::PairedFailure failure;  ///< of a failed one, or of base
-  std::string why;               ///< of identical ones, a clause; an older report has none
+  model::PairedTrial trial;      ///< if not judged: only the programs and `reproduce`
+  PairedReport report;           ///< of a judged trial
+  model::PairedFailure failure;  ///< of a failed trial, or of base
+  std::string why;               ///< of identical programs, a clause; older reports have none
 };
 
 }  // namespace taskbench::reports::verdict
