@@ -36,7 +36,7 @@ class OneMessageServer {
   rt::Task<> serve(rt::net::TcpStream stream) {
     std::array<char, kMessage.size()> message;
     co_await stream.read_exact(message);
-    // relaxed: whoever compares it has heard the answer.
+    // relaxed: whoever compares the count has heard the answer.
     answered_.fetch_add(1, std::memory_order_relaxed);
     co_await stream.write_all(message);
   }

@@ -1,6 +1,6 @@
-// Tasks that block the thread for a while among tasks that do not. What is timed is all of them;
-// how long the others were held up stands beside it. A scheduler whose workers are threads has no
-// thread left for the others as soon as as many tasks block as it has workers.
+// Tasks that block their thread for a while, among tasks that do not. All of them are timed; how
+// long the others were held up is reported besides. A scheduler whose workers are threads has no
+// thread left for the others once as many tasks block as it has workers.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -38,7 +38,7 @@ rt::Task<> block(Shared* shared, std::chrono::microseconds time) {
 
 rt::Task<> compute_once(Shared* shared, std::uint64_t steps) {
   compute(steps);
-  // acq_rel: only the last of them writes the time, which the count-down hands to the reader.
+  // acq_rel: only the last task writes the time, which the count-down hands to the reader.
   if (shared->others_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     shared->others_done = Clock::now();
   }

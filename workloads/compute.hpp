@@ -5,8 +5,9 @@
 
 namespace taskbench::workloads {
 
-/// `steps` multiplications that each wait for the one before, about a nanosecond each; touches no
-/// memory. An amount of work, not of time: a task that loses its CPU meanwhile has not done any.
+/// Does `steps` multiplications, each of which waits for the one before: about a nanosecond each,
+/// without memory accesses. This is an amount of work, not of time: a task that loses its CPU
+/// meanwhile has done nothing.
 inline void compute(std::uint64_t steps) {
   std::uint64_t value = 1;
   for (std::uint64_t i = 0; i < steps; ++i) {

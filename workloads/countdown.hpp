@@ -10,7 +10,7 @@
 // 2. From the moment that the last task sends, the driving thread may begin the next iteration, or
 //    destroy this object. So counting is the last access of every other task, and the last one
 //    takes the sender out before it sends.
-// 3. Everything lies on one cache line that nothing else shares: counting misses at most once.
+// 3. Everything is on one cache line of its own: counting misses at most once.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ using SignalReceiver = rt::sync::oneshot::Receiver<Signal>;
 
 class alignas(kFalseSharingBytes) Countdown {
  public:
-  /// Starts an iteration of `tasks` tasks, at least one. The result hears when all have counted.
+  /// Starts an iteration of `tasks` tasks, at least one. The receiver hears when all have counted.
   [[nodiscard]] SignalReceiver begin(std::uint64_t tasks) {
     target_ += tasks;
     auto channel = rt::sync::oneshot::channel<Signal>();
@@ -47,14 +47,15 @@ class alignas(kFalseSharingBytes) Countdown {
 
   /// Called once by every task, as the last thing that it does with the workload's state.
   void count() {
-    // acq_rel: release hands this task's writes to the task that counts last, whose acquire takes
-    // over those of all the others (the counter's release sequence) and passes them on by its send.
+    // acq_rel: release hands this task's writes to the task that counts last. The acquire of the
+    // last task takes over those of all the others (the counter's release sequence), and its send
+    // passes them on.
     const std::uint64_t target = target_;  // before counting: invariant 2
     if (counted_.fetch_add(1, std::memory_order_acq_rel) + 1 == target) signal();
   }
 
-  /// The same for tasks that run strictly one after the other, where each is started by the one
-  /// before it. True for the last one.
+  /// Like count(), for tasks that run strictly one after the other, each started by the one before.
+  /// True for the last one.
   bool count_in_turn() {
     // relaxed: the spawn of the next task is what orders the tasks. Should a scheduler fail to
     // order them, counts go missing here and verify() says so.
@@ -65,14 +66,14 @@ class alignas(kFalseSharingBytes) Countdown {
     return true;
   }
 
-  /// Compares what was counted since the last call with what should have been, and starts afresh.
+  /// Compares what was counted since the last call with what should have been, and starts again.
   /// `what` names what was counted: "tasks".
   [[nodiscard]] std::optional<std::string> verify(std::string_view what);
 
  private:
   void signal() {
     SignalSender done = std::move(*done_);
-    // Refused only when the driving thread has given up on the iteration, and then nobody listens.
+    // The send fails only if the driving thread has given up the iteration; then nobody listens.
     (void)done.send(Signal{});
   }
 
@@ -81,13 +82,13 @@ class alignas(kFalseSharingBytes) Countdown {
   std::optional<SignalSender> done_;
 };
 
-/// The sentence for counts that differ, nothing for counts that agree.
+/// A sentence if the counts differ, nothing if they agree.
 [[nodiscard]] std::optional<std::string> compare_counts(std::string_view what,
                                                         std::uint64_t expected,
                                                         std::uint64_t actual);
 
-/// To be given what the receiver of begin() heard. Throws std::runtime_error when that is nothing:
-/// the last task was destroyed instead of run to its end.
+/// `heard` is what the receiver of begin() heard. Throws std::runtime_error if that is nothing: the
+/// last task was destroyed instead of run to its end.
 void require_heard(const std::optional<Signal>& heard);
 
 }  // namespace taskbench::workloads

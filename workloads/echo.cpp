@@ -22,7 +22,7 @@ constexpr std::array kParameters{
     Parameter{"bytes", 64, 1, 16'384, "length of a message"},
 };
 
-/// No two neighbours are alike, so that none is lost or doubled unnoticed.
+/// No two neighbouring bytes are equal, so that a lost or doubled one is noticed.
 std::string message_of(std::uint64_t bytes) {
   std::string message;
   while (message.size() < bytes) message += static_cast<char>('!' + message.size() % 89);

@@ -1,6 +1,6 @@
-// How fair a yield is: how far the task of yield_many that is furthest ahead gets in front of the
-// one furthest behind. A workload of its own, since every task shows all others how often it has
-// yielded, and one of them looks now and then; in yield_many that would be timed too.
+// How fair a yield is: how far the most advanced task of yield_many gets ahead of the least
+// advanced. A workload of its own, since every task publishes how often it has yielded, and one of
+// them looks at all now and then; in yield_many that would be timed, too.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,8 +18,8 @@ constexpr std::array kParameters{
     Parameter{"yields", 1'000, 1, 1'000'000'000, "yields of each task"},
 };
 
-/// So many yields of the task that looks lie between two looks. A look misses the cache once for
-/// every task on another worker.
+/// The yields of the looking task between two looks. A look misses the cache once for every task on
+/// another worker.
 constexpr std::uint64_t kLookEvery = 8;
 
 struct alignas(kFalseSharingBytes) Progress {
@@ -32,15 +32,15 @@ struct Shared {
   Countdown tasks;
   std::vector<Progress> progress;
   std::atomic<std::uint64_t> under_way{0};
-  // Of the task that looks. The count-down hands them to the driving thread.
+  // Written by the looking task. The count-down hands them to the driving thread.
   std::uint64_t looks = 0;
   std::uint64_t leads = 0;  // the sum over all looks
   std::uint64_t largest_lead = 0;
 
-  /// The most advanced task is looked for first: as yields only grow, a thread that is stopped
-  /// between the two sees them closer together than they are, not further apart.
+  /// Looks for the most advanced task first: yields only grow, so a thread that is stopped between
+  /// the two passes sees the tasks closer together than they are, not further apart.
   void look() {
-    // relaxed, as all of this: one count says nothing about another.
+    // relaxed, like all of these: one count says nothing about another.
     const auto yields_of = [](const Progress& each) {
       return each.yields.load(std::memory_order_relaxed);
     };
@@ -55,7 +55,7 @@ struct Shared {
 };
 
 rt::Task<> yield_in_view(Shared* shared, std::uint64_t self, std::uint64_t yields) {
-  // Nobody has a head start: nothing counts before every task has run.
+  // Nobody has a head start: nothing counts until every task has run.
   shared->under_way.fetch_add(1, std::memory_order_relaxed);
   while (shared->under_way.load(std::memory_order_relaxed) < shared->progress.size()) {
     co_await rt::yield_now();

@@ -1,5 +1,5 @@
-// All work is born on one worker: a single task spawns many that each compute for about a
-// microsecond. What is timed is how soon the others come and help, and how much of it they do.
+// All work begins on one worker: a single task spawns many, each of which computes for about a
+// microsecond. What is timed is how soon the other workers help, and how much of it they do.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,26 +19,27 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::duration<double, std::nano>;
 
-constexpr std::uint64_t kSample = 100'000;  // steps that are timed to know what the work takes
+constexpr std::uint64_t kSample = 100'000;  // steps that are timed to know how long the work takes
 
 constexpr std::array kParameters{
     Parameter{"tasks", 2'000, 1, 10'000'000, "tasks that compute, all spawned by one task"},
     Parameter{"steps", 1'000, 1, 1'000'000, "of each: multiplications, one after the other"},
 };
 
-/// When the last of the expected threads has run its first task of an iteration.
+/// Notes when the last of the expected threads runs its first task of an iteration.
 class Arrivals {
  public:
   void begin(unsigned threads, Clock::time_point now) {
     expected_ = threads;
     begun_ = now;
-    // relaxed, as below: the spawns that follow, and the end of the iteration, order everything.
+    // relaxed, as below: the spawns that follow and the end of the iteration order everything.
     arrived_.store(0, std::memory_order_relaxed);
     iteration_.fetch_add(1, std::memory_order_relaxed);
   }
 
   void arrive() {
-    // The count of this process, so that no two instances of a workload share a number.
+    // iteration_ counts for the whole process, so that no two instances of a workload share a
+    // number.
     thread_local std::uint64_t last_seen = 0;
     const std::uint64_t current = iteration_.load(std::memory_order_relaxed);
     if (std::exchange(last_seen, current) == current) return;
@@ -47,7 +48,7 @@ class Arrivals {
     }
   }
 
-  /// How long it took; nothing if some thread never ran a task. Once all tasks have run.
+  /// How long it took; empty if some thread never ran a task. Call it once all tasks have run.
   [[nodiscard]] std::optional<Clock::duration> take() { return std::exchange(all_there_, {}); }
 
  private:
@@ -58,7 +59,7 @@ class Arrivals {
   std::optional<Clock::duration> all_there_;
 };
 
-/// What `steps` steps take on a thread of their own, undisturbed.
+/// How long `steps` steps take on an otherwise idle thread.
 Clock::duration time_of(std::uint64_t steps) {
   Clock::duration best = Clock::duration::max();
   for (int look = 0; look < 5; ++look) {

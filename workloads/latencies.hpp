@@ -12,15 +12,15 @@
 
 namespace taskbench::workloads {
 
-/// Belongs to one thread at a time.
+/// Collects times. Belongs to one thread at a time.
 class Latencies {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
   void add(Duration latency) { latencies_.push_back(latency); }
 
-  /// The quantiles of all since the last call, as `of`_p50_ns and so on. One that fewer than one of
-  /// them lies above says nothing and is left out.
+  /// Stores the quantiles of all times since the last call, as `of`_p50_ns and so on. A quantile
+  /// with less than one time above it means nothing and is left out.
   void take(std::string_view of, Figures& figures) {
     struct Quantile {
       std::string_view name;

@@ -17,13 +17,13 @@ constexpr std::array kParameters{
 
 struct Shared {
   Countdown tasks;
-  // Touched only when something is wrong, but read beside nothing that is hot.
+  // Written only if something is wrong, but kept away from what is written often.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> unanswered{0};
 };
 
 rt::Task<> pong(SignalReceiver question, SignalSender answer) {
-  // A variable, not `if (co_await …)`: in a coroutine whose body declares none, g++ 12 then puts
-  // the promise where std::coroutine_handle does not look for it.
+  // A variable, not `if (co_await …)`: if the body of a coroutine declares none, g++ 12 puts the
+  // promise where std::coroutine_handle does not look for it.
   const auto asked = co_await std::move(question);
   if (asked) (void)answer.send(Signal{});
 }

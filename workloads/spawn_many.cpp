@@ -28,7 +28,7 @@ class SpawnMany final : public Instance {
   std::optional<std::string> verify() override { return tasks_.verify("tasks"); }
 
  private:
-  // block_on polls this on the calling thread, which is no worker: these spawns come from outside.
+  // block_on polls this on the calling thread, which is no worker: the spawns come from outside.
   rt::Task<> drive() {
     SignalReceiver last = tasks_.begin(count_);
     for (std::uint64_t i = 0; i < count_; ++i) rt::spawn(count_down(&tasks_)).detach();

@@ -1,5 +1,5 @@
-// Time-outs that never fire, as nearly all of those of a service: a timer is set before each await,
-// and cancelled after it. What is awaited here is one yield.
+// Time-outs that never fire, like nearly all of those of a service: a timer is set before each
+// await, and cancelled after it. What is awaited here is one yield.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -18,7 +18,7 @@ constexpr std::array kParameters{
     Parameter{"timers", 1'000, 1, 1'000'000'000, "timers of each task"},
 };
 
-/// No task waits so long; differs from timer to timer, as it does in a service.
+/// Longer than any task waits, and different from timer to timer, as in a service.
 std::chrono::milliseconds time_limit(std::uint64_t timer) {
   return std::chrono::seconds(30) + std::chrono::milliseconds(timer % 30'000);
 }

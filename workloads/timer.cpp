@@ -1,6 +1,5 @@
-// Tasks that sleep, each for a time of its own, and how late they wake. The time is measured from
-// when a task asks: waiting for its first turn does not count, and that timers go by milliseconds,
-// rounded up, does.
+// Tasks that sleep, each for its own time, and how late they wake. The time counts from when a task
+// asks: waiting for its first turn does not count, but rounding up to whole milliseconds does.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -28,7 +27,7 @@ struct Shared {
   explicit Shared(std::uint64_t task_count) : late(task_count) {}
 
   Countdown tasks;
-  std::vector<Clock::duration> late;  // of each task, which the count-down hands on
+  std::vector<Clock::duration> late;  // of each task; the count-down hands them on
 };
 
 rt::Task<> sleep_once(Shared* shared, std::uint64_t self, std::chrono::milliseconds time) {

@@ -1,6 +1,6 @@
 // How long a task that is woken waits for its turn while the workers are busy. Tasks that compute
-// and yield keep them so. At random intervals the thread outside wakes one that sleeps; from its
-// worker, that one wakes another, and this one the thread outside.
+// and yield keep them busy. At random intervals the thread outside wakes a sleeping task; that
+// task, from its worker, wakes another, which wakes the thread outside.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -33,16 +33,16 @@ struct Shared {
   rt::sync::Notify first;
   rt::sync::Notify second;
   rt::sync::Notify answered;
-  // Each written before a notification and read by the task that it wakes.
+  // Times of wakes, each written before a notification and read by the task that it wakes.
   Clock::time_point woke_first;
   Clock::time_point woke_second;
-  // From the moment before wakes to the moment when the woken task runs.
+  // From just before a wake until the woken task runs.
   Latencies from_outside;
   Latencies by_a_task;
 };
 
 rt::Task<> keep_busy(Shared* shared, std::uint64_t steps) {
-  // relaxed: only to be seen some time.
+  // relaxed: it only has to be seen eventually.
   while (!shared->is_over.load(std::memory_order_relaxed)) {
     compute(steps);
     co_await rt::yield_now();
@@ -91,7 +91,7 @@ class WakeUnderLoad final : public Instance {
   }
 
  private:
-  /// Runs on the thread outside, or, where no other thread runs tasks, between them.
+  /// Runs on the thread outside or, if no other thread runs tasks, between them.
   rt::Task<> drive() {
     SignalReceiver last = shared_.tasks.begin(tasks_ + 2);
     shared_.is_over.store(false, std::memory_order_relaxed);  // relaxed: the spawns publish it

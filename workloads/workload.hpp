@@ -20,7 +20,7 @@ class Runtime;
 namespace taskbench::workloads {
 
 /// Raised when a workload does something else than before under the same name and parameters: its
-/// times are then not comparable with stored ones.
+/// times are then not comparable with older ones.
 inline constexpr std::string_view kWorkloadsVersion = "1";
 
 /// One constant of a workload, settable with `--param name=value`.
@@ -38,15 +38,15 @@ using ParameterValues = std::map<std::string, std::uint64_t, std::less<>>;
 /// What a workload observes of itself, by name; the unit is in the name.
 using Figures = std::map<std::string, double>;
 
-/// A program that takes the place of the clients that a workload has itself.
+/// A program that replaces the clients of a workload.
 struct LoadProgram {
   std::string_view name;
-  std::string version;   ///< what it says of itself
+  std::string version;   ///< as it reports itself
   unsigned seconds = 0;  ///< of each of its runs
 };
 
-/// A workload bound to a runtime and parameter values. Used from one thread, which must not be a
-/// worker of the runtime; the runtime must outlive it.
+/// A workload with a runtime and parameter values. Used from one thread, which must not be a worker
+/// of the runtime; the runtime must outlive it.
 class Instance {
  public:
   virtual ~Instance() = default;
@@ -55,17 +55,17 @@ class Instance {
   /// scheduler, has heard that the last task ran.
   virtual void run_iteration() = 0;
 
-  /// How many iterations the last call amounts to. Under a load that goes by time, as many as its
-  /// requests.
+  /// How many iterations the last call counts as. Under a load that goes by time, as many as its
+  /// requests make.
   [[nodiscard]] virtual double iterations() const { return 1; }
 
   /// Checks that every task of all iterations since the last call ran exactly as often as it
   /// should. Not timed. Returns what was wrong, or nothing.
   [[nodiscard]] virtual std::optional<std::string> verify() = 0;
 
-  /// What it observed besides its time in all iterations since the last call: the mean of an
-  /// iteration, or a quantile of all that it saw, by the name that it has in result files. Not
-  /// timed. What was not observed is left out.
+  /// What the workload observed besides its time in all iterations since the last call: the mean of
+  /// an iteration, or a quantile of everything it saw, by its name in result files. Not timed. What
+  /// was not observed is left out.
   [[nodiscard]] virtual Figures take_figures() { return {}; }
 };
 
@@ -82,10 +82,10 @@ struct Workload {
   std::span<const Parameter> parameters;
   std::uint64_t (*operations)(const ParameterValues&);  ///< elementary operations per iteration
   std::unique_ptr<Instance> (*make)(rt::Runtime&, const ParameterValues&);
-  /// Why it cannot be run here; empty: it can. nullptr: it can everywhere.
+  /// Why the workload cannot run here; empty if it can. nullptr: it can run everywhere.
   std::string (*why_not)() = nullptr;
-  /// The same under a load from outside, which ends early if the token says so. nullptr: there is
-  /// none.
+  /// Makes the workload under a load from outside, which ends early if the token says so. nullptr:
+  /// it has none.
   std::unique_ptr<Instance> (*make_loaded)(rt::Runtime&, const ParameterValues&, const LoadProgram&,
                                            std::stop_token) = nullptr;
 };

@@ -1,5 +1,5 @@
-// Many tasks that each go to the back of the queue again and again. What is timed is the cost
-// of a fair reschedule.
+// Many tasks that each go to the back of the queue again and again. What is timed is the cost of a
+// fair reschedule.
 #include <array>
 #include <atomic>
 
@@ -17,7 +17,7 @@ constexpr std::array kParameters{
 
 struct Shared {
   Countdown tasks;
-  // Added to once a task, at its end: counting every yield here would time this line's travels
+  // Each task adds once, at its end: to count every yield here would time how this line travels
   // between the cores.
   alignas(kFalseSharingBytes) std::atomic<std::uint64_t> yields{0};
 };

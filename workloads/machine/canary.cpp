@@ -44,7 +44,7 @@ double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-/// The compiler must compute the value, and may know nothing of it.
+/// Makes the compiler compute the value, and forget what it knows of it.
 template <class T>
 void keep(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
@@ -61,8 +61,8 @@ double time_chain() {
   return ns_since(start);
 }
 
-/// Fresh pages, of the small size whatever the system prefers: how many lines the translation
-/// buffers reach must not depend on the luck of getting a huge page.
+/// Fresh pages, of the small size whatever the system prefers: the reach of the translation buffers
+/// must not depend on the luck of getting a huge page.
 class Buffer {
  public:
   Buffer()
@@ -84,7 +84,7 @@ class Buffer {
   void* memory_;
 };
 
-/// Each line holds the number of the next: one cycle through all of them (Sattolo), always the
+/// Stores in each line the number of the next: one cycle through all of them (Sattolo), always the
 /// same.
 void shuffle(Buffer& buffer) {
   for (std::uint32_t i = 0; i < kLines; ++i) buffer.line(i) = i;
@@ -104,7 +104,7 @@ double time_walk(Buffer& buffer, std::uint32_t& place) {
   return ns_since(start);
 }
 
-/// Sleeps until it is `turn`'s turn. No spinning before: the sleep is what is timed.
+/// Sleeps until it is `turn`'s turn. Does not spin before: the sleep is what is timed.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t turn) {
   std::uint32_t now = 0;
   while ((now = word.load(std::memory_order_acquire)) != turn) {
@@ -117,7 +117,7 @@ void hand_over(std::atomic<std::uint32_t>& word, std::uint32_t turn) {
   futex(word, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/// On the CPU to which the caller is bound; its partner inherits that.
+/// Times wake-ups by futex on the CPU to which the caller is bound; its partner inherits that.
 double time_futex() {
   std::atomic<std::uint32_t> word{0};
   std::thread partner([&] {
@@ -136,21 +136,21 @@ double time_futex() {
   return ns;
 }
 
-/// Of two lanes that take turns, each on its own CPU: the word is odd when it is the second's.
+/// Two lanes that take turns, each on its own CPU: an odd word means that it is the second's turn.
 struct Pair {
   alignas(kLineBytes) std::atomic<std::uint32_t> word{0};
   alignas(kLineBytes) std::atomic<bool> ended{false};
 };
 
-/// No sleeping: how far the two CPUs are from each other is what is timed.
+/// Spins, and never sleeps: what is timed is how far apart the two CPUs are.
 void spin_for(const Pair& pair, std::uint32_t turn) {
   while (pair.word.load(std::memory_order_acquire) != turn &&
          !pair.ended.load(std::memory_order_relaxed)) {
   }
 }
 
-/// The first side's, in batches, of which the least counts: it is one in which both were running.
-/// When the partner is waited for too long, there are fewer.
+/// Times the handovers of the first side, in batches. The least batch counts, since both sides were
+/// running in it. If the partner takes too long, there are fewer batches.
 double time_handovers(Pair& pair) {
   const Clock::time_point start = Clock::now();
   double least_ns = std::numeric_limits<double>::infinity();
@@ -189,7 +189,7 @@ struct Lane {
   Rounds handover{};
 };
 
-/// One for each round: nothing has to be put back.
+/// A pair for each round, so that nothing has to be reset.
 using Pairs = std::array<Pair, kRounds>;
 
 struct Crew {
@@ -197,7 +197,7 @@ struct Crew {
   std::deque<Pairs> pairs;  ///< of lanes 0 and 1, 2 and 3, …; an odd one is by itself
   std::atomic<bool> failed{false};
 
-  /// Nobody waits for a lane that cannot go on.
+  /// Makes nobody wait for a lane that cannot continue.
   void give_up() {
     failed.store(true, std::memory_order_relaxed);
     for (Pairs& each : pairs) {
@@ -230,7 +230,7 @@ void run_lane(Crew& crew, std::size_t number, std::barrier<>& together) {
   }
 }
 
-/// Only the start of a thread can fail.
+/// Runs a lane. Only starting a thread can fail.
 void try_lane(Crew& crew, std::size_t number, std::barrier<>& together) {
   try {
     run_lane(crew, number, together);
@@ -240,11 +240,11 @@ void try_lane(Crew& crew, std::size_t number, std::barrier<>& together) {
   }
 }
 
-/// What disturbs only adds, so that the least is what the machine can do just now: from pass to
-/// pass it scatters half as much as the median, on a busy machine.
+/// Disturbances only add time, so the least is what the machine can do just now: from pass to pass
+/// it scatters half as much as the median, on a busy machine.
 double least(const Rounds& times) { return std::ranges::min(times); }
 
-/// Over the lanes that have it.
+/// The mean over the lanes that have this part.
 double mean_of(const std::deque<Lane>& lanes, Rounds Lane::*part) {
   double sum = 0;
   double count = 0;
@@ -256,7 +256,8 @@ double mean_of(const std::deque<Lane>& lanes, Rounds Lane::*part) {
   return sum / count;
 }
 
-/// All that may be used, as the measured program may; of very many some from all over the machine.
+/// All CPUs that the process may use, as for the measured program; if they are very many, some from
+/// all over the machine.
 std::vector<unsigned> cpus_of_canary() {
   const std::vector<unsigned> allowed = allowed_cpus();
   if (allowed.empty()) return {0};

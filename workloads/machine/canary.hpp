@@ -1,13 +1,13 @@
 // The canary: a fixed piece of work that is timed between the processes of a measured program, to
 // tell a slower program from a slower machine.
 //
-// FROZEN. Stored baselines hold its times, and what is measured is compared after division by them:
-// any change in canary.cpp, be it only another number of steps, makes every stored baseline void
-// and must raise kCanaryVersion.
+// FROZEN. Stored baselines contain its times, and measured times are divided by them: any change to
+// what canary.cpp does, even to a number of steps, makes every stored baseline void and must raise
+// kCanaryVersion.
 //
 // A measured program mostly uses all CPUs, and so does the canary: one thread on each CPU that may
-// be used, all at the same time, so that what holds up one of the CPUs shows. Of more than sixteen
-// CPUs it takes sixteen.
+// be used, all at the same time, so that it shows what holds up one of the CPUs. If there are more
+// than sixteen CPUs, it uses sixteen.
 //
 // Four parts, since a machine has more than one speed: a chain of dependent integer operations
 // (the clock rate of the cores), a walk from cache line to cache line in random order through a
@@ -26,13 +26,12 @@ namespace taskbench::workloads::measure {
 
 inline constexpr int kCanaryVersion = 2;
 
-/// Times each part five times, which takes about 50 ms in all, and takes the least of each, and of
-/// that the mean over the CPUs. Throws std::runtime_error when the system gives no memory or no
-/// thread.
+/// Times each part five times, which takes about 50 ms in all. Takes the least of each part and its
+/// mean over the CPUs. Throws std::runtime_error if the system gives no memory or no thread.
 [[nodiscard]] reports::model::CanaryTimes time_canary();
 
-/// What the canary's times depend on besides the machine: its version, and the compiler and flags
-/// that made it. For the build fields of a key.
+/// What the canary's times depend on besides the machine: its version, compiler and flags. For the
+/// build fields of a key.
 [[nodiscard]] std::vector<reports::model::KeyField> canary_fields();
 
 }  // namespace taskbench::workloads::measure

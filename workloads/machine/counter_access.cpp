@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace model = reports::model;
 
-/// With the kernel's part where that is permitted, as perf does it.
+/// Tries to count with the kernel's part, and without it if that is not permitted, as perf does.
 model::EventAccess access_to(CountedEvent event, const EventOpener& open) {
   model::EventAccess access;
   access.error = open(event, false);

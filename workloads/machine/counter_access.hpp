@@ -1,5 +1,5 @@
-// Whether perf may count here, and what: tried, not inferred. Settings alone do not tell: a
-// container may forbid what the kernel permits, and a virtual machine may have no counters to read.
+// Whether perf may count here, and what: tried, not inferred. Settings alone are not enough: a
+// container may forbid what the kernel permits, and a virtual machine may have no counters.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +14,13 @@ enum class CountedEvent {
   cycles,      ///< the CPU does
 };
 
-/// Opens a counter of this thread and closes it again; 0, or the errno.
+/// Opens a counter of this thread and closes it again. Returns 0, or errno.
 using EventOpener = std::function<int(CountedEvent, bool user_only)>;
 
-/// By perf_event_open(2).
+/// An EventOpener that uses perf_event_open(2).
 [[nodiscard]] int open_event(CountedEvent event, bool user_only);
 
-/// `root` is where /proc is looked for.
+/// `root` is the folder in which /proc is looked for.
 [[nodiscard]] reports::model::Fact<reports::model::CounterAccess> probe_counter_access(
     const std::filesystem::path& root = "/", const EventOpener& open = open_event);
 

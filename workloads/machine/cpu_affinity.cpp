@@ -34,8 +34,8 @@ ScopedBinding::ScopedBinding(unsigned cpu) {
 }
 
 ScopedBinding::~ScopedBinding() {
-  // The kernel took this very set before; should it refuse now (CPUs taken offline), the thread
-  // stays bound, which harms nothing but later speed.
+  // The kernel accepted this set before. Should it refuse now (CPUs taken offline), the thread
+  // stays bound, which only costs speed later.
   if (bound_) (void)sched_setaffinity(0, sizeof before_, &before_);
 }
 

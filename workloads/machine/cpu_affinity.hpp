@@ -7,16 +7,16 @@
 
 namespace taskbench::workloads::measure {
 
-/// The CPUs that the calling thread may use, in ascending order. Empty where that cannot be asked.
+/// The CPUs that the calling thread may use, in ascending order. Empty if that cannot be found out.
 [[nodiscard]] std::vector<unsigned> allowed_cpus();
 
-/// How many these are, or, where that cannot be asked, how many the machine has. At least 1.
+/// The number of these CPUs or, if that cannot be found out, of those of the machine. At least 1.
 [[nodiscard]] unsigned usable_cpu_count();
 
-/// Binds the calling thread to `cpu`. False when the kernel refuses.
+/// Binds the calling thread to `cpu`. False if the kernel refuses.
 [[nodiscard]] bool bind_to_cpu(unsigned cpu);
 
-/// Binds the calling thread to one CPU and gives it back what it had.
+/// Binds the calling thread to one CPU; restores its CPUs on destruction.
 class ScopedBinding {
  public:
   explicit ScopedBinding(unsigned cpu);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using reports::model::CpuQuota;
 using reports::model::Fact;
 
-/// Where a hierarchy of groups is mounted, and which of its groups is seen there.
+/// The place where a hierarchy of groups is mounted, and the group that is visible there.
 struct Mount {
   fs::path point;
   std::string group;
@@ -37,8 +37,8 @@ bool has_item(std::string_view list, std::string_view item) {
   return false;
 }
 
-/// Lines of /proc/self/cgroup: "4:cpu,cpuacct:/group" of version 1, "0::/group" of version 2. Both
-/// may be there; then the CPU controller belongs to version 1 if it is named.
+/// Parses the lines of /proc/self/cgroup: "4:cpu,cpuacct:/group" for version 1, "0::/group" for
+/// version 2. If there are both, the CPU controller belongs to version 1 if that names it.
 std::vector<Hierarchy> hierarchies(std::string_view cgroup) {
   std::vector<Hierarchy> found;
   for (const std::string_view line : lines_of(cgroup)) {
@@ -54,7 +54,8 @@ std::vector<Hierarchy> hierarchies(std::string_view cgroup) {
   return found;
 }
 
-/// Lines of /proc/self/mountinfo: "32 31 0:29 /group /mount/point rw - cgroup cgroup rw,cpu".
+/// Finds the mount in lines of /proc/self/mountinfo: "32 31 0:29 /group /mount/point rw - cgroup
+/// cgroup rw,cpu".
 std::optional<Mount> mount_of(std::string_view mountinfo, bool version_2) {
   for (const std::string_view line : lines_of(mountinfo)) {
     const std::vector<std::string_view> words = words_of(line);
@@ -68,11 +69,11 @@ std::optional<Mount> mount_of(std::string_view mountinfo, bool version_2) {
   return std::nullopt;
 }
 
-/// The folders of the process's group and of those above it, as far as they are seen.
+/// The folders of the process's group and of those above it, as far as they are visible.
 std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const std::string& group) {
   std::string below = group;
   if (mount.group != "/") {
-    // A container's: what is mounted is a group in the middle of the tree.
+    // In a container the mounted group is in the middle of the tree.
     below = group.starts_with(mount.group) ? group.substr(mount.group.size()) : std::string{};
   }
   const fs::path top = root / mount.point.relative_path();
@@ -85,7 +86,8 @@ std::vector<fs::path> folders(const fs::path& root, const Mount& mount, const st
   return result;
 }
 
-/// "max 100000" or "50000 100000": of so many µs so many. No file: the group has no such limit.
+/// The quota in CPUs from "max 100000" or "50000 100000", which is 50,000 µs in every 100,000.
+/// Without the file, the group has no such limit.
 Fact<std::optional<double>> quota_in(const fs::path& folder, bool version_2) {
   using Quota = Fact<std::optional<double>>;
   std::string quota;
@@ -119,7 +121,7 @@ struct Group {
   bool version_2 = false;
 };
 
-/// Every group on the way that has a quota.
+/// Every group with a quota, from the process's own upwards.
 Fact<std::vector<Group>> limiting_groups(const fs::path& root) {
   using Groups = Fact<std::vector<Group>>;
   const auto cgroup = content_of(root / "proc/self/cgroup");

@@ -33,7 +33,7 @@ using model::Fact;
 
 constexpr const char* kCpus = "sys/devices/system/cpu";
 
-/// For a file that could not be understood, whether it is there or not.
+/// The reason for a file that could not be understood, whether it exists or not.
 std::string unreadable(const fs::path& root, const fs::path& file) {
   std::error_code failed;
   return fmt::format("/{} {}", file.string(),
@@ -152,7 +152,7 @@ Fact<model::Memory> memory(const fs::path& root) {
   return Fact<model::Memory>::known({*total * 1024, *available * 1024});
 }
 
-/// The line "some avg10=0.14 avg60=…" of the pressure stall information.
+/// Reads the line "some avg10=0.14 avg60=…" of the pressure stall information.
 Fact<double> memory_stall_percent(const fs::path& root) {
   const fs::path file = "proc/pressure/memory";
   const std::string line = first_line(root / file);
@@ -165,7 +165,7 @@ Fact<double> memory_stall_percent(const fs::path& root) {
   return Fact<double>::unknown(unreadable(root, file));
 }
 
-/// The lowest of the zone's trip points at which the system does more than spin up a fan.
+/// The lowest of the zone's trip points at which the system does more than start a fan.
 std::optional<double> trip_celsius(const fs::path& zone) {
   std::optional<double> lowest;
   for (int i = 0; i < 32; ++i) {
@@ -202,7 +202,7 @@ Fact<std::string> known_text(std::string text, std::string reason) {
                       : Fact<std::string>::known(std::move(text));
 }
 
-/// "always [madvise] never" → "madvise".
+/// Reads "always [madvise] never" as "madvise".
 Fact<std::string> huge_pages(const fs::path& root) {
   const fs::path file = "sys/kernel/mm/transparent_hugepage/enabled";
   const std::string line = first_line(root / file);
@@ -214,7 +214,7 @@ Fact<std::string> huge_pages(const fs::path& root) {
   return Fact<std::string>::unknown(unreadable(root, file));
 }
 
-/// "4711 (a name) S 1 …": the name may hold blanks and brackets.
+/// Parses "4711 (a name) S 1 …": the name may contain blanks and brackets.
 std::optional<ProcessTime> process_time(const std::string& stat) {
   const std::size_t open = stat.find('(');
   const std::size_t close = stat.rfind(')');
@@ -284,7 +284,7 @@ std::vector<model::BusyProcess> busiest_processes(const std::map<int, ProcessTim
   std::vector<model::BusyProcess> busy;
   for (const auto& [pid, time] : after) {
     const auto earlier = before.find(pid);
-    // One that has started since has used all of it since.
+    // A process that has started since then has used all of its CPU time since then.
     const double used = time.cpu_s - (earlier == before.end() ? 0 : earlier->second.cpu_s);
     if (seconds > 0 && used / seconds >= kLeastCpus)
       busy.push_back({time.name, pid, used / seconds, time.is_own});

@@ -29,7 +29,8 @@ using Count = Fact<std::int64_t>;
 constexpr double kShortest_s = 0.5;
 constexpr double kBusy_s = 0.02;  // governors look at the load every 10 ms and less
 
-/// The columns of a CPU's line in /proc/stat, in ticks; those of guests are in user and nice, too.
+/// The columns of a CPU's line in /proc/stat, in ticks. The time of guests is included in user and
+/// nice.
 enum Column : std::size_t {
   kUser,
   kNice,
@@ -56,7 +57,7 @@ double own_cpu_s() {
   return sum;
 }
 
-/// Adds a line "cpu0 4705 356 …"; false for one that is not understood.
+/// Adds a line "cpu0 4705 356 …"; false if it is not understood.
 bool add_line(const std::vector<std::string_view>& words, CpuTimes& times) {
   if (words.size() < kColumns + 1) return false;
   std::array<double, kColumns> ticks{};
@@ -84,7 +85,7 @@ Fact<CpuTimes> read_cpu_times(const fs::path& root) {
     if (!line.starts_with("cpu")) continue;
     const std::vector<std::string_view> words = words_of(line);
     const auto cpu = number<unsigned>(words[0].substr(3));
-    // Without a list of CPUs the line of all of them is taken.
+    // Without a list of CPUs, uses the line for all of them.
     const bool counts = allowed.empty() ? words[0] == "cpu"
                                         : cpu && std::ranges::find(allowed, *cpu) != allowed.end();
     if (!counts) continue;
@@ -101,8 +102,8 @@ double thread_cpu_s() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-/// Until the governor has seen that there is work. On a busy machine, where nothing is needed to
-/// wake a CPU up, not for as much CPU time.
+/// Works until the governor has noticed. Limited in time as well as in CPU time: on a busy machine
+/// CPUs are awake anyway.
 void keep_this_cpu_busy() {
   const double until_s = thread_cpu_s() + kBusy_s;
   const auto deadline = Clock::now() + std::chrono::duration<double>(2 * kBusy_s);
@@ -120,10 +121,10 @@ double fastest_mhz(const fs::path& root) {
   return fastest;
 }
 
-/// Of the fastest CPU, under load: an idle machine's clock rate is another before the first
-/// repetition than after the last one, and says nothing of either. Others than the CPU that reads
-/// may have slowed down for want of work. /proc/cpuinfo is not asked, since a virtual machine's
-/// never changes.
+/// The clock rate of the fastest CPU under load. An idle machine's rate differs before the first
+/// repetition and after the last, and says nothing about either. CPUs other than the one that reads
+/// may have slowed down for lack of work. /proc/cpuinfo is not used, since that of a virtual
+/// machine never changes.
 Fact<double> read_mhz(const fs::path& root) {
   if (fastest_mhz(root) > 0) keep_this_cpu_busy();
   const double fastest = fastest_mhz(root);
@@ -170,7 +171,7 @@ Count read_swapped_pages(const fs::path& root) {
   return Count::known(sum);
 }
 
-/// Exact to a few ticks, however short it was.
+/// The CPU time between two readings, exact to a few ticks, however short that was.
 Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
   if (!before.cpu || !after.cpu) {
     return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
@@ -181,7 +182,7 @@ Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const Machine
   if (use.seconds <= 0 || use.total_s < 0) {
     return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
   }
-  // Not cut off at 0: over several processes, what ticks put into the wrong one comes out even.
+  // Not clamped at 0: over several processes, what ticks assign to the wrong one evens out.
   use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
   use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
   return Fact<reports::model::CpuUse>::known(use);
@@ -190,7 +191,7 @@ Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const Machine
 Count grown(const Count& before, const Count& after) {
   if (!before) return before;
   if (!after) return after;
-  // A group or a CPU that went away takes its count along.
+  // A group or a CPU that goes away takes its count along.
   if (*after < *before) return Count::unknown("the kernel's count went backwards");
   return Count::known(*after - *before);
 }

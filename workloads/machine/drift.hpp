@@ -1,4 +1,4 @@
-// What of the machine moves while something is measured.
+// What changes on the machine while something is measured.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct CpuTimes {
   double total_s = 0;
 };
 
-/// All that only ever grows, and the clock rate. Two of them give a Drift.
+/// Everything that only grows, and the clock rate. Two readings give a Drift.
 struct MachineReading {
   double at_s = 0;       ///< of the monotonic clock
   double own_cpu_s = 0;  ///< of this process and the children it has waited for
@@ -27,18 +27,19 @@ struct MachineReading {
   reports::model::Fact<std::int64_t> swapped_pages;
 };
 
-/// Takes about a tenth of a millisecond, and where the kernel shows clock rates 20 ms of work, at
-/// most 40, before they are read unless `with_clock_rate` is false; it does not belong into what is
-/// timed. `root` is where /proc and /sys are looked for.
+/// Takes about a tenth of a millisecond. If the kernel shows clock rates, 20 ms of work, at most
+/// 40, come before that, unless `with_clock_rate` is false; it must not be timed. `root` is the
+/// folder in which /proc and /sys are looked for.
 [[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/",
                                           bool with_clock_rate = true);
 
-/// What moved from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so that
-/// shares of less than half a second are unknown.
+/// The drift from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so shares of
+/// less than half a second are unknown.
 [[nodiscard]] reports::model::Drift drift_between(const MachineReading& before,
                                                   const MachineReading& after);
 
-/// The same in parts that sum up over several processes, and without the clock rate.
+/// The use from `before` to `after`, in parts that add up over several processes, and without the
+/// clock rate.
 [[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
                                                      const MachineReading& after);
 

@@ -31,14 +31,14 @@ namespace {
 
 using reports::model::Environment;
 
-/// Files of one number: 0 is false, everything else true.
+/// Reads a file with one number: 0 is false, everything else true.
 std::optional<bool> flag_in(const char* path) {
   const std::string line = first_line(path);
   if (line.empty()) return std::nullopt;
   return line != "0";
 }
 
-/// RFC 3339 wants a colon in the offset, which strftime's %z leaves out.
+/// The date in RFC 3339, which requires a colon in the offset that strftime's %z leaves out.
 std::string local_date() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -93,7 +93,8 @@ void probe_google_benchmark(Environment& environment) {
   }
 }
 
-/// What Google Benchmark says of itself it says only in its JSON; older versions name no version.
+/// A fact about the library. Google Benchmark reports those only in its JSON; older versions report
+/// no version.
 std::string library_fact(std::string_view context, std::string_view key) {
   const std::string quoted = fmt::format("\"{}\": \"", key);
   const auto start = context.find(quoted);
@@ -112,8 +113,8 @@ void probe_google_benchmark_build(Environment& environment) {
   environment.benchmark_library_build_type = library_fact(out.str(), "library_build_type");
 }
 
-/// The CPUID leaves of 0x40000000 and up are where hypervisors introduce themselves. Empty when the
-/// CPU says that it runs under none, or is none that has CPUID.
+/// Hypervisors identify themselves in the CPUID leaves from 0x40000000 on. Empty if the CPU says
+/// that there is none, or has no CPUID.
 std::string hypervisor_signature() {
 #if defined(__x86_64__) || defined(__i386__)
   unsigned eax = 0;

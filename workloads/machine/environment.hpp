@@ -1,4 +1,4 @@
-// Finds out on what machine, with what build, a run is made.
+// Finds out on which machine, and with which build, a run is made.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace taskbench::workloads::measure {
 
-/// Reads /proc, /sys and the build's own constants. `executable` is argv[0] as given. What could
-/// not be found out stays empty; nothing throws.
+/// Reads /proc, /sys and the build's own constants. `executable` is argv[0] as given. What cannot
+/// be found out stays empty; nothing throws.
 [[nodiscard]] reports::model::Environment probe_environment(std::string executable);
 
-/// "none", "kvm", "xen", … as probe_environment() has it; empty when it could not be found out.
+/// "none", "kvm", "xen", … as probe_environment() reports it; empty if it could not be found out.
 [[nodiscard]] std::string hypervisor();
 
 }  // namespace taskbench::workloads::measure

@@ -40,7 +40,7 @@ double ns_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double, std::nano>(end - start).count();
 }
 
-/// What the kernel states. One sample: there is nothing to repeat.
+/// The resolution that the kernel states. One sample: there is nothing to repeat.
 Samples clock_resolution(const std::stop_token&) {
   timespec resolution{};
   if (::clock_getres(CLOCK_MONOTONIC, &resolution) != 0) {
@@ -49,7 +49,7 @@ Samples clock_resolution(const std::stop_token&) {
   return {static_cast<double>(resolution.tv_sec) * 1e9 + static_cast<double>(resolution.tv_nsec)};
 }
 
-/// From one reading to the first that differs.
+/// The time from one reading to the first that differs.
 Samples clock_step(const std::stop_token& stop) {
   Samples samples;
   while (samples.size() < kSteps && !stop.stop_requested()) {
@@ -61,7 +61,8 @@ Samples clock_step(const std::stop_token& stop) {
   return samples;
 }
 
-/// One sample is the mean over a batch: a single operation is shorter than a clock reading.
+/// Times operations in batches, whose means are the samples: one operation is shorter than a clock
+/// reading.
 template <class Operation>
 Samples time_batches(const std::stop_token& stop, const Operation& operation) {
   Samples samples;
@@ -80,13 +81,13 @@ Samples clock_cost(const std::stop_token& stop) {
   });
 }
 
-/// An atomic addition to a line that no other thread touches.
+/// The cost of an atomic addition to a line that no other thread touches.
 Samples locked_instruction(const std::stop_token& stop) {
   alignas(64) std::atomic<std::uint64_t> word{0};
   return time_batches(stop, [&] { word.fetch_add(1, std::memory_order_seq_cst); });
 }
 
-/// The kernel's timer slack, 50 µs where nobody has changed it, is part of it.
+/// How late a sleep ends. Includes the kernel's timer slack, 50 µs by default.
 Samples timer_jitter(const std::stop_token& stop) {
   constexpr long kNsPerSecond = 1'000'000'000;
   Samples samples;
@@ -98,7 +99,7 @@ Samples timer_jitter(const std::stop_token& stop) {
       ++until.tv_sec;
       until.tv_nsec -= kNsPerSecond;
     }
-    // A signal interrupts the sleep, and such a one is no sample.
+    // A sleep that a signal interrupts is no sample.
     if (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) continue;
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -108,11 +109,11 @@ Samples timer_jitter(const std::stop_token& stop) {
   return samples;
 }
 
-/// A thread that sleeps, and notes when it wakes. The other thread's calls are in turn: wait until
-/// it is about to sleep, wake it, wait for its answer.
+/// A thread that sleeps, and notes when it wakes. Another thread waits until it is about to sleep,
+/// wakes it, and waits for its answer.
 class Sleeper {
  public:
-  /// On `cpu`, or wherever the kernel puts it.
+  /// Runs on `cpu`, or wherever the kernel puts it.
   explicit Sleeper(std::optional<unsigned> cpu) : thread_([this, cpu] { run(cpu); }) {}
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
@@ -123,7 +124,7 @@ class Sleeper {
     thread_.join();
   }
 
-  /// From the call that wakes it until it runs, in ns.
+  /// The time in ns from the waking call until the thread runs.
   double wake_up() {
     const Clock::time_point start = wake();
     const std::uint32_t rounds = ++rounds_;
@@ -135,7 +136,7 @@ class Sleeper {
   }
 
  private:
-  /// Wakes it once it really sleeps: until then there is no one to be woken, and the call says so.
+  /// Wakes the thread once it really sleeps: until then the call reports that it woke nobody.
   Clock::time_point wake() {
     while (true) {
       const Clock::time_point start = Clock::now();
@@ -147,7 +148,8 @@ class Sleeper {
   void run(std::optional<unsigned> cpu) {
     if (cpu) (void)bind_to_cpu(*cpu);
     for (std::uint32_t round = 1;; ++round) {
-      // The word never changes: only a wake-up ends the sleep, and a signal, which is no wake-up.
+      // The word never changes: the sleep ends only by a wake-up, or by a signal, which does not
+      // count.
       while (futex(bed_, FUTEX_WAIT_PRIVATE, 0) != 0) {
       }
       woken_at_ = Clock::now();
@@ -166,7 +168,7 @@ class Sleeper {
   std::thread thread_;  // last: it starts when all the rest is there
 };
 
-/// Between two CPUs where two may be used, which is what a scheduler's worker goes through.
+/// Times wake-ups between two CPUs, if two may be used, as a scheduler's workers experience them.
 Samples wake_up(const std::stop_token& stop) {
   const std::vector<unsigned> cpus = allowed_cpus();
   std::optional<unsigned> other;
@@ -178,7 +180,7 @@ Samples wake_up(const std::stop_token& stop) {
   Sleeper sleeper(other);
   Samples samples;
   while (samples.size() < kWakeUps && !stop.stop_requested()) {
-    // Until it has left its CPU: a thread that is woken on its way to sleep just stays.
+    // Waits until the thread has left its CPU: if it is woken while it falls asleep, it just stays.
     for (const auto start = Clock::now(); ns_between(start, Clock::now()) < kAsleep_ns;) {
     }
     samples.push_back(sleeper.wake_up());

@@ -1,4 +1,4 @@
-// The system's futex, for what times a sleep itself.
+// The system's futex, for code that times sleeping itself.
 #pragma once
 
 #include <linux/futex.h>
@@ -10,7 +10,7 @@
 
 namespace taskbench::workloads::measure {
 
-/// FUTEX_WAIT_PRIVATE or FUTEX_WAKE_PRIVATE on `word`; returns what the system call does.
+/// FUTEX_WAIT_PRIVATE or FUTEX_WAKE_PRIVATE on `word`; returns the system call's result.
 inline long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr,
                    nullptr, 0);

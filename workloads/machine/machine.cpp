@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 using reports::model::KeyField;
 using reports::model::MachineKey;
 
-/// A file of one flag as "on" or "off"; empty for none, and for what is neither.
+/// A file with one flag as "on" or "off"; empty if there is none, or another value.
 std::string switch_in(const fs::path& path, std::string_view on) {
   const std::string line = first_line(path);
   if (line != "0" && line != "1") return {};
   return line == on ? "on" : "off";
 }
 
-/// The facts of the first CPU. The names are those of x86; in the second column those of Arm.
+/// The facts of the first CPU. The first column has their names on x86, the second those on Arm.
 std::map<std::string, std::string> cpu_facts(const fs::path& root) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNames{{
       {"model name", "cpu_model"},
@@ -72,7 +72,7 @@ struct Topology {
   std::string sockets;
 };
 
-/// Of the CPUs that are online: one that is not has no folder `topology`.
+/// The topology of the CPUs that are online: others have no folder `topology`.
 Topology topology(const fs::path& root) {
   std::size_t cpus = 0;
   std::set<std::string> sockets;

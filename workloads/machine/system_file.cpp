@@ -28,7 +28,7 @@ std::string first_line(const std::filesystem::path& path) {
 std::optional<std::string> content_of(const std::filesystem::path& path, std::size_t most_bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  // The files of /proc have no size to ask for, and reading one fails when its process has ended.
+  // Files in /proc report no size, and reading one fails when its process has ended.
   std::string content;
   std::array<char, 4096> block{};
   do {

@@ -1,5 +1,5 @@
-// Reads the text files of /proc and /sys, and whole executables. What is not there or not
-// understood is empty.
+// Reads the text files of /proc and /sys, and whole executables. What does not exist, or is not
+// understood, is empty.
 #pragma once
 
 #include <charconv>
@@ -15,33 +15,33 @@
 
 namespace taskbench::workloads::measure {
 
-/// Without the blanks and line breaks around it.
+/// The text without the blanks and line breaks around it.
 [[nodiscard]] std::string trimmed(std::string_view text);
 
-/// Empty when there is no such file.
+/// The first line of a file; empty if there is no such file.
 [[nodiscard]] std::string first_line(const std::filesystem::path& path);
 
-/// Where reading stops unless told otherwise: no text of the system's has so much.
+/// Where reading stops by default: none of the system's texts is that long.
 inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max();
 
-/// All of a file, or at least that much of it; empty optional when it cannot be read.
+/// The content of a file, or at least this much of it; empty if it cannot be read.
 [[nodiscard]] std::optional<std::string> content_of(const std::filesystem::path& path,
                                                     std::size_t most_bytes = kMostTextBytes);
 
 /// The lines of a text, without their breaks.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-/// What stands between blanks.
+/// The words of a text, which blanks separate.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 
-/// They would refer to a text that is gone.
+/// The views would refer to a temporary text.
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> lines_of(Text&&) = delete;
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> words_of(Text&&) = delete;
 
-/// A number that is all of `text`.
+/// The number that `text` consists of.
 template <class Number>
 [[nodiscard]] std::optional<Number> number(std::string_view text) {
   Number value{};
@@ -50,16 +50,16 @@ template <class Number>
   return value;
 }
 
-/// A number that is all of a file's first line.
+/// The number that a file's first line consists of.
 [[nodiscard]] std::optional<std::int64_t> whole_number_in(const std::filesystem::path& path);
 
-/// "0-2,8" → 0, 1, 2, 8. Empty for what is no list of CPUs, too.
+/// Parses "0-2,8" as 0, 1, 2, 8. Empty if it is no list of CPUs.
 [[nodiscard]] std::vector<unsigned> cpu_list(std::string_view text);
 
-/// The value of "NAME: VALUE" in files like /proc/self/status; empty when there is none.
+/// The value of "NAME: VALUE" in files like /proc/self/status; empty if there is none.
 [[nodiscard]] std::string value_of_line(const std::filesystem::path& path, std::string_view name);
 
-/// The CPUs that /proc/self/status allows this process. Empty when it does not say.
+/// The CPUs that /proc/self/status allows this process. Empty if it does not say.
 [[nodiscard]] std::vector<unsigned> allowed_cpus_below(const std::filesystem::path& root);
 
 }  // namespace taskbench::workloads::measure

@@ -1,4 +1,4 @@
-// How a case is called.
+// The names of cases.
 #include <fmt/format.h>
 
 #include <algorithm>

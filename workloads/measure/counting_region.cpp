@@ -24,7 +24,7 @@ constexpr auto kAnswerTimeout = std::chrono::seconds(10);
 constexpr std::string_view kAnswer = "ack\n";
 
 int open_pipe(const std::string& path, int how) {
-  // Without waiting: perf opened both before it started this process, or it never will.
+  // Opens without waiting: perf opened both before it started this process, or never will.
   const int descriptor = ::open(path.c_str(), how | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) {
     throw std::runtime_error(fmt::format("{}: '{}' cannot be opened: {}", kPerfControlVariable,
@@ -67,8 +67,8 @@ void CountingRegion::tell(const char* command) const {
                                          std::string_view(command, length - 1),
                                          std::strerror(errno)));
   }
-  // The answer is "ack\n" and, in the versions so far, a NUL that may come later: with the next
-  // one.
+  // The answer is "ack\n", followed in all versions so far by a NUL, which may come only with the
+  // next answer.
   const auto deadline = Clock::now() + kAnswerTimeout;
   std::string answer;
   while (answer.find(kAnswer) == std::string::npos) {

@@ -24,9 +24,9 @@ fs::path root_of(const InstalledProgram& each) {
   return each.root.empty() ? each.program->executable().parent_path() : fs::canonical(each.root);
 }
 
-/// What ldd says of it, without the addresses, which differ each time. A library below its root, or
-/// that is found from where it runs, is named from there, with a digest of its bytes. Empty when
-/// ldd fails, as it does for a static binary.
+/// What ldd reports, without the addresses, which differ each time. A library that is below the
+/// program's root, or is found from where it runs, is named relative to that, with a digest of its
+/// bytes. Empty if ldd fails, as it does for a static binary.
 std::string libraries_of(const InstalledProgram& each, const std::stop_token& stop) {
   const Program& program = *each.program;
   const std::string root = root_of(each).string() + '/';
@@ -42,17 +42,17 @@ std::string libraries_of(const InstalledProgram& each, const std::stop_token& st
   return result;
 }
 
-/// A link leads to the same file on both sides only when it leads out of neither folder.
+/// Whether a link leads to the same file on both sides: only if it does not lead out of its folder.
 bool stays_inside(const fs::path& link, const fs::path& target) {
   if (target.is_absolute()) return true;  // and equal texts are one file
   const fs::path end = (link.parent_path() / target).lexically_normal();
   return end.empty() || *end.begin() != "..";
 }
 
-/// All that is below a folder, by its path there.
+/// Everything below a folder, by its path there.
 class Listing {
  public:
-  /// False when there is too much, or what cannot be read.
+  /// False if there is too much, or something that cannot be read.
   bool read(const fs::path& folder) {
     std::error_code failed;
     auto each = fs::recursive_directory_iterator(folder, failed);
@@ -79,7 +79,7 @@ bool have_equal_bytes(const fs::path& base, const fs::path& head) {
   return content && content == content_of(head, kWholeFile);
 }
 
-/// What lies at `below` in both folders.
+/// Whether the entries at `below` in both folders are equal.
 bool are_equal(const fs::path& base, const fs::path& head, const fs::path& below,
                const fs::file_status& one, const fs::file_status& other) {
   if (one.type() != other.type() || one.permissions() != other.permissions()) return false;
@@ -134,14 +134,14 @@ std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
   return std::nullopt;
 }
 
-/// Whether they are one file, called by one path in one folder: then they see the same, whatever
+/// Whether both are one file, called by one path in one folder: then they see the same, whatever
 /// they look for.
 bool are_one_call(const Program& base, const Program& head) {
   return called_path(base.command()) == called_path(head.command()) &&
          base.folder() == head.folder();
 }
 
-/// What differs below the roots that the user named, and in where the programs lie there.
+/// What differs below the roots that the user named, or in the programs' places there.
 std::string difference_of_roots(const InstalledProgram& base, const InstalledProgram& head) {
   const fs::path ours = root_of(base);
   const fs::path theirs = root_of(head);

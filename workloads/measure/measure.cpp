@@ -16,20 +16,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Repetitions aim this much beyond the minimum time, since a warm iteration may be faster than the
-// ones that the count was derived from.
+// Repetitions aim this much above the minimum time, since a warm iteration may be faster than those
+// from which the count was derived.
 constexpr double kMinTimeMargin = 1.1;
-// What a repetition takes beyond its timed part: see PreparedCase, and some for verification.
+// What a repetition takes besides its timed part: see PreparedCase; and some time for verification.
 constexpr double kRepetitionOverhead = 1.08;
 // A repetition shorter than this says more about the clock and the last wake-up than about the
 // case.
 constexpr double kMinTimeFloor_s = 0.01;
-// All warm-ups together take at most this part of a time budget. Google Benchmark approaches the
-// warm-up time in growing steps, so that a warm-up takes up to twice of what is asked for.
+// All warm-ups together take at most this share of a time budget. Google Benchmark approaches the
+// warm-up time in growing steps, so a warm-up may take twice as long as asked for.
 constexpr double kWarmupShare = 0.25;
 constexpr double kWarmupOverhead = 2;
-// The repetitions are planned to use up a time budget. Where they take longer than planned, as many
-// are left out as would take more than this.
+// Repetitions are planned to use up a time budget. If they take longer than planned, those are left
+// out that would end beyond this multiple of it.
 constexpr double kMostOfBudget = 1.25;
 constexpr double kLateCalibration_s = 0.002;
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
@@ -56,7 +56,7 @@ class Session {
   }
 
   void warm_up() {
-    // Long enough for an iteration count that is right within a few per cent.
+    // Long enough for an iteration count that is right to a few per cent.
     const double calibration_s = std::clamp(warmup_s_ / 4, 0.002, 0.05);
     for (const auto& prepared : cases_) {
       report(prepared->name());
@@ -111,7 +111,7 @@ class Session {
 
   Result finish() {
     Result result;
-    // Complete all the same when the flag came up after the last repetition had ended.
+    // A run is complete if it was told to stop only after its last repetition.
     result.interrupted = stopped() && repetitions_left() > 0;
     result.repetitions_left = repetitions_left();
     result.min_time_s = min_time_s_;
@@ -154,7 +154,7 @@ class Session {
       planned += prepared->repetition_s() * static_cast<double>(settings_.repetitions);
       planned_done += prepared->repetition_s() * done;
     }
-    // The plan comes from the warm-up; what the repetitions really take corrects it.
+    // The plan comes from the warm-up; the real duration of the repetitions corrects it.
     const double took = seconds_since(start_) - warmups_took_s_;
     const double correction = planned_done > 0 ? took / planned_done : kRepetitionOverhead;
     return (planned - planned_done) * correction;

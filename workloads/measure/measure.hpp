@@ -22,7 +22,7 @@
 
 namespace taskbench::workloads::measure {
 
-/// A scheduler that can be measured, and where to find one: all that the runtime has.
+/// A scheduler that can be measured, and where to find them: all that the runtime has.
 using Scheduler = rt::SchedulerInfo;
 using rt::find_scheduler;
 using rt::ladder;
@@ -48,9 +48,10 @@ struct Settings {
   double warmup_s = 0.1;                ///< of one case, before its first repetition
   std::optional<double> time_budget_s;  ///< whole run; when set, min_time_s follows from it
   std::uint64_t seed = 1;
-  /// Iterations of a repetition by the name of the case; a case that is not in it gets the count
-  /// that takes min_time_s. For runs that are compared: different counts bias the mean. A case of a
-  /// repeatable scheduler is then not warmed up by the clock either, or it would not be repeatable.
+  /// Iterations of a repetition by the name of the case; a case that is not listed gets the count
+  /// that takes min_time_s. For runs that are compared: different counts bias the mean. A listed
+  /// case of a repeatable scheduler is not warmed up by the clock either, or it would not be
+  /// repeatable.
   std::map<std::string, std::int64_t> iterations;
   bool pin = false;  ///< bind worker i to the i-th CPU that this process may use
 };
@@ -71,9 +72,9 @@ struct Result {
   double warmup_s = 0;                ///< what was used: a short time budget shrinks the warm-up
 };
 
-/// Measures every case. `stop` may be set by a signal handler: the iteration under way is
-/// finished, the repetition under way is dropped, and what is complete is returned.
-/// `progress` is called on the calling thread, at each change and at most a few times a second.
+/// Measures every case. `stop` may be requested by a signal handler: the current iteration is
+/// finished, the current repetition is dropped, and what is complete is returned. `progress` is
+/// called on the calling thread, at each change and at most a few times a second.
 [[nodiscard]] Result measure(std::span<const Case> cases, const Settings& settings,
                              const std::function<void(const Progress&)>& progress,
                              const std::stop_token& stop);

@@ -7,11 +7,11 @@
 namespace taskbench::workloads::measure {
 namespace {
 
-// The stack then begins anywhere within a page, which its place in the caches depends on.
+// The stack then begins anywhere within a page, and its place in the caches depends on that.
 constexpr std::size_t kMaxPaddingBytes = 4096;
 
-// Uniform in [0, bound). Neither std::uniform_int_distribution nor std::shuffle, whose results
-// differ between standard libraries. The modulo's bias is below bound / 2^64.
+// Uniform in [0, bound). Does not use std::uniform_int_distribution or std::shuffle, whose results
+// differ between standard libraries. The bias of the modulo is below bound / 2^64.
 std::size_t draw_below(std::mt19937_64& random, std::size_t bound) { return random() % bound; }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::vector<std::size_t> interleaved_order(std::size_t cases, std::int64_t repet
   std::iota(round.begin(), round.end(), std::size_t{0});
   std::vector<std::size_t> order;
   for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
-    // Fisher and Yates: from the back, each place takes one of those not yet placed.
+    // Fisher and Yates: from the back, each place gets one of those not yet placed.
     for (std::size_t left = cases; left > 1; --left) {
       std::swap(round[left - 1], round[draw_below(random, left)]);
     }

@@ -1,4 +1,4 @@
-// In which order the repetitions of several cases run.
+// The order in which the repetitions of several cases run.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace taskbench::workloads::measure {
 
-/// `repetitions` rounds one after the other; each holds every case once, in an order drawn from
-/// `seed`. The same seed gives the same order everywhere.
+/// `repetitions` rounds, one after the other; each contains every case once, in an order drawn from
+/// `seed`. A seed gives the same order everywhere.
 ///
-/// Rounds, rather than one shuffle of everything: the cases then stay level at any moment, so that
-/// drift of the machine falls on all alike and an interrupted run has them equally far. Drawn here,
-/// rather than by Google Benchmark's own random interleaving: that one cannot be seeded.
+/// Rounds rather than one shuffle of everything, so that the cases are level at any moment: drift
+/// of the machine affects all alike, and an interrupted run has them equally far. Not drawn by
+/// Google Benchmark's own random interleaving, which cannot be seeded.
 [[nodiscard]] std::vector<std::size_t> interleaved_order(std::size_t cases,
                                                          std::int64_t repetitions,
                                                          std::uint64_t seed);
@@ -27,8 +27,8 @@ struct BlockPlan {
   std::size_t padding_bytes;  ///< that the environment of each grows by
 };
 
-/// The plan of block number `block`, drawn from `seed`; the same everywhere and for a trial that is
-/// resumed. Drift that is linear in time cancels within a block, since both sides have the same
+/// The plan of block number `block`, drawn from `seed`; the same everywhere, also for a trial that
+/// is resumed. Drift that is linear in time cancels within a block, since both sides have the same
 /// mean position.
 [[nodiscard]] BlockPlan block_plan(std::uint64_t seed, int block);
 

@@ -58,7 +58,7 @@ struct Pipe {
   }
 };
 
-/// Pointers for exec, which must not be built after fork().
+/// Pointers for exec, which must be made before fork().
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
@@ -76,7 +76,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   return result;
 }
 
-/// Takes what is there, without waiting. False at the end of the file.
+/// Reads what is there, without waiting. False at the end of the file.
 bool drain(int descriptor, std::string& into, std::size_t limit, bool keep_the_end) {
   std::array<char, 16384> buffer;
   for (;;) {
@@ -152,7 +152,7 @@ class Child {
     take(watched[2], outcome.errors, kMaxErrorBytes, true);
   }
 
-  /// The first one tells: what could not be started has ended, too.
+  /// The first report counts: a program that could not be started has ended, too.
   [[nodiscard]] ProcessReport first_report() const {
     ProcessReport report{ProcessReport::Kind::ended, SIGKILL};  // somebody killed the supervisor
     if (report_bytes_.size() >= sizeof(report)) {
@@ -165,7 +165,8 @@ class Child {
     return first_report().kind == ProcessReport::Kind::not_started;
   }
 
-  /// Whether all of the CPU time was the first thread's: both are exact, but not rounded alike.
+  /// Whether all of the CPU time was the first thread's. Both numbers are exact, but rounded
+  /// differently.
   static bool has_one_thread(const ProcessReport& report) {
     constexpr std::int64_t kRounding_ns = 100'000;
     return report.first_ran_ns > 0 &&

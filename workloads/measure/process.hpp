@@ -13,8 +13,8 @@ struct ProcessRequest {
   std::vector<std::string> command;      ///< program, looked up in PATH, and its arguments
   std::vector<std::string> environment;  ///< NAME=VALUE, on top of this process's own
   double timeout_s = 60;
-  /// How long a program that is ended early, and all that it has started, may take to end after its
-  /// process group was sent a SIGTERM: build tools clean up then. 0: all are killed at once.
+  /// How long a program that is ended early, and everything it has started, may take to end after
+  /// its process group was sent a SIGTERM: build tools clean up then. 0: all are killed at once.
   double grace_s = 0;
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
   std::string folder{};                             ///< where it runs; empty: where this one does
@@ -33,9 +33,9 @@ struct ProcessOutcome {
   int code = 0;        ///< exit status, signal, or errno of the start
   std::string output;  ///< the beginning of its standard output
   std::string errors;  ///< the last KiB of its standard error
-  /// How long it could have run and waited for a CPU instead; empty where nobody knows: the kernel
-  /// counts it by thread, and what is left of a program that has ended is its first thread, so that
-  /// another that has used a CPU, or a child, leaves it unknown.
+  /// How long the program could have run but waited for a CPU; empty if unknown. The kernel counts
+  /// this by thread, and only the first thread of an ended program is left, so that another thread
+  /// that used a CPU, or a child, makes it unknown.
   std::optional<double> queued_s{};
 
   [[nodiscard]] bool ok() const { return end == End::exited && code == 0; }
@@ -44,9 +44,9 @@ struct ProcessOutcome {
   [[nodiscard]] std::string text() const;
 };
 
-/// Waits for the program, at most `timeout_s` and until `stop` is set. The program is the leader of
-/// a process group of its own with an empty standard input. When it has ended, everything that it
-/// has started and left behind is killed, daemons included; when this process dies, even of a
+/// Runs a program, and waits for it at most `timeout_s` and until `stop` is requested. The program
+/// leads a process group of its own, with an empty standard input. When it has ended, everything
+/// that it has started and left behind is killed, daemons included; if this process dies, even of a
 /// SIGKILL, so are they and the program (supervisor.hpp). Not to be called from several threads at
 /// once.
 [[nodiscard]] ProcessOutcome run_process(const ProcessRequest& request,

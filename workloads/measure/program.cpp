@@ -21,7 +21,8 @@
 namespace taskbench::workloads::measure {
 namespace {
 
-// A program that knows neither question may begin to measure in answer: it is not waited for long.
+// Limits for questions. A program that knows neither may begin to measure in answer, so they are
+// short.
 constexpr double kVersionTimeout_s = 10;
 constexpr double kListTimeout_s = 60;
 
@@ -37,7 +38,7 @@ std::string escaped(std::string_view name) {
   return result;
 }
 
-/// An expression that is found in the names that are asked for only; empty for all.
+/// An expression that matches only the requested names; empty for all.
 std::string filter_for(const SampleRequest& request) {
   const bool exactly = !request.benchmarks.empty();
   std::vector<std::string> alternatives;
@@ -48,7 +49,7 @@ std::string filter_for(const SampleRequest& request) {
   return fmt::format("^({}){}", fmt::join(alternatives, "|"), exactly ? "$" : "(/|$)");
 }
 
-/// Why a program could not be started, where the system's word for it would mislead.
+/// Why a program could not be started, if the system's own message would mislead.
 std::string why_not_started(const std::string& name, const ProcessOutcome& outcome) {
   std::error_code failed;
   if (name.find('/') == std::string::npos) {
@@ -61,7 +62,8 @@ std::string why_not_started(const std::string& name, const ProcessOutcome& outco
   return outcome.text();
 }
 
-/// A path that means the same in another folder. What is looked up in PATH stays as it is.
+/// Makes a path absolute, so that it means the same in another folder. A name that is looked up in
+/// PATH stays as it is.
 std::vector<std::string> from_here(std::vector<std::string> command,
                                    const std::filesystem::path& folder) {
   std::string& name = command.front();
@@ -77,7 +79,7 @@ std::vector<std::string> with(std::vector<std::string> words,
   return words;
 }
 
-/// What the loader loads with it, where ldd can say so.
+/// The libraries that the loader loads with an executable, if ldd can say.
 std::set<std::filesystem::path> libraries_of(const std::filesystem::path& executable) {
   const std::stop_token never;
   std::set<std::filesystem::path> result;
@@ -87,8 +89,8 @@ std::set<std::filesystem::path> libraries_of(const std::filesystem::path& execut
   return result;
 }
 
-/// Shared objects that lie beside it or below: what else it may load. None where there are so many
-/// files that it lies in no folder of its own.
+/// Shared objects in the executable's folder or below, which it may load, too. Empty if there are
+/// so many files that the folder is not its own.
 std::set<std::filesystem::path> plug_ins_beside(const std::filesystem::path& executable) {
   constexpr int kMostFiles = 2000;
   std::set<std::filesystem::path> result;

@@ -17,16 +17,16 @@
 namespace taskbench::workloads::measure {
 namespace {
 
-// Before a repetition the case runs this share of its iterations untimed: between two of its
-// repetitions, the other cases had the caches and branch predictors.
+// The share of its iterations that a case runs untimed before a repetition: since its last
+// repetition, other cases have used the caches and branch predictors.
 constexpr std::int64_t kUntimedShare = 20;
-// The time of an iteration is measured so often before the iterations of a repetition are fixed.
-// The fastest counts, so that a disturbance at that moment makes no repetition too short.
+// How often an iteration is timed before the iterations of a repetition are fixed. The fastest
+// counts, so that a disturbance at that moment makes no repetition too short.
 constexpr int kCalibrationLooks = 3;
 constexpr double kMaxIterations = 1e9;  // Google Benchmark's own limit
 constexpr const char* kInterrupted = "interrupted";
 
-// Keeps what Google Benchmark reports; prints nothing.
+// A reporter that keeps what Google Benchmark reports, and prints nothing.
 class Collector final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -45,13 +45,13 @@ class Collector final : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-// One timed iteration, by a name that tools which watch the process can be told:
-// valgrind --tool=callgrind --toggle-collect=taskbench_iteration counts just what is timed.
+// One timed iteration, under a name that can be given to tools which observe the process: valgrind
+// --tool=callgrind --toggle-collect=taskbench_iteration counts exactly what is timed.
 extern "C" [[gnu::noinline, gnu::used]] void taskbench_iteration(Instance& instance) {
   instance.run_iteration();
 }
 
-/// How long Google Benchmark is to run the case: for exactly `iterations`, or, when that is 0, for
+/// How long Google Benchmark should run the case: for exactly `iterations`, or, if that is 0, for
 /// `min_time_s` after `warmup_s`.
 struct PreparedCase::Length {
   std::int64_t iterations = 0;
@@ -96,7 +96,7 @@ void PreparedCase::build(const Case& spec, const Settings& settings) {
     if (cpus_.empty()) throw std::runtime_error("the CPUs of this process cannot be found out");
     bind_caller_ = spec.scheduler->runs_on_caller;
     builder.on_thread_start([this](unsigned worker) {
-      // relaxed: a flag that is only ever raised, and read by a thread that does not hurry.
+      // relaxed: the flag is only ever set, and its reader is in no hurry.
       if (!bind_to_cpu(cpus_[worker % cpus_.size()])) {
         binding_failed_.store(true, std::memory_order_relaxed);
       }
@@ -198,7 +198,7 @@ std::optional<reports::model::Repetition> PreparedCase::time(const Length& lengt
   return repetition;
 }
 
-// While it warms up, Google Benchmark calls this several times and forgets all errors but the last.
+// During the warm-up Google Benchmark calls this several times and forgets all errors but the last.
 void PreparedCase::body(benchmark::State& state) {
   if (failure_.empty()) {
     try {
@@ -221,8 +221,8 @@ void PreparedCase::iterate(benchmark::State& state) {
     binding.emplace(cpus_.front());
     if (!binding->bound()) binding_failed_.store(true, std::memory_order_relaxed);
   }
-  // Before what is not timed, for reading them disturbs the caches. Who waits for a load that goes
-  // by time waits for another process, which may wait for a CPU.
+  // Read before the untimed iterations, since reading disturbs the caches. Under a load that goes
+  // by time, the thread waits for another process, which may itself wait for a CPU.
   const auto schedules = by_time_ ? std::map<pid_t, ThreadSchedule>() : read_schedules();
   for (std::int64_t i = 0; i < untimed_iterations_ && !stop_.stop_requested(); ++i) {
     instance_->run_iteration();
@@ -253,7 +253,7 @@ void PreparedCase::iterate(benchmark::State& state) {
 
 void PreparedCase::fail(std::string_view how) {
   result_.error = how;
-  // A scheduler that has lost a task once earns no trust for the repetitions before.
+  // If a scheduler has lost a task, its earlier repetitions cannot be trusted either.
   result_.repetitions.clear();
 }
 
@@ -267,7 +267,7 @@ void initialize_google_benchmark() {
       "--v=0",
   };
   std::array<char*, kFlags.size() + 1> arguments{};
-  // Google Benchmark moves the pointers about but leaves the characters alone.
+  // Google Benchmark moves the pointers around but leaves the characters alone.
   std::ranges::transform(kFlags, arguments.begin(),
                          [](const char* flag) { return const_cast<char*>(flag); });
   int count = static_cast<int>(kFlags.size());

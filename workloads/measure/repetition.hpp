@@ -1,9 +1,9 @@
-// One case made ready to run, and its repetitions timed by Google Benchmark.
+// One case, prepared to run, and its repetitions, timed by Google Benchmark.
 //
-// Google Benchmark does the timing. Which repetition runs when, and with how many iterations, is
-// decided by measure(), so one benchmark with one repetition is registered at a time.
+// Google Benchmark does the timing. measure() decides which repetition runs when, and with how many
+// iterations, so one benchmark with one repetition is registered at a time.
 //
-// Used from one thread, which is the thread outside that the workloads speak of.
+// Used from one thread: the thread outside that the workloads speak of.
 #pragma once
 
 #include <atomic>
@@ -27,12 +27,12 @@ class State;
 
 namespace taskbench::workloads::measure {
 
-/// A case with a runtime of its own, which lives until all its repetitions are done: building one
-/// a repetition would time cold caches and new threads. The workers of the other cases' runtimes
-/// are parked meanwhile and cost memory only.
+/// A case with a runtime of its own, which lives until all its repetitions are done: a new one for
+/// each repetition would time cold caches and new threads. Meanwhile, the workers of other cases'
+/// runtimes are parked and cost only memory.
 class PreparedCase {
  public:
-  /// Builds the runtime and the workload. Never throws: what goes wrong ends up in failed().
+  /// Builds the runtime and the workload. Never throws: errors end up in failed().
   PreparedCase(const Case& spec, const Settings& settings, const std::stop_token& stop);
   ~PreparedCase();
   PreparedCase(const PreparedCase&) = delete;
@@ -46,7 +46,8 @@ class PreparedCase {
   /// since different counts bias the mean. Call it after warm_up().
   void fix_iterations(double seconds);
 
-  /// The same with a count that is given. Under a load that goes by time neither has an effect.
+  /// Like fix_iterations(), with a given count. Under a load that goes by time, neither has an
+  /// effect.
   void set_iterations(std::int64_t iterations);
 
   /// Times one repetition and adds it to the result, unless the case fails or `stop` is set.
@@ -55,17 +56,18 @@ class PreparedCase {
   /// Whether the case gave a wrong result, or threw. It takes no part in anything after that.
   [[nodiscard]] bool failed() const { return !result_.error.empty(); }
 
-  /// Of a scheduler that does the same each time.
+  /// Whether the scheduler does the same in every run.
   [[nodiscard]] bool is_repeatable() const { return repeatable_; }
 
   [[nodiscard]] std::int64_t repetitions_done() const;
 
-  /// What one repetition should take, its untimed beginning included. 0 before fix_iterations().
+  /// How long one repetition should take, its untimed beginning included. 0 before
+  /// fix_iterations().
   [[nodiscard]] double repetition_s() const;
 
   [[nodiscard]] const std::string& name() const { return result_.name; }
 
-  /// The runtime is shut down with *this; the result can be taken before.
+  /// The result can be taken before the runtime is shut down by the destructor.
   [[nodiscard]] reports::model::Case take_result() { return std::move(result_); }
 
  private:
@@ -97,8 +99,8 @@ class PreparedCase {
   Figures figures_;
 };
 
-/// Shields Google Benchmark from the flags that it takes from environment variables of names as
-/// common as V. To be called before the first repetition.
+/// Shields Google Benchmark from flags in environment variables with names as common as V. Call it
+/// before the first repetition.
 void initialize_google_benchmark();
 
 }  // namespace taskbench::workloads::measure

@@ -19,7 +19,8 @@
 namespace taskbench::workloads::measure {
 namespace {
 
-// What cannot be killed, because it waits for a disk or belongs to somebody else, is given up.
+// Time limit for killing. Processes that cannot be killed, since they wait for a disk or belong to
+// somebody else, are given up.
 constexpr double kMostKilling_s = 5;
 constexpr int kBetweenKills_ms = 10;
 constexpr int kForever_ms = -1;
@@ -31,7 +32,7 @@ double now_s() {
 }
 
 void report(int descriptor, const ProcessReport& message) {
-  // Nobody is left to read it when this fails.
+  // If this fails, nobody is left to read it.
   [[maybe_unused]] const auto written = ::write(descriptor, &message, sizeof(message));
 }
 
@@ -73,7 +74,8 @@ void append_number(std::array<char, kSize>& text, pid_t number) {
   append(text, digits.data());
 }
 
-/// Whoever waits for the end of a pipe or for a lock must not wait for the supervisor.
+/// Closes other descriptors: whoever waits for the end of a pipe or for a lock must not wait for
+/// the supervisor.
 void close_all_but(std::array<int, 3> kept) {
   std::sort(kept.begin(), kept.end());
   int next = 0;
@@ -122,13 +124,13 @@ class Supervisor {
     }
   }
 
-  /// False when there is no child any more. Orphans of the program are children, too.
+  /// Reaps ended children. False if there are no more. Orphans of the program are children, too.
   bool reap() {
     for (;;) {
       siginfo_t next{};
       if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
       if (next.si_pid == 0) return true;
-      // What the scheduler has counted of its first thread is there until it has been waited for.
+      // The scheduler's counts of the first thread exist until it has been waited for.
       if (next.si_pid == program_) read_schedule();
       rusage usage{};
       if (::wait4(next.si_pid, &ended_of(next.si_pid), 0, &usage) != program_) continue;
@@ -137,14 +139,14 @@ class Supervisor {
     }
   }
 
-  /// Where the status goes: that of the others is of no interest.
+  /// Where to store a child's status: only the program's is of interest.
   int& ended_of(pid_t pid) { return pid == program_ ? ended_.value : ignored_; }
 
   static std::int64_t nanoseconds(const timeval& time) {
     return 1'000'000'000LL * time.tv_sec + 1'000LL * time.tv_usec;
   }
 
-  /// Of "/proc/PID/schedstat", its first two numbers. Nothing may be allocated here.
+  /// Reads the first two numbers of "/proc/PID/schedstat". Must not allocate.
   void read_schedule() {
     std::array<char, 64> path{};
     append(path, "/proc/");
@@ -170,7 +172,8 @@ class Supervisor {
     ended_.first_queued_ns = numbers[1];
   }
 
-  /// From the top: what a killed one has started becomes a child in its place.
+  /// Kills children, again and again: what a killed process has started becomes a child in its
+  /// place.
   void kill_all() {
     const double end_s = now_s() + kMostKilling_s;
     while (reap() && now_s() < end_s) {
@@ -195,7 +198,7 @@ class Supervisor {
           pid = 10 * pid + (each - '0');
           continue;
         }
-        // Nobody else can have its number: it is not waited for before it is a zombie of ours.
+        // No other process can have its number: it stays a zombie of ours until it is waited for.
         if (pid > 0) ::kill(pid, SIGKILL);
         pid = 0;
       }
@@ -214,7 +217,7 @@ class Supervisor {
 }  // namespace
 
 void supervise(const Supervised& request) {
-  // Out of the group that a terminal or a CI's runner sends its signals to.
+  // Leaves the process group that a terminal or a CI runner sends its signals to.
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, "taskbench-super");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

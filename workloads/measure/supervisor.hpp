@@ -1,11 +1,11 @@
-// The process that stands between this one and a program that it runs.
+// The process between this one and a program that it runs.
 #pragma once
 
 #include <cstdint>
 
 namespace taskbench::workloads::measure {
 
-/// What the supervisor works with. Made before fork(), for nothing may be allocated after it.
+/// What the supervisor works with. Made before fork(), since nothing may be allocated after it.
 struct Supervised {
   char* const* arguments = nullptr;    ///< of the program, ending in a null pointer
   char* const* environment = nullptr;  ///< the same
@@ -25,19 +25,19 @@ struct ProcessReport {
   };
   Kind kind = Kind::ended;
   int value = 0;
-  /// Of one that has ended. The first thread's, as the scheduler counted them: how long it ran, and
-  /// how long it waited for a CPU while it could have run. 0 and 0 where the kernel does not say.
+  /// For `ended`: how long the first thread ran, and how long it waited for a CPU while it could
+  /// have run, as the scheduler counted. 0 and 0 if the kernel does not say.
   std::int64_t first_ran_ns = 0;
   std::int64_t first_queued_ns = 0;
   std::int64_t cpu_ns = 0;  ///< of all its threads, and of the children that it has waited for
 };
 
 /// Runs the program as a child and sleeps until it has ended, or until `control` says to end it.
-/// Then kills whatever the program has left behind, also what has left its process group and its
-/// session: a subreaper is given every orphan below it. As `control` also ends when the process
-/// that forked dies, nothing outlives that, whatever it dies of.
+/// Then kills whatever the program has left behind, including processes that have left its process
+/// group and its session: a subreaper inherits every orphan below it. Since `control` also ends
+/// when the process that forked dies, nothing outlives that process, however it dies.
 ///
-/// To be called by the child of a fork(), also of a process with threads: nothing here needs more
+/// To be called by the child of a fork(), even of a process with threads: nothing here needs more
 /// than what is safe in a signal handler.
 [[noreturn]] void supervise(const Supervised& request);
 

@@ -36,7 +36,7 @@ model::TracePollEnd end_of(rt::PollEnd end) {
   return {};
 }
 
-/// From the events of one row to slices and instants.
+/// Turns the events of one row into slices and instants.
 class RowBuilder {
  public:
   RowBuilder(const rt::TraceRow& recorded, std::int64_t origin_ns, std::int64_t length_ns)
@@ -104,7 +104,7 @@ class RowBuilder {
     row_.instants.push_back({time_of(event), kind, event.task, event.worker, event.count});
   }
 
-  /// Only the first slice of a row can be without its begin.
+  /// Only the first slice of a row can lack its beginning.
   model::TraceSpan close(std::optional<std::int64_t>& since, std::int64_t at_ns) const {
     const model::TraceSpan span{since.value_or(row_.known_from_ns), at_ns};
     since.reset();
@@ -132,7 +132,7 @@ class TracedCase {
                      .build()),
         instance_(spec.workload->make(runtime_, spec.parameters)) {}
 
-  /// False: interrupted.
+  /// False if it was interrupted.
   bool run(const TraceProgress& progress, const std::stop_token& stop) {
     const std::int64_t all = settings_.warmup_iterations + settings_.iterations;
     for (std::int64_t i = 0; i < all; ++i) {

@@ -27,22 +27,23 @@ struct TraceOutcome {
   std::string error;  ///< not empty: the workload failed, and this says how
 };
 
-/// Called on the calling thread before each iteration, warm-up included: how many are done, of all.
+/// Called on the calling thread before each iteration, warm-up included, with how many are done and
+/// how many there are.
 using TraceProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
-/// `stop` may be set by a signal handler: the iteration under way is finished. Never throws for
-/// what a workload does; throws what building a runtime throws, memory included.
+/// Traces a case. `stop` may be requested by a signal handler: the current iteration is finished.
+/// Never throws because of a workload, but throws what building a runtime throws, memory included.
 [[nodiscard]] TraceOutcome trace_case(const Case& spec, const TraceSettings& settings,
                                       const TraceProgress& progress, const std::stop_token& stop);
 
-/// Begin and end of one iteration.
+/// The beginning and end of one iteration.
 struct IterationTime {
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
 };
 
-/// Makes slices of the events: what has begun before the first event of its row begins with the
-/// row, what has not ended ends with the trace.
+/// Turns events into slices. A slice that began before the first event of its row begins with the
+/// row; one that has not ended ends with the trace.
 [[nodiscard]] reports::model::Trace to_model(const rt::Trace& recorded,
                                              const std::vector<IterationTime>& iterations);
 

@@ -13,8 +13,8 @@
 namespace taskbench::workloads::measure {
 namespace {
 
-// The names in result files. None is a key of Google Benchmark's JSON, in which counters stand
-// inline beside its own.
+// The names in result files. None is a key of Google Benchmark's JSON, which has counters next to
+// its own keys.
 constexpr std::array<std::pair<const char*, std::uint64_t rt::WorkerCounters::*>, 13> kCounters{{
     {"steals", &rt::WorkerCounters::steal_operations},
     {"stolen", &rt::WorkerCounters::stolen_tasks},
@@ -50,7 +50,7 @@ std::map<pid_t, ThreadSchedule> read_schedules() {
 
 std::optional<double> queued_between(const std::map<pid_t, ThreadSchedule>& before,
                                      const std::map<pid_t, ThreadSchedule>& after, double cpu_ns) {
-  // Of a thread that runs now, what it has run since its last tick is not counted yet.
+  // What a running thread has run since its last tick is not counted yet.
   constexpr double kTick_ns = 1e7;
   double ran_ns = 0;
   double queued_ns = 0;

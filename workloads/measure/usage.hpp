@@ -12,22 +12,22 @@
 
 namespace taskbench::workloads::measure {
 
-/// What the scheduler has counted of a thread.
+/// The scheduler's counts of a thread.
 struct ThreadSchedule {
   std::int64_t ran_ns = 0;
   std::int64_t queued_ns = 0;  ///< it could run, and waited for a CPU
 };
 
-/// Of each thread of this process; empty where the kernel does not tell.
+/// The schedules of each thread of this process; empty if the kernel does not say.
 [[nodiscard]] std::map<pid_t, ThreadSchedule> read_schedules();
 
-/// How long the threads waited for a CPU meanwhile, together. Empty where nobody knows: threads
-/// have ended that had used a CPU, so that those which are left did not use all of `cpu_ns`.
+/// How long the threads waited for a CPU meanwhile, together. Empty if unknown: threads that had
+/// used a CPU have ended, so the remaining ones did not use all of `cpu_ns`.
 [[nodiscard]] std::optional<double> queued_between(const std::map<pid_t, ThreadSchedule>& before,
                                                    const std::map<pid_t, ThreadSchedule>& after,
                                                    double cpu_ns);
 
-/// A reading of everything that only ever grows. Two of them, around a repetition, give its cost.
+/// A reading of everything that only grows. Two readings, around a repetition, give its cost.
 struct Usage {
   rt::WorkerCounters counters;  ///< of all workers and of the threads outside the pool
   long voluntary_switches = 0;  ///< of the whole process
@@ -37,7 +37,7 @@ struct Usage {
   [[nodiscard]] static Usage read(const rt::Runtime& runtime);
 };
 
-/// Fills in the counters and context switches of `repetition`, per iteration; its `iterations` must
+/// Fills in the counters and context switches of `repetition`, per iteration. Its `iterations` must
 /// be set.
 void store_usage(const Usage& before, const Usage& after, reports::model::Repetition& repetition);
 

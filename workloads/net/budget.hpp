@@ -1,4 +1,4 @@
-// What the clients of a server may take together.
+// Limits on what the clients of a server may take together.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,17 @@
 namespace taskbench::workloads::net {
 
 struct ServerLimits {
-  /// For a client to send the rest of a request, and to take an answer. Clients that need longer
-  /// are cut off at most an eighth later.
+  /// Time for a client to send the rest of a request, and to take an answer. Clients that need
+  /// longer are cut off at most an eighth later.
   std::chrono::milliseconds patience{10'000};
-  /// Without a request. Neither empty lines nor PING are one.
+  /// Time without a request. Neither empty lines nor PING are requests.
   std::chrono::milliseconds idle{300'000};
-  /// At a time. Clients beyond it are told so and closed.
+  /// Connections at a time. Clients beyond this number are told so and closed.
   std::size_t connections = 10'000;
-  /// For what all connections hold, with their requests and answers.
+  /// Memory of all connections, with their requests and answers.
   std::size_t memory_bytes = 128 * 1'024 * 1'024;
 
-  /// For so many clients, whom one knows and trusts, and which take `bytes` each.
+  /// Limits for this many known and trusted clients, which take `bytes` each.
   static ServerLimits of(std::uint64_t connections, std::size_t bytes) {
     ServerLimits limits;
     limits.idle = std::chrono::hours(24);
@@ -29,7 +29,7 @@ struct ServerLimits {
   }
 };
 
-/// The memory that all connections of a server may hold together. From any thread.
+/// The memory that all connections of a server may hold together. Used from any thread.
 class Budget {
  public:
   class Share;
@@ -39,7 +39,7 @@ class Budget {
   [[nodiscard]] std::size_t left_bytes() const { return left_.load(std::memory_order_relaxed); }
 
  private:
-  // relaxed, as all of this: a count that guards nothing.
+  // relaxed, like all of these: a count that guards nothing.
   [[nodiscard]] bool try_take(std::size_t bytes) {
     std::size_t left = left_.load(std::memory_order_relaxed);
     do {
@@ -52,10 +52,11 @@ class Budget {
   std::atomic<std::size_t> left_;
 };
 
-/// What one connection holds, which goes back with it. Belongs to its task.
+/// The memory that one connection holds, given back on destruction. Belongs to the connection's
+/// task.
 class Budget::Share {
  public:
-  /// nullptr: it may hold any amount.
+  /// nullptr: there is no limit.
   explicit Share(Budget* budget) : budget_(budget) {}
   ~Share() { give_back(held_); }
   Share(const Share&) = delete;

@@ -17,7 +17,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Much longer than any answer takes, also of an unoptimised build on a busy machine.
+/// Much longer than any answer takes, even with an unoptimised build on a busy machine.
 constexpr int kPatience_s = 30;
 
 }  // namespace
@@ -68,7 +68,7 @@ void Clients::run() {
     } catch (const std::exception& error) {
       failure_ = error.what();
     }
-    SignalSender done = std::move(*done_);  // nothing here is touched once it has been sent
+    SignalSender done = std::move(*done_);  // nothing here may be touched once it has been sent
     (void)done.send(Signal{});
   }
 }
@@ -126,14 +126,14 @@ const std::vector<std::uint64_t>& Epoll::wait() {
   if (count == 0) throw std::runtime_error(fmt::format("no answer for {} s", kPatience_s));
   if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t which = events[static_cast<std::size_t>(i)].data.u64;  // it is packed
+    const std::uint64_t which = events[static_cast<std::size_t>(i)].data.u64;  // a packed member
     ready_.push_back(which);
   }
   return ready_;
 }
 
 void unshare_descriptors() {
-  constexpr unsigned kFirst = 3;     // after those that everything has
+  constexpr unsigned kFirst = 3;     // after stdin, stdout and stderr
   constexpr unsigned kUnshare = 2U;  // CLOSE_RANGE_UNSHARE, of Linux 5.9
   if (::syscall(SYS_close_range, kFirst, ~0U, kUnshare) != 0) {
     throw_errno("descriptors for the clients alone");

@@ -12,7 +12,8 @@ namespace taskbench::workloads::net {
 
 ClosedLoop::ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy, Use use)
     : exchange_(std::move(exchange)), busy_(std::min(busy, connections)), use_(use) {
-  // All of their memory, so that what the process grows by afterwards is the server's.
+  // Allocates all memory of the clients now, so that any later growth of the process is the
+  // server's.
   connections_.resize(connections);
   for (Connection& each : connections_) each.answer.resize(exchange_.response.size());
 }
@@ -61,7 +62,7 @@ void ClosedLoop::send(std::uint64_t index) {
   connection.received = 0;
   connection.sent_at = Clock::now();
   if (use_ == Use::once) open(index);
-  // It fits into the socket's buffer, in which there is nothing yet, so that this does not block.
+  // Does not block: the request fits into the socket's buffer, which is still empty.
   const std::string& request = exchange_.request;
   const auto sent = ::send(connection.descriptor, request.data(), request.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(request.size())) throw_errno("send a request");
@@ -82,7 +83,7 @@ bool ClosedLoop::receive(Connection& connection) {
   if (connection.received < answer.size()) return false;
   heard(Clock::now() - connection.sent_at);
   if (use_ == Use::once) {
-    // By a reset: of millions of connections that end in order, the ports would be taken for a
+    // Closes by a reset: if millions of connections end in order, their ports stay taken for a
     // minute each (TIME_WAIT).
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

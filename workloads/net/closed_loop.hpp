@@ -1,4 +1,4 @@
-// Clients whose requests are all alike: what a connection asks again and again, and what must come
+// Clients whose requests are all equal: what a connection sends again and again, and what must come
 // back, byte by byte.
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace taskbench::workloads::net {
 
-/// What a connection asks again and again, and what must come back.
+/// A request that is sent again and again, and the response that must come back.
 struct Exchange {
   std::string request;
   std::string response;
-  std::size_t varies_at = 0;  ///< from here on, that many bytes of the response may be any
+  std::size_t varies_at = 0;  ///< from here on, that many bytes of the response may differ
   std::size_t varies_bytes = 0;
 };
 
 enum class Use {
   again,  ///< each connection asks again and again
-  once,   ///< and is then closed; the next request comes on a new one
+  once,   ///< and is then closed; the next request uses a new one
 };
 
 class ClosedLoop final : public Clients {
  public:
-  /// Of all connections, `busy` send requests; the others only exist.
+  /// Of `connections`, `busy` send requests; the others only exist.
   ClosedLoop(Exchange exchange, std::uint64_t connections, std::uint64_t busy,
              Use use = Use::again);
   ~ClosedLoop() override;

@@ -1,4 +1,4 @@
-// A server that sends back what it is sent.
+// A server that sends back what it receives.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class EchoServer {
         server_(runtime, [this](rt::net::TcpStream stream) { return serve(std::move(stream)); }) {}
 
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
-  /// It knows nothing of messages: what went back, by their length.
+  /// Counts what was sent back by its length, since the server knows nothing of messages.
   [[nodiscard]] std::uint64_t answered() const {
     return bytes_.load(std::memory_order_relaxed) / message_bytes_;  // relaxed: it was received
   }

@@ -1,4 +1,4 @@
-// helloworld.Greeter, the service that the introductions to gRPC have.
+// helloworld.Greeter, the service of the introductions to gRPC.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace taskbench::workloads::net {
 
 inline constexpr std::string_view kSayHello = "/helloworld.Greeter/SayHello";
 
-/// Greets whoever it is told the name of. A message that is none is an invalid argument.
+/// Greets by name. What is no message of the service is an invalid argument.
 [[nodiscard]] GrpcMethods greeter_methods();
 
-/// The message to send to it, and the one that comes back.
+/// The message to send to the greeter, and the one that comes back.
 [[nodiscard]] std::string hello_request(std::string_view name);
 [[nodiscard]] std::string hello_reply(std::string_view name);
-/// What a reply says. Throws std::runtime_error for what is none.
+/// The greeting in a reply. Throws std::runtime_error if it is no such message.
 [[nodiscard]] std::string greeting_in(const std::string& reply);
 
 }  // namespace taskbench::workloads::net

@@ -1,4 +1,4 @@
-// What gRPC says over HTTP/2, as far as unary calls need it
+// The messages and headers of gRPC over HTTP/2, as far as unary calls need them
 // (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): no compression, no streams.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class GrpcStatus : std::uint8_t {
   unauthenticated = 16,
 };
 
-/// Headers of the callers' own. The values of those whose name ends in "-bin" are in base64.
+/// Custom headers of callers. Values of names that end in "-bin" are in base64.
 using GrpcMetadata = std::vector<std::pair<std::string, std::string>>;
 
 using GrpcClock = std::chrono::steady_clock;
@@ -42,12 +42,12 @@ struct GrpcRequest {
 struct GrpcReply {
   GrpcStatus status = GrpcStatus::ok;
   std::string text;     ///< what is wrong, for people to read
-  std::string message;  ///< nothing unless all is well
+  std::string message;  ///< empty unless all is well
   GrpcMetadata headers;
   GrpcMetadata trailers;
 };
 
-/// Why a message or a header is not taken; ok: it is.
+/// Why a message or a header is refused; ok: it is not.
 struct GrpcFault {
   GrpcStatus status = GrpcStatus::ok;
   std::string_view text;
@@ -57,18 +57,19 @@ struct GrpcFault {
 
 inline constexpr std::string_view kGrpcContentType = "application/grpc";
 
-/// A message as it is sent: behind a byte that says that it is not compressed, and its length.
+/// A message as it is sent: preceded by a byte that says that it is not compressed, and by its
+/// length.
 [[nodiscard]] std::string grpc_framed(std::string_view message);
 
-/// A message that comes in pieces.
+/// A message that arrives in pieces.
 class GrpcMessage {
  public:
-  /// Takes the next piece of a body that is to be one message of at most `most_bytes`.
+  /// Adds the next piece of a body that must be one message of at most `most_bytes`.
   [[nodiscard]] GrpcFault append(std::string_view piece, std::size_t most_bytes);
-  /// What is wrong if this was the last piece.
+  /// What is wrong if there are no more pieces.
   [[nodiscard]] GrpcFault end() const;
 
-  /// As the sender says; 0 as long as that is not known.
+  /// The size that the sender announced; 0 as long as that is unknown.
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool is_begun() const { return prefix_.size() == kPrefix_bytes; }
   [[nodiscard]] std::string take() { return std::move(bytes_); }
@@ -81,21 +82,21 @@ class GrpcMessage {
   std::string bytes_;
 };
 
-/// The value of "grpc-timeout": "100m" are 100 milliseconds. nullopt: it is none.
+/// Parses the value of "grpc-timeout": "100m" is 100 milliseconds. nullopt: it is invalid.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_grpc_timeout(std::string_view text);
-/// In the finest unit that has room for it, rounded up; nothing is left of less than 1 ns.
+/// Writes a timeout in the finest unit that has room for it, rounded up; less than 1 ns becomes 0.
 [[nodiscard]] std::string grpc_timeout_text(std::chrono::nanoseconds timeout);
 
-/// The value of "grpc-message", and what it says.
+/// Encodes and decodes the value of "grpc-message".
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 [[nodiscard]] std::string percent_decoded(std::string_view text);
 
-/// The value of "grpc-status"; unknown for what is none.
+/// Parses the value of "grpc-status"; unknown if it is invalid.
 [[nodiscard]] GrpcStatus parse_grpc_status(std::string_view text);
-/// What a status of HTTP other than 200 means to a caller.
+/// The status that callers get for a status of HTTP other than 200.
 [[nodiscard]] GrpcStatus grpc_status_of_http(std::string_view status);
 
-/// Whether a header is none of the callers': HTTP's, or gRPC's own.
+/// Whether a header is HTTP's or gRPC's own, rather than a caller's.
 [[nodiscard]] bool is_reserved_in_grpc(std::string_view header);
 
 }  // namespace taskbench::workloads::net

@@ -1,10 +1,10 @@
-// A gRPC client: a connection that any number of tasks call on at the same time.
+// A gRPC client: a connection for calls of any number of tasks at the same time.
 //
 //   GrpcClient client = co_await GrpcClient::connect(address);
 //   const GrpcReply reply = co_await client.call(request);
 //
-// Threads: call() may be awaited by several tasks at once; connect(), close() and the rest belong
-// to one. It outlives its calls.
+// Threads: call() may be awaited by several tasks at once; connect(), close() and the destructor
+// belong to one. The client must outlive its calls.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,19 @@ namespace taskbench::workloads::net {
 
 class GrpcClient {
  public:
-  /// Throws std::system_error.
+  /// Connects to a server. Throws std::system_error.
   [[nodiscard]] static rt::Task<GrpcClient> connect(rt::net::SocketAddress server,
                                                     GrpcLimits limits = {});
   GrpcClient(GrpcClient&&) noexcept;
   /// Ends the connection at once.
   ~GrpcClient();
 
-  /// `unavailable` if the connection ends meanwhile, or has ended. A call that is given up, by its
-  /// deadline or because its task is aborted, is cancelled at the server.
+  /// Makes a call. Its status is `unavailable` if the connection ends meanwhile, or has ended. A
+  /// call that is given up, because of its deadline or because its task is aborted, is cancelled at
+  /// the server.
   [[nodiscard]] rt::Task<GrpcReply> call(GrpcRequest request);
 
-  /// Waits for the calls that are under way; others are `unavailable` from now on.
+  /// Waits for the calls that are under way; new ones are `unavailable`.
   rt::Task<> close();
 
  private:

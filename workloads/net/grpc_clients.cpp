@@ -85,7 +85,7 @@ void GrpcClients::send(Connection& connection) {
     out.clear();
     connection.session.send(out);
     if (out.empty()) return;
-    // The server reads while it writes, so that waiting for room does not last.
+    // The server reads while it writes, so waiting for room does not take long.
     for (std::size_t sent = 0; sent < out.size();) {
       const auto some =
           ::send(connection.descriptor, out.data() + sent, out.size() - sent, MSG_NOSIGNAL);

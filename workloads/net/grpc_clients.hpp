@@ -12,7 +12,7 @@
 
 namespace taskbench::workloads::net {
 
-/// What is called, and the message that must come back.
+/// A call, and the message that must come back.
 struct GrpcExchange {
   GrpcRequest request;
   std::string reply;
@@ -20,7 +20,7 @@ struct GrpcExchange {
 
 class GrpcClients final : public Clients {
  public:
-  /// At most `streams` calls are under way on each connection.
+  /// At most `streams` calls at a time are under way on each connection.
   GrpcClients(GrpcExchange exchange, std::uint64_t connections, std::uint64_t streams);
   ~GrpcClients() override;
 
@@ -31,7 +31,7 @@ class GrpcClients final : public Clients {
   void exchange_all(std::uint64_t count) override;
   void call(Connection& connection, std::uint64_t slot);
   static void send(Connection& connection);
-  /// Takes what there is.
+  /// Reads what has arrived.
   static void receive(Connection& connection);
 
   const GrpcExchange exchange_;

@@ -17,7 +17,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Of the buffers, the tables of headers, and the frames of a connection.
+/// Memory for the buffers, the header tables, and the frames of a connection.
 constexpr std::size_t kGrpcConnection_bytes = 64 * 1'024;
 /// Error codes of HTTP/2 (RFC 9113, 7).
 constexpr std::uint32_t kNoError = 0x0;
@@ -49,7 +49,7 @@ void say_on_stderr(std::string_view path, const std::exception_ptr& failure) {
   }
 }
 
-/// What calls share.
+/// What all calls share.
 struct GrpcServer::Service {
   Service(GrpcMethods all, GrpcOnFailure hook)
       : methods(std::move(all)), on_failure(std::move(hook)) {}
@@ -58,7 +58,7 @@ struct GrpcServer::Service {
   const GrpcOnFailure on_failure;
 };
 
-/// What a call tells its connection.
+/// What a call, or the server, tells a connection.
 struct GrpcServer::Answer {
   Answer(StreamId to, GrpcReply with) : stream(to), reply(std::move(with)) {}
 
@@ -109,15 +109,15 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     }
   }
 
-  /// From any thread, with the server's mutex held.
+  /// Called from any thread, with the server's mutex held.
   void begin_shutdown() { tell(kIsToEnd); }
 
  private:
-  /// In place of a stream that is answered.
+  /// Notes to the connection, in place of the stream of an answer.
   static constexpr StreamId kIsToEnd = 0, kIsSlow = -1, kIsIdle = -2;
   void tell(StreamId what) { (void)notes().send(Answer(what, {})); }
 
-  /// The task of a call. It shares nothing with the connection, which may go first.
+  /// The task of a call. It shares nothing with the connection, which may end first.
   static rt::Task<> run_call(std::shared_ptr<const Service> service, GrpcServerSession::Call call,
                              Notes answers) {
     GrpcReply reply;
@@ -172,7 +172,7 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     }
   }
 
-  /// Those that are about to be answered come along: one write for all.
+  /// Whether more calls may be answered soon: one write is enough for all.
   bool expects_notes() const override { return running_.size() > 1; }
 
   void on_sending(bool writes) override {
@@ -184,7 +184,7 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
     }
   }
 
-  /// The client has its time for each request and each reply, one after the other.
+  /// Starts or stops the client's time for each request and each reply, one after the other.
   void look_who_waits() {
     const bool is_idle = session_.stream_count() == 0;
     if (is_idle != std::exchange(is_idle_, is_idle)) {
@@ -231,7 +231,8 @@ GrpcServerLimits GrpcServerLimits::of(std::uint64_t connections) {
   return {.server = ServerLimits::of(connections, kGrpcConnection_bytes)};
 }
 
-/// Its calls are not taken, and it knows that it may make them elsewhere.
+/// Refuses a connection: its calls are not processed, and the client knows that it may make them
+/// elsewhere.
 rt::Task<> GrpcServer::refuse(rt::net::TcpStream stream) {
   Patience::Wait wait(patience_, stream);
   wait.begin();
@@ -256,7 +257,7 @@ rt::Task<> GrpcServer::drain() {
     is_draining_ = true;
     for (Connection* const each : connections_) each->begin_shutdown();
   }
-  // Those that stay longer are cut off.
+  // Connections that stay longer are cut off.
   co_await rt::select(wait_until_all_have_gone(), rt::time::sleep(limits_.server.patience));
 }
 

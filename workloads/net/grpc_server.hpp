@@ -1,5 +1,5 @@
-// A gRPC server on the loopback: a task for each connection, which reads and writes, and one for
-// each call, which computes the reply.
+// A gRPC server on the loopback interface: a task for each connection, which reads and writes, and
+// one for each call, which computes the reply.
 #pragma once
 
 #include <atomic>
@@ -22,39 +22,39 @@
 
 namespace taskbench::workloads::net {
 
-/// What it throws becomes the status `unknown`, of which the caller hears no more. Its task is
+/// A method. An exception becomes the status `unknown`, without details for the caller. Its task is
 /// aborted when the deadline has passed, or the caller has given up.
 using GrpcMethod = std::function<rt::Task<GrpcReply>(GrpcRequest)>;
-/// By their paths.
+/// Methods by their paths.
 using GrpcMethods = std::map<std::string, GrpcMethod, std::less<>>;
 
-/// Is told the path of a method and what it threw. From any thread; throws nothing.
+/// Called with the path of a method and what it threw. Called from any thread; must not throw.
 using GrpcOnFailure = std::function<void(std::string_view path, const std::exception_ptr&)>;
-/// One line.
+/// Writes one line to standard error.
 void say_on_stderr(std::string_view path, const std::exception_ptr& failure);
 
 struct GrpcServerLimits {
   GrpcLimits session{};
-  /// Connections that are too many or idle are told GOAWAY, calls that are too large
+  /// Connections that are too many or idle are sent GOAWAY; calls that are too large get
   /// RESOURCE_EXHAUSTED.
   ServerLimits server{};
-  /// What the server's side learns of methods that throw, as callers do not.
+  /// Called for methods that throw, since callers do not learn why.
   GrpcOnFailure on_failure = say_on_stderr;
 
-  /// For so many clients, whom one knows and trusts.
+  /// Limits for this many known and trusted clients.
   static GrpcServerLimits of(std::uint64_t connections);
 };
 
-/// As LoopbackServer, but calls that are under way in the end have as long as a client has.
+/// Like LoopbackServer, but on destruction calls that are under way have as long as a client has.
 class GrpcServer {
  public:
   GrpcServer(rt::Runtime& runtime, GrpcMethods methods, const GrpcServerLimits& limits = {});
   ~GrpcServer();
 
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
-  /// Calls that methods have replied to.
+  /// The number of calls that methods have replied to.
   [[nodiscard]] std::uint64_t answered() const {
-    return answered_.load(std::memory_order_relaxed);  // relaxed: the reply was heard of
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the reply was heard
   }
   /// Connections cut off because they took too long.
   [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }
@@ -72,14 +72,14 @@ class GrpcServer {
   rt::Runtime& runtime_;
   const GrpcServerLimits limits_;
   Budget budget_;
-  const std::shared_ptr<const Service> service_;  // of the calls, too
+  const std::shared_ptr<const Service> service_;  // shared with the calls
   std::atomic<std::uint64_t> answered_{0};
   std::mutex mutex_;
   bool is_draining_ = false;                     // guarded by mutex_
   std::unordered_set<Connection*> connections_;  // guarded by mutex_
   rt::sync::Notify one_has_gone_;
   Patience patience_;
-  LoopbackServer server_;  // goes first, with its connections
+  LoopbackServer server_;  // last: destroyed first, with its connections
 };
 
 }  // namespace taskbench::workloads::net

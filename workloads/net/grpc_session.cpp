@@ -6,11 +6,11 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// Of a call itself: its stream and its task.
+/// Memory for a call itself: its stream and its task.
 constexpr std::size_t kCall_bytes = 1'024;
 constexpr GrpcFault kServerIsFull{GrpcStatus::resource_exhausted, "the server has no room for it"};
 
-/// What a stream ends with that a peer resets (RFC 9113, 7), to a caller.
+/// The fault that a caller gets for a stream that the peer resets (RFC 9113, 7).
 GrpcFault fault_of_reset(std::uint32_t error) {
   switch (error) {
     case 0x7:
@@ -53,7 +53,7 @@ std::unique_ptr<Http2Session::Stream> GrpcServerSession::make_stream() {
 void GrpcServerSession::on_header(Stream& stream, const Header& header) {
   auto& call = static_cast<Incoming&>(stream);
   const auto& [name, value] = header;
-  if (call.stage != Incoming::Stage::headers) return;  // trailers of a request say nothing
+  if (call.stage != Incoming::Stage::headers) return;  // trailers of a request mean nothing
   if (name == ":path") {
     call.request.path = value;
   } else if (name == ":method") {
@@ -100,7 +100,7 @@ void GrpcServerSession::on_data(Stream& stream, std::string_view data) {
   if (const GrpcFault fault = call.message.append(data, limits_.message_bytes)) {
     return refuse(call, fault);
   }
-  // As it comes: who only says that there will be much takes nothing from the others.
+  // Memory is taken as it arrives: a peer that only announces much takes nothing from the others.
   if (!try_take(call, data.size())) return refuse(call, kServerIsFull);
   if (was_begun || !call.message.is_begun()) return;
   if (call.message.size() > limits_.held_bytes - held_bytes_) {
@@ -198,9 +198,9 @@ struct GrpcClientSession::Outgoing final : Stream {
   GrpcMessage message;
   GrpcReply reply;
   std::string http_status;
-  int blocks = 0;  // of headers, the last of which are trailers; without those that only inform
+  int blocks = 0;  // of headers, the last of which are trailers; not counting informational ones
   bool has_status = false;
-  bool is_silent = false;  // has been replied to, or was cancelled
+  bool is_silent = false;  // it has been replied to, or was cancelled
 };
 
 GrpcClientSession::GrpcClientSession(std::string authority, const GrpcLimits& limits)
@@ -274,7 +274,7 @@ void GrpcClientSession::on_end(Stream& stream) {
   auto& call = static_cast<Outgoing&>(stream);
   if (std::exchange(call.is_silent, true)) return;
   GrpcReply& reply = call.reply;
-  if (call.blocks == 1) std::swap(reply.headers, reply.trailers);  // there was nothing in between
+  if (call.blocks == 1) std::swap(reply.headers, reply.trailers);  // the only block is trailers
   if (!call.has_status) {
     reply.status = grpc_status_of_http(call.http_status);
     reply.text = "no status of gRPC, but HTTP's " + call.http_status;

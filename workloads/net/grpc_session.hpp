@@ -1,5 +1,5 @@
-// The two ends of a gRPC connection, without the connection: what Http2Session is told and tells,
-// as calls and replies.
+// The two ends of a gRPC connection, without its socket: they turn the events of Http2Session into
+// calls and replies, and back.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct GrpcLimits {
   std::size_t held_bytes = 16 * 1'024 * 1'024;
 };
 
-/// What is wrong with a call is answered, with the status that gRPC has for it, before anybody
-/// else hears of the call.
+/// The server's end. Invalid calls are answered, with the status that gRPC has for what is wrong,
+/// before anybody else hears of them.
 class GrpcServerSession final : public Http2Session {
  public:
   struct Call {
@@ -33,14 +33,14 @@ class GrpcServerSession final : public Http2Session {
     GrpcRequest request;
   };
 
-  /// `budget`: of all sessions of a server; nullptr: there is none.
+  /// `budget` is shared by all sessions of a server; nullptr: there is none.
   explicit GrpcServerSession(const GrpcLimits& limits, Budget* budget = nullptr);
 
-  /// Calls that have come in, in whole, since this was called last.
+  /// Calls that have completely arrived since the last call of this.
   [[nodiscard]] std::vector<Call> take_calls() { return std::exchange(calls_, {}); }
-  /// Of those that were taken, the ones whose caller has given up since this was called last.
+  /// Calls, of those that were taken, whose caller has given up since the last call of this.
   [[nodiscard]] std::vector<StreamId> take_given_up() { return std::exchange(given_up_, {}); }
-  /// Nothing happens if the caller has given up.
+  /// Answers a call. Does nothing if the caller has given up.
   void answer(StreamId id, const GrpcReply& reply);
 
  private:
@@ -75,14 +75,14 @@ class GrpcClientSession final : public Http2Session {
     GrpcReply reply;
   };
 
-  /// `authority`: the host that is called, with its port.
+  /// `authority` is the host that is called, with its port.
   GrpcClientSession(std::string authority, const GrpcLimits& limits);
 
-  /// nullopt: this connection has no numbers left for calls.
+  /// Begins a call. nullopt: this connection has no stream numbers left.
   [[nodiscard]] std::optional<StreamId> call(const GrpcRequest& request, Tag tag);
-  /// Nothing happens if the reply is there already. There will be none.
+  /// Cancels a call, which then gets no reply. Does nothing if the reply has arrived.
   void cancel(StreamId id);
-  /// The replies to calls that have ended since this was called last.
+  /// The replies to calls that have ended since the last call of this.
   [[nodiscard]] std::vector<Answered> take_replies() { return std::exchange(replies_, {}); }
 
  private:

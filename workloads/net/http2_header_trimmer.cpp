@@ -6,7 +6,7 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::size_t kFrameHeader_bytes = 9;
-constexpr std::size_t kLargestFrame_bytes = 16'384;  // as we have told no peer otherwise
+constexpr std::size_t kLargestFrame_bytes = 16'384;  // we have told no peer otherwise
 constexpr char kHeaders = 1;
 constexpr char kContinuation = 9;
 constexpr unsigned kEndHeaders = 0x4;
@@ -14,12 +14,12 @@ constexpr unsigned kPadded = 0x8;
 constexpr unsigned kPriority = 0x20;
 constexpr std::size_t kPriority_bytes = 5;
 
-/// Encoded. Less than 64 KiB, and even in Huffman's code, of at most 30 bits, more than a table
-/// has.
+/// The longest encoded string that is passed on. Below 64 KiB and, even if it is in Huffman's code
+/// with up to 30 bits for a character, longer than the table.
 constexpr std::uint64_t kLongestString_bytes = 32'768;
-/// What is left of a longer one: still more than the table has.
+/// What is left of a longer string: still more than fits into the table.
 constexpr std::size_t kTable_bytes = 4'096;
-/// Its length: 127 in the first byte, 4,096 - 127 = 31 * 128 + 1 in the others.
+/// The length of the rest: 127 in the first byte, 4,096 - 127 = 31 * 128 + 1 in the others.
 constexpr std::string_view kTableLength("\x7f\x81\x1f", 3);
 constexpr unsigned kLongestNumber_bits = 35;
 
@@ -35,7 +35,7 @@ std::size_t length_of(std::string_view frame) {
 std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   out_.clear();
   cut_streams_.clear();
-  // As long as there is nothing to be changed, `in` is its own result.
+  // Until something has to be changed, `in` is the result.
   const std::string_view whole = in;
   bool is_changed = !frame_.empty();
   const auto change = [&] {
@@ -81,7 +81,8 @@ std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   return is_changed ? std::string_view(out_) : whole;
 }
 
-/// A block of headers that fits into one frame has no string that is too long.
+/// Whether the frame must be examined: headers that fit into one frame have no string that is too
+/// long.
 bool Http2HeaderTrimmer::is_to_be_held() const {
   if (length_of(frame_) > kLargestFrame_bytes) return false;  // it ends the connection
   if (is_in_block_) return frame_[3] == kContinuation;
@@ -115,7 +116,7 @@ void Http2HeaderTrimmer::take_frame() {
   frame_.clear();
 }
 
-/// As it came, or, if it has become another, without the padding and in two frames if need be.
+/// Passes the frame on unchanged or, if it was cut, without padding and in two frames if necessary.
 void Http2HeaderTrimmer::put_frame(std::string_view fragment, std::string_view priority) {
   std::string changed;
   trim(fragment, changed);
@@ -180,7 +181,7 @@ void Http2HeaderTrimmer::trim_one(unsigned char byte, std::string& out) {
       return;
     case At::long_length:
       length_ += static_cast<char>(byte);
-      // A number that is larger still ends the connection.
+      // A larger number still ends the connection.
       if (shift_ < kLongestNumber_bits) number_ += std::uint64_t{byte & 0x7fU} << shift_;
       shift_ += 7;
       if ((byte & 0x80) == 0 || shift_ > 2 * kLongestNumber_bits) begin_string(out);

@@ -1,9 +1,9 @@
-// Stands before nghttp2, which ends the whole connection for one header of more than 64 KiB: cuts
-// such a header short in the bytes that come in, so that only its stream has to be refused.
+// A filter before nghttp2, which ends the whole connection because of one header of more than 64
+// KiB. It shortens such a header in the incoming bytes, so that only its stream has to be refused.
 //
-// Of HPACK (RFC 7541) it knows where strings begin and end, not what they say. The table of headers
-// stays what the peer believes it to be: an entry that is larger than the table empties it, and so
-// does what is left of it.
+// Of HPACK (RFC 7541) it knows where strings begin and end, not what they mean. The table of
+// headers stays as the peer believes it to be: an entry that is larger than the table empties it,
+// and so does what is left of that entry.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 
 namespace taskbench::workloads::net {
 
-/// Of a stream in its session; 0: none.
+/// The number of a stream in its session; 0: none.
 using StreamId = std::int32_t;
 
 class Http2HeaderTrimmer {
  public:
-  /// `preface_bytes`: what comes before the first frame.
+  /// `preface_bytes` come before the first frame.
   explicit Http2HeaderTrimmer(std::size_t preface_bytes) : verbatim_bytes_(preface_bytes) {}
 
-  /// What is to be received in place of `in`, the next that came in. Valid until the next call. The
-  /// beginning of a frame is kept until the rest comes.
+  /// The bytes for nghttp2 to receive in place of `in`, the next that arrived. Valid until the next
+  /// call. The beginning of a frame is kept until the rest arrives.
   [[nodiscard]] std::string_view trimmed(std::string_view in);
-  /// Whether a header of this stream was cut short in what trimmed() returned last.
+  /// Whether the last call of trimmed() shortened a header of this stream.
   [[nodiscard]] bool has_cut(StreamId stream) const {
     return std::ranges::find(cut_streams_, stream) != cut_streams_.end();
   }
@@ -43,17 +43,18 @@ class Http2HeaderTrimmer {
   void end_string();
 
   std::string out_;
-  std::size_t verbatim_bytes_;  // of the preface, or of a frame that is passed on as it is
-  std::string frame_;           // its header, and its payload where it is held
-  bool is_in_block_ = false;    // of headers that go on in the next frame
+  std::size_t verbatim_bytes_;  // left of the preface, or of a frame that is passed on unchanged
+  std::string frame_;           // its header, and its payload if that is examined
+  bool is_in_block_ = false;    // whether headers continue in the next frame
 
-  // In a block: where, in which string, of how many that are left in the field.
+  // In headers: the position, whether the string is being cut, and how many strings the field still
+  // has.
   At at_ = At::field;
   bool is_cutting_ = false;
   unsigned strings_ = 0;
   unsigned shift_ = 0;
-  std::uint64_t number_ = 0;  // an index or a length; in a string, the bytes to its end
-  std::string length_;        // its bytes
+  std::uint64_t number_ = 0;  // an index or a length; within a string, the bytes left
+  std::string length_;        // the bytes of a length
   std::vector<StreamId> cut_streams_;
 };
 

@@ -1,7 +1,8 @@
 // An HTTP/2 session on a socket: a task in which one coroutine reads and another writes, and a
-// channel by which other tasks tell it what to do.
+// channel through which other tasks tell it what to do.
 //
-// Each batch that comes in is one read, and all that it leads to, if it is ready soon, one write.
+// Each batch that arrives is one read, and everything that results from it, if it is ready soon,
+// one write.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 
 namespace taskbench::workloads::net {
 
-/// The session belongs to the task that runs this. `Note`: what others tell it; has a constructor.
+/// The session belongs to the task that runs this link. `Note` is what other tasks tell it; must
+/// have a constructor.
 template <class Note>
 class Http2Link {
  public:
@@ -26,28 +28,28 @@ class Http2Link {
   Http2Link& operator=(const Http2Link&) = delete;
 
  protected:
-  /// nullopt: there is something to be sent.
+  /// nullopt: there is something to send.
   using Notes = rt::sync::mpsc::UnboundedSender<std::optional<Note>>;
 
-  /// The session need not be there before run().
+  /// The session need not exist before run().
   Http2Link(rt::net::TcpStream& stream, Http2Session& session)
       : stream_(stream),
         session_(session),
         channel_(rt::sync::mpsc::unbounded_channel<std::optional<Note>>()) {}
   ~Http2Link() = default;
 
-  /// To be copied and used from any thread.
+  /// Can be copied, and used from any thread.
   [[nodiscard]] const Notes& notes() const { return channel_.first; }
 
-  /// Until the session is over, or the peer ends the stream. Throws std::system_error.
+  /// Runs until the session is over, or the peer ends the stream. Throws std::system_error.
   rt::Task<> run() { co_await rt::select(read_all(), write_all()); }
 
-  /// The session has been given what came in.
+  /// Called after the session was given what arrived.
   virtual void on_received() = 0;
   virtual void on_note(Note& note) = 0;
-  /// Whether notes are soon to come.
+  /// Whether notes are expected soon.
   [[nodiscard]] virtual bool expects_notes() const = 0;
-  /// The session has been asked what to send, which is being written if `writes`.
+  /// Called after the session was asked what to send, which is being written if `writes`.
   virtual void on_sending(bool writes) = 0;
 
  private:

@@ -14,15 +14,16 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::uint32_t kHeaderOverhead_bytes = 32;
-/// What makes up for fruitless frames: a peer says that it has taken some DATA, twice for each.
+/// How many fruitless frames a stream or DATA makes up for. A peer acknowledges DATA now and then,
+/// with two frames.
 constexpr double kWorthOfStream = 20;
 constexpr double kWorthOfData = 4;
-/// A stream that lasted so long was no cheaper for the peer than for us, as there are only so many
-/// at a time. What it consists of: HEADERS, RST_STREAM, and often WINDOW_UPDATE.
+/// A stream that lasted this long cost the peer as much as us, since their number is limited. Its
+/// frames: HEADERS, RST_STREAM, and often WINDOW_UPDATE.
 constexpr std::chrono::milliseconds kLifeOfCall(5);
 constexpr double kFramesOfCall = 3;
-/// The PING by whose return everything has been received that was sent before the peer heard of the
-/// shutdown.
+/// The PING that follows the announced shutdown: when its answer arrives, so has everything that
+/// the peer sent before it heard of the shutdown.
 constexpr std::array<std::uint8_t, 8> kLastPing{'g', 'o', 'o', 'd', 'b', 'y', 'e', 0};
 
 const std::uint8_t* bytes_of(std::string_view text) {
@@ -46,8 +47,8 @@ struct FreeCallbacks {
 
 }  // namespace
 
-/// What nghttp2 calls. It is C: nothing may be thrown through it, so that an end of the memory, all
-/// of which has its limits, ends the program.
+/// The callbacks of nghttp2, which is C: nothing may be thrown through it, so the program ends if
+/// memory runs out. All memory use has limits.
 struct Http2Session::Native {
   ~Native() { nghttp2_session_del(session); }
 
@@ -120,7 +121,7 @@ struct Http2Session::Native {
     if (header.type == NGHTTP2_DATA) self.make_up_for(kWorthOfData);
     if (self.role_ == Role::client || !ends_stream(header)) return 0;
     self.make_up_for(kWorthOfStream);
-    // Who was answered before he has sent everything need not send the rest.
+    // A peer that was answered before it has sent everything need not send the rest.
     if (nghttp2_session_get_stream_remote_close(session, header.stream_id) == 0) {
       nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, header.stream_id, NGHTTP2_NO_ERROR);
     }
@@ -184,8 +185,8 @@ struct Http2Session::Native {
       if (nghttp2_option_new(&all) != 0) throw std::bad_alloc();
       nghttp2_option_set_no_closed_streams(all, 1);
 #ifdef TASKBENCH_NGHTTP2_HAS_LIMITS
-      // Ours cover these: nghttp2's are too strict for calls with deadlines, and end the connection
-      // without a word.
+      // Our own limits cover these: nghttp2's are too strict for calls with deadlines, and end the
+      // connection without a message.
       nghttp2_option_set_stream_reset_rate_limit(all, UINT64_MAX, UINT64_MAX);
       nghttp2_option_set_max_continuations(all, SIZE_MAX);
 #endif
@@ -194,7 +195,7 @@ struct Http2Session::Native {
     return kOptions.get();
   }
 
-  /// nghttp2's form; it copies the texts.
+  /// Converts headers to nghttp2's form, which copies the texts.
   std::span<const nghttp2_nv> native(std::span<const Header> all) {
     headers.clear();
     for (const Header& each : all) {
@@ -238,7 +239,7 @@ void Http2Session::receive(std::string_view in, Clock::time_point now) {
   const auto taken = nghttp2_session_mem_recv(native_->session, bytes_of(in), in.size());
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) {
-    // Not HTTP/2 at all, or more to answer than nghttp2 bears.
+    // The peer does not speak HTTP/2, or demands more answers than nghttp2 permits.
     terminate(taken == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
     is_deaf_ = true;
   } else if (fruitless_frames_ > limits_.fruitless_burst) {

@@ -1,11 +1,10 @@
-// One end of an HTTP/2 connection, without the connection: takes what has come in, and says what
-// goes out. nghttp2 knows the frames, their order and the windows of flow control; what a stream
-// says is the matter of those who derive from this.
+// One end of an HTTP/2 connection, without its socket: takes bytes that have arrived, and says
+// which to send. nghttp2 handles frames, their order and flow control; derived classes handle what
+// streams say.
 //
-// A peer that sends more frames which lead to nothing than it may in that time is asked to keep
-// calm (ENHANCE_YOUR_CALM), and the connection ends: streams that are opened and reset at once,
-// headers without an end, empty DATA, PING, SETTINGS. Whatever ends a connection, GOAWAY is the
-// last word.
+// A peer that sends more fruitless frames than it may in a given time is told to keep calm
+// (ENHANCE_YOUR_CALM), and the connection ends: streams that are opened and reset at once, headers
+// without an end, empty DATA, PING, SETTINGS. Whatever ends a connection, GOAWAY is the last frame.
 #pragma once
 
 #include <chrono>
@@ -21,14 +20,14 @@
 
 namespace taskbench::workloads::net {
 
-/// For the peer.
+/// Limits for the peer.
 struct Http2Limits {
   std::uint32_t streams = 100;  ///< at a time
   std::uint32_t header_bytes =
       8'192;  ///< of a stream; each header counts 32 more (RFC 9113, 6.5.2)
-  /// Fruitless are all but DATA with something in it: so many at once, and so many more in each
-  /// second. A stream that ends well makes up for some of them, and so does DATA that is sent; a
-  /// stream that is reset after as long as a call may take, for its own.
+  /// Limits for fruitless frames, which are all but DATA with content: this many at once, and this
+  /// many more each second. A stream that ends well makes up for some of them, and so does DATA
+  /// that is sent; a stream that is reset after as long as a call may take makes up for its own.
   std::uint32_t fruitless_burst = 3'000;
   std::uint32_t fruitless_per_s = 1'000;
 };
@@ -42,25 +41,25 @@ class Http2Session {
   Http2Session& operator=(const Http2Session&) = delete;
   virtual ~Http2Session();
 
-  /// `now` is for tests.
+  /// Takes bytes that have arrived. `now` is for tests.
   void receive(std::string_view in, Clock::time_point now = Clock::now());
-  /// Appends what is to be sent to `out`, until that has about `most` bytes.
+  /// Appends bytes to send to `out`, until that has about `most` bytes.
   void send(std::string& out, std::size_t most = 65'536);
   [[nodiscard]] bool wants_to_send() const;
-  /// Nothing more is to be received or sent.
+  /// Whether nothing more is to be received or sent.
   [[nodiscard]] bool is_over() const;
 
-  /// No more streams: a server asks its peer to open none, and serves those that it has opened
-  /// before it hears of that; a client opens none. Once the last has ended the session is over.
+  /// Ends the session once its streams have ended. A server asks its peer to open no more, and
+  /// serves those opened before the peer hears of that; a client opens none.
   void begin_shutdown();
 
-  /// Ends it, with an error code of HTTP/2 for the peer, once that is sent. Calls that the peer
-  /// sends meanwhile it knows not to have been taken.
+  /// Ends the session, with an error code of HTTP/2, once that is sent. The peer knows that calls
+  /// it sends meanwhile are not processed.
   void terminate(std::uint32_t error);
 
-  /// Streams that have begun and not ended.
+  /// The number of streams that have begun and not ended.
   [[nodiscard]] std::size_t stream_count() const { return streams_.size(); }
-  /// The oldest stream that the peer has yet to do something for: to send the rest, or to take it.
+  /// The oldest stream that waits for the peer, which has to send the rest or to receive it.
   [[nodiscard]] StreamId oldest_awaited() const;
 
  protected:
@@ -83,28 +82,30 @@ class Http2Session {
 
   Http2Session(Role role, const Http2Limits& limits);
 
-  /// A stream that the peer opens.
+  /// Creates a stream that the peer opens.
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual void on_header(Stream& stream, const Header& header) = 0;
-  /// The headers, or the trailers, are complete.
+  /// Called when the headers, or the trailers, are complete.
   virtual void on_headers_end(Stream& stream) = 0;
   virtual void on_data(Stream& stream, std::string_view data) = 0;
-  /// The peer has sent everything.
+  /// Called when the peer has sent everything.
   virtual void on_end(Stream& stream) = 0;
-  /// The body was sent: trailers that are submitted now end the stream; it ends without if there
-  /// are none. Whether there are.
+  /// Called when the body was sent. May submit trailers, which then end the stream, and returns
+  /// whether it has; without, the stream ends now.
   virtual bool on_body_sent(Stream& stream) = 0;
-  /// The stream ends, with an error code of HTTP/2.
+  /// Called when the stream ends, with an error code of HTTP/2.
   virtual void on_close(Stream& stream, std::uint32_t error) = 0;
 
-  /// nullptr: it has ended.
+  /// nullptr: the stream has ended.
   [[nodiscard]] Stream* find(StreamId id) const;
   void set_awaits_peer(Stream& stream, bool awaits);
 
-  /// What is submitted is sent by the next send(). With its `body`, if `has_body`.
+  /// Functions that submit frames, which the next send() sends. With `has_body`, the stream's
+  /// `body` follows.
   void submit_response(Stream& stream, std::span<const Header> headers, bool has_body);
   void submit_trailers(Stream& stream, std::span<const Header> trailers);
-  /// Opens a stream, once the peer permits that many. nullptr: there are no numbers left.
+  /// Opens a stream as soon as the peer's limit permits it. nullptr: there are no stream numbers
+  /// left.
   Stream* submit_request(std::unique_ptr<Stream> stream, std::span<const Header> headers);
   void submit_cancel(StreamId id);
 
@@ -122,9 +123,9 @@ class Http2Session {
   std::size_t awaited_ = 0;
   Http2HeaderTrimmer trimmer_;
   Clock::time_point now_ = Clock::now();  // when receive() was called last
-  double fruitless_frames_ = 0;           // that nothing has made up for yet
-  bool is_deaf_ = false;                  // nothing that comes in is understood any more
-  bool is_broken_ = false;                // and nothing goes out
+  double fruitless_frames_ = 0;           // not made up for yet
+  bool is_deaf_ = false;                  // incoming bytes are ignored
+  bool is_broken_ = false;                // nothing is sent, either
 };
 
 }  // namespace taskbench::workloads::net

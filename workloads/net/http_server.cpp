@@ -10,7 +10,8 @@ namespace taskbench::workloads::net {
 namespace {
 
 constexpr std::size_t kFirstBuffer_bytes = 1'024;
-/// A byte of requests with what it may have answers of: 150 for the 27 of the shortest request.
+/// Memory for a byte of requests with its answers, which are 150 bytes for the 27 of the shortest
+/// request.
 constexpr std::size_t kWithAnswers = 8;
 constexpr std::size_t kHttpConnection_bytes = kWithAnswers * kFirstBuffer_bytes;
 

@@ -1,5 +1,5 @@
-// An HTTP/1.1 server on the loopback: HttpSession on the connections of a LoopbackServer, with a
-// limit for the time that a client may take.
+// An HTTP/1.1 server on the loopback interface: HttpSession on the connections of a LoopbackServer,
+// with limits for the time that clients take.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@ namespace taskbench::workloads::net {
 
 struct HttpServerLimits {
   HttpLimits request{};
-  ServerLimits server{};  ///< clients beyond them are told 503
+  ServerLimits server{};  ///< clients beyond these limits get 503
 
-  /// For so many clients, whom one knows and trusts.
+  /// Limits for this many known and trusted clients.
   static HttpServerLimits of(std::uint64_t connections);
 };
 
-/// As LoopbackServer.
+/// Like LoopbackServer, with limits.
 class HttpServer {
  public:
   explicit HttpServer(rt::Runtime& runtime, const HttpServerLimits& limits = {});
@@ -29,7 +29,7 @@ class HttpServer {
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
   /// Requests answered so far.
   [[nodiscard]] std::uint64_t answered() const {
-    return answered_.load(std::memory_order_relaxed);  // relaxed: the answer was heard of
+    return answered_.load(std::memory_order_relaxed);  // relaxed: the answer was heard
   }
   /// Connections cut off because they took too long.
   [[nodiscard]] std::uint64_t cut_off() const { return patience_.cut_off(); }
@@ -42,7 +42,7 @@ class HttpServer {
   std::atomic<std::uint64_t> answered_{0};
   Budget budget_;
   Patience patience_;
-  LoopbackServer server_;  // goes first, with its connections
+  LoopbackServer server_;  // last: destroyed first, with its connections
 };
 
 }  // namespace taskbench::workloads::net

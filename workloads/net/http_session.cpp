@@ -35,8 +35,8 @@ constexpr std::array kStatuses{
     Status{505, "HTTP Version Not Supported"},
 };
 
-/// What may stand in "Host": nothing, or a name or address, with a port or without (RFC
-/// 3986, 3.2.2).
+/// Whether this is a valid "Host": empty, or a name or address, with or without a port (RFC 3986,
+/// 3.2.2).
 bool is_host(std::string_view text) {
   constexpr std::string_view kOfNames = "-._~!$&'()*+,;=%";
   const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
@@ -68,8 +68,8 @@ std::string_view text_of(unsigned status) {
   return "";
 }
 
-/// A line of a header may end with LF alone if the server likes (RFC 9112, 2.2). Not this one:
-/// where servers in a row do not agree, requests are smuggled past one of them.
+/// Whether a line ends with LF alone. Servers may accept that (RFC 9112, 2.2), but this one does
+/// not: if servers in a row disagree, requests can be smuggled past one of them.
 bool has_bare_lf(std::string_view header) {
   header = header.substr(0, header.find("\r\n\r\n"));
   for (std::size_t at = 0; (at = header.find('\n', at)) != std::string_view::npos; ++at) {
@@ -78,7 +78,7 @@ bool has_bare_lf(std::string_view header) {
   return false;
 }
 
-/// Of a request whose version is 1.2 or later, but no 2.0: it is answered as 1.1 (RFC 9110, 2.5).
+/// The digit of a minor version from 1.2 on: such requests are answered as 1.1 (RFC 9110, 2.5).
 char* newer_minor_version(std::string& request) {
   constexpr std::string_view kVersion = " HTTP/1.";
   const std::size_t end = request.find("\r\n");
@@ -89,7 +89,7 @@ char* newer_minor_version(std::string& request) {
   return is_newer ? &request[end - 1] : nullptr;
 }
 
-/// Now, as HTTP has it; each thread writes it anew each second.
+/// The current date in HTTP's format; each thread formats it once a second.
 std::string_view date() {
   struct Written {
     std::time_t at = -1;
@@ -100,7 +100,7 @@ std::string_view date() {
   if (std::exchange(last.at, now) != now) {
     std::tm utc{};
     gmtime_r(&now, &utc);
-    // No locale is set: the names are English.
+    // The names are English, since no locale is set.
     static_cast<void>(std::strftime(last.text, sizeof(last.text), "%a, %d %b %Y %T GMT", &utc));
   }
   return last.text;
@@ -108,7 +108,7 @@ std::string_view date() {
 
 }  // namespace
 
-/// What is remembered of one request: nothing that grows with it.
+/// What is remembered of a request: nothing that grows with it.
 class HttpSession::Request final : public http::basic_parser<true> {
  public:
   explicit Request(const HttpLimits& limits) {
@@ -117,7 +117,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
     eager(true);
   }
 
-  /// The status for what put() said was wrong.
+  /// The status for an error of put().
   [[nodiscard]] unsigned status_of(const boost::system::error_code& error) const {
     if (refused_with_ != 0) return refused_with_;
     if (error == http::error::header_limit) return 431;
@@ -132,16 +132,16 @@ class HttpSession::Request final : public http::basic_parser<true> {
   enum class Target : std::uint8_t { root, server, nothing };
   [[nodiscard]] Target target() const { return target_; }
   [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }
-  /// Once, when the client waits for a word before it sends the body.
+  /// True once, if the client waits for a response before it sends the body.
   [[nodiscard]] bool take_expectation() { return std::exchange(expects_continue_, false); }
 
  private:
   using Error = boost::system::error_code;
   using Text = boost::beast::string_view;
 
-  /// The four forms of RFC 9112, 3.2. nullopt: it is none of them. A query chooses nothing here.
+  /// The four forms of RFC 9112, 3.2. nullopt: it is none of them. A query changes nothing here.
   static std::optional<Target> target_of(std::string_view target, http::verb method) {
-    if (method == http::verb::connect) {  // which nobody answers here
+    if (method == http::verb::connect) {  // nobody answers that here
       return is_host(target) && !target.empty() ? std::optional(Target::nothing) : std::nullopt;
     }
     if (target == "*") {
@@ -156,7 +156,7 @@ class HttpSession::Request final : public http::basic_parser<true> {
       const std::string_view host = target.substr(0, target.find_first_of("/?"));
       if (host.empty() || !is_host(host)) return std::nullopt;
       target.remove_prefix(host.size());
-      // Of the whole server, as a proxy passes it on.
+      // OPTIONS for the whole server, as a proxy forwards it.
       if (target.empty() && method == http::verb::options) return Target::server;
     }
     const std::string_view path = target.substr(0, target.find('?'));
@@ -178,13 +178,13 @@ class HttpSession::Request final : public http::basic_parser<true> {
   }
   void on_response_impl(int, Text, int, Error&) override {}
   void on_field_impl(http::field name, Text, Text value, Error& error) override {
-    if (is_header_done()) return;  // a trailer says nothing
+    if (is_header_done()) return;  // trailers mean nothing
     if (name == http::field::host) {
       if (std::exchange(has_host_, true) || !is_host({value.data(), value.size()})) {
         refuse_with(400, error);
       }
     } else if (name == http::field::transfer_encoding) {
-      // Another would hide where the body ends.
+      // Another encoding would hide where the body ends.
       if (!boost::beast::iequals(value, "chunked")) refuse_with(501, error);
     } else if (name == http::field::expect) {
       if (!boost::beast::iequals(value, "100-continue")) return refuse_with(417, error);
@@ -245,7 +245,7 @@ std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
     request.emplace(limits_);
     header_taken_ = 0;
   } else if (request->is_header_done() && request->chunked() && in.size() < kLastChunk.size()) {
-    return 0;  // more is to come in any case, and the parser asserts that it is given so much
+    return 0;  // more must come anyway, and the parser requires this many bytes
   }
   if (!request->is_header_done() && has_bare_lf(in)) {
     refuse(400, out);
@@ -268,10 +268,10 @@ std::size_t HttpSession::receive_some(std::string_view in, std::string& out) {
     request.reset();
   } else if (!request->is_header_done()) {
     header_taken_ += taken;
-    // The parser's own limit is for what it is given at a time.
+    // The parser's own limit applies only to what it is given at once.
     if (header_taken_ + in.size() - taken >= limits_.header_bytes) refuse(431, out);
   } else if (taken == 0 && in.size() >= limits_.header_bytes) {
-    refuse(431, out);  // the header of a chunk, or what follows the last
+    refuse(431, out);  // the header of a chunk, or what follows the last chunk
   } else if (request->take_expectation() && request->body_bytes() == 0) {
     out += "HTTP/1.1 100 Continue\r\n\r\n";
   }

@@ -1,11 +1,11 @@
-// The server's side of an HTTP/1.1 connection, without the connection: takes what has come in, and
-// says what goes out. The parser is Boost.Beast's.
+// The server's end of an HTTP/1.1 connection, without its socket: takes bytes that have arrived,
+// and says which to send. The parser is Boost.Beast's.
 //
-// GET / and HEAD / are greeted, and POST / is told how large its body was, which may be chunked;
-// OPTIONS says that these are the methods, of / and of the server ("*"). Targets may be absolute,
-// and have a query, which changes nothing. Requests may be pipelined. What no server should take
-// (RFC 9110 and 9112) is answered with the status that says so, and ends the connection: nobody
-// knows where the next request would begin.
+// GET / and HEAD / get a greeting; POST / gets the size of its body, which may be chunked; OPTIONS
+// lists these methods, for / and for the server ("*"). Targets may be absolute, and may have a
+// query, which changes nothing. Requests may be pipelined. What no server should accept (RFC 9110
+// and 9112) is answered with the appropriate status and ends the connection, since nobody knows
+// where the next request would begin.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ class HttpSession {
   explicit HttpSession(const HttpLimits& limits);
   ~HttpSession();
 
-  /// `in` is what was not taken before, with more behind it, at most header_bytes. Appends what is
-  /// to be sent to `out`, and returns how much it took. Of as much as that, it takes something or
-  /// the session is over.
+  /// `in` is what was not taken before, followed by new bytes, at most header_bytes in all. Appends
+  /// what to send to `out`, and returns how many bytes it took. Given header_bytes, it takes some
+  /// or the session is over.
   [[nodiscard]] std::size_t receive(std::string_view in, std::string& out);
 
-  /// There is no room for this client: 503, and the end.
+  /// Answers 503, since there is no room for this client, and ends the session.
   void end_busy(std::string& out);
 
-  /// Nothing more is to be received; the connection ends once all is sent.
+  /// Whether nothing more is to be received; the connection ends once everything is sent.
   [[nodiscard]] bool is_over() const { return is_over_; }
-  /// Nothing was taken of a request that was not answered.
+  /// Whether no request has begun that was not answered.
   [[nodiscard]] bool is_between_requests() const;
-  /// Requests that were received in full and answered.
+  /// The number of requests that were completely received and answered.
   [[nodiscard]] std::uint64_t answered() const { return answered_; }
 
  private:
@@ -57,10 +57,10 @@ class HttpSession {
   std::uint64_t answered_ = 0;
 };
 
-/// A request that is greeted.
+/// A request that gets a greeting.
 inline constexpr std::string_view kGreetMe = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// The answer to it: from `date_at` on it has a date of `date_bytes`.
+/// The answer to kGreetMe: from `date_at` on it has a date of `date_bytes` bytes.
 struct Greeting {
   std::string text;
   std::size_t date_at;

@@ -19,10 +19,10 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// For what is opened meanwhile: files, the descriptors of other runtimes.
+/// Descriptors for what else is opened meanwhile: files, the descriptors of other runtimes.
 constexpr std::uint64_t kOtherDescriptors = 100;
 
-/// That are told why. Who comes when so many are being told is closed without a word.
+/// How many refused clients at a time are told why. Further ones are closed without a message.
 constexpr std::size_t kRefusals = 100;
 
 constexpr std::size_t kUnheard_bytes = 4 * 1'024 * 1'024;
@@ -67,7 +67,7 @@ rt::Task<> LoopbackServer::stop() {
   try {
     co_await *acceptor_;
   } catch (const std::exception&) {
-    // Cancelled; or it could accept no more, which the clients have noticed.
+    // The acceptor was cancelled; or it could accept no more, which the clients have noticed.
   }
   co_await connections_.shutdown();
   listener_.reset();
@@ -109,7 +109,7 @@ std::uint64_t descriptor_count() {
 }
 
 std::uint64_t resident_bytes() {
-  // Counts anew, which what /proc/self/statm says does not.
+  // This file is counted anew at each read, unlike /proc/self/statm.
   std::ifstream rollup("/proc/self/smaps_rollup");
   std::string word;
   std::uint64_t kib = 0;

@@ -1,4 +1,4 @@
-// A server on this machine's loopback, as tasks of a runtime: one accepts, and one serves each
+// A server on the loopback interface, as tasks of a runtime: one accepts, and one serves each
 // connection.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace taskbench::workloads::net {
 
-/// Belongs to the thread that drives the iterations, which is none of the runtime's.
+/// Belongs to the thread that drives the iterations, which is not one of the runtime's.
 class LoopbackServer {
  public:
-  /// What becomes of a connection. What it throws ends that one only.
+  /// Serves a connection. An exception ends only that connection.
   using Serve = std::function<rt::Task<>(rt::net::TcpStream)>;
 
-  /// Throws std::system_error where there is no loopback.
+  /// Throws std::system_error if there is no loopback interface.
   LoopbackServer(rt::Runtime& runtime, Serve serve)
       : LoopbackServer(runtime, serve, serve, SIZE_MAX) {}
-  /// Those that are more than `connections` are for `refuse`, as long as it keeps up.
+  /// Further connections than `connections` go to `refuse`, as long as it keeps up.
   LoopbackServer(rt::Runtime& runtime, Serve serve, Serve refuse, std::size_t connections);
   /// Ends all connections, and waits for their tasks.
   ~LoopbackServer();
@@ -41,26 +41,27 @@ class LoopbackServer {
   std::optional<rt::net::TcpListener> listener_;
   std::uint16_t port_ = 0;
   std::optional<rt::JoinHandle<void>> acceptor_;
-  rt::sync::JoinSet<> connections_;  // the acceptor's, until that has ended
+  rt::sync::JoinSet<> connections_;  // belongs to the acceptor until that has ended
 };
 
-/// After the last word: sends no more, and reads on, into nothing, until the client has heard it
-/// and ends the connection, or has sent more than one would who listens. To close at once would
-/// reset the connection, and the client might not hear that word. The caller limits the time.
+/// Waits for the client to end the connection after the server's last message: sends no more, and
+/// discards what arrives, until the client has ended it or has sent more than a client would that
+/// reads. Closing at once would reset the connection, and the client might not get that message.
+/// The caller limits the time.
 rt::Task<> linger(rt::net::TcpStream& stream);
 
-/// Raises this process's limit of descriptors if it has to, so that `more` can be opened. False
-/// where that is not permitted; the other throws std::runtime_error then.
+/// Raises this process's limit of descriptors if necessary, so that `more` can be opened. Returns
+/// false if that is not permitted; make_room_for_descriptors() throws std::runtime_error.
 [[nodiscard]] bool try_to_make_room_for_descriptors(std::uint64_t more);
 void make_room_for_descriptors(std::uint64_t more);
 
-/// Descriptors that this process has.
+/// The number of descriptors that this process has open.
 [[nodiscard]] std::uint64_t descriptor_count();
 
-/// Memory that this process has, as far as it lies in the machine's. 0: unknown.
+/// The resident memory of this process. 0: unknown.
 [[nodiscard]] std::uint64_t resident_bytes();
 
-/// Why there are no sockets here; empty: there are.
+/// Why there are no sockets here; empty if there are.
 [[nodiscard]] std::string why_no_loopback();
 
 }  // namespace taskbench::workloads::net

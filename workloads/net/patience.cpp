@@ -8,7 +8,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// While a client's time lasts.
+/// Looks during a client's time.
 constexpr std::uint64_t kLooks = 8;
 
 std::uint64_t looks_of(std::chrono::milliseconds time, std::chrono::milliseconds pause) {

@@ -1,5 +1,5 @@
-// Cuts off clients that take too long. One sleep a server costs less than a timer for each read and
-// write: time is counted in the looks that a task takes at all that is waited for.
+// Cuts off clients that take too long. One sleep for a server costs less than a timer for each read
+// and write: a task looks at all waits now and then, and time is counted in looks.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@
 
 namespace taskbench::workloads::net {
 
-/// Belongs to the thread that drives the iterations, which is none of the runtime's.
+/// Belongs to the thread that drives the iterations, which is not one of the runtime's.
 class Patience {
  public:
   class Wait;
 
-  /// Who takes longer than `patience`, or is idle for longer than `idle`, is cut off at most an
-  /// eighth of the shorter later.
+  /// Cuts off clients that take longer than `patience`, or are idle for longer than `idle`, at most
+  /// an eighth of the shorter time later.
   Patience(rt::Runtime& runtime, std::chrono::milliseconds patience,
            std::chrono::milliseconds idle);
   ~Patience();
 
-  /// How many were.
+  /// How many clients were cut off.
   [[nodiscard]] std::uint64_t cut_off() const { return cut_off_.load(std::memory_order_relaxed); }
 
  private:
@@ -36,7 +36,7 @@ class Patience {
   const std::chrono::milliseconds pause_;
   const std::uint64_t looks_of_patience_;
   const std::uint64_t looks_of_idle_;
-  // relaxed, as all of this: counts that are read some time.
+  // relaxed, like all of these: counts that need not be exact at any moment.
   std::atomic<std::uint64_t> cut_off_{0};
   std::atomic<std::uint64_t> looks_{0};
   std::mutex mutex_;
@@ -44,20 +44,22 @@ class Patience {
   std::optional<rt::JoinHandle<void>> watch_;
 };
 
-/// What a connection may wait for. Belongs to its task, which ends before the Patience does.
+/// Something that a connection waits for. Belongs to the connection's task, which ends before the
+/// Patience does.
 class Patience::Wait {
  public:
-  /// `expire`, which any thread may call, is to end the connection; without, it is cut off.
+  /// `expire`, which may be called by any thread, should end the connection; without it, the
+  /// connection is cut off.
   Wait(Patience& patience, rt::net::TcpStream& stream, std::function<void()> expire = {});
   ~Wait();
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
-  /// From now on the client has its time.
+  /// Starts the client's time.
   void begin() { begin(patience_.looks_of_patience_); }
-  /// From now on nothing happens that counts.
+  /// Starts the time without requests.
   void begin_idle() { begin(patience_.looks_of_idle_); }
-  /// Nothing is waited for.
+  /// Stops the time.
   void end() { cut_off_at_.store(kNever, std::memory_order_relaxed); }
 
  private:
@@ -70,7 +72,7 @@ class Patience::Wait {
   rt::net::TcpStream& stream_;
   const std::function<void()> expire_;
   Wait* next_ = nullptr;   // both guarded by the Patience's mutex_
-  Wait** link_ = nullptr;  // to this
+  Wait** link_ = nullptr;  // the pointer to this
   std::atomic<std::uint64_t> cut_off_at_{kNever};
 };
 

@@ -1,4 +1,4 @@
-// A workload that is a server on the runtime, and clients that keep it busy.
+// A workload that consists of a server on the runtime and clients that keep it busy.
 #pragma once
 
 #include <chrono>
@@ -20,15 +20,15 @@ namespace taskbench::workloads::net {
 
 struct Load {
   std::unique_ptr<Clients> clients;
-  std::uint64_t connections;  ///< that they open
+  std::uint64_t connections;  ///< that the clients open
   std::uint64_t idle = 0;     ///< of these, connections on which nothing happens
-  bool used_once = false;     ///< each is closed when it was used, and opened anew
+  bool used_once = false;     ///< each is closed once it was used, and another is opened
   std::uint64_t count;        ///< exchanges in an iteration
   std::string_view rate;      ///< the name of exchanges per second
 };
 
-/// Calls begin(sender), and returns when the other end has heard. The runtime's tasks run
-/// meanwhile, on this thread where that is where they run.
+/// Calls begin(sender), and returns once its signal was heard. The runtime's tasks run meanwhile,
+/// on this thread if that is where they run.
 template <class Begin>
 void hear(rt::Runtime& runtime, Begin begin) {
   constexpr auto wait_for = [](SignalReceiver done) -> rt::Task<> {
@@ -39,8 +39,9 @@ void hear(rt::Runtime& runtime, Begin begin) {
   runtime.block_on(wait_for(std::move(channel.second)));
 }
 
-/// Waits until this process has no more descriptors than `before`, as a server may be about to
-/// close its last connections: what is wrong if it keeps them. The runtime's tasks run meanwhile.
+/// Waits until this process has no more descriptors than `before`, since a server may still be
+/// closing its last connections. Returns what is wrong if it keeps them. The runtime's tasks run
+/// meanwhile.
 inline std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t before) {
   constexpr auto kPause = std::chrono::milliseconds(10);
   constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
@@ -53,7 +54,7 @@ inline std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::ui
   return compare_counts("open descriptors", before, now);
 }
 
-/// `Server` is made of the runtime and `more`, and has port() and answered().
+/// `Server` is constructed from the runtime and `more`, and has port() and answered().
 template <class Server>
 class UnderLoad final : public Instance {
  public:
@@ -72,8 +73,8 @@ class UnderLoad final : public Instance {
     std::uint64_t now = resident_bytes();
     std::uint64_t last = 0;
     for (int i = 0; std::exchange(last, now) != now; ++i, now = resident_bytes()) {
-      if (i == kPausesOfAccepting) return;  // it is not the server that makes it grow
-      // The server still accepts.
+      if (i == kPausesOfAccepting) return;  // something else than the server grows
+      // The server is still accepting.
       runtime_.block_on([]() -> rt::Task<> { co_await rt::time::sleep(kPauseOfAccepting); }());
     }
     const auto grown = static_cast<double>(now) - static_cast<double>(before);
@@ -110,7 +111,7 @@ class UnderLoad final : public Instance {
   static constexpr std::chrono::milliseconds kPauseOfAccepting{50};
   static constexpr int kPausesOfAccepting = 100;
 
-  /// Both ends of a connection are in this process.
+  /// Makes room for descriptors: both ends of each connection are in this process.
   static rt::Runtime& prepared(rt::Runtime& runtime, const Load& load) {
     if (try_to_make_room_for_descriptors(2 * load.connections)) return runtime;
     const bool is_shared = !load.clients->keep_own_descriptors();
@@ -123,7 +124,7 @@ class UnderLoad final : public Instance {
   const std::string_view rate_;
   const bool used_once_;
   Server server_;
-  std::unique_ptr<Clients> clients_;  // go first, with their connections
+  std::unique_ptr<Clients> clients_;  // destroyed before server_, with their connections
   std::uint64_t expected_ = 0;
   std::uint64_t answered_before_ = 0;
   std::uint64_t descriptors_ = 0;  // before the first iteration since verify()

@@ -1,4 +1,5 @@
-// A workload that is an HTTP server on the runtime, under wrk. An iteration is one run of wrk.
+// A workload that consists of an HTTP server on the runtime, loaded by wrk. An iteration is one run
+// of wrk.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,11 @@
 
 namespace taskbench::workloads::net {
 
-/// `Server` is made of the runtime and `more`, and has port() and answered().
+/// `Server` is constructed from the runtime and `more`, and has port() and answered().
 template <class Server>
 class UnderWrk final : public Instance {
  public:
-  /// `count` requests are what an iteration would be without wrk.
+  /// `count` is how many requests an iteration would have without wrk.
   template <class... More>
   UnderWrk(rt::Runtime& runtime, const LoadProgram& program, std::uint64_t connections,
            std::uint64_t count, std::stop_token stop, const More&... more)
@@ -55,14 +56,14 @@ class UnderWrk final : public Instance {
 
   std::optional<std::string> verify() override {
     if (report_) {
-      // What wrk sent last may be answered late, and would be counted in the next run.
+      // wrk's last requests may be answered late, and would count for the next run.
       runtime_.block_on(be_accepted(server_.port()));
       if (auto wrong = lost_descriptors(runtime_, descriptors_)) return wrong;
     }
     const std::uint64_t before = std::exchange(answered_before_, server_.answered());
     const std::uint64_t answered = answered_before_ - before;
     if (!report_) return {};
-    // wrk goes without the last answers on each connection.
+    // wrk does not wait for the last answers on each connection.
     const std::uint64_t most = report_->requests + run_.connections;
     if (answered >= report_->requests && answered <= most) return {};
     return compare_counts("requests at the server", report_->requests, answered);
@@ -78,7 +79,7 @@ class UnderWrk final : public Instance {
   }
 
  private:
-  /// Connections are accepted in turn: wrk's have been when this one is.
+  /// Connections are accepted in order: once this one is, wrk's have been.
   static rt::Task<> be_accepted(std::uint16_t port) {
     rt::net::TcpStream stream =
         co_await rt::net::TcpStream::connect(rt::net::SocketAddress::loopback(port));
@@ -93,7 +94,7 @@ class UnderWrk final : public Instance {
   const std::uint64_t count_;
   WrkRun run_{};
   Server server_;
-  std::optional<WrkReport> report_;  // until it was taken
+  std::optional<WrkReport> report_;  // until it is taken
   std::uint64_t requests_ = 0;
   std::uint64_t answered_before_ = 0;
   std::uint64_t descriptors_ = 0;  // before wrk ran

@@ -17,7 +17,7 @@ namespace {
 
 using End = measure::ProcessOutcome::End;
 
-/// How long wrk may take beyond the time that it was given: it waits for no answer at the end.
+/// How long wrk may take beyond its given time: it does not wait for answers at the end.
 constexpr double kWrkPatience_s = 30;
 constexpr double kVersionPatience_s = 10;
 
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// The number that `text` begins with, which is left without it.
+/// Removes the number that `text` begins with, and returns it.
 double take_number(std::string_view& text, std::string_view line) {
   double number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -50,7 +50,7 @@ double number_in(std::string_view text, std::string_view line) {
   return number;
 }
 
-/// "1.02ms"
+/// Parses "1.02ms".
 double time_ns_in(std::string_view text, std::string_view line) {
   const double number = take_number(text, line);
   for (const auto& [unit, ns] : kTimeUnits) {
@@ -59,7 +59,7 @@ double time_ns_in(std::string_view text, std::string_view line) {
   throw_not_understood(line);
 }
 
-/// "Socket errors: connect 0, read 2, write 0, timeout 0"
+/// Parses "Socket errors: connect 0, read 2, write 0, timeout 0".
 bool has_errors(const std::vector<std::string>& words, std::string_view line) {
   bool any = false;
   for (std::size_t i = 3; i < words.size(); i += 2) any |= number_in(words[i], line) != 0;
@@ -103,7 +103,7 @@ WrkReport parse_wrk(std::string_view output) {
 }
 
 std::string wrk_version() {
-  // wrk knows no option for it alone, and calls it an error.
+  // wrk has no option just for this, and reports an error.
   const auto outcome = measure::run_process(
       {.command = {"wrk", "-v"}, .environment = {}, .timeout_s = kVersionPatience_s}, {});
   if (outcome.end == End::not_started && outcome.code == ENOENT) {

@@ -1,4 +1,4 @@
-// wrk(1), a program that loads HTTP servers. Debian's package wrk brings it.
+// wrk(1), a program that loads HTTP servers. Debian has it as the package wrk.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace taskbench::workloads::net {
 
-/// wrk is missing, failed, or cannot be understood: that says nothing of the server.
+/// wrk is missing, has failed, or cannot be understood: that says nothing about the server.
 class WrkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Of a run in which every request was answered, and well.
+/// The report of a run in which every request was answered, without errors.
 struct WrkReport {
   std::uint64_t requests = 0;
   double requests_per_s = 0;
   std::map<std::string, double> latency_ns;  ///< "p50", "p99", "slowest"
 };
 
-/// What `wrk --latency` printed. Throws WrkError if that is something else, and std::runtime_error
-/// for what the server did wrong.
+/// Parses what `wrk --latency` printed. Throws WrkError if it is something else, and
+/// std::runtime_error for errors of the server.
 [[nodiscard]] WrkReport parse_wrk(std::string_view output);
 
-/// What wrk says of itself: "debian/4.1.0-3+b2". Throws WrkError.
+/// The version that wrk reports: "debian/4.1.0-3+b2". Throws WrkError.
 [[nodiscard]] std::string wrk_version();
 
 struct WrkRun {
@@ -37,7 +37,8 @@ struct WrkRun {
   unsigned seconds;
 };
 
-/// Blocks the thread; nothing is returned if `stop` was set. Throws as parse_wrk() does.
+/// Runs wrk, and blocks the thread meanwhile. Empty if `stop` was requested. Throws as parse_wrk()
+/// does.
 [[nodiscard]] std::optional<WrkReport> run_wrk(const WrkRun& run, const std::stop_token& stop);
 
 }  // namespace taskbench::workloads::net
