@@ -1,5 +1,5 @@
 // The servers of the workloads, on Asio and Beast. See scripts/compare-peers.
-#include <utility>  // which Asio forgets
+#include <utility>  // Asio needs it and does not include it
 
 #include <array>
 #include <boost/asio.hpp>

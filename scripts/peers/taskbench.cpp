@@ -1,5 +1,5 @@
-// The servers of the workloads in a process of their own, and the load that they and their peers in
-// other languages get. See scripts/compare-peers.
+// The servers of the workloads in a process of their own, and the load for them and for their peers
+// in other languages. See scripts/compare-peers.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -55,7 +55,8 @@ void serve(const Words& words, const More&... more) {
   wait_for_end_of_input();
 }
 
-/// PORT CONNECTIONS BUSY SECONDS; none busy: the connections only exist until the input ends.
+/// Arguments: PORT CONNECTIONS BUSY SECONDS. If none is busy, the connections only exist until the
+/// input ends.
 void load(const Words& words) {
   const auto number = [&](std::size_t at) { return std::stoull(words.at(at)); };
   const std::uint64_t connections = number(2);
@@ -98,7 +99,7 @@ double cpu_ns() {
   return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
-/// WORKLOAD THREADS SECONDS, and its two parameters.
+/// Arguments: WORKLOAD THREADS SECONDS, and the workload's two parameters.
 void measure(const Words& words) {
   const Workload& workload = *find(words[0]);
   ParameterValues values;
