@@ -92,7 +92,7 @@ class GateComment(unittest.TestCase):
         )
 
     def posted(self, **options):
-        """What the service was given, in one writing."""
+        """What the service was given, in a single write."""
         answer = self.post(**options)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         ((method, path, body),) = self.api.written

@@ -37,12 +37,12 @@ def steps_of(workflow):
 
 
 def gitlab_script(job, part="script"):
-    """As GitLab gives it to the shell: one command a line."""
+    """The script as GitLab gives it to the shell: one command a line."""
     return "\n".join(parsed(GITLAB)[job][part])
 
 
 def shell_parts():
-    """Name, shell and text of each."""
+    """Name, shell and text of each shell part."""
     for name, step in steps().items():
         if "run" in step:
             yield name, "bash", step["run"]
@@ -116,7 +116,7 @@ class Recipes(unittest.TestCase):
         for path in GATES:
             for step in parsed(path)["jobs"]["gate"]["steps"][1:]:
                 self.assertLessEqual(set(step.get("with", {})), set(action["inputs"]))
-        # Also those that are commented out.
+        # Inputs that are commented out count, too.
         for name in re.findall(r"(?m)^ +# ([\w-]+): ", GATES[0].read_text(encoding="utf-8")):
             self.assertIn(name, action["inputs"])
 
@@ -230,7 +230,7 @@ class Security(unittest.TestCase):
 
 
 class ShellParts(unittest.TestCase):
-    """Run in a folder with a comment."""
+    """The shell parts, run in a folder with a comment."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -251,7 +251,7 @@ class ShellParts(unittest.TestCase):
         path.chmod(0o755)
 
     def run_part(self, shell, text, **environment):
-        # As GitHub calls bash, and GitLab sh.
+        # Options with which GitHub calls bash, and GitLab sh.
         options = ["--noprofile", "--norc", "-e", "-o", "pipefail"] if shell == "bash" else ["-e"]
         return subprocess.run(
             [shell, *options, "-c", text], cwd=self.folder, capture_output=True, text=True,
@@ -264,7 +264,7 @@ class ShellParts(unittest.TestCase):
         return self.calls.read_text().splitlines()
 
     def step(self, name, **environment):
-        """Runs it with its own environment, as far as that is not an expression."""
+        """Runs a step with its own environment, as far as that is not an expression."""
         step = steps()[name]
         given = {key: "" for key in step.get("env", {})}
         self.assertLessEqual(set(environment), set(given) | {"ImageOS", "ImageVersion"})

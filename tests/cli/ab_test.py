@@ -15,7 +15,7 @@ class AbTest(CommandTest):
         return self.taskbench(f"ab {options}", "--base", base, "--head", head, *more, **others)
 
     def copies(self):
-        """Two of taskbench, with a small case."""
+        """Two copies of taskbench, with a small case."""
         for name in ("one", "two"):
             shutil.copy(BINARY, self.folder / name)
         options = "chained_spawn --workers 1 --param chained_spawn.length=10"
@@ -236,7 +236,8 @@ class Instructions(AbTest):
     COUNT = "--counters instructions-exact --run-identical --min-time 1ms --json r.json"
 
     def counted(self, base, head, options="", of_two=4000, broken="pass", status=0):
-        """Of the copy `two` valgrind counts `of_two` instructions, of any other 4,000."""
+        """Compares copies of taskbench with a valgrind that counts `of_two` instructions for the
+        copy `two`, and 4,000 for any other."""
         body = (
             f"two = any(w.endswith('/two') for w in sys.argv)\n{broken}\n"
             f"open(out, 'w').write('events: Ir\\ntotals: %d\\n' % ({of_two} if two else 4000))"
@@ -280,7 +281,7 @@ class Instructions(AbTest):
         seeds = self.read("seeds").split()
         self.assertEqual(len(seeds), 2 * 5)
         self.assertEqual(len(set(seeds)), 1, seeds)
-        # What a program is given of its own cannot give it another.
+        # A seed among a program's own options cannot replace it.
         answer = self.counted(base, f"{head} --seed 3", "--journal k", status=5)
         self.assertIn("--seed is given 2 times", answer.stderr)
 
@@ -426,7 +427,7 @@ class Journals(AbTest):
 
 
 class BrokenPrograms(AbTest):
-    """Each ends with status 5 and a message that names the program."""
+    """Broken programs: each ends with status 5 and a message that names the program."""
 
     def test_at_once_or_late(self):
         for body, says in (
@@ -438,7 +439,7 @@ class BrokenPrograms(AbTest):
             ("open(flags['benchmark_out'], 'w').write('garbage'); sys.exit(0)",
              "is not valid JSON"),
         ):
-            # From its second process on: a program may fail late.
+            # Fails from its second process on: a program may fail late.
             late = f"n = len(os.listdir('.')); open(f'run{{n}}', 'w').close()\nif n > 5: {body}"
             for text in (body, late):
                 with self.subTest(body=text):
@@ -455,7 +456,7 @@ class BrokenPrograms(AbTest):
         answer = self.ab(
             self.program("base"), self.program("head", body=body), "--journal j", status=5)
         self.assertIn("left out 'hash', which it had measured before", answer.stderr)
-        # What was measured before is whole, and can be gone on with.
+        # What was measured before is complete, and can be continued.
         answer = self.taskbench("ab --resume --journal j", status=5)
         self.assertIn("left out 'hash'", answer.stderr)
 

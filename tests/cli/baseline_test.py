@@ -60,7 +60,8 @@ class BaselineTest(CommandTest):
         return program
 
     def everything(self):
-        """All of the store: nothing may change it that says that it does not."""
+        """Everything in the store: a command that says that it changes nothing must not change
+        it."""
         store = self.folder / "ci"
         return {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
 
@@ -313,7 +314,7 @@ class Verdicts(BaselineTest):
 
     def test_processes_that_find_the_cpus_elsewhere_are_set_aside_and_in_the_end_counted(self):
         def elsewhere(document):
-            # So near to each other that no handover is like it, whatever the load.
+            # CPUs so near to each other that no real handover is as fast, whatever the load.
             for process in document["processes"]:
                 for canary in ("canary_before", "canary_after"):
                     process[canary]["handover_ns"] = 1e-3
@@ -322,7 +323,7 @@ class Verdicts(BaselineTest):
         if os.cpu_count() == 1:
             self.assertNotIn("set aside", self.compare(LARGE).stderr)
             return
-        # More than matters, and less than CPUs that are so far from each other can explain.
+        # More than matters, but less than CPUs at such a distance from each other can explain.
         slower = "sort=200e3 hash=500"
         answer = self.compare("--delta 900% --json r.json", slower, status=4)
         self.assertIn("7 processes were set aside: the host had moved the CPUs", answer.stderr)

@@ -14,9 +14,10 @@ from pathlib import Path
 from fake_program import fake_valgrind
 from taskbench_command import CommandTest, main
 
-# Of Debian's package libbenchmark-tools.
+# compare.py of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
-# In place of two large packages: without U tests and geometric means it needs nothing of them.
+# Stand-ins for two large packages: without U tests and geometric means, compare.py needs nothing of
+# them.
 STAND_INS = {
     "numpy.py": "array = None\n",
     "scipy/__init__.py": "",

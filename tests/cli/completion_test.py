@@ -26,7 +26,7 @@ class Completion(TerminalTest):
         return [line.split("\t")[0] for line in lines]
 
     def options_of(self, command):
-        """Those that its help lists."""
+        """The options of a command that its help lists."""
         listed = re.findall(r"(?m)^  (-\S+)", self.taskbench(f"{command} --help").stdout)
         return {name for names in listed for name in names.split(",")}
 

@@ -151,7 +151,7 @@ class Dialects(CountersTest):
         self.assert_null(events["cycles"], "not supported by this machine")
 
     def test_perf_that_ends_where_it_can_count_none_of_the_events_is_understood(self):
-        """As perf 7 does. Beside others it prints such an event, as older versions do."""
+        """perf 7 does that. Next to other events it prints such an event, as older versions do."""
         _, events, result = self.counted("cycles,page-faults", env=self.fake_perf(
             'events == ["cycles"] and sys.exit("Error:\\nNo supported events found.\\n'
             'The cycles event is not supported.")', version="perf version 7.2.13"))
@@ -184,7 +184,7 @@ class Dialects(CountersTest):
         self.assertIn("where that was not asked for", result.stdout)
 
     def test_of_events_that_perf_prints_alike_one_is_counted(self):
-        """As perf 6.1 prints tracepoints: without their modifiers."""
+        """perf 6.1 prints tracepoints in this way: without their modifiers."""
         plain = "raw_syscalls:sys_enter"
         env = self.fake_perf(lines={f"{plain}:k": COUNT.replace("EVENT", plain)})
         for first, second in ((f"{plain}:k", plain), (plain, f"{plain}:k")):

@@ -18,7 +18,7 @@ CHECKS = {
 
 class Doctor(TerminalTest):
     def doctor(self, options="", **others):
-        """Ends with 0 or 4, as the machine is."""
+        """Runs doctor, which ends with 0 or 4, depending on the machine."""
         return self.taskbench(f"doctor {options}", status=(0, 4), **others)
 
     def report(self, **options):
@@ -34,7 +34,7 @@ class Report(Doctor):
     here = None
 
     def report(self):
-        """That of this machine, made once for all of these tests."""
+        """The report on this machine, made once for all of these tests."""
         Report.here = Report.here or super().report()
         return Report.here
 
@@ -88,7 +88,8 @@ class Report(Doctor):
 
 
 class Findings(Doctor):
-    """Those that a test can bring about, all at once: nobody, with one CPU, and hardly a tool."""
+    """Findings that a test can cause, all at once: as nobody, with one CPU, and with hardly any
+    tool."""
 
     here = None
 
@@ -174,7 +175,7 @@ class Output(Doctor):
 
     def test_interrupted(self):
         process = self.start("doctor --json doctor.json")
-        # It handles signals before it looks at anything; until then SIGINT would just kill it.
+        # doctor handles signals before it looks at anything; until then SIGINT would just kill it.
         status = f"/proc/{process.pid}/status"
         while process.poll() is None:
             with open(status, encoding="ascii") as file:
@@ -189,7 +190,7 @@ class Output(Doctor):
 
 
 class Drift(CommandTest):
-    """What `taskbench run` says of what moved."""
+    """What `taskbench run` says about a machine that changed."""
 
     def run_for(self, options):
         result = self.taskbench(

@@ -45,7 +45,7 @@ def fake_benchmark(times, noise=0.002, body=""):
     return FAKE.format(python=sys.executable, times=times, noise=noise, body=body)
 
 
-# In place of gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
+# A stand-in for gnuplot, so that faults are not a matter of luck. It draws what it is asked for.
 DRAWS = """#!{python} -IS
 import sys
 name = sys.argv[-1].removesuffix(".gp")
@@ -125,7 +125,7 @@ STACKS = (
 
 
 def put_on_path(folder, name, text):
-    """Makes it a program in `folder`; returns the PATH that finds it."""
+    """Makes `text` a program in `folder`; returns the PATH that finds it."""
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     (folder / name).chmod(0o755)
@@ -133,7 +133,7 @@ def put_on_path(folder, name, text):
 
 
 def fake_perf(folder, **parts):
-    """Notes each call in perf.log, beside `folder`."""
+    """A perf that notes each call in perf.log, beside `folder`."""
     return put_on_path(folder, "perf", PERF.format(**{
         "python": sys.executable, "log": str(folder.parent / "perf.log"), "body": "", "lines": {},
         "default": COUNT, "version": "perf version 6.8.12", "ack": b"ack\n\x00",
@@ -141,12 +141,12 @@ def fake_perf(folder, **parts):
 
 
 def fake_gnuplot(folder, body=""):
-    """Does `body` first, in which `name` is the plot's."""
+    """A gnuplot that first does `body`, in which `name` is the plot's."""
     return put_on_path(folder, "gnuplot", DRAWS.format(python=sys.executable, body=body))
 
 
 def fake_valgrind(folder, body):
-    """In `body`, `out` is the file that callgrind is told to write."""
+    """A valgrind that does `body`, in which `out` is the file that callgrind is told to write."""
     return put_on_path(
         folder, "valgrind",
         f"#!{sys.executable} -IS\nimport os, sys, time\n"

@@ -10,7 +10,7 @@ from taskbench_command import BINARY, CommandTest, become_nobody, main
 
 
 def can_mount():
-    """Whether a mount namespace of our own, and a tmpfs in it, are to be had."""
+    """Whether this process can have a mount namespace of its own, and a tmpfs in it."""
     if os.getuid() != 0 or shutil.which("unshare") is None:
         return False
     command = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]

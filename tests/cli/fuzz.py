@@ -205,7 +205,7 @@ def file_cases(rng, folder):
     ))
     path = folder / file
     path.write_bytes(damaged(rng, path.read_bytes()))
-    # "b": of a baseline that cannot be told from its file's name, the message has the name.
+    # "b": if the baseline cannot be told from its file's name, the message names it.
     return Case(words, (path.name, path.parent.name + "/", "'b'", "./p1", "journal"),
                 measures=words[0] in ("ab", "gate", "calibrate") or words[1] in ("compare", "save"))
 
@@ -379,7 +379,7 @@ def make_samples(folder):
     call("calibrate", "./p1", "./p2", "--trust-me", "--trials", "6", "--blocks", "2",
          "--journal", "cal", *store)
     call("baseline", "save", "b", "--allow-busy", "--program", "./p1", "--processes", "7", *store)
-    # Both journals of baselines, as if the last process had not come to its end.
+    # Journals of both baseline commands, as if the last process had not ended.
     endless = ("baseline", "save", "c", "--program", "./p1", "--processes", "300")
     with subprocess.Popen(
         [BINARY, *endless, "--journal", "save.journal", *store], cwd=folder, env=environment(),
@@ -390,7 +390,7 @@ def make_samples(folder):
             time.sleep(0.01)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-    # What it finds is not of interest: next to other tests, the machine is not as at the saving.
+    # The outcome does not matter: next to other tests, the machine is not as it was at the saving.
     call("baseline", "compare", "b", *store, "--processes", "1", "--journal", "cmp.journal",
          statuses=(0, 1, 3, 4))
 

@@ -16,7 +16,7 @@ SORT_AND_HASH = "sort=1000 hash=500"
 SLOWER = "sort=1100 hash=500"
 REVISIONS = "--base-rev v1.0 --head-rev HEAD"
 
-# Enough where it matters only that there is an end.
+# Options for tests in which only the end matters.
 SHORT = "--max-blocks 1 --inconclusive pass-always"
 
 
@@ -28,7 +28,7 @@ class GateTest(TerminalTest):
         self.repository = self.folder / "repository"
         self.repository.mkdir()
         self.how = f"--build 'sh build.sh' --program out/bench --cache {self.folder}/cache"
-        # Both files, outside of the repository.
+        # Both files are outside of the repository.
         self.files = (f"--json {self.folder}/r.json --markdown {self.folder}/r.md "
                       f"--journal {self.folder}/j")
         self.git("init", "--quiet", "--initial-branch", "main")
@@ -49,7 +49,7 @@ class GateTest(TerminalTest):
         return answer.stdout.strip()
 
     def commit(self, message, times=SORT_AND_HASH, body="", build=None, program=None, **files):
-        """A commit of this program; returns its digits."""
+        """Commits this program; returns the commit's digits."""
         bench = self.repository / "bench.src"
         if program:
             shutil.copy(program, bench)
@@ -140,7 +140,7 @@ class PullRequests(GateTest):
         base = self.commit("debug information", build="sleep 1; make out/bench\n", **files)
         self.commit("what it may read", size="5000\n")
         flags = {"CFLAGS": "-O0"}
-        # It answers as a benchmark does, and measures nothing.
+        # This program answers as a benchmark does, and measures nothing.
         answer = self.gate(f"{self.files} {SHORT}", base=base, env=flags, status=5)
         self.assertIn("equal, byte for byte, but size differs: both are measured.", answer.stderr)
         self.assertIn("wrote no result", answer.stderr)
@@ -175,7 +175,7 @@ class SameSources(GateTest):
     """Revisions that differ in nothing that a program can see are neither built nor measured."""
 
     def written(self, **files):
-        """A commit of these files, in whose names __ is a slash and _DOT_ a dot."""
+        """Commits these files, in whose names __ is a slash and _DOT_ a dot."""
         for name, content in files.items():
             path = self.repository / name.replace("__", "/").replace("_DOT_", ".")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ class SameSources(GateTest):
         return answer
 
     def is_built(self, options="", **revisions):
-        """As a build that fails shows."""
+        """Whether anything is built, which a failing build shows."""
         self.how = f"--build false --cache {self.folder}/cache"
         answer = self.gate(f"{self.files} {options}", status=5, **revisions)
         self.assertIn("does not build", answer.stderr)
@@ -284,7 +284,7 @@ class Folders(GateTest):
         self.git("checkout", "--quiet", self.base)
 
     def change(self, options=""):
-        """Of the first benchmark, as one block has it."""
+        """The change of the first benchmark, as one block shows it."""
         (self.folder / "j").unlink(missing_ok=True)
         self.gate(f"{SHORT} {self.files} {options}", base=self.base, head=self.head, command="ab")
         return self.load("r.json")["benchmarks"][0]["change"]
@@ -412,7 +412,7 @@ class Names(GateTest):
 
 
 class Failures(GateTest):
-    """Each ends with status 5, and both files say why."""
+    """Failures: each ends with status 5, and both files say why."""
 
     def failed(self, stage, side, says, title, **options):
         answer = self.gate(self.files, status=5, **options)
@@ -565,7 +565,7 @@ class Cache(GateTest):
         said = self.interrupt(f"gate {REVISIONS} {self.how} {self.files}",
                               when=self.written("pid", lines=1), cwd=self.repository)
         self.assertIn("interrupted before the first block", said)
-        # Its signal has been sent; when it dies of that is the kernel's matter.
+        # Its signal was sent; when it dies is up to the kernel.
         self.wait_until(lambda: is_gone(self.read("pid").strip()))
         self.assertFalse((self.folder / "r.md").exists())
 

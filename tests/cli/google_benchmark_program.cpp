@@ -47,7 +47,7 @@ void BM_no_time(benchmark::State& state) {
   for (auto _ : state) state.SetIterationTime(0);
 }
 
-/// What is sound and cannot be judged all the same.
+/// Registers benchmarks that are sound and still cannot be judged.
 void register_odd_ones() {
   benchmark::RegisterBenchmark("BM_aggregates", BM_complexity)->Arg(1)->ReportAggregatesOnly(true);
   benchmark::RegisterBenchmark("BM_complexity", BM_complexity)->Range(1, 8)->Complexity();

@@ -66,7 +66,8 @@ class Interrupted(TerminalTest):
                 # ThreadSanitizer holds a signal back until the call is over.
                 session = self.session("run yield_many --scheduler current_thread --json r.json "
                                        "--param tasks=100 yields=1000000000")
-                # Before it has begun, the first signal would suffice, and the result be written.
+                # Not earlier: before it has begun, the first signal would suffice, and the result
+                # would be written.
                 session.read_until(lambda _: self.cpu_time_s(session.process.pid) > 0.2)
                 session.process.send_signal(signal.SIGINT)
                 session.read_until(lambda _: not self.is_caught(session.process.pid))

@@ -22,7 +22,8 @@ class ProfileTest(PerfTest):
         return result
 
     def assert_picture(self, path):
-        """Well-formed, with a tooltip in each frame, and no script but its own."""
+        """The picture must be well-formed, with a tooltip in each frame, and no script but its
+        own."""
         root = xml.fromstring(self.read(path))
         self.assertTrue(root.tag.endswith("}svg"))
         frames = [group for group in root if group.get("class", "").startswith("f ")]

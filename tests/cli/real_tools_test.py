@@ -14,14 +14,14 @@ from fake_program import put_on_path
 from profile_test import ProfileTest
 from taskbench_command import CommandTest, become_nobody, environment, main
 
-# Whether it works is asked of itself: a taskbench that spoils it must not skip its own tests.
+# perf itself is asked whether it works: a taskbench that breaks it must not skip its own tests.
 PERF = shutil.which("perf")
 PERF_COUNTS = PERF and subprocess.run(
     [PERF, "stat", "-e", "task-clock", "true"], capture_output=True, check=False
 ).returncode == 0
 
-# The real perf, or what it has started, is killed as soon as that is a taskbench. As perf does, it
-# passes on how that has ended.
+# A perf that kills the real perf, or what that has started, as soon as it is a taskbench. As perf
+# does, it passes on how that ended.
 KILLING = r"""#!{python} -IS
 import os, subprocess, sys, time
 if "--control" not in sys.argv:
@@ -126,7 +126,7 @@ class RealPerf(CountersTest):
         (self.folder / "tmp").chmod(0o777)
         own, events, _ = self.counted("context-switches,page-faults", "--quiet",
                                       preexec_fn=become_nobody)
-        # Where paranoia is what denies it, every reason says so: there is nothing to skip.
+        # If paranoia denies it, every reason says so: there is nothing to skip.
         denied = own["counter_pass"]["reason"] or ""
         if denied and "perf_event_paranoid" not in denied:
             self.skipTest(denied)

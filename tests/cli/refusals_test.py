@@ -53,7 +53,8 @@ class Names(CommandTest):
         })
 
     def test_every_unknown_option_is_named(self):
-        """Their values count as arguments, of which there are then too many; that is not said."""
+        """The values of unknown options count as arguments, of which there are then too many; that
+        is not reported."""
         for command in ("run", "baseline save", "list", "ab"):
             with self.subTest(command):
                 words = f"{command} --nope a --hlep b"
@@ -119,7 +120,7 @@ class Numbers(CommandTest):
                 "scheduler 'current_thread' has one worker and cannot have 2; give --workers 1",
             "trace ping_pong --scheduler work_stealing,current_thread --workers 2 --out t.json":
                 "give one scheduler and one worker count only",
-            # Found out before the first thread is started.
+            # Refused before the first thread is started.
             f"run --workers {up_to(4096)}": f"these are {4096 * count} cases",
             "run --workers 4096,4095": f"these cases have {8191 * count} workers in all, each a "
                                        "thread, and all exist at once; the limit is 30000",

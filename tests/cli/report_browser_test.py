@@ -18,7 +18,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
                None)
 SKIPPED = 77  # ctest says so, too
 
-# Put at the end of a copy of the page: what the browser has made of it goes into its title.
+# Appended to a copy of the page: puts what the browser has made of it into its title.
 MEASURE = """
 const box = each => { const r = each.getBoundingClientRect(); return [r.width, r.height]; };
 return {
@@ -247,7 +247,7 @@ return [...document.querySelectorAll("td.doubtful")].map(cell => {
         self.assertEqual(seen["first"]["names"], [f"b{i}" for i in range(100)])
         self.assertEqual(seen["first"]["says"], "1 to 100 of 2,500 rows")
         self.assertEqual(seen["last"]["names"], [f"b{i}" for i in range(2400, 2500)])
-        # By the time and not by its text: "1.000 µs" to "2.500 ms".
+        # Sorted by time and not by text: "1.000 µs" to "2.500 ms".
         times = sorted(range(2500), key=lambda i: 7919 * i % 2500)
         self.assertEqual(seen["fastest"]["names"], [f"b{i}" for i in times[:100]])
         self.assertEqual(seen["fastest"]["sorts"][:3], [None, "ascending", None])

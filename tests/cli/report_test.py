@@ -361,7 +361,7 @@ class Refused(ReportTest):
         self.report(self.result("r.json"))
         before = {path: path.read_bytes() for path in (self.folder / "out").glob("*.*")}
         self.result("r.json", ["new"])
-        # A limit on the size of files is met where a full disk is, and needs no privilege.
+        # A limit on file sizes is met at the same place as a full disk, and needs no privilege.
         self.refused(
             "report r.json --out out", env=self.gnuplot(), says="the limit for file sizes",
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),

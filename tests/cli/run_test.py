@@ -13,7 +13,7 @@ CASE = "chained_spawn/work_stealing/workers:1/length:10"
 
 
 class Selection(CommandTest):
-    """Which cases are run."""
+    """The choice of cases."""
 
     def measured(self, options, *more, **others):
         self.taskbench(f"run --json r.json --quiet {options}", *more, **others)
@@ -103,7 +103,7 @@ class Selection(CommandTest):
         answer = self.taskbench("run chained_spawn --workers 1 --repetitions 5 --time-budget 500ms "
                                 "--json r.json")
         rows = [row for row in self.load("r.json")["benchmarks"] if row["run_type"] == "iteration"]
-        # A busy machine leaves some out, and says so.
+        # A busy machine leaves some repetitions out, and says so.
         left_out = re.search(r"(\d) repetitions? had no time in the --time-budget", answer.stderr)
         self.assertEqual(len(rows) + (int(left_out[1]) if left_out else 0), 5)
         self.assertGreater(len(rows), 0)
@@ -135,7 +135,7 @@ class Selection(CommandTest):
 
 
 class Formats(CommandTest):
-    """What stands on standard output."""
+    """The formats of standard output."""
 
     def test_table_names_every_workload(self):
         text = self.taskbench("run", *self.small()).stdout

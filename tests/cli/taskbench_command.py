@@ -19,7 +19,7 @@ from fake_program import fake_benchmark, fake_perf
 BINARY = os.environ["TASKBENCH_BINARY"]
 TIMEOUT_S = 120
 
-# What decides how output looks, and must not leak in from whoever runs the tests.
+# Variables that decide how output looks, and must not leak in from whoever runs the tests.
 SHAPING_VARIABLES = ("NO_COLOR", "TERM", "COLUMNS")
 
 
@@ -51,13 +51,15 @@ def last_lines(text):
 
 
 def without_note_of_drift(text):
-    """Whether the machine moves while a test runs is not the test's doing."""
+    """Removes the note of drift: whether the machine changes while a test runs is not up to the
+    test."""
     note = r"taskbench: note: the machine was disturbed [^\n]*\n"
     return re.sub(note, "", text.replace("\r\n", "\n"))
 
 
 def without_progress(text):
-    """Nor is whether it takes so long that a log is told how far it is."""
+    """Removes progress lines: whether a run takes long enough for one is not up to the test,
+    either."""
     return re.sub(r"(?m)^taskbench: (?!error: |note: )[^\n]*\d (?:s|min) elapsed\b[^\n]*\n", "",
                   text)
 
@@ -105,7 +107,7 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.read(name), parse_constant=self.fail)
 
     def cut(self, name, lines):
-        """Leaves of the file its first lines; -1: all but the last."""
+        """Cuts the file to its first lines; -1: all but the last."""
         self.write(name, "".join(self.read(name).splitlines(keepends=True)[:lines]))
 
     def left(self, folder="."):
@@ -141,7 +143,7 @@ class CommandTest(unittest.TestCase):
         return result
 
     def refuse(self, command, cases, **options):
-        """Of `cases`, each is refused: what comes after `command`, and what is said then."""
+        """Each of `cases` is refused: it maps what comes after `command` to what is said then."""
         for words, says in cases.items():
             with self.subTest(f"{command} {words}"[:200]):
                 self.refused(f"{command} {words}", says=says, **options)
@@ -229,8 +231,8 @@ class PerfTest(CommandTest):
 
 
 def main():
-    """Runs the tests of the file. Where some were skipped, their reasons come last, and the exit
-    status is the one by which ctest calls it skipped: it must not look whole."""
+    """Runs the tests of the file. If some were skipped, their reasons come last, and the exit
+    status is the one by which ctest calls it skipped: it must not look complete."""
     outcome = unittest.main(verbosity=2, exit=False).result
     for test, reason in outcome.skipped:
         print(f"SKIPPED: {test}: {reason}")

@@ -88,7 +88,7 @@ class TerminalTest(CommandTest):
         return session
 
     def shown(self, *arguments, **options):
-        """All that a terminal gets of a command that succeeds."""
+        """Everything that a successful command prints to a terminal."""
         session = self.session(*arguments, **options)
         self.assertEqual(session.finish(), 0, session.text)
         return session.text

@@ -92,7 +92,7 @@ class Written(TraceTest):
         for workload in self.workload_names():
             for scheduler in ("work_stealing", "current_thread"):
                 with self.subTest(workload=workload, scheduler=scheduler):
-                    # Of a warm-up the last poll may end when the trace has begun.
+                    # The last poll of a warm-up may end when the trace has begun.
                     _, document = self.trace(workload, f"--scheduler {scheduler} --warmup 0")
                     self.check_format(document)
                     # A server's tasks begin before the trace and end after it.
@@ -100,8 +100,8 @@ class Written(TraceTest):
                         self.check_polls(document, workload)
 
     def check_polls(self, document, workload):
-        """Every task that is spawned is polled to its end, on the rows of workers, but for one that
-        has lost its worker: its thread has no row."""
+        """Every spawned task is polled to its end, on the rows of workers, except for one that has
+        lost its worker: its thread has no row."""
         names = row_names(document)
         ended = set()
         for poll in slices(document, "poll"):
@@ -251,7 +251,7 @@ class Failed(TraceTest):
 
 class Interrupted(TerminalTest):
     def interrupted(self, options, number):
-        """All that is said when the signal comes after the first iteration."""
+        """Everything that is printed if the signal comes after the first iteration."""
         session = self.session(f"trace chained_spawn {options} --out t.json")
         session.read_until(lambda text: re.search(r"[1-9]\d*/\d+ iterations", text))
         session.process.send_signal(number)

@@ -45,7 +45,7 @@ model::Environment environment() {
   return result;
 }
 
-/// A busy virtual machine's.
+/// The drift of a busy virtual machine.
 model::Drift drift() {
   model::Drift result;
   result.seconds = 5.2;

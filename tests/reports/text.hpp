@@ -28,7 +28,7 @@ inline std::vector<std::string> text_lines(const std::string& text) {
   return lines;
 }
 
-/// The first place of `from` in the text, which must have one, changed.
+/// Replaces the first `from` in the text, which must contain it.
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const auto place = text.find(from);
   EXPECT_NE(place, std::string::npos) << from;

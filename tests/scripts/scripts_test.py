@@ -32,7 +32,7 @@ class ScriptTest(unittest.TestCase):
         path.chmod(0o755)
 
     def run_script(self, name, *arguments, cwd="/", status=0, **environment):
-        """Runs it, checks its exit status, and returns its answer."""
+        """Runs a script, checks its exit status, and returns its answer."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TASKBENCH_")}
         answer = subprocess.run(
             [self.root / name, *map(str, arguments)],
@@ -47,7 +47,7 @@ class ScriptTest(unittest.TestCase):
 
 
 class RepositoryTest(ScriptTest):
-    """With a repository of git."""
+    """Tests with a git repository."""
 
     def setUp(self):
         super().setUp()
@@ -107,7 +107,7 @@ class InstallDeps(ScriptTest):
         return [call for call in self.called() if call.startswith("apt-get")]
 
     def installed(self):
-        """What each call of apt-get was to install."""
+        """What each call of apt-get should install."""
         return [call.split("recommends ")[1] for call in self.apt_calls() if "install" in call]
 
     def test_does_nothing_when_nothing_is_missing(self):

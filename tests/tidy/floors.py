@@ -34,7 +34,7 @@ RUNTIME_PUBLIC = (
     "runtime/trace/planted_delay.hpp",
 )
 
-# The permutation tester stands in for these, which works only if nobody goes around it.
+# The permutation tester replaces these, which works only if nobody bypasses them.
 PRIMITIVES = "runtime/base/sync_primitives.hpp"
 PRIMITIVE_HEADERS = {
     "atomic",
@@ -49,13 +49,13 @@ PRIMITIVE_HEADERS = {
     "thread",
 }
 
-# The same for what needs no header: clocks, and variables of a thread.
+# Ways around base that need no header: clocks, and thread-local variables.
 AROUND_BASE = re.compile(
     r"\bthread_local\b|\b(?:steady|high_resolution)_clock\b|\b_*rdtscp?\b"
     r"|\b(?:clock_gettime|this_thread|usleep|nanosleep|sched_yield)\b"
 )
 
-# What may be set at any time, forwards or backwards, and so must make no difference.
+# Clocks that may be set at any time, forwards or backwards, and so must make no difference.
 WALL_CLOCK = re.compile(
     r"\b(?:system_clock|CLOCK_REALTIME\w*|CLOCK_TAI|FUTEX_CLOCK_REALTIME|gettimeofday)\b"
     r"|\btime\s*\(\s*(?:nullptr|NULL|0)\s*\)"

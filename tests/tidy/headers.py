@@ -3,9 +3,9 @@
 
 usage: headers.py COMPILER [FOLDER_OF_GENERATED_HEADERS]...
 
-Only those without a .cpp of their name: that would include the header first, and so prove as much
-where each source is compiled by itself (presets dev and dev-clang). Prints what the compiler says
-of those that do not compile, and exits 1 when there is one.
+Only headers without a .cpp of the same name: a .cpp includes its header first, which proves as much
+if each source is compiled by itself (presets dev and dev-clang). Prints what the compiler says about
+headers that do not compile, and exits 1 if there is one.
 
 examples:
   tests/tidy/headers.py g++

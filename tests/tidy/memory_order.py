@@ -177,9 +177,10 @@ def is_comment_line(source, line):
 
 
 def check_operator_forms(source):
-    """`word_ = 1`, `++word_` and plain reads are sequentially consistent without saying so. Looked
-    for by the names of the atomics that the same file declares; one that is no member (no trailing
-    underscore) is looked for only behind . and ->, since a plain local may have its name."""
+    """Finds `word_ = 1`, `++word_` and plain reads, which are sequentially consistent without
+    saying so, by the names of the atomics that the same file declares. One that is no member (no
+    trailing underscore) is looked for only behind . and ->, since a plain local may have its
+    name."""
     for name in atomic_names(source.code):
         bare = "" if name.endswith("_") else r"(?:\.|->)"
         for match in re.finditer(rf"{bare}\b{name}\b", source.code):

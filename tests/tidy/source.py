@@ -77,7 +77,7 @@ def blank(text):
 
 
 def project_files(root):
-    """Paths below `root`, relative and sorted: what git tracks or would track. Of a source archive,
+    """Paths below `root`, relative and sorted: what git tracks or would track. In a source archive,
     which has no repository, everything outside the build directories."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "ls-files", "-z"]

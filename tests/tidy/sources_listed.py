@@ -1,12 +1,12 @@
-"""Sources are listed in the CMakeLists.txt of their folder, never globbed; so a file that nobody
-listed is neither built nor installed, and this is where that shows."""
+"""Sources are listed in the CMakeLists.txt of their folder, never globbed: a file that is not listed
+is neither built nor installed, which shows only here."""
 
 import re
 
 from source import CXX_SUFFIXES, Finding
 
 PARTS = ("runtime", "reports", "workloads", "cli", "tests")
-# Projects of their own, with lists of their own, and what is for a copy of this one.
+# Projects with lists of their own, and files for a copy of this project.
 ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/", "workloads/peers/")
 
 

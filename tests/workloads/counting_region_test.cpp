@@ -25,7 +25,7 @@ class Pipes {
     std::string name = (std::filesystem::temp_directory_path() / "taskbench-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
     for (const char* each : {"commands", "answers"}) ::mkfifo((folder_ / each).c_str(), 0600);
-    // As perf does, before it starts the program.
+    // Opened as perf does, before it starts the program.
     commands_ = ::open((folder_ / "commands").c_str(), O_RDWR);
     answers_ = ::open((folder_ / "answers").c_str(), O_RDWR);
   }
@@ -102,7 +102,8 @@ TEST(counting_region_test, perf_that_goes_away_is_an_error_at_once) {
     region.begin();
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::runtime_error& error) {
-    // By this, who has started perf tells its failures from those of what is measured.
+    // By these words, whoever has started perf tells its failures from those of the measured
+    // program.
     EXPECT_TRUE(std::string_view(error.what()).starts_with(kPerfDidNot)) << error.what();
   }
 }

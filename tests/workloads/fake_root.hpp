@@ -23,7 +23,7 @@ class FakeRoot {
     std::filesystem::create_directories((path_ / file).parent_path());
     std::ofstream(path_ / file) << content;
   }
-  /// A program that does this; its path.
+  /// Makes a program that does this; returns its path.
   std::string script(const std::string& name, const std::string& body) const {
     write(name, "#!/bin/sh\n" + body + "\n");
     std::filesystem::permissions(path_ / name, std::filesystem::perms::owner_all);
@@ -31,7 +31,7 @@ class FakeRoot {
   }
   void remove(const std::string& file) const { std::filesystem::remove_all(path_ / file); }
 
-  /// What /proc/self/status says of the CPUs that may be used.
+  /// Sets the CPUs that /proc/self/status allows.
   void allow_cpus(const std::string& list) const {
     write("proc/self/status",
           "Name:\ttaskbench\nCapEff:\t0000000000000000\nCpus_allowed:\tf\n"

@@ -31,7 +31,7 @@ TEST(FiguresOfImbalance, one_worker_is_busy_from_the_start_and_does_all_the_work
   EXPECT_EQ(figures.at("all_busy"), 1.0);
   EXPECT_GT(figures.at("all_busy_ns"), 0.0);
   EXPECT_GT(figures.at("of_ideal"), 0.0);
-  // What the work takes is timed at another moment, when the CPU may have been slower.
+  // The duration of the work is measured at another time, when the CPU may have been slower.
   EXPECT_LT(figures.at("of_ideal"), 4.0) << "faster than the work itself takes";
 }
 
@@ -75,7 +75,7 @@ TEST(FiguresOfWakeUnderLoad, what_is_woken_waits_for_all_others_where_everybody_
     EXPECT_GT(in_turn.at(std::string(name)), 0.0) << name;
     EXPECT_GT(at_once.at(std::string(name)), 0.0) << name;
   }
-  // By a task, into the LIFO slot: it is next.
+  // A wake by a task goes into the LIFO slot: the woken task is next.
   EXPECT_LT(10 * at_once.at("task_p50_ns"), in_turn.at("task_p50_ns"));
 }
 
@@ -88,7 +88,7 @@ TEST(FiguresOfTimer, no_task_wakes_early_and_some_within_a_few_ticks) {
   EXPECT_LE(figures.at("late_p99_ns"), figures.at("late_slowest_ns"));
 }
 
-#if !defined(TASKBENCH_ASAN)  // whose own memory grows all the time
+#if !defined(TASKBENCH_ASAN)  // ASan's own memory grows all the time
 TEST(FiguresOfEcho, connections_on_which_nothing_happens_take_memory) {
   const ParameterValues values{
       {"connections", 1'001}, {"busy", 1}, {"round_trips", 10}, {"bytes", 1}};
@@ -101,11 +101,11 @@ TEST(FiguresOfEcho, connections_on_which_nothing_happens_take_memory) {
 }
 #endif
 
-// Both ends take twice as many as are permitted.
-// The thread sanitizer takes two descriptors of one number for one.
+// Both ends together take twice as many descriptors as permitted. ThreadSanitizer mistakes two
+// descriptors with the same number for one.
 #if !defined(__SANITIZE_THREAD__)
 TEST(FiguresOfEcho, clients_have_descriptors_of_their_own_where_they_have_to) {
-  // For good, so in a process of its own.
+  // The limit stays, so this runs in a process of its own.
   const auto run = [] {
     const rlimit low{1'600, 1'600};
     ::setrlimit(RLIMIT_NOFILE, &low);

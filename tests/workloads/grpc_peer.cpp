@@ -30,7 +30,7 @@ namespace net = taskbench::workloads::net;
 
 namespace {
 
-/// What came, with the caller's own headers as headers and trailers.
+/// Replies with the message, and with the caller's own headers as headers and trailers.
 rt::Task<net::GrpcReply> echo(net::GrpcRequest request) {
   net::GrpcReply reply;
   reply.message = std::move(request.message);
@@ -91,7 +91,7 @@ std::string metadata_text(const net::GrpcMetadata& metadata) {
   return text;
 }
 
-/// Says of each outcome how often it came.
+/// Prints how often each outcome came.
 rt::Task<> call(rt::net::SocketAddress address, net::GrpcRequest request, int times) {
   auto client = co_await net::GrpcClient::connect(address);
   std::vector<rt::JoinHandle<net::GrpcReply>> calls;

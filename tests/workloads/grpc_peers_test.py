@@ -30,14 +30,14 @@ NO_H2LOAD = "h2load is missing: scripts/install-deps test installs nghttp2-clien
 
 
 def field_1(text):
-    """The messages of the greeter have one field, a string."""
+    """A message of the greeter, whose one field is a string."""
     data = text.encode()
     assert len(data) < 128
     return b"\n" + bytes([len(data)]) + data
 
 
 class OurServer:
-    """For a with statement: where it listens."""
+    """For a with statement, which gets where the server listens."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program, "serve"], stdout=subprocess.PIPE,
@@ -54,7 +54,7 @@ class OurServer:
         self.process.stdout.close()
 
     def ends_when_asked(self):
-        """Its exit status."""
+        """The server's exit status once it was asked to end."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
 

@@ -48,7 +48,7 @@ struct Watched {
 
 rt::Task<GrpcReply> echo(GrpcRequest request) { co_return text_reply(std::move(request.message)); }
 
-/// Until it may end.
+/// Lasts until it may end.
 rt::Task<GrpcReply> linger(Watched& watched) {
   const Watched::Frame frame(watched.ended);
   ++watched.begun;
@@ -125,7 +125,7 @@ TEST_P(GrpcOn, many_tasks_call_on_one_connection) {
   EXPECT_EQ(server_->answered(), 302U);
 }
 
-/// Calls until the deadline does not pass before the call has begun, as on a busy machine.
+/// Calls until one has begun before its deadline passes, which a busy machine may prevent.
 rt::Task<> exceed_deadline(GrpcClient& client, GrpcRequest request, bool at_server,
                            const std::atomic<int>& begun) {
   for (const int before = begun; begun == before;) {
@@ -200,8 +200,8 @@ TEST_P(GrpcOn, calls_that_last_too_long_in_the_end_are_not) {
   EXPECT_TRUE(runtime_.block_on(comes_to(watched_.ended, 1)));
 }
 
-/// Says this, and then reads until the server ends the connection, or nothing if `is_deaf`. What it
-/// has heard.
+/// Says `bytes`, and then reads until the server ends the connection, or nothing if `is_deaf`.
+/// Returns what it has heard.
 rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, bool is_deaf) {
   auto stream = co_await rt::net::TcpStream::connect(address);
   std::string heard;
@@ -213,10 +213,10 @@ rt::Task<std::string> say(rt::net::SocketAddress address, std::string bytes, boo
       if (size == 0) break;
       heard.append(in.data(), size);
     }
-    // Until the server has had enough of it.
+    // Repeats until the server has had enough.
     while (is_deaf) co_await stream.write_all(bytes.substr(bytes.size() - 17));
   } catch (const std::system_error&) {
-    // It was cut off.
+    // The connection was cut off.
   }
   co_return heard;
 }
@@ -238,7 +238,7 @@ rt::Task<> be_slow_and_be_good(rt::net::SocketAddress address) {
   const std::string heard = co_await say(address, calls_but_for(1, 1, 100), false);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 80ms);
   EXPECT_NE(heard, "") << "the server's settings";
-  // Replies that do not fit into the window.
+  // The replies do not fit into the window.
   co_await say(address, calls_but_for(0, 2, 60'000), false);
   const GrpcReply reply = co_await idle.call(call_of("/t/Echo", "not cut off"));
   EXPECT_EQ(reply.message, "not cut off");

@@ -37,7 +37,7 @@ GrpcReply reply_with(std::string message) {
   return reply;
 }
 
-/// Hands over what the ends have to say, until both are silent.
+/// Passes bytes between the two ends until both are silent.
 template <class Client>
 void talk(Client& client, GrpcServerSession& server) {
   for (;;) {
@@ -414,7 +414,7 @@ TEST(GrpcSession, who_floods_is_asked_to_keep_calm) {
   }
 }
 
-/// Each frame so long after the one before. How many it took until the connection ended.
+/// How many frames it took until the connection ended, with a pause between them.
 int frames_until_the_end(std::chrono::milliseconds pause, int most, std::string (*next)(StreamId)) {
   GrpcServerSession server(kTightLimits);
   auto now = Http2Session::Clock::now();
@@ -567,13 +567,13 @@ class Tamperer {
   std::mt19937 random_;
 };
 
-/// TASKBENCH_SEED gives another.
+/// The seed; TASKBENCH_SEED sets another.
 unsigned seed_of_tampering() {
   const char* const given = std::getenv("TASKBENCH_SEED");
   return given == nullptr ? 15U : static_cast<unsigned>(std::atoi(given));
 }
 
-/// Of a connection, in both directions.
+/// The bytes of a connection, in both directions.
 struct Recorded {
   Recorded() {
     Connection both;

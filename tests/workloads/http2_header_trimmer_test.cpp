@@ -1,4 +1,4 @@
-// Headers that are larger than nghttp2 bears, and what becomes of the table of headers.
+// Headers that are larger than nghttp2 permits, and the table of headers after them.
 #include "workloads/net/http2_header_trimmer.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::string literal(std::string_view name, std::string_view value, bool is_added
   return bytes;
 }
 
-/// In as many frames as it takes, the first with padding and a priority.
+/// A block of headers in as many frames as it needs, the first with padding and a priority.
 std::string headers_of(StreamId id, std::string_view block, std::size_t frame_bytes) {
   constexpr int kHasPadding = 8, kHasPriority = 32;
   std::string bytes;

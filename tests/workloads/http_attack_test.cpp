@@ -25,7 +25,7 @@
 namespace taskbench::workloads::net {
 namespace {
 
-/// So many attackers are there at once.
+/// How many attackers stay at the same time.
 constexpr std::size_t kAtOnce = 40;
 
 int attacks() {
@@ -33,7 +33,7 @@ int attacks() {
   return given == nullptr ? 2'000 : std::atoi(given);
 }
 
-/// What the process has in memory.
+/// The resident memory of the process.
 std::size_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::size_t all = 0;
@@ -48,7 +48,7 @@ std::string many_times(std::string_view text, std::size_t bytes) {
   return all;
 }
 
-/// Nothing, or a response from its beginning.
+/// Whether the text is empty, or begins like a response.
 bool is_answer(const std::string& text) { return text.empty() || text.starts_with("HTTP/1.1 "); }
 
 class Attack {
@@ -82,7 +82,7 @@ class Attack {
     leave(std::move(client));
   }
 
-  /// Those that are still there go.
+  /// Makes the clients leave that are still there.
   void end() { staying_.clear(); }
 
  private:
@@ -123,8 +123,8 @@ bool is_greeted(std::uint16_t port) {
   return client.receive_all().ends_with("Hello, world!");
 }
 
-/// The server has noticed that its clients are gone. UBSan opens a pipe for a moment, in any
-/// thread, so one look is none.
+/// Waits until the server has noticed that its clients are gone. UBSan opens a pipe for a moment,
+/// in any thread, so one look is not enough.
 bool descriptors_fall_to(std::ptrdiff_t expected) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (open_descriptors() > expected) {

@@ -41,7 +41,7 @@ class Client {
   }
   void end_writing() const { ::shutdown(socket_, SHUT_WR); }
 
-  /// False: the server has ended the connection.
+  /// False if the server has ended the connection.
   bool send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t size = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -51,10 +51,10 @@ class Client {
     return true;
   }
 
-  /// All that comes until the server ends the connection.
+  /// Receives everything until the server ends the connection.
   std::string receive_all() const { return receive_until({}); }
 
-  /// All that comes until `end` has come, or the server ends the connection.
+  /// Receives until `end` has come, or the server ends the connection.
   std::string receive_until(std::string_view end) const {
     std::string all;
     char some[4'096];
@@ -82,7 +82,7 @@ class BadRequests {
     return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
   }
 
-  /// Up to four, one after the other.
+  /// Up to four requests, one after the other.
   [[nodiscard]] std::string next() {
     static constexpr std::string_view kGood[] = {
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -19,7 +19,7 @@ class EveryScheduler : public testing::TestWithParam<const char*> {
   rt::Runtime runtime_ = rt::Runtime::Builder{}.scheduler(GetParam()).workers(2).build();
 };
 
-// On the others nobody would run the tasks while the test talks.
+// On other schedulers nobody would run the tasks while the test talks.
 INSTANTIATE_TEST_SUITE_P(pools, EveryScheduler,
                          testing::Values("work_stealing", "global_queue", "go"));
 
@@ -86,7 +86,7 @@ TEST_P(EveryScheduler, clients_that_are_too_many_are_told_so) {
     const Client first(server.port());
     be_greeted(first);
     {
-      // Its answer says that it has its share, which connections take at the same time.
+      // The answer shows that it has its share, which connections take at the same time.
       const Client second(server.port());
       be_greeted(second);
       const Client third(server.port());

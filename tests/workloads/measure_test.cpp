@@ -60,7 +60,7 @@ class ThrowingInstance : public FakeInstance {
   void run_iteration() override { throw std::runtime_error("no such luck"); }
 };
 
-/// Much longer than it takes until a CPU is free that others use.
+/// Much longer than it takes until a CPU that others use is free.
 constexpr std::chrono::milliseconds kLongNap{5};
 
 class LongNapInstance : public FakeInstance {
@@ -358,7 +358,7 @@ TEST_F(measure_test, min_time_is_reached) {
   EXPECT_DOUBLE_EQ(result.min_time_s, 0.03);
   EXPECT_DOUBLE_EQ(result.warmup_s, 0.002);
   for (const auto& repetition : result.cases[0].repetitions) {
-    // Half of it: naps that others prolonged while it was found out how many it takes.
+    // Half of it, since others may have prolonged the naps by which the count was determined.
     EXPECT_GE(static_cast<double>(repetition.iterations) * repetition.real_ns, 0.015e9);
   }
 }
@@ -376,7 +376,7 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
     for (const auto& repetition : each.repetitions)
       in_repetitions += static_cast<double>(repetition.iterations) * repetition.real_ns * 1e-9;
   }
-  // What is around the repetitions takes more of the budget where others take the CPU meanwhile.
+  // If others take the CPU meanwhile, more of the budget goes into what is around the repetitions.
   const double left_to_them = *settings.time_budget_s - (took - in_repetitions);
   EXPECT_GT(took, 0.5);
   EXPECT_LT(took, 2.5);

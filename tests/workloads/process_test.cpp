@@ -129,7 +129,7 @@ TEST(process_test, who_waits_is_told_the_time) {
   EXPECT_GT(last_s, 0.1);
 }
 
-// Beside more hogs than there are CPUs.
+// Runs next to more hogs than there are CPUs.
 TEST(process_test, what_waits_for_a_cpu_is_told_from_what_sleeps) {
   if (read_schedules().empty()) GTEST_SKIP() << "this kernel does not tell";
   std::stop_source stop;

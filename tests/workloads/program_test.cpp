@@ -29,7 +29,7 @@ TEST(program_test, commands_without_words_or_with_an_open_quote_are_refused) {
 
 class Scripts : public testing::Test {
  protected:
-  /// A program that does this.
+  /// Makes a program that does this.
   std::string script(const std::string& name, const std::string& body) {
     return root_.script(name, body);
   }

@@ -45,8 +45,8 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     return rt::Runtime::Builder{}.scheduler(pool.scheduler).workers(pool.workers).build();
   }
 
-  /// Or a twentieth of it where tasks wait for the clock, or for the system to let others run, or
-  /// do much at each step.
+  /// `wanted`, or a twentieth of it if tasks wait for the clock, or for the system to let others
+  /// run, or do much at each step.
   int iterations(int wanted) const {
     constexpr std::string_view kLong[] = {"blocking_calls", "fairness",   "wake_under_load",
                                           "timer",          "timeouts",   "echo",
@@ -62,7 +62,7 @@ class EveryWorkload : public testing::TestWithParam<std::tuple<std::string, Pool
     EXPECT_EQ(instance->verify(), std::nullopt);
   }
 
-  /// What is a time is the shortest one.
+  /// All parameters at `value`; times are the shortest.
   ParameterValues all_at(std::uint64_t value) const {
     ParameterValues values = defaults(workload());
     for (auto& [name, current] : values) {

@@ -44,8 +44,8 @@ std::string content_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-/// Takes the place of the C library's in this executable. The other tests sync nothing, which keeps
-/// them fast on slow disks.
+/// Replaces the C library's fsync() in this executable. Other tests sync nothing, which keeps them
+/// fast on slow disks.
 extern "C" int fsync(int fd) {
   if (!sync_watch.active) return 0;
   struct stat state {};
@@ -91,7 +91,7 @@ std::string in_child(const std::function<std::string()>& body) {
   return WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status)) : result;
 }
 
-/// As a user whom permissions bind: root is not.
+/// Runs `body` as a user whom permissions bind, unlike root.
 std::string as_ordinary_user(const std::function<std::string()>& body) {
   return in_child([&]() -> std::string {
     constexpr uid_t kNobody = 65534;
@@ -102,7 +102,7 @@ std::string as_ordinary_user(const std::function<std::string()>& body) {
   });
 }
 
-/// What the check and the writing say, which has to be the same.
+/// The answer of the check and of the write, which must be the same.
 std::string answer_of_both(const fs::path& path, std::size_t bytes = 1) {
   const std::string checked = check_writable(path, bytes).error;
   const std::string written = write_atomically(path, std::string(bytes, 'x')).error;
@@ -115,7 +115,7 @@ class AtomicFile : public ::testing::Test {
     std::string pattern = (fs::temp_directory_path() / "atomic_file_test.XXXXXX").string();
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
-    // The ordinary user of the tests must be able to get here.
+    // The ordinary user in the tests must have access.
     fs::permissions(folder_, fs::perms::all);
   }
 
@@ -359,8 +359,8 @@ TEST_F(AtomicFile, full_disk_leaves_the_old_file_and_says_what_to_do) {
     return files != 1 ? "something was left" : said;
   });
   if (result == "cannot mount") {
-    // What is left without that permission: the limit of file sizes, in its own test above, and
-    // the message on a device.
+    // Without that permission, the limit of file sizes is tested above, and the message on a device
+    // here.
     EXPECT_TRUE(contains(write_atomically("/dev/full", "x").error, "no space is left"));
     return;
   }
@@ -488,7 +488,7 @@ TEST_F(AtomicFile, kill_in_the_middle_leaves_the_old_or_the_new_file_whole) {
     seen_odd += content == odd ? 1 : 0;
   }
   EXPECT_GT(seen_odd, 0) << "no kill came late enough: nothing was tested";
-  // Only the file and what the killed ones could not remove.
+  // Only the file is left, and what the killed processes could not remove.
   for (const std::string& name : entries()) {
     EXPECT_TRUE(name == "f" || name.starts_with(".taskbench-")) << name;
   }

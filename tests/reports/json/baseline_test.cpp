@@ -79,7 +79,7 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
   }
 }
 
-/// The lines as a file that is gone again after the test.
+/// A file with these lines that is removed after the test.
 class JournalFile {
  public:
   explicit JournalFile(const std::string& text) { std::ofstream(path_) << text; }

@@ -282,7 +282,7 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
                                                       "\n" + journal_line(sample(3)) + "\n");
                        }),
                        "after the end"));
-  // A true is no 1, and what is too large is not cut to what fits.
+  // true is not 1, and a number that is too large is not truncated.
   const std::string blocks = "\"max_blocks\":";
   const std::string first = sound.substr(0, sound.find('\n') + 1);
   const auto at = first.find(blocks);

@@ -1,4 +1,4 @@
-// What a later calibration leaves of the earlier ones.
+// What a later calibration keeps of earlier ones.
 #include "reports/json/noise.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""Reads result files as the tools do that taskbench wants to be read by.
+"""Reads result files in the way of the tools that should be able to read them.
 
 usage: readers_test.py PRINT_SAMPLE_RUN
 
@@ -137,7 +137,7 @@ class GitHubActionBenchmark:
 
     @staticmethod
     def alerts(current, previous, threshold=2.0):
-        """Of equal names the first counts on the previous side; every row can raise an alert."""
+        """The first of equal names counts on the previous side; every row can raise an alert."""
         raised = []
         for bench in current:
             before = next((b for b in previous if b["name"] == bench["name"]), None)
@@ -162,7 +162,7 @@ class Bencher:
                 raise ValueError(f"bad name {name!r}")
             if isinstance(time, bool) or not isinstance(time, (int, float)):
                 raise ValueError(f"bad time {time!r}")
-            # Of equal names the last one stays.
+            # The last one of equal names stays.
             metrics[name] = time * UNITS_IN_NS[row["time_unit"]]
         return metrics
 
@@ -202,7 +202,7 @@ class ComparePyTest(unittest.TestCase):
         changes, repetitions = ComparePy.compare(rows, rows)
         self.assertEqual(len(changes), 5 * (1 + 4))
         self.assertEqual({change for row in changes.values() for change in row}, {0.0})
-        # Nine repetitions: as many as the U test is content with.
+        # Nine repetitions are enough for the U test.
         self.assertEqual(repetitions["yield_many/work_stealing/workers:2"], 9)
 
     def test_rows_of_a_scheduler_are_paired_only_with_the_same(self):

@@ -32,12 +32,12 @@ def printed(*command, statuses=(0,)):
     return json.loads(result.stdout.decode("utf-8"), parse_constant=refuse_constant)
 
 
-# Where a change takes away what it leads to.
+# Stands for a change that removes what the path leads to.
 GONE = object()
 
 
 def changed(document, path, value):
-    """A copy with `value` at the place that the keys in `path`, parted by spaces, lead to."""
+    """A copy with `value` at the place that the keys in `path`, separated by spaces, lead to."""
     result = copy.deepcopy(document)
     *steps, last = [int(key) if key.isdigit() else key for key in path.split()]
     place = result
@@ -68,8 +68,8 @@ class SchemaCase:
         ]
 
     def check(self, good, broken, new_keys=()):
-        """Each of the changes makes of a good document one that breaks the schema; but who follows
-        the published schema must take the keys that later versions add."""
+        """Each of the changes makes a good document one that breaks the schema; but whoever follows
+        the published schema must accept the keys that later versions add."""
         self.assertEqual(self.errors(good), [])
         for path, value in broken:
             with self.subTest(path, value=value):

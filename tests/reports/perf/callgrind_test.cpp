@@ -7,7 +7,7 @@
 namespace taskbench::reports::perf {
 namespace {
 
-// As callgrind 3.19 writes it, shortened.
+// Output of callgrind 3.19, shortened.
 constexpr std::string_view kCallgrindOutput =
     "# callgrind format\n"
     "version: 1\n"

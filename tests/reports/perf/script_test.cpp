@@ -10,7 +10,7 @@ namespace {
 
 using Stack = std::vector<std::string>;
 
-// As perf 6.1 prints it.
+// Output of perf 6.1.
 constexpr std::string_view kScriptOutput =
     "taskbench-wor-1 27443 \n"
     "\t          18d408 taskbench::rt::task::poll\n"

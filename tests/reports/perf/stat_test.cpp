@@ -1,6 +1,6 @@
-// The files in perf_stat/ are named after the version of perf, and none is made up. Debian's
-// perf 5.10.262, 6.1.187, 6.12.107 and 7.2.13 were run on a virtual machine without a PMU. Those of
-// machines with a PMU were recorded by others, who have published them:
+// The files in stat/ are named after the version of perf; none is made up. Debian's perf 5.10.262,
+// 6.1.187, 6.12.107 and 7.2.13 were run on a virtual machine without a PMU. Files of machines with
+// a PMU were recorded by others, who have published them:
 //
 // - 6.0-with-pmu: Arnaldo Carvalho de Melo, linux-kernel, <Yo4QgwigIfBX4jlJ@kernel.org>
 // - 6.5-with-pmu, 6.5-hybrid: Kan Liang, linux-kernel,
@@ -10,7 +10,7 @@
 // - 6.x-with-pmu-fields, 6.x-not-counted-fields: VaRA-Tool-Suite, July 2023,
 //   tests/report/test_linux_perf_report.py
 //
-// Those of linux-kernel are of the weeks before that release.
+// The recordings from linux-kernel are from the weeks before that release.
 #include "reports/perf/stat.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string recorded(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Nothing that perf has written is damaged.
+/// Parses a file; nothing that perf has written is damaged.
 PerfOutput parsed(const std::string& name) {
   PerfOutput output = parse_perf_stat(recorded(name));
   EXPECT_EQ(output.damage, "") << name;
@@ -61,7 +61,7 @@ TEST(perf_stat_test, what_each_version_and_machine_counted_is_read) {
            {"6.0-with-pmu.txt", 10, 8, "branches", 29735},
            {"6.0-with-pmu.txt", 10, 9, "branch-misses", {}, "not counted"},
            {"6.5-with-pmu.txt", 8, 4, "cycles", 48433482},
-           // Of multiplexed events, for a share of the time.
+           // Multiplexed events were counted for a share of the time.
            {"6.x-with-pmu-fields.txt", 14, 7, "instructions", 944044714, "", 0.75},
            {"6.x-with-pmu-fields.txt", 14, 12, "LLC-loads", {}, unsupported},
            {"6.x-not-counted-fields.txt", 14, 10, "L1-dcache-loads", {}, "not counted"},

@@ -239,7 +239,7 @@ TEST(Report, of_several_results_has_a_history_in_the_order_of_time_whatever_the_
   const auto b = text.find("| bbbbbbb |");
   EXPECT_LT(a, c);
   EXPECT_LT(c, b);
-  // Only the newest is shown in full.
+  // Only the newest result is shown in full.
   EXPECT_TRUE(contains(text, "| 120.2 µs |"));
   EXPECT_EQ(std::ranges::count(plot_names(document), "distribution-chained_spawn"), 1);
 }

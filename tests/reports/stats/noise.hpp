@@ -49,8 +49,8 @@ inline double lower_bound(std::vector<double> values, double alpha) {
   return -upper_bound(values, alpha);
 }
 
-/// Four standard errors of a rate counted in so many trials: a correct one is not found outside in
-/// more than one of 15,000 tests.
+/// Four standard errors of a rate counted in this many trials: a correct rate lies outside in at
+/// most one of 15,000 tests.
 inline double four_errors(double rate, int trials) {
   return 4 * std::sqrt(rate * (1 - rate) / trials);
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What the test alone finds: where each change matters.
+/// What the test alone detects, if every change matters.
 double detectable(double deviation, std::size_t blocks, double epsilon, const TestErrors& errors) {
   return minimum_failing_effect(deviation, blocks, epsilon, 0, errors);
 }
@@ -49,7 +49,7 @@ TEST(MinimumFailingEffect, is_epsilon_without_noise) {
   EXPECT_NEAR(detectable(0, 16, .013, {.005, .2}), .013, 1e-15);
 }
 
-// The promise behind the number: of changes so great, the test finds four in five.
+// The promise behind the number: the test finds four in five changes of this size.
 TEST(MinimumFailingEffect, is_found_with_the_power_that_it_names) {
   constexpr int kTrials = 300;
   struct Case {
@@ -106,8 +106,8 @@ TEST(BlocksNeeded, grow_with_the_number_of_workloads_where_something_is_slower) 
       << "a PASS is each workload's own";
 }
 
-// The promise behind the number: of trials that end after so many blocks four in five have a
-// verdict, and after half as many fewer.
+// The promise behind the number: four in five trials that end after this many blocks have a
+// verdict, and fewer after half as many.
 TEST(BlocksNeeded, are_enough_for_four_trials_in_five) {
   constexpr int kTrials = 300;
   for (const double change : {0.0, 0.1}) {

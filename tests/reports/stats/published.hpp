@@ -1,4 +1,4 @@
-// Data of books, of which what is computed here is known.
+// Data from books whose results are known.
 #pragma once
 
 #include <vector>

@@ -98,7 +98,8 @@ TEST(LastLook, spends_what_the_looks_before_it_left) {
   EXPECT_EQ(last(20).blocks, 20U);
 }
 
-// With a budget of 12 blocks: the looks at 8 and at the end. A generous alpha, for trials enough.
+// With a budget of 12 blocks: the looks at 8 and at the end. Alpha is large, so that there are
+// enough false alarms.
 TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
   constexpr int kTrials = 1000;
   constexpr double kAlpha = 0.1;
@@ -128,8 +129,8 @@ TEST(Looks, false_alarms_over_all_looks_stay_within_alpha) {
   EXPECT_GE(false_passes, kTrials * kPassError / 2);
 }
 
-// When a trial ends depends on its data: an interval that is as sure as stated at each look by
-// itself leaves the truth out far more often at one of them.
+// When a trial ends depends on its data: intervals with the stated level at each single look miss
+// the truth at one of the looks far more often.
 TEST(Looks, intervals_by_what_each_may_spend_hold_the_truth_at_all_of_them_as_often_as_stated) {
   constexpr int kTrials = 250;
   constexpr TrialErrors kErrors{0.01, 0.05, 32};

@@ -31,7 +31,7 @@ TEST(shift, exact_p_of_a_published_example) {
   EXPECT_NEAR(shift(early, at_term), 0.305, 1e-12);
 }
 
-// All C(6, 3) orders of the values are equally likely, as those of six in three and three.
+// All C(6, 3) orders of six values in three and three are equally likely.
 TEST(shift, p_is_that_of_all_orders) {
   for (const double least : {-10.0, 0.5, 1.5, 10.0}) {
     const std::vector<double> all{1, 2, 4, 5.5, 7, 11};

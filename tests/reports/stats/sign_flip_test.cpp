@@ -215,7 +215,7 @@ TEST(SignFlip, p_is_superuniform_when_nothing_has_changed) {
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
     const double rate = static_cast<double>(reached[i]) / kTrials;
     EXPECT_LE(rate, kLevels[i] + four_errors(kLevels[i], kTrials)) << "seed " << kSeed;
-    // Nor cautious without need: 8 blocks have p-values at steps of 0.03 at most.
+    // The test is not needlessly cautious either: the p-values of 8 blocks are at most 0.03 apart.
     EXPECT_GE(rate, kLevels[i] - 0.03 - four_errors(kLevels[i], kTrials)) << "seed " << kSeed;
   }
 }
@@ -254,16 +254,16 @@ TEST(SignFlip, a_real_change_does_not_make_its_neighbours_alarms) {
   EXPECT_GE(found, 0.99 * kTrials);
 }
 
-/// So many workloads of each kind, those without a change last.
+/// How many workloads of each kind; those without a change come last.
 struct Mixture {
   std::size_t slower;
   std::size_t faster;
   std::size_t unchanged;
 };
 
-// The chance that anything unchanged is called slower is what was promised, beside whatever else
-// has changed and in whatever direction: at a level of many patterns, and at one of so few that
-// what decides between workloads of equal ranks decides.
+// The chance that an unchanged workload is called slower is as promised, whatever else has changed,
+// in whatever direction: at a level of many patterns, and at one of so few that the comparison of
+// workloads with equal ranks decides.
 TEST(SignFlip, step_by_step_no_unchanged_workload_is_a_false_alarm_more_often_than_promised) {
   constexpr std::size_t kBlocks = 8;
   for (const auto& [mixture, alpha, trials] :
@@ -296,8 +296,8 @@ TEST(SignFlip, step_by_step_no_unchanged_workload_is_a_false_alarm_more_often_th
   }
 }
 
-// Twenty of forty are 30 % slower: with ranks alone, no p_adjusted of eleven blocks is below
-// 21 / 2^11 = 0.0103 then, since each of the others has a pattern that turns all of it upwards.
+// Twenty of forty workloads are 30 % slower. With ranks alone, no p_adjusted of eleven blocks would
+// be below 21 / 2^11 = 0.0103, since each of the others has a pattern that turns all of it upwards.
 TEST(SignFlip, a_great_change_stands_out_among_many_workloads_after_few_blocks) {
   Noise noise(kSeed);
   Table table;

@@ -19,13 +19,13 @@ using model::Series;
 using model::SeriesProcess;
 using stats::Noise;
 
-/// How a simulated machine and program behave. Logarithms, but for the factors.
+/// How a simulated machine and program behave. Spreads are of logarithms; most others are factors.
 struct World {
   double spread = 0.02;         ///< of a benchmark from process to process
   double canary_spread = 0.01;  ///< of the canary from pass to pass
-  double slower = 1;            ///< the first benchmark takes so many times as long
+  double slower = 1;            ///< the first benchmark takes this many times as long
   double machine = 1;           ///< everything does, the canary too
-  CanaryTimes parts{1, 1, 1};   ///< parts of the canary do
+  CanaryTimes parts{1, 1, 1};   ///< the canary's parts take this many times as long
   double others = 0;            ///< CPUs of two that others use
 };
 
@@ -60,14 +60,14 @@ BaselineReport report_of(const Series& now, const Series& stored,
   return compare_with_baseline(now, stored, nullptr, policy);
 }
 
-/// Of one benchmark, nine processes then and seven now.
+/// A comparison of one benchmark: nine processes then, seven now.
 BaselineReport compared(Noise& noise, const World& now, const World& then = {},
                         const BaselinePolicy& policy = {}) {
   const Series stored = simulate(noise, 9, 1, then);
   return report_of(simulate(noise, 7, 1, now), stored, policy);
 }
 
-/// In how many of so many comparisons what `is_meant` says holds.
+/// The share of this many comparisons for which `is_meant` holds.
 template <class IsMeant>
 double share_of(int trials, IsMeant is_meant) {
   int count = 0;
@@ -75,10 +75,10 @@ double share_of(int trials, IsMeant is_meant) {
   return count / static_cast<double>(trials);
 }
 
-/// Any effect matters: what remains is the statistics.
+/// Any effect matters, so that only the statistics decide.
 const BaselinePolicy kNoDelta{.alpha = 0.05, .pass_error = 0.05, .delta = 1e-9};
 
-/// Both hardly differ from process to process.
+/// Worlds in which program and canary hardly differ from process to process.
 constexpr World kQuiet{.spread = 0.01, .canary_spread = 0.002};
 constexpr World kStill{.spread = 0.001, .canary_spread = 0.001};
 
@@ -112,7 +112,7 @@ TEST(baseline,
   EXPECT_FALSE(moved_cpus(stored).has_value());
   Series now = with_handover(7);
   EXPECT_FALSE(report_of(now, stored).moved_cpus.has_value());
-  // For two of seven processes: the median of the passes knows nothing of it.
+  // In two of seven processes: the median of the passes does not show it.
   for (std::size_t i = 5; i < 7; ++i) *now.processes[i].after.handover_ns *= 5;
   const auto report = report_of(now, stored);
   ASSERT_TRUE(report.moved_cpus.has_value());
@@ -368,7 +368,7 @@ struct Outcomes {
   double fail = 0;
 };
 
-/// Of so many comparisons, each measured twice unless it passes the first time, as is done.
+/// The outcomes of this many comparisons, each measured twice unless it passes the first time.
 Outcomes outcomes(Noise& noise, int trials, double slower, double drift, bool busy) {
   Outcomes count;
   for (int i = 0; i < trials; ++i) {
@@ -396,7 +396,7 @@ Outcomes outcomes(Noise& noise, int trials, double slower, double drift, bool bu
 
 TEST(baseline, a_shared_machine_has_verdicts_and_no_false_alarms) {
   Noise noise(41);
-  // No drift to a drift that is more than the canary tells from chance; quiet and busy.
+  // From no drift to one that the canary can tell from chance; on a quiet and on a busy machine.
   double false_alarms = 0;
   for (const double drift : {0.0, 0.02, 0.1, 0.3}) {
     for (const bool busy : {false, true}) {
@@ -512,7 +512,7 @@ TEST(baseline, fresh_processes_that_fall_into_two_groups_do_not_fail) {
   EXPECT_EQ(report_of(simulate(noise, 7, 1, slower), stored).overall, Verdict::fail);
 }
 
-/// Two series of seven, of two worlds, as one that has been confirmed.
+/// Two series of seven processes, from two worlds, as one that is confirming.
 Series confirming(Noise& noise, const World& first, const World& second) {
   Series now = simulate(noise, 7, 1, first);
   const Series more = simulate(noise, 7, 1, second);

@@ -49,13 +49,13 @@ TEST(counter_move_test, at_most_three_and_no_spread_is_no_certainty) {
   const auto moves = most_moved(base, head, 3, 0);
   EXPECT_EQ(names_of(moves), (std::vector<std::string>{"f, twice", "g, by half", "a, by 4 %"}));
   EXPECT_NEAR(moves[0].score, 100, 0.1) << "1000 of 2001, and 0.5 % of that is the noise";
-  // Where there are not three that moved by more, what barely moved is no news either.
+  // If fewer than three moved by more, what barely moved is still not reported.
   EXPECT_TRUE(most_moved({{"c", {100, 100, 100}}}, {{"c", {101, 101, 101}}}, 3, 0).empty());
   EXPECT_EQ(most_moved({{"b", {100, 100, 100}}}, {{"b", {102, 102, 102}}}, 3, 0).size(), 1U);
 }
 
 TEST(counter_move_test, a_few_events_more_in_all_iterations_are_no_move) {
-  // Of ten iterations: one steal, and three; then one, and eleven.
+  // In ten iterations: one steal, and three; then one, and eleven.
   const CounterValues one{{"steals", {0.1, 0.1, 0.1}}};
   EXPECT_TRUE(most_moved(one, {{"steals", {0.3, 0.3, 0.3}}}, 3, resolution_of(10)).empty());
   EXPECT_EQ(most_moved(one, {{"steals", {1.1, 1.1, 1.1}}}, 3, resolution_of(10)).size(), 1U);

@@ -16,7 +16,7 @@ namespace {
 
 using Result = model::Run;
 
-/// One process of two repetitions; `level` tells it from others.
+/// One process with two repetitions; `level` distinguishes it from others.
 Result one_process(const std::map<std::string, double>& times, double level = 0) {
   Result file;
   file.environment.host_name = "host";

@@ -66,7 +66,7 @@ TEST(files_test, several_files_tell_the_slower_from_the_same) {
   EXPECT_EQ(report.overall, Verdict::fail);
 }
 
-/// The file with counts of its instructions.
+/// Adds counts of instructions to the file.
 Result counting(Result file, double instructions, double scatter = 0) {
   for (auto& benchmark : file.cases) {
     model::EventCount event;
@@ -130,7 +130,7 @@ TEST(files_test, instructions_that_were_counted_with_different_seeds_are_inconcl
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_TRUE(contains(render::table(report, {false, 300}),
                        "a: no instruction counts for one seed: base was counted with"));
-  // Nor is it a PASS: the seed may hide a change as well as make one.
+  // It is no PASS either: the seed may hide a change as well as make one.
   EXPECT_EQ(instructions(compare_files({seeded(0, 1000)}, {seeded(7, 1000)}, {})).verdict,
             Verdict::inconclusive);
   EXPECT_EQ(instructions(compare_files({seeded(7, 1000)}, {seeded(7, 1003)}, {})).verdict,
@@ -289,7 +289,7 @@ TEST(files_test, different_machines_carry_no_verdict_and_the_difference_is_named
   ASSERT_EQ(report.machine_differs.size(), 1U);
   EXPECT_EQ(report.machine_differs[0], "num_cpus: '2' and '4'");
   EXPECT_EQ(report.rows[0].verdict, Verdict::inconclusive);
-  // What the first file does not tell, others may differ in.
+  // What the first file does not say, others may differ in.
   head[3].environment.cpu_count = 2;
   base[1].environment.kernel = "Linux 6.1";
   head[2].environment.kernel = "Linux 6.2";

@@ -14,7 +14,7 @@ namespace taskbench::reports::verdict {
 namespace {
 
 /// Three rungs: the first step doubles the speed, the second gives nothing. Each block is on a
-/// machine that is slower by another factor, which falls out.
+/// machine that is slower by another factor, which cancels.
 model::Ladder three_rungs(std::size_t blocks) {
   model::Ladder ladder;
   ladder.rungs = {{"old", "old"}, {"half", "half the work"}, {"new", "nothing", true}};

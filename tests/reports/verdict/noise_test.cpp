@@ -1,4 +1,4 @@
-// Noise floors, of trials whose noise is made up.
+// Noise floors from trials with made-up noise.
 #include "reports/verdict/noise.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace {
 
 using model::Side;
 
-/// An A/A trial of two copies: "sort" differs by `layout`, for good, and each process by `noise`.
+/// An A/A trial of two copies: "sort" differs by `layout` in every block, and each process by
+/// `noise`.
 model::PairedTrial trial_of(double layout, double noise, int blocks, std::mt19937_64& random) {
   model::PairedTrial trial;
   trial.setup.benchmarks = {"sort", "hash"};
@@ -87,8 +88,8 @@ TEST(Noise, of_a_hundred_pairs_of_copies_the_floor_is_the_99th_percentile) {
   EXPECT_NEAR(noise.benchmarks.at("sort").epsilon, std::expm1(0.1), 1e-4);
 }
 
-// What made this rule: calibrated beside a compiler, processes scattered by 30 % a block, and the
-// estimates of single trials, taken for the layout's, gave a floor of 45 %.
+// The reason for this rule: in a calibration next to a compiler, processes scattered by 30 % a
+// block, and the estimates of single trials, taken for the layout's effect, gave a floor of 45 %.
 TEST(Noise, what_processes_differ_by_at_random_averages_out_of_the_floor) {
   const double layout = 0.05;
   const double scatter = 0.1;

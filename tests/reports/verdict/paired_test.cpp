@@ -339,7 +339,7 @@ TEST(paired_test, a_cpu_time_that_no_setup_names_or_that_is_0_is_not_judged) {
   EXPECT_FALSE(judge(trial).benchmarks[1].cpu);
 }
 
-// As many false alarms of the CPU times as were promised, and none more of the wall times for them.
+// As many false alarms of the CPU times as promised, and no more of the wall times because of them.
 TEST(paired_test, cpu_times_fail_as_rarely_as_promised_where_nothing_changed) {
   int failed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
