@@ -29,7 +29,7 @@ class AbTest(CommandTest):
 
 
 class Verdicts(AbTest):
-    def test_h4_no_difference_passes(self):
+    def test_no_difference_passes(self):
         answer = self.ab(self.program("a"), self.program("b"), "--json r.json")
         self.assertIn("PASS: none of 2 benchmarks is slower by 3.0 % or more", answer.stdout)
         self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
@@ -38,7 +38,7 @@ class Verdicts(AbTest):
             self.assertGreater(sample["machine"]["seconds"], 0)
         self.assertIn("others_share", self.result()["machine"])
 
-    def test_h4_a_slowdown_fails_and_names_what_is_slower(self):
+    def test_a_slowdown_fails_and_names_what_is_slower(self):
         sides = self.program("a"), self.program("b", "sort=1100 hash=500")
         answer = self.ab(*sides, "--json r.json --markdown r.md", status=1)
         self.assertEqual(self.verdicts(), {"sort": "FAIL", "hash": "PASS"})
@@ -48,7 +48,7 @@ class Verdicts(AbTest):
         self.assertIn("taskbench ab --base", comment)
         self.ab(*sides, "--delta 20%")  # which decides what matters
 
-    def test_h4_a_speedup_passes(self):
+    def test_a_speedup_passes(self):
         self.ab(self.program("a"), self.program("b", "sort=800 hash=500"))
 
     def test_every_format_tells_the_verdict_and_a_complete_trial_is_told_in_another(self):
@@ -63,7 +63,7 @@ class Verdicts(AbTest):
         self.refuse("ab --base a --head b --format", {"yaml": "unknown format 'yaml'"})
         self.assertIn("markdown", self.taskbench("ab --help").stdout)
 
-    def test_h4_too_much_noise_is_inconclusive_and_says_what_it_would_take(self):
+    def test_too_much_noise_is_inconclusive_and_says_what_it_would_take(self):
         run = (self.program("a", noise=0.3), self.program("b", noise=0.3),
                "--max-blocks 8 --workload sort")
         answer = self.ab(*run, status=3)
@@ -78,7 +78,7 @@ class Verdicts(AbTest):
         self.ab(*near, "--max-blocks 8 --workload sort --inconclusive pass", status=0)
         self.ab(*near, "--max-blocks 8 --workload sort", status=3)
 
-    def test_h4_the_budget_ends_it(self):
+    def test_the_trial_ends_with_its_budget(self):
         start = time.monotonic()
         sides = (self.program(name, noise=0.3, body="time.sleep(0.1)") for name in "ab")
         self.ab(*sides, "--budget 2s --json r.json", status=3)
@@ -170,7 +170,7 @@ class RealGoogleBenchmark(AbTest):
     def variant(self, setting):
         return self.script(setting, f'{setting} exec {self.PROGRAM} "$@"')
 
-    def test_h4_any_google_benchmark_program_is_compared(self):
+    def test_any_google_benchmark_program_is_compared(self):
         answer = self.ab(self.PROGRAM, self.variant("TEST_SLOWER=3"), "--repetitions 3 --min-time "
                          "2ms --max-blocks 16 --json r.json --workload BM_sum", status=1)
         self.assertEqual(self.verdicts(), {"BM_sum/1000": "FAIL", "BM_sum/4000": "FAIL"})
@@ -251,7 +251,7 @@ class Instructions(AbTest):
         (row,) = self.result()["benchmarks"]
         return row["instructions"]
 
-    def test_h2_more_of_them_fail_though_the_time_passes(self):
+    def test_more_instructions_fail_though_the_time_passes(self):
         answer = self.counted(*self.copies(), of_two=4012, status=1)
         self.assertEqual(self.verdicts(), {self.NAME: "PASS"})
         self.assertEqual(
@@ -267,14 +267,14 @@ class Instructions(AbTest):
                       self.read("r.md"))
         self.assertIn("--counters instructions-exact", self.read("r.md"))
 
-    def test_h2_as_many_or_nearly_and_fewer_pass(self):
+    def test_equal_nearly_equal_and_fewer_instructions_pass(self):
         for count, says in ((4000, "PASS"), (4007, "PASS"), (3900, "PASS, fewer")):
             with self.subTest(count):
                 self.counted(*self.copies(), f"--journal j{count}", of_two=count)
                 self.assertEqual(self.row()["verdict"], "PASS")
                 self.assertIn(f"| {says} |", self.read("r.md"))
 
-    def test_h2_both_sides_are_counted_with_one_seed(self):
+    def test_instructions_of_both_sides_are_counted_with_one_seed(self):
         base, head = self.copies()
         seed = "sys.argv[sys.argv.index('--seed') + 1]"
         self.counted(base, head, "--seed 7", broken=f"open('seeds', 'a').write({seed} + '\\n')")
@@ -285,7 +285,7 @@ class Instructions(AbTest):
         answer = self.counted(base, f"{head} --seed 3", "--journal k", status=5)
         self.assertIn("--seed is given 2 times", answer.stderr)
 
-    def test_h2_the_same_journal_gives_the_same_bytes_and_no_count_is_lost(self):
+    def test_the_same_journal_gives_the_same_bytes_and_no_count_is_lost(self):
         first = self.counted(*self.copies(), "--journal j", of_two=4012, status=1)
         whole = self.read("j").splitlines()
         written = self.read("r.json"), self.read("r.md")
@@ -298,7 +298,7 @@ class Instructions(AbTest):
                 self.assertEqual((self.read("r.json"), self.read("r.md")), written)
         self.assertEqual(self.read("j").splitlines()[:3], whole[:3])
 
-    def test_h2_what_cannot_be_counted_is_told_and_inconclusive(self):
+    def test_what_cannot_be_counted_is_reported_and_inconclusive(self):
         broken = "two and sys.exit('no memory')"
         answer = self.counted(*self.copies(), broken=broken, status=3)
         self.assertEqual(self.row()["verdict"], "INCONCLUSIVE")
@@ -310,14 +310,14 @@ class Instructions(AbTest):
             "are", answer.stdout)
         self.counted(*self.copies(), "--inconclusive pass --journal k", broken=broken)
 
-    def test_h2_of_other_programs_they_cannot_be_counted(self):
+    def test_instructions_of_other_programs_cannot_be_counted(self):
         self.counted(self.program("a"), self.program("b"), status=3)
         for row in self.result()["benchmarks"]:
             self.assertEqual(row["verdict"], "PASS")
             self.assertIn("of base: only programs that are taskbench",
                           row["instructions"]["reason"])
 
-    def test_h2_without_valgrind_its_package_is_named(self):
+    def test_without_valgrind_its_package_is_named(self):
         (self.folder / "empty").mkdir()
         self.ab(*self.copies(), f"{self.COUNT} --max-blocks 1 --inconclusive pass-always",
                 env={"PATH": str(self.folder / "empty")})

@@ -67,7 +67,7 @@ class BaselineTest(CommandTest):
 
 
 class Saving(BaselineTest):
-    def test_h3_save_list_show_compare_promote_rm(self):
+    def test_save_list_show_compare_promote_rm(self):
         program = self.program()
 
         def same_as_anchor():
@@ -159,7 +159,7 @@ class Verdicts(BaselineTest):
         program = self.program("b", times, body=body)
         return self.baseline(f"compare --program {program} {options}", **others)
 
-    def test_h3_a_slowdown_fails_and_is_named(self):
+    def test_a_slowdown_fails_and_is_named(self):
         before = self.everything()
         answer = self.compare(f"{LARGE} --json r.json --markdown r.md", SLOW, status=1)
         self.assertRegex(answer.stdout, r"\nFAIL: sort is [\d.]+ % slower")
@@ -220,7 +220,7 @@ class Verdicts(BaselineTest):
         self.compare(LARGE)
         self.assertIn("used 50.00 of 2 CPUs", self.baseline("show").stdout)
 
-    def test_h3_gate_does_the_same_and_marks_its_comment(self):
+    def test_gate_compares_with_a_baseline_too_and_marks_its_comment(self):
         slow = self.program("b", SLOW)
         self.taskbench(f"gate --baseline default {LARGE} --json r.json")
         gate = f"gate --baseline default --head {slow} {LARGE}"
@@ -233,7 +233,7 @@ class Verdicts(BaselineTest):
             "gate --baseline dfault": "did you mean 'default'?",
         })
 
-    def test_h3_the_noise_floor_of_the_machine_is_the_least_that_matters(self):
+    def test_the_noise_floor_of_the_machine_is_the_least_that_matters(self):
         said = " ".join(self.compare(f"{LARGE} --json r.json").stdout.split())
         self.assertIn("1.0 %, assumed: taskbench calibrate has not been run on this machine", said)
         for row in self.load("r.json")["benchmarks"]:
@@ -296,7 +296,7 @@ class Verdicts(BaselineTest):
             self.assertEqual("times --delta could not have been seen in sort, so" in answer.stderr,
                              meaning == "pass")
 
-    def test_h3_a_canary_that_moved_is_no_failure(self):
+    def test_a_canary_that_moved_is_no_failure(self):
         def quick(document):
             for i, process in enumerate(document["processes"]):
                 for canary in ("canary_before", "canary_after"):
@@ -363,7 +363,7 @@ class Verdicts(BaselineTest):
         ):
             self.assertIn(says, self.compare(body=body, status=5).stderr)
 
-    def test_h3_another_machine_is_refused_and_every_difference_named(self):
+    def test_another_machine_is_refused_and_every_difference_named(self):
         self.edit_both(of_another_machine)
         answer = self.baseline("compare", status=4)
         self.assertEqual(answer.stdout, "")

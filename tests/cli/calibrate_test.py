@@ -45,7 +45,7 @@ class CalibrateTest(CommandTest):
 
 
 class Floors(CalibrateTest):
-    def test_h3_is_stored_by_its_schema_and_taken_by_ab(self):
+    def test_a_calibration_is_stored_by_its_schema_and_used_by_ab(self):
         copies = self.copies()
         answer = self.calibrate(f"{copies} {QUICK}")
         self.assertRegex(answer.stdout, r"(?m)^sort +\d+\.\d % ")
@@ -79,7 +79,7 @@ class Floors(CalibrateTest):
         self.assertRegex(said, r"calibrated 2020-01-31 with [^,]+, \d{4} days ago: measure it")
         self.assertRegex(said, r"calibrated 20\d\d-\d\d-\d\d with programs that were not")
 
-    def test_h3_what_layouts_differ_by_is_no_regression(self):
+    def test_the_difference_between_layouts_is_no_regression(self):
         # 8 % between the copies of one build, each time: as a change, it would fail.
         copies = f"{self.program('1', 'sort=1000')} {self.program('2', 'sort=1080')}"
         self.compared(copies, status=1)
@@ -93,7 +93,7 @@ class Floors(CalibrateTest):
             r"slowdown below \1 passes",
         )
 
-    def test_h3_without_and_with_an_old_calibration_ab_says_so(self):
+    def test_ab_says_if_there_is_no_calibration_or_an_old_one(self):
         copies = self.copies()
         self.assertIn("1.0 %, assumed: taskbench calibrate has not been run on this machine",
                       self.compared(copies))

@@ -50,7 +50,7 @@ class CompareTest(CommandTest):
 
 
 class Answers(CompareTest):
-    def test_h7_the_change_of_two_files_is_the_ratio_of_their_medians(self):
+    def test_the_change_of_two_files_is_the_ratio_of_their_medians(self):
         self.file("a", {"sort": 100, "hash": 7}, spread=0.2)
         self.file("b", {"sort": 130, "hash": 7}, spread=0.2)
         answer = self.compare("a b --format json", status=3)
@@ -68,7 +68,7 @@ class Answers(CompareTest):
         self.assertIn("one process a side: its repetitions are not independent samples", table)
 
     @unittest.skipUnless(COMPARE_PY.exists(), "needs Debian's package libbenchmark-tools")
-    def test_h7_google_benchmarks_compare_py_finds_the_same_ratios(self):
+    def test_google_benchmarks_compare_py_finds_the_same_ratios(self):
         for name, text in STAND_INS.items():
             self.write(name, text)
         medians = {"sort": 100, "hash": 7.5, "malloc/8/threads:2": 1e6}
@@ -98,7 +98,7 @@ class Answers(CompareTest):
         for key in medians:
             self.assertAlmostEqual(ours[key], theirs[key], places=12)
 
-    def test_h4_several_files_a_side_carry_verdicts(self):
+    def test_several_files_a_side_carry_verdicts(self):
         base = self.files("base", 6, {"sort": 100, "hash": 7})
         slow = self.files("slow", 6, {"sort": 120, "hash": 7})
         answer = self.compare(f"--base {base} --head {slow}", status=1)
@@ -147,7 +147,7 @@ class Answers(CompareTest):
             answer = self.compare(f"1.json 2.json --format {form}", status=3)
             self.assertIn("chained_spawn/work_stealing/workers:1/length:10", answer.stdout)
 
-    def test_h2_instructions_counted_with_another_seed_are_no_change_of_the_program(self):
+    def test_instructions_counted_with_another_seed_are_no_change_of_the_program(self):
         path = fake_valgrind(
             self.folder / "bin",
             "seed = int(sys.argv[sys.argv.index('--seed') + 1])\n"

@@ -43,7 +43,7 @@ sys.exit(status)
 class RealValgrind(CountersTest):
     @unittest.skipUnless(shutil.which("valgrind"),
                          "no valgrind here: scripts/install-deps test installs it")
-    def test_h2_real_counts_fail_a_change_just_above_two_per_mille_that_the_times_do_not_see(self):
+    def test_real_counts_fail_a_change_just_above_two_per_mille_that_the_times_do_not_see(self):
         small = "run chained_spawn --repetitions 1 --min-time 1ms --quiet"
         self.taskbench(f"{small} --json r.json")
         flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
