@@ -40,7 +40,7 @@ struct LadderVerdict {
   const model::DocumentedTotal* documented = nullptr;
 };
 
-/// Of each workload that has a block.
+/// The verdict on each workload that has a block.
 [[nodiscard]] std::vector<LadderVerdict> climb(const model::Ladder& ladder);
 
 }  // namespace taskbench::reports::verdict

@@ -565,7 +565,7 @@ class Cache(GateTest):
         said = self.interrupt(f"gate {REVISIONS} {self.how} {self.files}",
                               when=self.written("pid", lines=1), cwd=self.repository)
         self.assertIn("interrupted before the first block", said)
-        # Its signal was sent; when it dies is up to the kernel.
+        # The build's signal was sent; when it dies is up to the kernel.
         self.wait_until(lambda: is_gone(self.read("pid").strip()))
         self.assertFalse((self.folder / "r.md").exists())
 

@@ -104,7 +104,7 @@ class GrpcServer::Connection final : private Http2Link<Answer> {
       try {
         co_await task;
       } catch (const rt::JoinError&) {
-        // It was aborted.
+        // The call was aborted.
       }
     }
   }

@@ -51,7 +51,7 @@ rt::Task<> Patience::stop() {
   try {
     co_await *watch_;
   } catch (const rt::JoinError&) {
-    // It was cancelled: it never ends by itself.
+    // The watch was cancelled: it never ends by itself.
   }
 }
 

@@ -180,7 +180,7 @@ TEST(Report, shows_events_per_operation_in_one_row_whatever_their_shares) {
     EXPECT_EQ(rows, 1) << counter;
     return text;
   };
-  // Both have 1,000 operations an iteration.
+  // Both benchmarks have 1,000 operations an iteration.
   using Expected = std::tuple<std::size_t, std::string, std::string>;
   for (const auto& [benchmark, counter, text] :
        {Expected{0, "branch-misses", "1.2"}, Expected{1, "branch-misses", "2.4"},

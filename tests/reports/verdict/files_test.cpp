@@ -130,7 +130,7 @@ TEST(files_test, instructions_that_were_counted_with_different_seeds_are_inconcl
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_TRUE(contains(render::table(report, {false, 300}),
                        "a: no instruction counts for one seed: base was counted with"));
-  // It is no PASS either: the seed may hide a change as well as make one.
+  // Equal counts are no PASS either: the seed may hide a change as well as make one.
   EXPECT_EQ(instructions(compare_files({seeded(0, 1000)}, {seeded(7, 1000)}, {})).verdict,
             Verdict::inconclusive);
   EXPECT_EQ(instructions(compare_files({seeded(7, 1000)}, {seeded(7, 1003)}, {})).verdict,
