@@ -44,12 +44,12 @@ class BaselineSaveCommand final : public Command {
         "of other machines and builds are kept beside it.",
         "Examples:\n"
         "  taskbench baseline save\n"
-        "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
+        "  taskbench baseline save nightly --program build/my_benchmark --processes 40\n"
         "  taskbench baseline save --resume\n\n"
         "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs meanwhile, "
         "5 the program failed, 130 interrupted.");
     setup_.name = kDefaultBaseline;
-    setup_.processes = 9;
+    setup_.processes = 25;
     declare_common(options, setup_.name, command_, folder_);
     options["--program"]->default_str("this taskbench");
     options
