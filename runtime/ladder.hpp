@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/scheduler/table.hpp"
+#include "runtime/schedulers.hpp"
 
 namespace taskbench::rt {
 

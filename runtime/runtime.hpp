@@ -25,7 +25,7 @@
 
 #include "runtime/blocking/spawn_blocking.hpp"
 #include "runtime/scheduler/options.hpp"
-#include "runtime/scheduler/table.hpp"
+#include "runtime/schedulers.hpp"
 #include "runtime/task/awaitable.hpp"
 #include "runtime/task/block_in_place.hpp"
 #include "runtime/task/context.hpp"

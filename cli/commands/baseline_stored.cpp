@@ -1,10 +1,10 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: those that only look into the store.
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
-#include "cli/trials/baseline_store.hpp"
+#include "harness/machine/machine.hpp"
+#include "harness/trials/baseline_store.hpp"
 #include "reports/json/answers.hpp"
 #include "reports/render/baseline.hpp"
-#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -36,7 +36,7 @@ class StoredCommand : public Command {
   }
 
   [[nodiscard]] StoreContent read() {
-    here_ = measure::probe_machine();
+    here_ = harness::probe_machine();
     return BaselineStore(store_).read();
   }
 

@@ -1,7 +1,7 @@
 // The flags of Google Benchmark's programs, so that its tools, as compare.py, drive taskbench, too.
 #pragma once
 
-#include "cli/names.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

@@ -2,9 +2,9 @@
 // measure, when a verdict fails, and where it goes.
 #pragma once
 
-#include "cli/exit_code.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/run_plan.hpp"
+#include "cli/output/exit_code.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/verdict/decision.hpp"
 
@@ -111,5 +111,12 @@ struct VerdictOutput {
   /// Writes them, and prints the form that was asked for. False if either failed.
   [[nodiscard]] bool conclude(const Verdicts& verdicts) const;
 };
+
+/// The name of a baseline that was given. Throws UsageError for what cannot be one.
+[[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
+
+/// The names that the user gave for --workload, some of which may have commas of their own, as
+/// those of templates do. `known` are those of the program. Throws UsageError.
+[[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
 }  // namespace taskbench::cli

@@ -13,11 +13,11 @@ namespace taskbench::reports::json {
 /// The same series gives the same bytes.
 [[nodiscard]] std::string baseline_file(const model::Series& series);
 
-/// Throws ReadError (reader.hpp) for what is not a complete baseline; it names the file and the
-/// field, and says what to do.
-[[nodiscard]] model::Series read_baseline(const std::filesystem::path& path);
+/// Larger files are refused before they are read.
+inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
-/// The same from a text; `path` is for the messages.
+/// Throws ReadError (reader.hpp) for what is not a complete baseline; it names the file, `path`,
+/// and the field, and says what to do.
 [[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
                                            std::string_view text);
 
@@ -28,7 +28,8 @@ namespace taskbench::reports::json {
 /// The line from where on a comparison is made once more.
 [[nodiscard]] std::string confirming_line();
 
-/// What a series has come to. Throws JournalError.
-[[nodiscard]] model::Series read_series_journal(const std::filesystem::path& path);
+/// What a series has come to. `path` is for the messages. Throws JournalError.
+[[nodiscard]] model::Series parse_series_journal(const std::filesystem::path& path,
+                                                 std::string_view content);
 
 }  // namespace taskbench::reports::json

@@ -14,8 +14,9 @@ namespace taskbench::reports::json {
 [[nodiscard]] model::NoiseCalibration merged(model::NoiseCalibration now,
                                              const model::NoiseCalibration& before);
 
-/// Throws ReadError (reader.hpp) for a file that cannot be read or is not of this kind; what()
-/// names it and says what to do.
-[[nodiscard]] model::NoiseCalibration read_noise(const std::filesystem::path& path);
+/// Throws ReadError (reader.hpp) for a text that is not of this kind; what() names its file,
+/// `path`, and says what to do.
+[[nodiscard]] model::NoiseCalibration parse_noise(const std::filesystem::path& path,
+                                                  std::string_view text);
 
 }  // namespace taskbench::reports::json

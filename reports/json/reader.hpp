@@ -32,16 +32,8 @@ enum class UnusableRows {
 /// number of a row is a counter. Throws ReadError for what is no JSON or no result of Google
 /// Benchmark, for a repetition without a finite positive time (the library writes NaN in some
 /// rows), for an exact count of instructions that is not positive, and for two benchmarks of one
-/// name.
-[[nodiscard]] model::Run read_result_file(const std::filesystem::path& path,
-                                          UnusableRows unusable = UnusableRows::refused);
-
-/// The same from a text; `path` is for the messages.
+/// name. `path` is for the messages.
 [[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                                            UnusableRows unusable = UnusableRows::refused);
-
-/// All of a file that is meant to be a result. Throws ReadError for what does not exist, cannot be
-/// read, or is too large.
-[[nodiscard]] std::string read_result_text(const std::filesystem::path& path);
 
 }  // namespace taskbench::reports::json

@@ -22,7 +22,7 @@ inline constexpr int kBaselineVersion = 2;
 /// Processes below which a baseline is none: the spread of fewer is not known.
 inline constexpr int kMinBaselineProcesses = 7;
 
-/// Of one pass of the canary (workloads/machine/canary.hpp), which is always the same work.
+/// Of one pass of the canary (harness/machine/canary.hpp), which is always the same work.
 struct CanaryTimes {
   double cpu_ns = 0;
   double memory_ns = 0;

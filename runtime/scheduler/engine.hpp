@@ -1,5 +1,5 @@
-// A scheduler as the façade sees it. Each has a folder beside this file and a row in table.cpp;
-// nothing above knows which one it has.
+// A scheduler as the façade sees it. Each has a folder beside this file and a row in
+// runtime/schedulers.cpp; nothing above knows which one it has.
 //
 // Owned jointly by the Runtime, its Handles and its threads, if it has any. A waker does not own
 // it: a thread that wakes a task from outside holds on to the engine only while it queues the task;

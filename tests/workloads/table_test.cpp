@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::workloads {
 namespace {

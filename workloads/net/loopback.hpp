@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
@@ -56,6 +57,11 @@ void make_room_for_descriptors(std::uint64_t more);
 
 /// Descriptors that this process has.
 [[nodiscard]] std::uint64_t descriptor_count();
+
+/// Waits until this process has no more descriptors than `before`, as a server may be about to
+/// close its last connections: what is wrong if it keeps them. The runtime's tasks run meanwhile.
+[[nodiscard]] std::optional<std::string> lost_descriptors(rt::Runtime& runtime,
+                                                          std::uint64_t before);
 
 /// Memory that this process has, as far as it lies in the machine's. 0: unknown.
 [[nodiscard]] std::uint64_t resident_bytes();

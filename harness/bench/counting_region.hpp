@@ -1,0 +1,48 @@
+// Switches the counters of perf on and off around what is measured, through the pipes that perf was
+// given by `--control fifo:COMMANDS,ANSWERS`.
+//
+// perf counts a whole process; what it is to count is the timed part of a repetition, without the
+// warm-up, the start of threads and the verification. Whoever starts perf names the pipes in
+// TASKBENCH_PERF_CONTROL. Without it nothing of this is in use.
+//
+// For the thread that measures.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace taskbench::harness {
+
+/// The variable that holds "COMMANDS,ANSWERS".
+inline constexpr const char* kPerfControlVariable = "TASKBENCH_PERF_CONTROL";
+
+/// How it is told that perf, and not what is measured, is at fault: "perf did not answer 'enable'".
+inline constexpr const char* kPerfDidNot = "perf did not ";
+
+class CountingRegion {
+ public:
+  /// Opens the pipes. From here on this process dies with perf: nobody else would end it. Throws
+  /// std::runtime_error when perf does not listen.
+  explicit CountingRegion(const std::string& pipes);
+  ~CountingRegion();
+  CountingRegion(const CountingRegion&) = delete;
+  CountingRegion& operator=(const CountingRegion&) = delete;
+
+  /// Returns when perf has answered that its counters are on. Throws std::runtime_error when it
+  /// does not within ten seconds.
+  void begin() { tell("enable\n"); }
+  /// The same for off.
+  void end() { tell("disable\n"); }
+
+ private:
+  void tell(const char* command) const;
+  void close();
+
+  int commands_ = -1;
+  int answers_ = -1;
+};
+
+/// The region that the environment names; empty when it names none.
+[[nodiscard]] std::optional<std::string> perf_control_pipes();
+
+}  // namespace taskbench::harness
