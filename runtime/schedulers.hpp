@@ -21,7 +21,8 @@ struct SchedulerInfo {
   bool runs_on_caller = false;  ///< tasks run on the thread that calls block_on
   /// The same program and seed give the same schedule, as long as no other thread takes part.
   bool repeatable = false;
-  /// With `workers` of 1 or more. Throws std::system_error when the system gives no more threads.
+  /// Makes the engine; `options.workers` > 0. Throws std::system_error when the system gives no
+  /// more threads.
   base::Ref<scheduler::Engine> (*make)(RuntimeOptions options);
 };
 

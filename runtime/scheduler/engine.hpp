@@ -34,14 +34,15 @@ class Engine : public task::Spawner {
   /// polled is cancelled, by whoever does so in this scheduler. Any thread, any number of times.
   virtual void close() noexcept = 0;
 
-  /// After close(): waits until no task is left. False, and may be called again: in a task of this
-  /// engine, which cannot wait for itself, and when `deadline` has passed. One thread at a time.
+  /// After close(): waits until no task is left. Returns false, and may be called again, in a task
+  /// of this engine, which cannot wait for itself, and when `deadline` has passed. One thread at a
+  /// time.
   [[nodiscard]] virtual bool join(Clock::time_point deadline) noexcept = 0;
 
   /// Instead of another join(): leaves the threads, if there are any, to end by themselves.
   virtual void detach() noexcept {}
 
-  /// True: no task can run any more, and what the workers have written can be read.
+  /// Whether no task can run any more, so that what the workers have written can be read.
   [[nodiscard]] virtual bool has_ended() noexcept = 0;
 
   [[nodiscard]] virtual RuntimeStats stats() const = 0;
