@@ -118,8 +118,7 @@ std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t 
   constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
   std::uint64_t now = descriptor_count();
   for (int i = 0; i < kPauses && now > before; ++i) {
-    runtime.block_on(
-        []() -> rt::Task<> { co_await rt::time::sleep(std::chrono::milliseconds(10)); });
+    runtime.block_on(pause());
     now = descriptor_count();
   }
   if (now <= before) return {};
