@@ -16,8 +16,11 @@
 #include "cli/options/completion.hpp"
 #include "cli/options/help_format.hpp"
 #include "cli/output/output.hpp"
-#include "reports/files/line_file.hpp"
-#include "workloads/machine/environment.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/trials/line_file.hpp"
+#include "harness/trials/near_miss.hpp"
+#include "reports/json/journal_lines.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -42,7 +45,7 @@ constexpr std::string_view kNoMemory =
     "events or files), or allow the process more (ulimit -v, the container's limit)";
 
 std::string version_text(const std::string& executable) {
-  const auto build = measure::probe_environment(executable);
+  const auto build = harness::probe_environment(executable, workloads::kWorkloadsVersion);
   const auto known = [](const std::string& text) {
     return text.empty() ? std::string("unknown") : text;
   };
@@ -191,7 +194,7 @@ ExitCode run_command_line(int argc, const char* const* argv) noexcept {
     return CommandLine(argc, argv).run();
   } catch (const UsageError& error) {
     print_error(error.what());
-  } catch (const files::JournalError& error) {
+  } catch (const json::JournalError& error) {
     print_error(error.what());
   } catch (const std::bad_alloc&) {
     print_error(kNoMemory);

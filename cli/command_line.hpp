@@ -2,8 +2,8 @@
 // exit code.
 #pragma once
 
-#include "cli/exit_code.hpp"
-#include "cli/names.hpp"
+#include "cli/output/exit_code.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

@@ -3,7 +3,7 @@
 # is rewritten only when its text changes, so that an unchanged commit compiles nothing.
 #
 #   include(BuildInfo)
-#   taskbench_build_info(<target>)   # makes "workloads/machine/build_info.hpp" includable
+#   taskbench_build_info(<target>)   # makes "harness/machine/build_info.hpp" includable
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(taskbench_build_info target)
@@ -23,7 +23,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     string(STRIP "${flags}" flags)
 
     set(directory "${PROJECT_BINARY_DIR}/generated")
-    set(header "${directory}/workloads/machine/build_info.hpp")
+    set(header "${directory}/harness/machine/build_info.hpp")
     find_package(Git QUIET)
     set(git "${GIT_EXECUTABLE}")
     if(TASKBENCH_COMPARABLE)

@@ -19,7 +19,7 @@ namespace mpsc = rt::sync::mpsc;
 
 namespace {
 
-/// Held by each connection, so that main can wait until the last has gone.
+/// What each connection holds, so that main can wait until the last has gone.
 using Presence = mpsc::UnboundedSender<int>;
 
 rt::Task<> echo(net::TcpStream stream, Presence) {

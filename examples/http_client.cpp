@@ -50,7 +50,7 @@ struct Response {
   std::string body;
 };
 
-/// Without the sizes that stand before its chunks.
+/// The body without the sizes that stand before its chunks.
 std::string joined_chunks(std::string_view body) {
   std::string joined;
   for (;;) {
@@ -66,7 +66,7 @@ std::string joined_chunks(std::string_view body) {
   }
 }
 
-/// To the first of the host's addresses that answers.
+/// Connects to the first of the host's addresses that answers.
 rt::Task<net::TcpStream> connect(const Url& url) {
   const auto addresses = co_await net::resolve(url.host, url.port);
   for (std::size_t i = 0;; ++i) {
@@ -97,7 +97,7 @@ Response response_in(const std::string& answer) {
   const std::size_t end = answer.find("\r\n\r\n");
   if (end == std::string::npos) throw std::runtime_error("the server's answer was cut");
   Response response{answer.substr(0, end), answer.substr(end + 4)};
-  // As servers write it; a client for all of them compares without regard to case.
+  // Compared with the usual spelling; a client for all servers would ignore case.
   if (response.head.find("\r\nTransfer-Encoding: chunked") != std::string::npos) {
     response.body = joined_chunks(response.body);
   }

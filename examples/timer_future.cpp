@@ -1,6 +1,5 @@
 // A future of one's own: it is ready when its time is over. A thread sleeps for it, and then wakes
-// the task that waits. The rest is the executor of one page, the scheduler `channel`; with any
-// other it does the same.
+// the task that waits. The scheduler is the executor of one page, `channel`; any other would do.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -30,7 +29,7 @@ class TimerFuture {
     }).detach();
   }
 
-  /// Asked at first, and each time that somebody has woken the task.
+  /// poll_fn asks at first, and each time that somebody has woken the task.
   auto operator co_await() const {
     return rt::poll_fn([state = state_](rt::PollContext& context) -> std::optional<bool> {
       const std::lock_guard lock(state->mutex);
@@ -41,7 +40,7 @@ class TimerFuture {
   }
 
  private:
-  // The thread and the task share it, as either may be gone before the other.
+  // Shared by the thread and the task, as either may be gone before the other.
   struct State {
     std::mutex mutex;
     bool is_over = false;

@@ -77,7 +77,7 @@ task::Spawner& runtime_of_this_thread() {
 struct Runtime::Core {
   base::Ref<scheduler::Engine> engine;
   unsigned workers;
-  bool gave_up = false;  // a shutdown with a limit passed it: do not wait in the destructor
+  bool gave_up = false;  // a shutdown has passed its limit: do not wait in the destructor
 
   ~Core() {
     close();

@@ -25,7 +25,7 @@
 
 #include "runtime/blocking/spawn_blocking.hpp"
 #include "runtime/scheduler/options.hpp"
-#include "runtime/scheduler/table.hpp"
+#include "runtime/schedulers.hpp"
 #include "runtime/task/awaitable.hpp"
 #include "runtime/task/block_in_place.hpp"
 #include "runtime/task/context.hpp"
@@ -56,7 +56,7 @@ T block_on(const base::Ref<Spawner>& scheduler, Task<T> task) {
   refuse_nested_block_on();
   // The scheduler gives it a schedule.
   JoinHandle<T> root(run_root(scheduler, std::move(task).release_for_spawn(nullptr)));
-  // It has finished, so that taking its output waits for nobody.
+  // The root has finished, so taking its output waits for nobody.
   return std::move(root).operator co_await().await_resume();
 }
 
@@ -84,7 +84,7 @@ class Handle {
     return spawn(task::as_task(std::forward<Function>(function)));
   }
 
-  /// As Runtime::block_on. Once the runtime has ended, what waits for its timers or descriptors
+  /// Like Runtime::block_on. Once the runtime has ended, what waits for its timers or descriptors
   /// may wait for ever.
   template <class T>
   T block_on(Task<T> task) const {
@@ -96,7 +96,7 @@ class Handle {
     return block_on(task::as_task(std::forward<Awaitable>(awaitable)));
   }
 
-  /// As rt::spawn_blocking().
+  /// Like rt::spawn_blocking(), in this runtime.
   template <class Function>
   auto spawn_blocking(Function&& function) const {
     return blocking::spawn_on(*scheduler(), std::forward<Function>(function));
@@ -113,8 +113,8 @@ class Handle {
   base::Ref<task::Spawner> scheduler_;
 };
 
-/// A set of workers and the tasks they run. Movable; its functions are for one thread at a time,
-/// but for block_on, spawn, handle and stats, which may be called from several.
+/// A set of workers and the tasks they run. Movable. One thread at a time may call its functions,
+/// except block_on, spawn, handle and stats, which several may call.
 ///
 /// The destructor shuts down: running polls and blocking calls are waited for, every other task is
 /// cancelled.
@@ -133,7 +133,7 @@ class Runtime {
   T block_on(Task<T> task) {
     return task::block_on(scheduler(), std::move(task));
   }
-  /// Of a function that returns a Task, or of anything else that a task can await.
+  /// Runs a function that returns a Task, or anything else that a task can await.
   template <class Awaitable>
   requires(task::Awaitable<Awaitable> ||
            task::AsyncFunction<Awaitable>) auto block_on(Awaitable&& awaitable) {
@@ -149,7 +149,7 @@ class Runtime {
     return spawn(task::as_task(std::forward<Function>(function)));
   }
 
-  /// As rt::spawn_blocking().
+  /// Like rt::spawn_blocking(), in this runtime.
   template <class Function>
   auto spawn_blocking(Function&& function) {
     return handle().spawn_blocking(std::forward<Function>(function));
@@ -160,14 +160,14 @@ class Runtime {
   [[nodiscard]] unsigned worker_count() const noexcept;
 
   /// Waits for the polls and the blocking calls that run now, cancels every other task, and ends
-  /// the threads. When it returns every task has been destroyed. Called by a task or in a blocking
-  /// call of this runtime it only begins; so it does on current_thread while another thread is in
-  /// block_on, which then ends the tasks.
+  /// the threads. When it returns every task has been destroyed. In a task or a blocking call of
+  /// this runtime it only begins the shutdown; so it does on current_thread while another thread is
+  /// in block_on, which then ends the tasks.
   void shutdown();
 
-  /// The same, but returns false when polls or blocking calls are still running after `limit`. May
-  /// be called again. If the runtime is destroyed then, the threads go on by themselves, and the
-  /// last worker cancels what is left.
+  /// Like shutdown(), but returns false when polls or blocking calls are still running after
+  /// `limit`. May be called again. If the runtime is destroyed then, the threads go on by
+  /// themselves, and the last worker cancels what is left.
   bool shutdown_timeout(std::chrono::nanoseconds limit);
 
   /// What was recorded since the runtime was built, or since the last discard_trace(). To be called
@@ -176,7 +176,8 @@ class Runtime {
   [[nodiscard]] Trace trace() const;
 
   /// Leaves out of trace() what was recorded until now, such as a warm-up. The workers may be at
-  /// work: then each row begins with the next event of its own. Nothing without Builder::trace().
+  /// work: then each row begins with the next event of its own. Does nothing without
+  /// Builder::trace().
   void discard_trace();
 
  private:
@@ -189,19 +190,19 @@ class Runtime {
   std::unique_ptr<Core> core_;
 };
 
-/// How a runtime is made. Each setter returns the builder.
+/// Makes a runtime. Each setter returns the builder.
 class Runtime::Builder {
  public:
-  /// One of rt::schedulers(), by its name. Throws std::invalid_argument for another.
+  /// One of rt::schedulers(), by its name. Throws std::invalid_argument for any other.
   Builder& scheduler(std::string_view name);
-  /// `info` outlives the builder.
+  /// `info` must outlive the builder.
   Builder& scheduler(const SchedulerInfo& info);
   /// Workers of a pool; 0 (the default) is one per CPU that the process may use.
   Builder& workers(unsigned count);
   /// Polls between two looks at the injector, > 0.
   Builder& global_queue_interval(std::uint32_t polls);
   Builder& lifo_slot(bool enabled);
-  /// Start of every random choice.
+  /// The seed of every random choice.
   Builder& seed(std::uint64_t seed);
   /// Records every scheduling event, for Runtime::trace(): of each worker the newest `events`, up
   /// to kMaxTraceEvents, rounded up to a power of two; kTraceEventBytes each. 0 (the default):
@@ -210,9 +211,10 @@ class Runtime::Builder {
   /// Threads are named "<name>-<worker>", cut to what the system takes.
   Builder& thread_name(std::string name);
   /// The most threads for rt::spawn_blocking at one time, > 0; 512 by default. They are named
-  /// "<name>-block". And the most that stand in for those of work_stealing that block.
+  /// "<name>-block". It also limits the threads that stand in for workers of work_stealing that
+  /// block.
   Builder& max_blocking_threads(unsigned count);
-  /// After how long an idle one of them ends, >= 0; 10 s by default.
+  /// After how long an idle one of these threads ends, >= 0; 10 s by default.
   Builder& blocking_idle_timeout(std::chrono::nanoseconds time);
   /// Called on each worker's thread before its first and after its last task. Must not throw. The
   /// threads that stand in for those that block have numbers from worker_count() on.
@@ -220,9 +222,9 @@ class Runtime::Builder {
   Builder& on_thread_stop(std::function<void(unsigned worker)> hook);
   /// Called with each exception that ended a task of this runtime and reaches nobody: the task had
   /// been detached, or its JoinHandle goes without having been awaited; a call of spawn_blocking
-  /// likewise. A JoinError is none, so that what was aborted is not reported. On the thread on
-  /// which the task ends or the handle goes, perhaps after the runtime's end. Must not throw. By
-  /// default, or when `hook` is empty, a line on stderr tells the exception's type and text.
+  /// likewise. A JoinError does not count, so that an abort is not reported. Called on the thread
+  /// on which the task ends or the handle goes, perhaps after the runtime's end. Must not throw. By
+  /// default, or when `hook` is empty, a line on stderr shows the exception's type and text.
   Builder& on_unhandled_exception(std::function<void(std::exception_ptr)> hook);
 
   /// Throws std::invalid_argument for a setting that makes no sense, and std::system_error when
@@ -235,8 +237,8 @@ class Runtime::Builder {
 };
 
 /// Gives memory of tasks and channels that have ended back to the system, and returns how many
-/// bytes. It is kept for new ones otherwise: what none has wanted for about a second goes back by
-/// itself, a part at a time, while a thread of a runtime sleeps with nothing to do. For all
+/// bytes. Otherwise that memory is kept for new ones: what none has wanted for about a second goes
+/// back by itself, a part at a time, while a thread of a runtime sleeps with nothing to do. For all
 /// runtimes of the process; any thread.
 std::size_t trim_memory() noexcept;
 

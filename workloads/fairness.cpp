@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

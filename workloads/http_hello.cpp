@@ -8,7 +8,7 @@
 #include "workloads/net/closed_loop.hpp"
 #include "workloads/net/http_server.hpp"
 #include "workloads/net/under_load.hpp"
-#include "workloads/net/under_wrk.hpp"
+#include "workloads/net/under_program.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {
@@ -51,7 +51,7 @@ const Workload& http_hello() {
       .make_loaded = [](rt::Runtime& runtime, const ParameterValues& values,
                         const LoadProgram& program,
                         std::stop_token stop) -> std::unique_ptr<Instance> {
-        return std::make_unique<net::UnderWrk<net::HttpServer>>(
+        return std::make_unique<net::UnderProgram<net::HttpServer>>(
             runtime, program, values.at("connections"), values.at("requests"), std::move(stop),
             net::HttpServerLimits::of(values.at("connections")));
       },

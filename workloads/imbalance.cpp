@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "runtime/runtime.hpp"
-#include "workloads/compute.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/compute.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

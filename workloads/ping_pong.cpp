@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "runtime/runtime.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "runtime/runtime.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::workloads {
 

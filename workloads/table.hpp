@@ -1,7 +1,7 @@
 // The rows of the table in table.cpp, each defined in the file of its name.
 #pragma once
 
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::workloads {
 

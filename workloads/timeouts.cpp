@@ -7,7 +7,7 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/time/timeout.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

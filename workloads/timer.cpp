@@ -9,8 +9,8 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/time/sleep.hpp"
-#include "workloads/countdown.hpp"
-#include "workloads/latencies.hpp"
+#include "workloads/base/countdown.hpp"
+#include "workloads/base/latencies.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

@@ -10,9 +10,9 @@
 
 #include "runtime/runtime.hpp"
 #include "runtime/sync/notify.hpp"
-#include "workloads/compute.hpp"
-#include "workloads/countdown.hpp"
-#include "workloads/latencies.hpp"
+#include "workloads/base/compute.hpp"
+#include "workloads/base/countdown.hpp"
+#include "workloads/base/latencies.hpp"
 #include "workloads/table.hpp"
 
 namespace taskbench::workloads {

@@ -1,7 +1,7 @@
 // `taskbench ab`: two programs against each other, in blocks of fresh processes.
 #include "cli/commands/command.hpp"
+#include "cli/commands/paired_judgement.hpp"
 #include "cli/options/paired_options.hpp"
-#include "cli/trials/paired_judgement.hpp"
 
 namespace taskbench::cli {
 namespace {

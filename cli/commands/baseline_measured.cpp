@@ -1,13 +1,16 @@
 // `taskbench baseline save` and `compare`: the subcommands that run a program.
 #include <algorithm>
 
+#include "cli/commands/baseline_check.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
+#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
+#include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/trials/baseline_check.hpp"
-#include "cli/trials/baseline_store.hpp"
-#include "cli/trials/series.hpp"
+#include "harness/trials/baseline_store.hpp"
+#include "harness/trials/series.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/verdict/baseline.hpp"
@@ -44,12 +47,12 @@ class BaselineSaveCommand final : public Command {
         "of other machines and builds are kept beside it.",
         "Examples:\n"
         "  taskbench baseline save\n"
-        "  taskbench baseline save nightly --program build/my_benchmark --processes 15\n"
+        "  taskbench baseline save nightly --program build/my_benchmark --processes 40\n"
         "  taskbench baseline save --resume\n\n"
         "Exit status: 0 saved, 2 usage or input error, 4 other processes used the CPUs meanwhile, "
         "5 the program failed, 130 interrupted.");
     setup_.name = kDefaultBaseline;
-    setup_.processes = 9;
+    setup_.processes = 25;
     declare_common(options, setup_.name, command_, folder_);
     options["--program"]->default_str("this taskbench");
     options
@@ -98,7 +101,7 @@ class BaselineSaveCommand final : public Command {
   /// Measures the series, or what the journal lacks of it. An interruption leaves it incomplete.
   void measure_series(const BaselineStore& store, bool is_named, const std::stop_token& stop) {
     if (resume_) {
-      series_ = json::read_series_journal(journal_);
+      series_ = harness::read_series_journal(journal_);
       if (series_.setup.compared_with) {
         refuse("{} is of a comparison; continue it with: taskbench baseline compare --resume",
                journal_.string());
@@ -108,6 +111,7 @@ class BaselineSaveCommand final : public Command {
       series_.setup = setup_;
     }
     model::SeriesSetup& setup = series_.setup;
+    ProgressLine line(quiet_);
     const SeriesProgram program(resume_ ? setup.command : command_, timeout_s_, stop);
     if (resume_) {
       if (is_named && setup_.name != setup.name) {
@@ -115,7 +119,7 @@ class BaselineSaveCommand final : public Command {
       }
       program.refuse_changed(journal_, setup);
     } else {
-      program.explore(setup);
+      program.explore(listener_on(line), setup);
       setup.benchmarks =
           chosen_benchmarks(benchmark_names(workloads_, setup.benchmarks), setup.benchmarks);
       std::erase_if(setup.iterations, [&](const auto& entry) {
@@ -123,10 +127,10 @@ class BaselineSaveCommand final : public Command {
       });
       store.refuse_foreign(setup);
     }
-    files::LineFile journal = resume_
-                                  ? files::LineFile::resume(journal_)
-                                  : files::LineFile::create(journal_, json::journal_line(setup));
-    program.run({.quiet = quiet_, .keeps_all = allow_busy_}, journal, series_);
+    harness::LineFile journal =
+        resume_ ? harness::LineFile::resume(journal_)
+                : harness::LineFile::create(journal_, json::journal_line(setup));
+    program.run({.keeps_all = allow_busy_}, listener_on(line), journal, series_);
   }
 
   /// Says what other processes used; empty if that was little. A baseline saved on a busy machine
@@ -168,7 +172,7 @@ class BaselineSaveCommand final : public Command {
     return ExitCode::interrupted;
   }
 
-  model::SeriesSetup setup_;  ///< without what explore() finds out
+  model::SeriesSetup setup_;  ///< without what explore() fills in
   fs::path folder_{kDefaultStore};
   std::string command_;
   Strings workloads_;

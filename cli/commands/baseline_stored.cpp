@@ -2,10 +2,10 @@
 // store.
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
-#include "cli/trials/baseline_store.hpp"
+#include "harness/machine/machine.hpp"
+#include "harness/trials/baseline_store.hpp"
 #include "reports/json/answers.hpp"
 #include "reports/render/baseline.hpp"
-#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -37,7 +37,7 @@ class StoredCommand : public Command {
   }
 
   [[nodiscard]] StoreContent read() {
-    here_ = measure::probe_machine();
+    here_ = harness::probe_machine();
     return BaselineStore(store_).read();
   }
 

@@ -8,31 +8,34 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/trial_options.hpp"
+#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/trials/baseline_store.hpp"
-#include "cli/trials/paired_trial.hpp"
-#include "reports/files/line_file.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/machine/machine.hpp"
+#include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
+#include "harness/trials/baseline_store.hpp"
+#include "harness/trials/line_file.hpp"
+#include "harness/trials/paired_trial.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/model/date.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/noise.hpp"
 #include "reports/verdict/others.hpp"
 #include "reports/verdict/paired.hpp"
-#include "workloads/machine/environment.hpp"
-#include "workloads/machine/machine.hpp"
-#include "workloads/machine/system_file.hpp"
-#include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using measure::Program;
+using harness::Program;
 
 /// The manifest that scripts/relink leaves beside its copies: for each copy a line with its
 /// SHA-256, the SHA-256 of the objects it was linked from, and its name.
@@ -49,7 +52,7 @@ struct LinkedCopy {
 
 /// The manifest's entry for the copy called `name`.
 std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view name) {
-  for (const std::string_view line : measure::lines_of(manifest)) {
+  for (const std::string_view line : harness::lines_of(manifest)) {
     const auto first = line.find(' ');
     const auto second = line.find(' ', first + 1);
     if (second == std::string_view::npos || line.substr(second + 1) != name) continue;
@@ -60,7 +63,7 @@ std::optional<LinkedCopy> line_of(std::string_view manifest, std::string_view na
 }
 
 std::string sha256_of(const fs::path& file, const std::stop_token& stop) {
-  const auto answer = measure::run_process(
+  const auto answer = harness::run_process(
       {.command = {"sha256sum", "--", file.string()}, .environment = {}, .timeout_s = 60}, stop);
   // sha256sum begins the line with a backslash if the name has a backslash or a newline.
   const auto begin = answer.output.find_first_not_of('\\');
@@ -82,7 +85,7 @@ std::string why_not_copies(const std::vector<Program>& programs, const std::stop
                          command.front());
     }
     const fs::path manifest = file.parent_path() / kRelinkManifest;
-    const auto content = measure::content_of(manifest);
+    const auto content = harness::content_of(manifest);
     if (!content) return fmt::format("there is no {}", manifest.string());
     const auto copy = line_of(*content, file.filename().string());
     if (!copy) return fmt::format("{} does not name '{}'", manifest.string(), file.string());
@@ -155,7 +158,7 @@ class Calibration {
         line_(plan.quiet) {
     for (const std::string& command : plan.copies) {
       try {
-        programs_.push_back(Program::find_out(measure::split_command(command), stop,
+        programs_.push_back(Program::find_out(harness::split_command(command), stop,
                                               {.timeout_s = plan.timeout_s}));
       } catch (const std::invalid_argument& error) {
         refuse("'{}': {}", command, error.what());
@@ -180,7 +183,7 @@ class Calibration {
     bench_.stop = deadline_->token();
     try {
       measure();
-    } catch (const measure::ProgramError&) {  // killed when the time was over
+    } catch (const harness::ProgramError&) {  // killed when the time was over
       if (user_stop_.stop_requested() || !bench_.stop.stop_requested()) throw;
     }
     if (!user_stop_.stop_requested()) return conclude(key, file);
@@ -211,7 +214,7 @@ class Calibration {
   /// Reads the trials that an earlier process has left.
   void read_journal() {
     for (int i = 0; fs::exists(file_of(i)); ++i) {
-      trials_.push_back(json::read_journal(file_of(i)));
+      trials_.push_back(harness::read_journal(file_of(i)));
       const model::PairedTrial& trial = trials_.back();
       const auto [base, head] = pair_of(i, programs_.size());
       if (trial.setup.base.digest != programs_[base].digest() ||
@@ -302,13 +305,14 @@ class Calibration {
       trials_.push_back({.setup = std::move(setup), .instructions = {}, .samples = {}, .end = {}});
     }
     fs::create_directories(plan_.journal);
-    files::LineFile journal =
-        is_new ? files::LineFile::create(file_of(number), json::journal_line(trials_.back().setup))
-               : files::LineFile::resume(file_of(number));
+    harness::LineFile journal =
+        is_new
+            ? harness::LineFile::create(file_of(number), json::journal_line(trials_.back().setup))
+            : harness::LineFile::resume(file_of(number));
     const auto show = [&](const TrialProgress& now) {
       line_.show("trial {} of at most {}, block {} of {}, {} of {}", number + 1, setup_.trials,
-                 now.blocks + 1, setup_.max_blocks, duration_text(elapsed_s()),
-                 duration_text(setup_.budget_s));
+                 now.blocks + 1, setup_.max_blocks, model::duration_text(elapsed_s()),
+                 model::duration_text(setup_.budget_s));
     };
     run_trial({programs_[base], programs_[head]}, bench_, std::numeric_limits<double>::infinity(),
               false, show, journal, trials_.back());
@@ -323,7 +327,7 @@ class Calibration {
     if (complete.size() < least) {
       print_error(
           "only {} fitted into {}, and a noise floor takes {}; {}",
-          render::counted(complete.size(), "trial"), duration_text(setup_.budget_s), least,
+          render::counted(complete.size(), "trial"), model::duration_text(setup_.budget_s), least,
           trials_.empty()
               ? "give it more by --budget"
               : "continue with: taskbench calibrate --resume --budget TIME, and the same copies");
@@ -339,7 +343,7 @@ class Calibration {
       return ExitCode::wrong_machine;
     }
     model::NoiseCalibration noise = verdict::noise_of(plan_.copies, complete);
-    noise.date = measure::probe_environment("").date;
+    noise.date = harness::probe_environment("").date;
     noise.machine = key.machine;
     noise.checked = !plan_.trusted;
     warn_of_large_floors(noise);
@@ -379,7 +383,7 @@ class Calibration {
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return noise;
     try {
-      return json::merged(noise, json::read_noise(file));
+      return json::merged(noise, harness::read_noise(file));
     } catch (const json::ReadError&) {
       print_note("{} was no calibration of this version; it is replaced", file.string());
       return noise;
@@ -452,7 +456,7 @@ class CalibrateCommand final : public Command {
 
   ExitCode execute(const Invocation& invocation) override {
     refuse_contradictions();
-    const model::MachineKey key = measure::probe_machine();
+    const model::MachineKey key = harness::probe_machine();
     const std::stop_token stop = stop_on_signals();
     const auto interrupted = [] {
       print_note("interrupted before the first trial");

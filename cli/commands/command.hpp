@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/exit_code.hpp"
-#include "cli/names.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/exit_code.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

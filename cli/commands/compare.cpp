@@ -10,6 +10,8 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/trials/near_miss.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/json/answers.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
@@ -239,7 +241,7 @@ class CompareCommand final : public Command {
     for (const std::string& path : paths) {
       progress.show("files read", files.size(), paths.size());
       try {
-        files.push_back(json::read_result_file(path));
+        files.push_back(harness::read_result_file(path));
         if (renames && !mapping_.empty()) verdict::rename_all(files.back(), mapping_);
       } catch (const json::ReadError& error) {
         throw UsageError(error.what());

@@ -10,14 +10,15 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/machine/disturbances.hpp"
+#include "harness/machine/drift.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/machine/floor.hpp"
+#include "harness/os/cpu_affinity.hpp"
 #include "reports/json/answers.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/doctor.hpp"
-#include "workloads/machine/cpu_affinity.hpp"
-#include "workloads/machine/disturbances.hpp"
-#include "workloads/machine/drift.hpp"
-#include "workloads/machine/environment.hpp"
-#include "workloads/machine/floor.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -29,28 +30,28 @@ constexpr double kFirstLookMinTime_s = 0.02;
 
 void watch_at_rest(ProgressLine& line, const std::stop_token& stop, model::DoctorFacts& facts) {
   line.show("watching what else runs");
-  const auto processes = measure::read_process_times();
-  const auto before = measure::read_machine();
+  const auto processes = harness::read_process_times();
+  const auto before = harness::read_machine();
   for (const double until = line.elapsed_s() + kRest_s;
        line.elapsed_s() < until && !stop.stop_requested();) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  facts.at_rest = measure::drift_between(before, measure::read_machine());
+  facts.at_rest = harness::drift_between(before, harness::read_machine());
   facts.busiest = model::Fact<std::vector<model::BusyProcess>>::known(
-      measure::busiest_processes(processes, measure::read_process_times(), facts.at_rest.seconds));
+      harness::busiest_processes(processes, harness::read_process_times(), facts.at_rest.seconds));
 }
 
 /// Each workload, as `taskbench run` would measure it, for a moment.
 std::vector<model::Case> first_look(ProgressLine& line, const std::stop_token& stop) {
-  const auto cpus = static_cast<unsigned>(measure::allowed_cpus().size());
+  const auto cpus = static_cast<unsigned>(harness::allowed_cpus().size());
   const RunPlan plan = plan_run({}, std::max(1U, cpus));
-  measure::Settings settings = plan.settings;
+  harness::Settings settings = plan.settings;
   settings.repetitions = kRepetitions;
   settings.min_time_s = settings.warmup_s = kFirstLookMinTime_s;
-  const auto progress = [&](const measure::Progress& now) {
+  const auto progress = [&](const harness::Progress& now) {
     if (!now.case_name.empty()) line.show("a first look at {}", now.case_name);
   };
-  return measure::measure(plan.cases, settings, progress, stop).cases;
+  return harness::measure(plan.cases, settings, progress, stop).cases;
 }
 
 /// Takes about five seconds. If `stop` is requested meanwhile, the report is not worth showing.
@@ -58,15 +59,15 @@ model::DoctorReport examine(const std::string& executable, bool quiet,
                             const std::stop_token& stop) {
   ProgressLine line(quiet);
   model::DoctorReport report;
-  report.environment = measure::probe_environment(executable);
-  model::DoctorFacts facts = measure::probe_disturbances();
-  facts.tools = measure::probe_tools(stop);
+  report.environment = harness::probe_environment(executable, workloads::kWorkloadsVersion);
+  model::DoctorFacts facts = harness::probe_disturbances();
+  facts.tools = harness::probe_tools(stop);
   watch_at_rest(line, stop, facts);
-  const auto before = measure::read_machine();
+  const auto before = harness::read_machine();
   line.show("measuring the floor");
-  report.floor = measure::measure_floor(stop);
+  report.floor = harness::measure_floor(stop);
   report.workloads = first_look(line, stop);
-  facts.at_work = measure::drift_between(before, measure::read_machine());
+  facts.at_work = harness::drift_between(before, harness::read_machine());
   report.findings = verdict::diagnose(facts);
   report.at_rest = facts.at_rest;
   report.at_work = facts.at_work;

@@ -1,8 +1,8 @@
 // `taskbench gate`: what CI calls. It fails when a change makes something slower.
+#include "cli/commands/baseline_check.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/paired_judgement.hpp"
 #include "cli/options/paired_options.hpp"
-#include "cli/trials/baseline_check.hpp"
-#include "cli/trials/paired_judgement.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {

@@ -4,17 +4,19 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/run_plan.hpp"
 #include "cli/options/trial_options.hpp"
+#include "cli/output/measurement.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/trials/measured_process.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/machine/machine.hpp"
+#include "harness/os/cpu_affinity.hpp"
+#include "harness/trials/measured_process.hpp"
 #include "reports/json/answers.hpp"
+#include "reports/model/date.hpp"
 #include "reports/render/ladder.hpp"
 #include "reports/render/numbers.hpp"
-#include "workloads/machine/cpu_affinity.hpp"
-#include "workloads/machine/environment.hpp"
-#include "workloads/machine/machine.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -23,8 +25,8 @@ constexpr std::size_t kMostLadderBytes = 1 << 22;
 
 /// A workload, and the program that measures it on every rung: this executable.
 struct LadderWork {
-  measure::Program program;
-  measure::SampleRequest request;  ///< for all rungs, from the lowest on
+  harness::Program program;
+  harness::SampleRequest request;  ///< for all rungs, from the lowest on
   model::LadderWorkload* result;
 };
 
@@ -68,23 +70,23 @@ class LadderCommand final : public Command {
 
   ExitCode execute(const Invocation&) override {
     arguments_.schedulers.clear();
-    for (const auto& rung : measure::ladder()) {
+    for (const auto& rung : harness::ladder()) {
       arguments_.schedulers.push_back(rung.scheduler);
       ladder_.rungs.push_back(
           {std::string(rung.scheduler->name), std::string(rung.step), rung.is_ours});
     }
     arguments_.workers = {ladder_.workers};
-    const RunPlan plan = plan_run(arguments_, measure::usable_cpu_count());
+    const RunPlan plan = plan_run(arguments_, harness::usable_cpu_count());
     if (quiet_ && !json_ && !report_) {
       throw UsageError(
           "--quiet without --json or --report would throw the result away; add one of them");
     }
     refuse_unwritable(json_, kMostLadderBytes);
     if (report_) refuse_unwritable_report(*report_);
-    const auto environment = measure::probe_environment("");
+    const auto environment = harness::probe_environment("");
     ladder_.date = environment.date;
     ladder_.commit = environment.git_commit;
-    ladder_.machine = measure::probe_machine().machine;
+    ladder_.machine = harness::probe_machine().machine;
     const std::stop_token stop = stop_on_signals();
     const auto interrupted = [&] {
       print_note("interrupted; the results are partial");
@@ -111,14 +113,15 @@ class LadderCommand final : public Command {
     for (int block = 0; block < max_blocks_; ++block) {
       const double spent_s = line.elapsed_s() - before_s;
       if (block > 0 && spent_s + spent_s / block > budget_s_) break;
-      const auto order = measure::interleaved_order(
+      const auto order = harness::interleaved_order(
           works.size(), 1, ladder_.seed + static_cast<std::uint64_t>(block));
       for (const std::size_t next : order) {
         LadderWork& work = works[next];
         line.show("block {} of at most {}, {}, {} of {}", block + 1, max_blocks_, work.result->name,
-                  duration_text(line.elapsed_s() - before_s), duration_text(budget_s_));
+                  model::duration_text(line.elapsed_s() - before_s),
+                  model::duration_text(budget_s_));
         const auto measured = measure_next(work.program, work.request,
-                                           measure::block_plan(ladder_.seed, processes++), bench);
+                                           harness::block_plan(ladder_.seed, processes++), bench);
         if (!measured) return false;
         std::vector<double>& times = work.result->blocks_ns.emplace_back();
         for (const std::string& name : work.request.benchmarks) {
@@ -131,18 +134,18 @@ class LadderCommand final : public Command {
 
   std::vector<LadderWork> works_of(const RunPlan& plan, const Bench& bench) {
     const std::string self = fs::canonical("/proc/self/exe").string();
-    const std::string schedulers = Choices<measure::Scheduler>::written(arguments_.schedulers);
+    const std::string schedulers = Choices<harness::Scheduler>::written(arguments_.schedulers);
     std::vector<LadderWork> works;
     ladder_.workloads.reserve(plan.cases.size());
     for (std::size_t i = 0; i < plan.cases.size(); i += ladder_.rungs.size()) {
-      const measure::Case& lowest = plan.cases[i];
+      const harness::Case& lowest = plan.cases[i];
       const std::string name(lowest.workload->name);
       Strings command{self,       name,        "--scheduler",
                       schedulers, "--workers", std::to_string(ladder_.workers)};
       for (const auto& [parameter, value] : lowest.parameters) {
         command.insert(command.end(), {"--param", fmt::format("{}={}", parameter, value)});
       }
-      measure::SampleRequest request;
+      harness::SampleRequest request;
       for (std::size_t k = 0; k < ladder_.rungs.size(); ++k) {
         request.benchmarks.push_back(plan.cases[i + k].name());
       }
@@ -150,7 +153,7 @@ class LadderCommand final : public Command {
       request.timeout_s = timeout_s_;
       ladder_.workloads.push_back({name, {}});
       works.push_back(
-          {measure::Program::find_out(std::move(command), bench.stop, {.timeout_s = timeout_s_}),
+          {harness::Program::find_out(std::move(command), bench.stop, {.timeout_s = timeout_s_}),
            std::move(request), &ladder_.workloads.back()});
     }
     return works;
@@ -160,7 +163,7 @@ class LadderCommand final : public Command {
   bool fix_iterations(LadderWork& work, const Bench& bench) const {
     work.request.repetitions = 1;
     const auto measured =
-        measure_next(work.program, work.request, measure::block_plan(ladder_.seed, -1), bench);
+        measure_next(work.program, work.request, harness::block_plan(ladder_.seed, -1), bench);
     if (!measured) return false;
     for (const model::Case& rung : measured->result.cases) {
       work.request.iterations[rung.name] = rung.repetitions.front().iterations;

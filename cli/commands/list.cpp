@@ -5,9 +5,9 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
+#include "harness/bench/measure.hpp"
 #include "reports/render/columns.hpp"
-#include "workloads/measure/measure.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -54,7 +54,7 @@ Listing list_workloads() {
 
 Listing list_schedulers() {
   Listing list{{{"SCHEDULER", "WORKERS", "WHAT IT IS"}}};
-  for (const auto& scheduler : measure::schedulers()) {
+  for (const auto& scheduler : harness::schedulers()) {
     list.rows.push_back({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
                          std::string(scheduler.summary)});
     list.json.push_back({{"name", scheduler.name},
@@ -66,7 +66,7 @@ Listing list_schedulers() {
 
 Listing list_rungs() {
   Listing list{{{"RUNG", "WHAT IT IS"}}};
-  for (const auto& [scheduler, step, is_ours] : measure::ladder()) {
+  for (const auto& [scheduler, step, is_ours] : harness::ladder()) {
     list.rows.push_back({std::string(scheduler->name), std::string(scheduler->summary)});
     list.json.push_back({{"name", scheduler->name},
                          {"step", step},

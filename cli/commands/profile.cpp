@@ -6,12 +6,13 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/tools/counter_pass.hpp"
-#include "cli/tools/perf.hpp"
-#include "cli/tools/scratch_folder.hpp"
+#include "harness/os/cpu_affinity.hpp"
+#include "harness/trials/counter_pass.hpp"
+#include "harness/trials/perf.hpp"
+#include "harness/trials/scratch_folder.hpp"
+#include "reports/model/date.hpp"
 #include "reports/render/flame_graph.hpp"
 #include "reports/render/verdict_table.hpp"
-#include "workloads/machine/cpu_affinity.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -41,7 +42,7 @@ class ProfileCommand final : public Command {
   }
 
   ExitCode execute(const Invocation&) override {
-    const unsigned cpus = measure::usable_cpu_count();
+    const unsigned cpus = harness::usable_cpu_count();
     const RunPlan plan = plan_one_case(arguments_, cpus, "profile");
     const auto& spec = plan.cases.front();
     const fs::path folded = folder_ / "profile.folded";
@@ -65,7 +66,7 @@ class ProfileCommand final : public Command {
       refuse_too_much(std::min(cpus, spec.workers + 1), scratch.path());
       ProgressLine progress(false);
       const auto waiting = [&](double elapsed_s) {
-        progress.show("sampling {}, {} elapsed", spec.name(), duration_text(elapsed_s));
+        progress.show("sampling {}, {} elapsed", spec.name(), model::duration_text(elapsed_s));
       };
       recording = record(case_command(plan, spec, duration_s_, scratch.path() / "result.json"),
                          frequency_, 120 + 20 * duration_s_, scratch.path(), stop, waiting);

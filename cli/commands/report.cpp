@@ -7,6 +7,7 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/report.hpp"
@@ -28,7 +29,7 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
     const std::string& path = paths[i];
     work.show(fmt::format("reading result {} of {}", i + 1, paths.size()));
     try {
-      const std::string text = json::read_result_text(path);
+      const std::string text = harness::read_result_text(path);
       if (json::is_paired_report(text)) {
         inputs.comparisons.push_back({path, json::parse_paired_report(path, text)});
       } else {

@@ -9,18 +9,19 @@
 #include "cli/output/progress_line.hpp"
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
-#include "cli/tools/counter_pass.hpp"
-#include "reports/files/atomic_file.hpp"
+#include "harness/bench/wrk.hpp"
+#include "harness/machine/drift.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/cpu_affinity.hpp"
+#include "harness/trials/counter_pass.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/report.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/drift.hpp"
-#include "workloads/machine/cpu_affinity.hpp"
-#include "workloads/machine/drift.hpp"
-#include "workloads/machine/environment.hpp"
-#include "workloads/net/wrk.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -52,12 +53,12 @@ std::size_t expected_bytes(const RunPlan& plan) {
 model::Run measure_plan(const RunPlan& plan, const Strings& command_line,
                         const std::stop_token& stop) {
   model::Run run;
-  run.environment = measure::probe_environment(command_line.front());
+  run.environment = harness::probe_environment(command_line.front(), workloads::kWorkloadsVersion);
   ProgressLine line(plan.quiet);
-  const auto before = measure::read_machine();
-  auto result = measure::measure(
-      plan.cases, plan.settings, [&](const measure::Progress& now) { line.show(now); }, stop);
-  run.drift = measure::drift_between(before, measure::read_machine());
+  const auto before = harness::read_machine();
+  auto result = harness::measure(
+      plan.cases, plan.settings, [&](const harness::Progress& now) { line.show(now); }, stop);
+  run.drift = harness::drift_between(before, harness::read_machine());
   run.settings = {.repetitions = plan.settings.repetitions,
                   .min_time_s = result.min_time_s,
                   .warmup_s = result.warmup_s,
@@ -129,9 +130,9 @@ class RunCommand final : public Command {
                AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                "What to run; `taskbench list` shows them.")
         ->default_str("all");
-    const auto schedulers = measure::schedulers();
+    const auto schedulers = harness::schedulers();
     options.value("--scheduler", arguments_.schedulers, "NAME[,NAME...]",
-                  Choices<measure::Scheduler>{"scheduler", measure::schedulers_and_rungs()},
+                  Choices<harness::Scheduler>{"scheduler", harness::schedulers_and_rungs()},
                   fmt::format("Schedulers to run them on: {}; or rungs of `taskbench ladder`.",
                               fmt::join(row_names(schedulers), ", ")));
     options
@@ -219,7 +220,7 @@ class RunCommand final : public Command {
   }
 
   ExitCode execute(const Invocation& invocation) override {
-    const unsigned cpus = measure::usable_cpu_count();
+    const unsigned cpus = harness::usable_cpu_count();
     RunPlan plan = plan_run(arguments_, cpus);
     check_output(plan.quiet);
     if (list_) {
@@ -231,9 +232,9 @@ class RunCommand final : public Command {
     if (report_) refuse_unwritable_report(*report_);
     if (arguments_.loader != nullptr) {
       try {
-        const std::string version = workloads::net::wrk_version();
+        const std::string version = harness::wrk_version();
         for (auto& each : plan.cases) each.load->version = version;
-      } catch (const workloads::net::WrkError& error) {
+      } catch (const workloads::LoadError& error) {
         print_error(error.what());
         return ExitCode::wrong_machine;
       }
@@ -295,7 +296,9 @@ class RunCommand final : public Command {
 
   /// Runs the counter pass. False if it was interrupted.
   static bool count(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
-    count_events(plan, stop, run);
+    ProgressLine line(plan.quiet);
+    count_events(plan, stop, listener_on(line), run);
+    line.clear();
     if (stop.stop_requested()) {
       print_note("interrupted while counting; the times are complete");
       return false;
@@ -310,8 +313,8 @@ class RunCommand final : public Command {
   /// replaced at the end. A failure is not reported here: the final write will meet it again.
   void keep_times(const model::Run& run) const {
     const auto keep = [](const std::optional<fs::path>& file, auto text) {
-      if (!file || !files::is_replaced(*file)) return;
-      static_cast<void>(files::write_atomically(*file, text()));
+      if (!file || !harness::is_replaced(*file)) return;
+      static_cast<void>(harness::write_atomically(*file, text()));
     };
     keep(json_, [&] { return json::to_json(run); });
     keep(json_flat_, [&] { return json::to_flat_json(run); });

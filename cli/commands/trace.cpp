@@ -7,11 +7,13 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
+#include "harness/bench/tracing.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/os/cpu_affinity.hpp"
 #include "reports/json/chrome_trace.hpp"
+#include "reports/model/date.hpp"
 #include "reports/render/render.hpp"
-#include "workloads/machine/cpu_affinity.hpp"
-#include "workloads/machine/environment.hpp"
-#include "workloads/measure/tracing.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -56,8 +58,8 @@ class TraceCommand final : public Command {
   }
 
   ExitCode execute(const Invocation& invocation) override {
-    const RunPlan plan = plan_one_case(arguments_, measure::usable_cpu_count(), "trace");
-    const measure::Case& spec = plan.cases.front();
+    const RunPlan plan = plan_one_case(arguments_, harness::usable_cpu_count(), "trace");
+    const harness::Case& spec = plan.cases.front();
     if ((spec.workers + 1) * std::uint64_t{std::bit_ceil(settings_.events)} * rt::kTraceEventBytes >
         kMaxRingBytes) {
       refuse("--events: {} of {} workers take more than {} GiB; give fewer", settings_.events,
@@ -66,7 +68,7 @@ class TraceCommand final : public Command {
     if (out_.empty()) throw UsageError("say where to write the trace: --out FILE");
     refuse_unwritable(out_, kLeastFileBytes);
     const std::stop_token stop = stop_on_signals();
-    measure::TraceOutcome outcome;
+    harness::TraceOutcome outcome;
     try {
       outcome = record_trace(spec, stop);
     } catch (const std::bad_alloc&) {
@@ -75,11 +77,12 @@ class TraceCommand final : public Command {
       print_error("the workload could not be traced: {}", error.what());
       return ExitCode::measured_program_failed;
     }
-    outcome.trace.environment = measure::probe_environment(invocation.command_line.front());
+    outcome.trace.environment =
+        harness::probe_environment(invocation.command_line.front(), workloads::kWorkloadsVersion);
     return conclude(spec, outcome);
   }
 
-  measure::TraceOutcome record_trace(const measure::Case& spec, const std::stop_token& stop) const {
+  harness::TraceOutcome record_trace(const harness::Case& spec, const std::stop_token& stop) const {
     constexpr double kBetweenLooks_s = 0.25;
     ProgressLine line(quiet_);
     double shown_s = 0;
@@ -87,13 +90,13 @@ class TraceCommand final : public Command {
       const double now_s = line.elapsed_s();
       if (now_s - shown_s < kBetweenLooks_s) return;
       shown_s = now_s;
-      line.show("{}/{} iterations, {} elapsed", done, all, duration_text(now_s));
+      line.show("{}/{} iterations, {} elapsed", done, all, model::duration_text(now_s));
     };
-    return measure::trace_case(spec, settings_, progress, stop);
+    return harness::trace_case(spec, settings_, progress, stop);
   }
 
   /// Writes the trace, complete or not.
-  ExitCode conclude(const measure::Case& spec, const measure::TraceOutcome& outcome) const {
+  ExitCode conclude(const harness::Case& spec, const harness::TraceOutcome& outcome) const {
     const std::size_t iterations = outcome.trace.iterations.size();
     bool is_told = true;
     if (iterations > 0) {
@@ -116,7 +119,7 @@ class TraceCommand final : public Command {
   }
 
   RunArguments arguments_;
-  measure::TraceSettings settings_;
+  harness::TraceSettings settings_;
   fs::path out_;
   bool quiet_ = false;
 };

@@ -2,7 +2,7 @@
 // taskbench.
 #pragma once
 
-#include "cli/names.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

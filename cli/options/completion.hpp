@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/names.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/names.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

@@ -153,17 +153,6 @@ Strings parse_names(std::string_view name, const Strings& given,
   return items;
 }
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t kMost = 60;
-  std::size_t end = 0;
-  for (std::size_t characters = 0; end < text.size(); ++end) {
-    const bool starts = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
-    if (starts && ++characters > kMost) break;
-  }
-  end = std::min(end, 4 * kMost);  // invalid UTF-8 may be continuation bytes only
-  return end < text.size() ? fmt::format("{}…", text.substr(0, end)) : std::string(text);
-}
-
 const std::string& single(std::string_view name, const Strings& words) {
   if (words.size() > 1) {
     refuse("{} is given {} times ('{}', then '{}'); give it once", name, words.size(),

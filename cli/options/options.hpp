@@ -20,8 +20,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/names.hpp"
-#include "cli/options/near_miss.hpp"
+#include "cli/output/names.hpp"
+#include "harness/trials/near_miss.hpp"
 
 namespace taskbench::cli {
 
@@ -50,9 +50,6 @@ namespace taskbench::cli {
 /// name, and so is what brackets hold together, as in "Fx<int, 3>/Run".
 [[nodiscard]] Strings parse_names(std::string_view name, const Strings& given,
                                   const std::function<bool(const std::string&)>& is_known);
-
-/// At most 60 characters of a text, with "…" for the rest. For messages.
-[[nodiscard]] std::string shortened(std::string_view text);
 
 /// What the shells complete for an option.
 struct OptionValues {

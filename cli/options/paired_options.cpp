@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/trials/program.hpp"
 #include "reports/model/event_count.hpp"
-#include "workloads/measure/program.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -20,7 +20,7 @@ std::string parse_program(std::string_view option, const Strings& given) {
   const std::string program = Text{}.parse(option, given);
   Strings words;
   try {
-    words = measure::split_command(program);
+    words = harness::split_command(program);
   } catch (const std::invalid_argument& error) {
     refuse("{} '{}': {}", option, program, error.what());
   }

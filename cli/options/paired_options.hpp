@@ -1,12 +1,12 @@
 // The options of the commands that compare two programs in blocks: ab and gate.
 #pragma once
 
-#include "cli/names.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/trial_options.hpp"
-#include "cli/tools/documentation.hpp"
-#include "cli/tools/revision.hpp"
-#include "cli/trials/baseline_store.hpp"
+#include "cli/output/names.hpp"
+#include "harness/trials/baseline_store.hpp"
+#include "harness/trials/documentation.hpp"
+#include "harness/trials/revision.hpp"
 #include "reports/model/paired.hpp"
 
 namespace taskbench::cli {

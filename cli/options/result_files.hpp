@@ -1,7 +1,7 @@
 // Result files that the user names.
 #pragma once
 
-#include "cli/names.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

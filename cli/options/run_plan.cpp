@@ -6,11 +6,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "harness/bench/wrk.hpp"
+#include "harness/trials/near_miss.hpp"
+
 namespace taskbench::cli {
 namespace {
 
-using measure::Case;
-using measure::Scheduler;
+using harness::Case;
+using harness::Scheduler;
 using workloads::Parameter;
 using workloads::ParameterValues;
 using workloads::Workload;
@@ -270,7 +273,7 @@ std::vector<Case> keep_matching(std::vector<Case> cases, const std::string& patt
 }
 
 void plan_time(const std::optional<double>& min_time_s, RunPlan& plan) {
-  measure::Settings& settings = plan.settings;
+  harness::Settings& settings = plan.settings;
   const std::size_t case_count = plan.cases.size();
   if (static_cast<std::uint64_t>(settings.repetitions) * case_count > kMaxRepetitionsInAll) {
     refuse("--repetitions: {} of {} cases are more than {} in all; give fewer",
@@ -310,8 +313,10 @@ void plan_load(const RunArguments& arguments, RunPlan& plan) {
   plan.settings.min_time_s = seconds;
   plan.settings.warmup_s = 0;
   for (Case& each : plan.cases) {
-    each.load = {
-        .name = arguments.loader->name, .version = {}, .seconds = static_cast<unsigned>(seconds)};
+    each.load = {.name = arguments.loader->name,
+                 .version = {},
+                 .seconds = static_cast<unsigned>(seconds),
+                 .run = harness::run_wrk};
   }
 }
 
@@ -378,10 +383,10 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
   options.value("WORKLOAD", arguments.words, "WORKLOAD",
                 AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                 fmt::format("What to {}; `taskbench list` shows them.", verb));
-  const auto schedulers = measure::schedulers();
+  const auto schedulers = harness::schedulers();
   options.value(
       "--scheduler", arguments.schedulers, "NAME",
-      Choices<Scheduler>{"scheduler", measure::schedulers_and_rungs(), OptionValues::Kind::one_of},
+      Choices<Scheduler>{"scheduler", harness::schedulers_and_rungs(), OptionValues::Kind::one_of},
       fmt::format("Scheduler to run it on: {}; or a rung of `taskbench ladder`.",
                   fmt::join(row_names(schedulers), ", ")));
   options

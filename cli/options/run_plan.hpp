@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <map>
 
-#include "cli/names.hpp"
-#include "cli/options/counter_events.hpp"
 #include "cli/options/options.hpp"
-#include "runtime/trace/planted_delay.hpp"
-#include "workloads/measure/measure.hpp"
+#include "cli/output/names.hpp"
+#include "harness/trials/run_plan.hpp"
 
 namespace taskbench::cli {
 
@@ -29,32 +27,17 @@ inline constexpr double kMaxMinTimeS = 3600;
 inline constexpr double kMinTimeBudgetS = 0.1;
 inline constexpr double kMaxTimeBudgetS = 24 * 3600;
 
-/// A delay in the scheduler, in builds that can plant one.
-struct PlantedDelay {
-  rt::DelaySite site;
-  double ns = 0;
-};
-
 /// A load program that --load takes.
 struct Loader {
   std::string_view name;
 };
 inline constexpr Loader kLoaders[] = {{"wrk"}};
 
-struct RunPlan {
-  std::vector<measure::Case> cases;
-  measure::Settings settings;
-  Strings left_out;  ///< impossible combinations, in words
-  std::vector<PlantedDelay> planted;
-  CounterPlan counters;  ///< counted in passes after the timing
-  bool quiet = false;
-};
-
 /// The options of `taskbench run`. Those that only together say what is measured are kept as they
 /// were given; the rest is in `plan`.
 struct RunArguments {
   Strings words;  ///< WORKLOAD, and NAME=VALUE, which is another --param
-  std::vector<const measure::Scheduler*> schedulers{&measure::schedulers().front()};
+  std::vector<const harness::Scheduler*> schedulers{&harness::schedulers().front()};
   std::vector<unsigned> workers;  ///< none: as many as there are CPUs
   Strings parameters;
   std::optional<std::string> filter;

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "cli/output/output.hpp"
-#include "reports/files/atomic_file.hpp"
+#include "harness/os/atomic_file.hpp"
+#include "harness/trials/measured_process.hpp"
 
 namespace taskbench::cli {
 
@@ -87,7 +88,7 @@ void VerdictOutput::refuse_unwritable() const {
 
 void VerdictOutput::remove_stale() const {
   for (const auto& file : {json, markdown}) {
-    if (file) files::remove_replaced(*file);
+    if (file) harness::remove_replaced(*file);
   }
 }
 
@@ -100,6 +101,30 @@ bool VerdictOutput::conclude(const Verdicts& verdicts) const {
   const bool written = write(verdicts.json, verdicts.markdown);
   const std::string& text = verdicts.*(form->text);
   return (quiet || (form == kVerdictForms ? print_table(text) : print_result(text))) && written;
+}
+
+std::string baseline_name(std::string_view option, const Strings& given) {
+  constexpr std::size_t kMaxName = 100;
+  const std::string& name = single(option, given);
+  constexpr std::string_view kAllowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos ||
+      name.starts_with('.') || name.starts_with('-') || name.size() > kMaxName) {
+    refuse(
+        "'{0}' cannot be the name of a baseline: use at most {1} letters, digits, '.', '_' and "
+        "'-', and begin with a letter, a digit or '_'",
+        name, kMaxName);
+  }
+  if (name.ends_with(".anchor")) {
+    refuse("'{}': names that end in .anchor are those of anchors", name);
+  }
+  return name;
+}
+
+Strings benchmark_names(const Strings& given, const Strings& known) {
+  return parse_names("--workload", given, [&](const std::string& name) {
+    return std::ranges::any_of(known, [&](const auto& each) { return is_chosen({name}, each); });
+  });
 }
 
 }  // namespace taskbench::cli

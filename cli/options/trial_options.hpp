@@ -2,9 +2,9 @@
 // when a verdict fails, and where results go.
 #pragma once
 
-#include "cli/exit_code.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/run_plan.hpp"
+#include "cli/output/exit_code.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/verdict/decision.hpp"
 
@@ -111,5 +111,12 @@ struct VerdictOutput {
   /// Writes the files, and prints the chosen format. False if either failed.
   [[nodiscard]] bool conclude(const Verdicts& verdicts) const;
 };
+
+/// Checks the name of a baseline. Throws UsageError for what cannot be one.
+[[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
+
+/// The names given by --workload, which may have commas of their own, as those of templates do.
+/// `known` are the program's benchmarks. Throws UsageError.
+[[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
 }  // namespace taskbench::cli

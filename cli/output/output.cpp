@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-#include "reports/files/atomic_file.hpp"
+#include "harness/os/atomic_file.hpp"
 #include "reports/render/columns.hpp"
 
 namespace taskbench::cli {
@@ -161,13 +161,13 @@ render::TableStyle table_style() {
 
 void refuse_unwritable(const std::optional<fs::path>& file, std::size_t expected_bytes) {
   if (!file) return;
-  const auto outcome = files::check_writable(*file, expected_bytes);
+  const auto outcome = harness::check_writable(*file, expected_bytes);
   if (!outcome.ok()) throw UsageError(outcome.error);
 }
 
 bool write_output(const std::optional<fs::path>& file, std::string_view content, bool notes) {
   if (!file) return true;
-  const auto outcome = files::write_atomically(*file, content);
+  const auto outcome = harness::write_atomically(*file, content);
   if (!outcome.ok()) {
     print_error(outcome.error);
     return false;

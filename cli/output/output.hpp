@@ -2,8 +2,8 @@
 // where its user asked for them.
 #pragma once
 
-#include "cli/exit_code.hpp"
-#include "cli/names.hpp"
+#include "cli/output/exit_code.hpp"
+#include "cli/output/names.hpp"
 #include "reports/render/render.hpp"
 
 namespace taskbench::cli {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "cli/output/output.hpp"
+#include "reports/model/date.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -24,26 +25,31 @@ void write_to_stderr(const std::string& text) {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
-}
-
 ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet), is_rewritten_(takes_escapes(STDERR_FILENO)) {}
 
-void ProgressLine::show(const measure::Progress& progress) {
+void ProgressLine::show(const harness::Progress& progress) {
   if (!is_rewritten_ && progress.case_name.empty()) return;  // done: the result shows that
-  std::string text = fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
-                                 progress.repetitions_total, duration_text(progress.elapsed_s));
+  std::string text =
+      fmt::format("{}/{} repetitions, {} elapsed", progress.repetitions_done,
+                  progress.repetitions_total, model::duration_text(progress.elapsed_s));
   if (progress.remaining_s) {  // rounded up: unfinished work never has 0 s left
-    text +=
-        fmt::format(", {} left", duration_text(std::max(1.0, std::ceil(*progress.remaining_s))));
+    text += fmt::format(", {} left",
+                        model::duration_text(std::max(1.0, std::ceil(*progress.remaining_s))));
   }
   if (!progress.case_name.empty()) text += fmt::format(": {}", progress.case_name);
   show(text);
+}
+
+void ProgressLine::note(const std::string& text) {
+  if (quiet_) return;
+  clear();
+  print_note(text);
+}
+
+Listener listener_on(ProgressLine& line) {
+  return {.progress = [&line](const std::string& text) { line.show(text); },
+          .note = [&line](const std::string& text) { line.note(text); }};
 }
 
 double ProgressLine::elapsed_s() const {
@@ -99,7 +105,7 @@ void UnstoppableWork::watch() {
       std::_Exit(static_cast<int>(ExitCode::interrupted));  // the main thread is still working
     }
     if (line.elapsed_s() < kFirstLineAfterS) continue;
-    line.show("{}, {} elapsed", text_, duration_text(line.elapsed_s()));
+    line.show("{}, {} elapsed", text_, model::duration_text(line.elapsed_s()));
   }
 }
 

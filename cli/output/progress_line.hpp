@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/names.hpp"
-#include "workloads/measure/measure.hpp"
+#include "cli/output/names.hpp"
+#include "harness/bench/measure.hpp"
 
 namespace taskbench::cli {
 
@@ -21,7 +21,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  void show(const measure::Progress& progress);
+  void show(const harness::Progress& progress);
   /// For progress that is not counted in repetitions.
   void show(const std::string& text);
   template <class... Parts>
@@ -30,6 +30,9 @@ class ProgressLine {
   }
 
   [[nodiscard]] double elapsed_s() const;
+
+  /// A note on standard error; nothing when it is quiet.
+  void note(const std::string& text);
 
   /// Takes a rewritten line off the terminal, before anything else is written there.
   void clear();
@@ -42,8 +45,9 @@ class ProgressLine {
   std::optional<double> shown_at_s_;  ///< elapsed time of the last plain line
 };
 
-/// "8 s", "2 min 05 s", "1 h 07 min".
-[[nodiscard]] std::string duration_text(double seconds);
+/// Shows what a trial says of itself on the line, which must outlive it; and, unless that is quiet,
+/// its notes.
+[[nodiscard]] Listener listener_on(ProgressLine& line);
 
 /// Work that nothing can ask to stop, such as parsing a large file. Once it takes longer than two
 /// seconds, a second thread shows how far it is.

@@ -14,16 +14,17 @@
 
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
-#include "reports/files/atomic_file.hpp"
-#include "reports/files/descriptor.hpp"
-#include "reports/files/file_content.hpp"
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/descriptor.hpp"
+#include "harness/os/file_content.hpp"
+#include "harness/os/process.hpp"
+#include "reports/model/date.hpp"
 #include "reports/render/html.hpp"
-#include "workloads/measure/process.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using measure::ProcessOutcome;
+using harness::ProcessOutcome;
 
 constexpr const char* kPage = "index.html";
 constexpr const char* kMarkdown = "report.md";
@@ -100,7 +101,7 @@ class ReportFolder {
 
   /// Writes a file below the temporary folder. Throws UsageError.
   void write(const fs::path& name, std::string_view content) const {
-    const auto outcome = files::write_atomically(temporary_ / name, content);
+    const auto outcome = harness::write_atomically(temporary_ / name, content);
     if (!outcome.ok()) refuse(": " + outcome.error);
   }
 
@@ -169,8 +170,8 @@ class ReportFolder {
 
   /// Locks a folder until the process ends, however that happens. Not open if another process has
   /// the lock.
-  static files::Descriptor locked(const fs::path& folder) {
-    files::Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  static harness::Descriptor locked(const fs::path& folder) {
+    harness::Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor.is_open() && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
       static_cast<void>(descriptor.close());
     }
@@ -189,14 +190,14 @@ class ReportFolder {
       std::error_code ignored;
       const auto written = fs::last_write_time(each->path(), ignored);
       if (ignored || fs::file_time_type::clock::now() - written < kYoung) continue;
-      const files::Descriptor lock = locked(each->path());
+      const harness::Descriptor lock = locked(each->path());
       if (lock.is_open()) fs::remove_all(each->path(), ignored);
     }
   }
 
   fs::path target_;
   fs::path temporary_;
-  std::optional<files::Descriptor> lock_;  // of the temporary folder
+  std::optional<harness::Descriptor> lock_;  // of the temporary folder
 };
 
 struct DrawnPlots {
@@ -218,9 +219,9 @@ render::DrawnPlot result_of(const ProcessOutcome& outcome, const fs::path& folde
   const fs::path png = folder / (name + ".png");
   std::string reason = "gnuplot left no whole drawing; is the disk full?";
   if (outcome.ok()) {
-    std::string drawing = files::read_file(svg).bytes;
+    std::string drawing = harness::read_file(svg).bytes;
     const bool svg_is_whole = drawing.find(kSvgEnd) != std::string::npos;
-    if (svg_is_whole && files::read_file(png).bytes.ends_with(kPngEnd)) {
+    if (svg_is_whole && harness::read_file(png).bytes.ends_with(kPngEnd)) {
       return {std::move(drawing), {}};
     }
   } else if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
@@ -253,12 +254,12 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
     if (gave_up.empty()) {
       const auto show = [&](double) {
         progress.show("plot {}/{}, {} elapsed", result.plots.size(), plots.size(),
-                      duration_text(progress.elapsed_s()));
+                      model::duration_text(progress.elapsed_s()));
       };
       show(0);
       // --default-settings ignores the user's own, which may change anything.
       const ProcessOutcome outcome =
-          measure::run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
+          harness::run_process({.command = {"gnuplot", "--default-settings", plot.name + ".gp"},
                                 .environment = {"LC_ALL=C.UTF-8"},
                                 .timeout_s = request.plot_timeout_s,
                                 .waiting = show,
@@ -287,7 +288,7 @@ DrawnPlots draw(const std::vector<render::Plot>& plots, const ReportRequest& req
 
 void refuse_unwritable_report(const fs::path& folder) {
   const ReportFolder trial(folder);
-  const auto outcome = files::check_writable(trial.temporary() / kPage, kReportBytes);
+  const auto outcome = harness::check_writable(trial.temporary() / kPage, kReportBytes);
   if (!outcome.ok()) {
     refuse("no report can be written to \"{}\": {}", folder.string(), outcome.error);
   }

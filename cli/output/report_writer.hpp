@@ -1,8 +1,8 @@
 // Writes a report: the page, its Markdown, and the plots.
 #pragma once
 
-#include "cli/exit_code.hpp"
-#include "cli/names.hpp"
+#include "cli/output/exit_code.hpp"
+#include "cli/output/names.hpp"
 #include "reports/render/document.hpp"
 
 namespace taskbench::cli {

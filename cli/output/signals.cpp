@@ -5,7 +5,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "cli/exit_code.hpp"
+#include "cli/output/exit_code.hpp"
 
 namespace taskbench::cli {
 namespace {

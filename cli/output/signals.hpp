@@ -2,7 +2,7 @@
 // ends the process at once.
 #pragma once
 
-#include "cli/names.hpp"
+#include "cli/output/names.hpp"
 
 namespace taskbench::cli {
 

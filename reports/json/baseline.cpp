@@ -6,8 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "reports/files/file_content.hpp"
-#include "reports/files/line_file.hpp"
+#include "reports/json/journal_lines.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/verdict_fields.hpp"
 
@@ -95,7 +94,6 @@ using model::SeriesSetup;
 
 constexpr const char* kFileMark = "taskbench_baseline";
 constexpr const char* kJournalMark = "taskbench_baseline_journal";
-constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
 void store_setup(const SeriesSetup& setup, Json& document) {
   document.update(json_of(setup));
@@ -181,12 +179,6 @@ Series parse_baseline(const std::filesystem::path& path, std::string_view text) 
   }
 }
 
-Series read_baseline(const std::filesystem::path& path) {
-  const files::FileContent content = files::read_regular_file(path, kMaxBaselineBytes);
-  if (!content.ok()) refuse(path, content.error);
-  return parse_baseline(path, content.bytes);
-}
-
 std::string journal_line(const SeriesSetup& setup) {
   Json line{{kJournalMark, model::kBaselineVersion}};
   store_setup(setup, line);
@@ -203,34 +195,33 @@ std::string journal_line(const SeriesProcess& process, std::size_t number) {
 
 std::string confirming_line() { return Json{{"confirming", true}}.dump(); }
 
-Series read_series_journal(const std::filesystem::path& path) {
+Series parse_series_journal(const std::filesystem::path& path, std::string_view content) {
   Series series;
-  files::for_each_line(
-      path, files::journal_text(path), [&](std::string_view text, std::size_t number) {
-        const Json line = parse_json(text);
-        const Field root(line);
-        if (number == 1) {
-          check_version(root.at(kJournalMark));
-          series.setup = setup_from(root);
-          root.at("unmeasured").get_to(series.setup.unmeasured);
-          if (line.contains("compared_with")) {
-            series.setup.compared_with = root.at("compared_with").get<model::ComparedWith>();
-          }
-          return;
-        }
-        if (root.contains("confirming")) {
-          if (!series.complete() || series.confirming || !series.setup.compared_with) {
-            root.at("confirming").fail("does not follow a whole comparison");
-          }
-          series.confirming = root.at("confirming").get<bool>();
-          return;
-        }
-        const std::int64_t process = root.at("process").whole(0, kMany);
-        if (series.complete() || process != static_cast<std::int64_t>(series.processes.size())) {
-          root.at("process").fail("is not the process that follows the one before");
-        }
-        series.processes.push_back(process_from(root, series.setup));
-      });
+  for_each_line(path, content, [&](std::string_view text, std::size_t number) {
+    const Json line = parse_json(text);
+    const Field root(line);
+    if (number == 1) {
+      check_version(root.at(kJournalMark));
+      series.setup = setup_from(root);
+      root.at("unmeasured").get_to(series.setup.unmeasured);
+      if (line.contains("compared_with")) {
+        series.setup.compared_with = root.at("compared_with").get<model::ComparedWith>();
+      }
+      return;
+    }
+    if (root.contains("confirming")) {
+      if (!series.complete() || series.confirming || !series.setup.compared_with) {
+        root.at("confirming").fail("does not follow a whole comparison");
+      }
+      series.confirming = root.at("confirming").get<bool>();
+      return;
+    }
+    const std::int64_t process = root.at("process").whole(0, kMany);
+    if (series.complete() || process != static_cast<std::int64_t>(series.processes.size())) {
+      root.at("process").fail("is not the process that follows the one before");
+    }
+    series.processes.push_back(process_from(root, series.setup));
+  });
   return series;
 }
 

@@ -13,11 +13,11 @@ namespace taskbench::reports::json {
 /// The text of a baseline's file. Equal series give equal bytes.
 [[nodiscard]] std::string baseline_file(const model::Series& series);
 
-/// Reads a baseline. Throws ReadError (reader.hpp) for what is not a complete baseline; it names
-/// the file and the field, and says what to do.
-[[nodiscard]] model::Series read_baseline(const std::filesystem::path& path);
+/// Larger files are refused before they are read.
+inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
-/// Like read_baseline(), but from a text; `path` is for the messages.
+/// Reads a baseline. Throws ReadError (reader.hpp) for what is not a complete baseline; it names
+/// the file, `path`, and the field, and says what to do.
 [[nodiscard]] model::Series parse_baseline(const std::filesystem::path& path,
                                            std::string_view text);
 
@@ -28,7 +28,8 @@ namespace taskbench::reports::json {
 /// The line after which a comparison is measured a second time.
 [[nodiscard]] std::string confirming_line();
 
-/// The state of a series. Throws JournalError.
-[[nodiscard]] model::Series read_series_journal(const std::filesystem::path& path);
+/// The state of a series. `path` is for the messages. Throws JournalError.
+[[nodiscard]] model::Series parse_series_journal(const std::filesystem::path& path,
+                                                 std::string_view content);
 
 }  // namespace taskbench::reports::json

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "reports/files/file_content.hpp"
 #include "reports/json/field.hpp"
 #include "reports/json/reader.hpp"
 
@@ -81,11 +80,9 @@ model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCa
   return now;
 }
 
-model::NoiseCalibration read_noise(const std::filesystem::path& path) {
-  const files::FileContent content = files::read_file(path);
+model::NoiseCalibration parse_noise(const std::filesystem::path& path, std::string_view text) {
   try {
-    if (!content.ok()) throw ParseError("it " + content.error);
-    const Json document = parse_json(content.bytes);
+    const Json document = parse_json(text);
     return noise_from(Field(document));
   } catch (const ParseError& error) {
     throw ReadError(fmt::format(

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <set>
 
-#include "reports/files/line_file.hpp"
 #include "reports/json/drift.hpp"
+#include "reports/json/journal_lines.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/json/verdict_fields.hpp"
 #include "reports/verdict/drift.hpp"
@@ -267,15 +267,11 @@ std::string journal_line(TrialEnd end) { return line_text({{"end", word_of(end)}
 
 PairedTrial parse_journal(const std::filesystem::path& path, std::string_view content) {
   PairedTrial trial;
-  files::for_each_line(path, content, [&](std::string_view text, std::size_t number) {
+  for_each_line(path, content, [&](std::string_view text, std::size_t number) {
     const Json document = parse_json(text);
     add_line(trial, Field(document), number == 1);
   });
   return trial;
-}
-
-PairedTrial read_journal(const std::filesystem::path& path) {
-  return parse_journal(path, files::journal_text(path));
 }
 
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {

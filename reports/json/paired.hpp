@@ -15,17 +15,15 @@
 
 namespace taskbench::reports::json {
 
-/// Lines of the journal, for files::LineFile.
+/// Lines of the journal.
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
 [[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
 [[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
 /// The state of a trial. A last line without its newline was cut off by a kill, and is left out.
-/// Throws JournalError for anything else that is not as it was written.
-[[nodiscard]] model::PairedTrial read_journal(const std::filesystem::path& path);
-
-/// Like read_journal(), but from a text; `path` is for the messages.
+/// Throws JournalError (journal_lines.hpp) for anything else that is not as it was written. `path`
+/// is for the messages.
 [[nodiscard]] model::PairedTrial parse_journal(const std::filesystem::path& path,
                                                std::string_view content);
 

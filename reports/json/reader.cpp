@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "reports/files/file_content.hpp"
 #include "reports/json/drift.hpp"
 #include "reports/json/event_counts.hpp"
 #include "reports/json/field.hpp"
@@ -312,16 +311,6 @@ model::Run parse_result_file(const std::filesystem::path& path, std::string_view
   } catch (const std::bad_alloc&) {
     throw ReadError(fmt::format("{}: needs more memory than there is", path.string()));
   }
-}
-
-std::string read_result_text(const std::filesystem::path& path) {
-  files::FileContent content = files::read_file(path, kMaxResultBytes);
-  if (!content.ok()) throw ReadError(fmt::format("{}: {}", path.string(), content.error));
-  return std::move(content.bytes);
-}
-
-model::Run read_result_file(const std::filesystem::path& path, UnusableRows unusable) {
-  return parse_result_file(path, read_result_text(path), unusable);
 }
 
 }  // namespace taskbench::reports::json

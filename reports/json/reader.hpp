@@ -32,16 +32,8 @@ enum class UnusableRows {
 /// are left out; every other number of a row is a counter. Throws ReadError for what is no JSON or
 /// no result of Google Benchmark, for a repetition without a finite positive time (the library
 /// writes NaN in some rows), for an exact count of instructions that is not positive, and for two
-/// benchmarks of one name.
-[[nodiscard]] model::Run read_result_file(const std::filesystem::path& path,
-                                          UnusableRows unusable = UnusableRows::refused);
-
-/// Like read_result_file(), but from a text; `path` is for the messages.
+/// benchmarks of one name. `path` is for the messages.
 [[nodiscard]] model::Run parse_result_file(const std::filesystem::path& path, std::string_view text,
                                            UnusableRows unusable = UnusableRows::refused);
-
-/// The content of a file that should be a result. Throws ReadError if it does not exist, cannot be
-/// read, or is too large.
-[[nodiscard]] std::string read_result_text(const std::filesystem::path& path);
 
 }  // namespace taskbench::reports::json

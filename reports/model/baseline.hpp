@@ -22,7 +22,7 @@ inline constexpr int kBaselineVersion = 2;
 /// The least number of processes of a baseline: the spread of fewer is not known.
 inline constexpr int kMinBaselineProcesses = 7;
 
-/// The times of one pass of the canary (workloads/machine/canary.hpp), which always does the same
+/// The times of one pass of the canary (harness/machine/canary.hpp), which always does the same
 /// work.
 struct CanaryTimes {
   double cpu_ns = 0;

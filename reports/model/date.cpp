@@ -57,4 +57,11 @@ std::string time_of_day(std::string_view date) {
   return std::string(instant_of(date) ? date.substr(11, 8) : std::string_view());
 }
 
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
 }  // namespace taskbench::reports::model

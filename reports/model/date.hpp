@@ -1,5 +1,5 @@
-// Dates as files hold them: RFC 3339, or older forms of Google Benchmark without a zone, which are
-// taken for UTC. A file may hold any other text in their place.
+// Durations, and dates as files hold them: RFC 3339, or older forms of Google Benchmark without a
+// zone, which are taken for UTC. A file may hold any other text in their place.
 #pragma once
 
 #include <chrono>
@@ -17,5 +17,8 @@ namespace taskbench::reports::model {
 
 /// "08:15:00"; empty if the text is no date.
 [[nodiscard]] std::string time_of_day(std::string_view date);
+
+/// "8 s", "2 min 05 s", "1 h 07 min".
+[[nodiscard]] std::string duration_text(double seconds);
 
 }  // namespace taskbench::reports::model

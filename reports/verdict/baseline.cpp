@@ -193,24 +193,48 @@ bool any_moved(const std::vector<CanaryChange>& changes) {
   return std::ranges::any_of(changes, &CanaryChange::moved);
 }
 
-/// At most how much of a part's move a benchmark follows, as the processes of both series show it:
-/// 1 is as much as the part itself, which is also assumed if the part did not vary.
-double most_followed(const Series& now, const Series& stored, const std::string& name,
-                     CanaryPart part) {
+/// Values beyond this many standard deviations, taken from the middle half, are moved there: a
+/// disturbed process says little of how a benchmark follows the canary.
+constexpr double kFarOff = 3;
+
+std::vector<double> without_far_ones(std::vector<double> values) {
+  const double middle = stats::median(values);
+  const double far = kFarOff / kMiddleHalfOfNormal *
+                     (stats::quantile(values, 0.75) - stats::quantile(values, 0.25));
+  for (double& value : values) value = std::clamp(value, middle - far, middle + far);
+  return values;
+}
+
+/// A part of the canary around each process of a series; empty on a machine that has no such part.
+std::vector<double> around_processes(const Series& series, CanaryPart part) {
+  std::vector<double> result;
+  for (const SeriesProcess& process : series.processes) {
+    const auto [before, after] = std::pair(part(process.before), part(process.after));
+    if (!before || !after) return {};
+    result.push_back((std::log(*before) + std::log(*after)) / 2);
+  }
+  return result;
+}
+
+/// What the processes of both series show of how a benchmark follows a part of the canary.
+struct Following {
+  double most = 1;   ///< of a move of the part, the share that the benchmark may make; 1 is all
+  double range = 0;  ///< log: so far the part varied within one of the series
+};
+
+Following following(const Series& now, const Series& stored, const std::string& name,
+                    CanaryPart part) {
   constexpr double kLevel = 0.975;
   constexpr double kAttenuation = 2;  // the passes around a process show half of what it met
   double parts = 0;
   double both = 0;
   double own = 0;
   double freedom = -1;
+  Following result;
   for (const Series* series : {&now, &stored}) {
-    const std::vector<double> x = corrected(*series, name);
-    std::vector<double> c;
-    for (const SeriesProcess& process : series->processes) {
-      const auto [before, after] = std::pair(part(process.before), part(process.after));
-      if (!before || !after) return 1;
-      c.push_back((std::log(*before) + std::log(*after)) / 2);
-    }
+    const std::vector<double> c = around_processes(*series, part);
+    if (c.empty()) return {};
+    const std::vector<double> x = without_far_ones(corrected(*series, name));
     const double mean_x = stats::mean(x);
     const double mean_c = stats::mean(c);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -219,16 +243,19 @@ double most_followed(const Series& now, const Series& stored, const std::string&
       own += (x[i] - mean_x) * (x[i] - mean_x);
     }
     freedom += static_cast<double>(x.size()) - 1;
+    const auto [least, greatest] = std::ranges::minmax(c);
+    result.range = std::max(result.range, greatest - least);
   }
-  if (parts <= 0 || freedom < 1) return 1;
+  if (parts <= 0 || freedom < 1) return result;
   const double slope = both / parts;
   const double error = std::sqrt(std::max(0.0, own - slope * both) / freedom / parts);
   const double most = slope + stats::student_t_quantile(kLevel, freedom) * error;
-  return std::clamp(kAttenuation * most, 0.0, 1.0);
+  result.most = std::clamp(kAttenuation * most, 0.0, 1.0);
+  return result;
 }
 
-/// Adds what the parts that moved can have done to a benchmark. A program of nothing but that work
-/// moves as they do: a failure takes that for granted, a pass asks the processes.
+/// What the parts that moved can have done to a benchmark: as much of a move as it may follow,
+/// and all of what goes beyond the range in which the processes showed that.
 void add_machine(const Series& now, const Series& stored, const std::string& name,
                  const std::vector<CanaryChange>& changes, Rule& rule) {
   for (const CanaryChange& each : changes) {
@@ -239,10 +266,14 @@ void add_machine(const Series& now, const Series& stored, const std::string& nam
     if (part == kCanaryParts.begin()) {  // times are corrected by the part, maybe too much
       rule.slower = std::max(rule.slower, std::abs(move));
       rule.faster = std::max(rule.faster, std::abs(move));
-    } else if (move > 0) {
-      rule.slower = std::max(rule.slower, move);
+      continue;
+    }
+    const Following follows = following(now, stored, name, part->second);
+    if (move > 0) {
+      const double shown = std::min(move, follows.range);
+      rule.slower = std::max(rule.slower, follows.most * shown + (move - shown));
     } else {
-      rule.faster = std::max(rule.faster, -move * most_followed(now, stored, name, part->second));
+      rule.faster = std::max(rule.faster, -move * follows.most);
     }
   }
 }

@@ -3,7 +3,7 @@
 namespace taskbench::rt::base {
 namespace {
 
-/// So many heavy fences more than there was work between them: passers pay from now on.
+/// Passers pay once heavy fences exceed the work between them by this many.
 constexpr std::int32_t kMany = 16;
 
 }  // namespace
@@ -20,16 +20,16 @@ FenceBalance::FenceBalance() noexcept {
 }
 
 void FenceBalance::count_heavy() noexcept {
-  // relaxed: a count; threads that do so at once may pass kMany by their number
+  // relaxed: a count; threads that count at once may exceed kMany by their number
   if (surplus_.load(relaxed) < kMany) {
-    surplus_.fetch_add(1, relaxed);  // relaxed: as above
+    surplus_.fetch_add(1, relaxed);  // relaxed: only a count
   } else {
     set_asking(true);
   }
 }
 
 void FenceBalance::lower() noexcept {
-  // relaxed: a count; threads that do so at once may pass zero by their number
+  // relaxed: a count; threads that count at once may fall below zero by their number
   if (surplus_.fetch_sub(1, relaxed) == 1) set_asking(false);
 }
 
@@ -37,7 +37,7 @@ void FenceBalance::set_asking(bool asks) noexcept {
   if (asks_.load(relaxed) == asks) return;  // relaxed: a look that spares the lock
   const LockGuard lock(mutex_);
   if (asks_.load(relaxed) == asks) return;  // relaxed: written under mutex_
-  asks_.store(asks, relaxed);               // relaxed: as above
+  asks_.store(asks, relaxed);               // relaxed: written under mutex_
   if (asks) {
     detail::fences.ask_passers();
   } else {

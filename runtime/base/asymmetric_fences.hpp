@@ -1,10 +1,10 @@
 // Fences for pairs of threads of which one, the passer, passes often and the other rarely.
 //
-// A light fence orders with a heavy one as two seq_cst fences do; two light ones do not. As
-// std::experimental::asymmetric_thread_fence of the Concurrency TS 2 (P1202R5). The light one is a
-// barrier for the compiler; the heavy one a system call that makes all running threads of the
-// process pass a barrier (membarrier): some hundred nanoseconds alone, a few microseconds when
-// others run.
+// A light fence orders with a heavy one as two seq_cst fences do; two light ones do not. The
+// contract is that of std::experimental::asymmetric_thread_fence in the Concurrency TS 2 (P1202R5).
+// The light one is a barrier for the compiler; the heavy one a system call that makes all running
+// threads of the process pass a barrier (membarrier): some hundred nanoseconds alone, a few
+// microseconds when others run.
 //
 // That is right for workers that run thousands of tasks between two heavy fences. In a server they
 // run a few, and sleep. So there are two ways to pass; passers pay while any engine asks for it:
@@ -13,19 +13,19 @@
 //   biased     barrier for the compiler  full fence, then the system call
 //   even       full fence                full fence
 //
-// Who is under way when that changes: the story of three threads
+// When the way changes in between: the story of three threads
 //   passer:   store;  light barrier;  read light_suffices_, false: full fence;     load
 //   other:    store;  full fence;     read full_suffices_, false: heavy barrier;   load
 //   changer:  (to even)    light_suffices_ = false;  heavy barrier;  full_suffices_ = true
 //             (to biased)  full_suffices_ = false;   full fence;     light_suffices_ = true
-// One of the two loads must see the other's store. If a full fence or a heavy barrier is left on
-// both sides, that is as ever. Else the passer has read `true` and so has the other. If it has read
-// so from a change to even that the passer has not seen, the passer's light barrier came before
-// that change's heavy one, and the other, which comes after it, sees the passer's store. If the
-// passer has read so from a change to biased that the other has not seen, the other's full fence
-// came before that change's, and the passer, which comes after it, sees the other's store.
+// One of the two loads must see the other's store. If both sides pass a full fence or a heavy
+// barrier, that holds as for any two. Else both have read `true`. If the other has read it from a
+// change to even that the passer has not seen, the passer's light barrier came before that change's
+// heavy one, and the other, which comes after it, sees the passer's store. If the passer has read
+// it from a change to biased that the other has not seen, the other's full fence came before that
+// change's, and the passer, which comes after it, sees the other's store.
 //
-// Where the system has no such call it is even for ever. So it begins, too.
+// It is even at first, and for ever where the system has no such call.
 //
 // Threads: any.
 //
@@ -44,18 +44,18 @@ class AsymmetricFences {
   void light() noexcept {
     light_barrier();  // seq_cst: the passer's half of the story at the top
     // acquire: pairs with the full fence in end_asking: what came before it is seen
-    // seq_cst: two full fences are the other way
+    // seq_cst: where passers pay, both sides pass full fences
     if (__builtin_expect(!light_suffices_.load(acquire), 0)) full_fence();
   }
 
   void heavy() noexcept {
     full_fence();  // seq_cst: the other's half of the story at the top
-    // acquire: pairs with the barrier in ask_passers: what they did before it is seen
+    // acquire: pairs with the barrier in ask_passers: what passers did before it is seen
     if (full_suffices_.load(acquire)) return;
     heavy_barrier();  // seq_cst: the other's half, where passers have a barrier for the compiler
   }
 
-  /// Passers are to pay: heavy fences come often. Until whoever asked for it ends asking.
+  /// Makes passers pay, since heavy fences come often, until each caller has called end_asking().
   void ask_passers() noexcept {
     const LockGuard lock(mutex_);
     if (++askers_ != 1) return;
@@ -74,17 +74,17 @@ class AsymmetricFences {
   }
 
   [[nodiscard]] bool passers_pay() const noexcept {
-    return !light_suffices_.load(relaxed);  // relaxed: to look at
+    return !light_suffices_.load(relaxed);  // relaxed: for tests, which change it on one thread
   }
 
  private:
   Atomic<bool> light_suffices_{false};
   Atomic<bool> full_suffices_{true};
   Mutex mutex_;
-  int askers_ = 1;  // guarded by mutex_; the first: until the heavy barrier is known to be there
+  int askers_ = 1;  // guarded by mutex_; 1 at first: until the heavy barrier is known to be there
 };
 
-#if !defined(TASKBENCH_MODEL)  // the tester's primitives have the pair itself, and one way only
+#if !defined(TASKBENCH_MODEL)  // the tester's primitives have a pair of fences of their own
 
 namespace detail {
 extern AsymmetricFences fences;
@@ -95,7 +95,7 @@ inline void heavy_fence() noexcept { detail::fences.heavy(); }
 
 /// Weighs the heavy fences of an engine against the work between them, and asks passers to pay
 /// while the fences prevail: a heavy barrier costs as much as a full fence for each of some dozens
-/// of polls. Before the first in a process, light fences are full.
+/// of polls. Until a process makes its first FenceBalance, light fences are full ones.
 class FenceBalance {
  public:
   FenceBalance() noexcept;
@@ -103,9 +103,9 @@ class FenceBalance {
   FenceBalance& operator=(const FenceBalance&) = delete;
   ~FenceBalance() { set_asking(false); }
 
-  /// After a heavy fence.
+  /// To be called after each heavy fence.
   void count_heavy() noexcept;
-  /// After some dozens of polls.
+  /// To be called after some dozens of polls.
   void count_work() noexcept {
     // relaxed: a count
     if (__builtin_expect(surplus_.load(relaxed) > 0, 0)) lower();

@@ -9,8 +9,8 @@ namespace taskbench::rt::base {
     std::uint32_t seen = gate_.load(acquire);
     if (seen == kAjar && ++turns_ajar_ == kTurnsAjar) {
       turns_ajar_ = 0;
-      // release: pairs with the acquire in visitor_try_enter: the owner is seen inside; relaxed: a
-      // visitor has come, and sees it by the fences
+      // release: pairs with the acquire in visitor_try_enter: the owner is seen inside. relaxed: on
+      // failure a visitor has come, which sees the owner by the fences
       gate_.compare_exchange_strong(seen, kOpen, release, relaxed);
       return;
     }

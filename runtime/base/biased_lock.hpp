@@ -12,9 +12,8 @@
 // other's store. The owner that sees the gate shut steps back and waits; the visitor that sees the
 // owner inside waits for it to leave. That leaves an owner that passes only a light fence while the
 // visitor passes only a full one. But a visitor has passed the heavy fence before the gate was
-// ajar: who comes after it sees all that the owner did until then, and what the owner reads later
-// is that visitor's store or a later one, which is an open gate only where the owner itself has
-// opened it.
+// ajar: later visitors see all that the owner did until then, and what the owner reads afterwards
+// is that visitor's store or a later one, an open gate only where the owner itself has opened it.
 //
 // Threads: owner_* by the owner, visitor_* by any other thread. The sections must be short and
 // must not call user code. If a visitor loses its core inside, the owner waits for it.
@@ -46,7 +45,8 @@ class BiasedLock {
     owner_inside_.store(0, release);  // release: pairs with the acquire in visitor_try_enter
   }
 
-  /// False: another visitor is inside, or the owner stays inside for long (it lost its core).
+  /// Fails when another visitor is inside, or when the owner stays inside for long (it lost its
+  /// core).
   [[nodiscard]] bool visitor_try_enter() noexcept {
     // relaxed: a first look that spares the line a write; the exchange decides
     if (gate_.load(relaxed) == kShut) return false;
@@ -56,7 +56,7 @@ class BiasedLock {
     if (before == kAjar) {
       full_fence();  // seq_cst: the visitor's half of the story at the top
     } else {
-      heavy_fence();  // seq_cst: the same, where the owner passes light fences
+      heavy_fence();  // seq_cst: the visitor's half, where the owner passes light fences
     }
     // The owner's section is a few instructions; when it takes longer its core is elsewhere.
     for (int i = 0; i < patience(32); ++i) {
@@ -77,7 +77,7 @@ class BiasedLock {
   static constexpr std::uint32_t kAjar = 1;
   static constexpr std::uint32_t kShut = 2;
 
-  /// So many full fences cost about as much as a heavy one. To the tester it is two: one passes the
+  /// Full fences that together cost about as much as a heavy one. In the tester two: one passes the
   /// gate, the next opens it.
   static constexpr int kTurnsAjar = 1 + patience(63);
 
@@ -88,8 +88,8 @@ class BiasedLock {
   int turns_ajar_ = 0;  // the owner's
 };
 
-/// The same for an owner that pays as much as a visitor: one locked instruction, as a
-/// compare-exchange would be. What the biased lock is measured against.
+/// A lock for which the owner pays as much as a visitor: one locked instruction, as a
+/// compare-exchange would be. The biased lock is measured against it.
 class EvenLock {
  public:
   void owner_enter() noexcept { lock_.lock(); }

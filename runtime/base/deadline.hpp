@@ -1,4 +1,4 @@
-// Sums of times and durations that users give: they end at the end of time, or at its beginning.
+// Sums of times and durations that users give. They saturate instead of overflowing.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace taskbench::rt::base {
 
-/// `time` and `by`, which may be negative; the last time that there is, or the first one, where
-/// that would be passed.
+/// The sum of `time` and `by`, which may be negative; at most the last time that there is, and at
+/// least the first.
 [[nodiscard]] inline Clock::time_point later(Clock::time_point time,
                                              std::chrono::nanoseconds by) noexcept {
   std::int64_t sum = 0;
@@ -20,7 +20,7 @@ namespace taskbench::rt::base {
   return Clock::time_point(Clock::duration(sum));
 }
 
-/// `time` from now on; the same.
+/// The time `time` from now, saturating likewise.
 [[nodiscard]] inline Clock::time_point deadline_in(std::chrono::nanoseconds time) noexcept {
   return later(Clock::now(), time);
 }

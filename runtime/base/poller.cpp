@@ -25,8 +25,8 @@ constexpr int kMaxEvents = 256;
 }
 
 /// epoll_wait with a limit in nanoseconds where the system has it (Linux 5.11); else in
-/// milliseconds, rounded up. The thread sanitizer knows epoll_wait alone, and that what was written
-/// before a descriptor was added is seen by who gets its event.
+/// milliseconds, rounded up. The thread sanitizer knows epoll_wait alone, and so learns that what
+/// was written before a descriptor was added is seen by whoever gets its event.
 int wait_for_events(int epoll, epoll_event* events, std::chrono::nanoseconds limit) noexcept {
 #if defined(SYS_epoll_pwait2) && !defined(TASKBENCH_TSAN)
   timespec time{};
@@ -93,7 +93,7 @@ Poller::Event Poller::event(std::size_t index) const noexcept {
 }
 
 void Poller::wake() noexcept {
-  // Fails only when it was written to 2^64 times, and nobody could count that far.
+  // Fails only after 2^64 writes.
   static_cast<void>(eventfd_write(wake_, 1));
 }
 

@@ -20,7 +20,7 @@ class Poller {
  public:
   struct Event {
     void* data;
-    std::uint32_t events;  ///< as epoll has them
+    std::uint32_t events;  ///< the bits of epoll
   };
 
   Poller() = default;
@@ -31,7 +31,8 @@ class Poller {
   /// Makes the descriptors. Throws std::system_error.
   void open();
   [[nodiscard]] bool is_open() const noexcept { return descriptor() >= 0; }
-  /// Of epoll; what is added to it has another data than nullptr. -1: it is not open.
+  /// The epoll descriptor, or -1 if it is not open. What is added to it must carry data that is not
+  /// nullptr.
   [[nodiscard]] int descriptor() const noexcept {
     // acquire: pairs with the release in open(): wake_ and events_ are there
     return epoll_.load(acquire);
@@ -39,10 +40,10 @@ class Poller {
 
   /// Waits for events or wake(), at most until `deadline`. Returns how many events there are.
   [[nodiscard]] std::size_t wait(Clock::time_point deadline) noexcept;
-  /// One of those that the last wait() has found.
+  /// One of the events that the last wait() has found.
   [[nodiscard]] Event event(std::size_t index) const noexcept;
 
-  /// Ends the wait(), or else the next one. It has been opened.
+  /// Ends the wait() under way, or else the next one. To be called only once it is open.
   void wake() noexcept;
 
  private:

@@ -50,12 +50,12 @@ class Ref {
   }
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  /// Of what derives from T, whose destructor is virtual then.
+  /// Converts an owner of a class derived from T, whose destructor must be virtual.
   template <class Derived>
   Ref(Ref<Derived> other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Ref& operator=(const Ref& other) noexcept { return *this = Ref(other); }
-  /// Not one function that takes a Ref: of `ref = {}` in a template clang 16 never destroys the
-  /// parameter, which would by then own what `ref` did.
+  /// Two assignments rather than one that takes a Ref by value: in a template, clang 16 never
+  /// destroys the parameter of `ref = {}`, which by then owns what `ref` did.
   Ref& operator=(Ref&& other) noexcept {
     const Ref before(std::exchange(object_, std::exchange(other.object_, nullptr)), Adopt{});
     return *this;

@@ -25,7 +25,7 @@ void heavy_barrier() noexcept {
 
 #else
 
-// The thread sanitizer would see no order.
+// The thread sanitizer would not see the order that membarrier makes.
 bool prepare_heavy_barrier() noexcept { return false; }
 void heavy_barrier() noexcept { std::abort(); }
 

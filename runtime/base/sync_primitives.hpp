@@ -1,14 +1,14 @@
-// The only file of the runtime that includes <atomic>, <mutex> and <thread>, reads a clock, or has
-// variables of a thread.
+// The only file of the runtime that includes <atomic>, <mutex> and <thread>, reads a clock, or
+// defines thread-local variables.
 //
 // Production code names these types, never the std ones, so that the permutation tester can put its
 // own in their place. Here they are the std types: same size, same code.
 //
 // The tester compiles the runtime's sources once more, with a header of its own before each (the
-// compiler's -include), which defines TASKBENCH_MODEL, brings what stands below, and renames the
-// namespace `taskbench` by a macro. So every name of those sources is another for the linker, also
-// where no primitive shows in it: the two kinds cannot be taken for each other in one program.
-// tests/model/names_test.py. Rejected: an inline namespace. Around the primitives alone it leaves
+// compiler's -include), which defines TASKBENCH_MODEL, provides what is defined below, and renames
+// the namespace `taskbench` by a macro. So the linker sees other names for all of those sources,
+// even where no primitive occurs in the name: the two builds cannot be mixed up in one program
+// (tests/model/names_test.py). Rejected: an inline namespace. Around the primitives alone it leaves
 // the names of what uses them alike; around everything, each file would have to spell it, as clang
 // 16 does not take up an inline namespace that is reopened without it (CWG 2061).
 //
@@ -47,7 +47,7 @@
 #endif
 #endif
 
-// What is watched must not be kept for reuse: every block comes from the system.
+// Sanitizers watch freed blocks, so none may be kept for reuse: every block comes from the system.
 #if defined(TASKBENCH_TSAN) || defined(TASKBENCH_ASAN)
 #define TASKBENCH_SYSTEM_BLOCKS 1
 #endif
@@ -70,8 +70,8 @@ inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
 /// The calling thread's own `T`, zero until it is written; destroyed when the thread ends. Not for
 /// functions that are inlined into coroutines: they may go on on another thread, and a compiler may
-/// keep the address across the suspension. `Tag` tells apart variables of one type; of the two, one
-/// is from an anonymous namespace, or each access costs what a symbol of other files costs.
+/// keep the address across the suspension. `Tag` tells apart variables of one type. `T` or `Tag`
+/// should be from an anonymous namespace, or each access costs what a symbol of another file costs.
 template <class T, class Tag = T>
 [[nodiscard]] inline T& of_this_thread() noexcept {
   constinit thread_local T value{};
@@ -107,16 +107,16 @@ inline void full_fence() noexcept {
 #endif
 }
 
-/// Two barriers that together are as two full fences (base/asymmetric_fences.hpp has the rest): the
-/// light one only keeps the compiler from moving anything across, the heavy one makes all running
-/// threads of the process pass a barrier.
+/// Two barriers that together order as two full fences do (base/asymmetric_fences.hpp has the
+/// rest): the light one only keeps the compiler from moving anything across, the heavy one makes
+/// all running threads of the process pass a barrier.
 inline void light_barrier() noexcept {
   // seq_cst: the passing thread's half of a light and heavy pair, see above
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 void heavy_barrier() noexcept;
 
-/// Whether the system has the heavy one, which may be passed from now on.
+/// Prepares the heavy barrier, which may be passed from then on. False: the system has none.
 [[nodiscard]] bool prepare_heavy_barrier() noexcept;
 
 /// Tells the core that this is a spin loop.
@@ -129,10 +129,9 @@ inline void spin_hint() noexcept {
 }
 
 /// How many rounds a thread spins before it gives up, sleeps or yields. The permutation tester
-/// makes it one: what happens between two looks is the same as what happens between the last and
-/// what comes then.
+/// makes it one: whatever can happen between two looks can also happen after the last.
 constexpr int patience(int rounds) noexcept { return rounds; }
-/// The same for how long it goes on; the tester makes it one look.
+/// How long a thread spins. The tester makes it one look.
 constexpr std::chrono::nanoseconds patience(std::chrono::nanoseconds time) noexcept { return time; }
 
 /// How many slots a queue has. The tester makes it few, so that it is full soon.

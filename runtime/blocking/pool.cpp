@@ -32,7 +32,7 @@ void Pool::run(task::Header* call) {
         calls_.push_back(call);
         counters_.calls += 1;
         if (idle_.empty()) return;
-        // The one that has waited for the shortest time: its caches are the warmest.
+        // The thread that has waited for the shortest time: its caches are the warmest.
         idle_.back()->parker.unpark();
         idle_.pop_back();
         return;
@@ -77,7 +77,7 @@ bool Pool::wait(Thread& own) noexcept {
   static_cast<void>(own.parker.park_until(base::deadline_in(settings_.idle_timeout)));
   mutex_.lock();
   const bool timed_out = std::erase(idle_, &own) != 0;
-  // B2: who was taken out at this moment has been given a token, too.
+  // B2: a thread that was taken out at this moment has been given a token, too.
   if (!timed_out) static_cast<void>(own.parker.try_park());
   return !timed_out;
 }

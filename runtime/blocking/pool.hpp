@@ -3,8 +3,8 @@
 // A call is a task whose coroutine never suspends (blocking/spawn_blocking.hpp): so it has a
 // JoinHandle, which gets what it returns or throws, and an abort before it begins ends it unrun.
 //
-// Threads: any. They are started when a call finds none that is idle, up to a limit, and end when
-// they have been idle for a while. Beyond the limit calls wait their turn, oldest first.
+// Threads: any. The pool's own are started when a call finds none that is idle, up to a limit, and
+// end when they have been idle for a while. Beyond the limit calls wait their turn, oldest first.
 //
 // Shutdown: close() cancels what has not begun; join() waits for what runs, which nobody can end.
 //
@@ -48,15 +48,15 @@ class Pool {
 
   /// Runs `call`, a task that has never been polled, on one of the threads. After close() it is
   /// cancelled. Throws std::system_error, and has cancelled it, when there is no thread and the
-  /// system gives none. By a thread that knows of an owner of `owner`.
+  /// system gives none. Some other owner of `owner` must stay until it returns.
   void run(task::Header* call);
 
   /// Refuses later calls, and cancels those that have not begun.
   void close() noexcept;
 
-  /// After close(): waits until no call is left and all threads have ended. False, and may be
-  /// called again: when `deadline` has passed; at once in a call of this pool, which cannot wait
-  /// for itself. One thread at a time.
+  /// After close(): waits until no call is left and all threads have ended. Returns false, and may
+  /// be called again, when `deadline` has passed, and at once in a call of this pool, which cannot
+  /// wait for itself. One thread at a time.
   [[nodiscard]] bool join(Clock::time_point deadline) noexcept;
 
   /// Instead of another join(): leaves the threads to end by themselves.

@@ -21,7 +21,7 @@ using ResultOf = std::invoke_result_t<std::decay_t<Function>>;
 #pragma GCC diagnostic ignored "-Wsubobject-linkage"
 #endif
 
-/// A call as a task, which never suspends.
+/// Runs the call as a task, which never suspends.
 template <class Function>
 Task<ResultOf<Function>> run_once(Function function) {
   co_return std::invoke(std::move(function));

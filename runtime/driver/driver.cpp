@@ -14,19 +14,20 @@ namespace {
 /// How long the watcher lets whoever has left the driver run tasks before it takes it.
 constexpr std::chrono::milliseconds kWatch{10};
 
-/// What a token holds between being told to watch and knowing it; to its parker as good as none.
+/// The value of a token between the appointment of its owner as watcher and that thread's noticing
+/// it. For the parker it is the same as no token.
 constexpr std::uint32_t kTold = 0;
 
-/// In the word of who sleeps inside: it does so in epoll_wait.
+/// A bit of inside_: the thread sleeps in epoll_wait.
 constexpr std::uintptr_t kPolls = 1;
 
-/// By a thread that has nothing else to do.
+/// Gives idle memory back if that is due. For a thread that has nothing else to do.
 void trim_if_due() noexcept {
   const base::Clock::time_point due = task::next_trim();
   if (due != base::Clock::time_point::max() && base::Clock::now() >= due) task::trim_idle();
 }
 
-/// The calling thread.
+/// An address that stands for the calling thread.
 struct ThreadTag;
 const void* calling_thread() noexcept { return &base::of_this_thread<char, ThreadTag>(); }
 
@@ -53,7 +54,7 @@ int Driver::epoll_descriptor() {
     if (!poller_.is_open()) poller_.open();
   }
   begin_use();
-  // seq_cst: the others' half of the story at the top
+  // seq_cst: the others' half of the story at the top of the header
   base::full_fence();
   // relaxed: ordered by the fence
   const std::uintptr_t inside = inside_.load(base::relaxed);
@@ -66,7 +67,7 @@ void Driver::begin_use() noexcept {
   const park::Token* told = nullptr;
   {
     const base::SpinGuard guard(lock_);
-    in_use_.store(true, base::relaxed);  // relaxed: a hint, but under lock_
+    in_use_.store(true, base::relaxed);  // relaxed: a hint, except under lock_
     told = appoint_watcher();
   }
   if (told != nullptr) base::futex_wake_one(told);
@@ -74,15 +75,15 @@ void Driver::begin_use() noexcept {
 
 void Driver::interrupt(Tick when) noexcept {
   begin_use();
-  // seq_cst: the others' half of the story at the top
+  // seq_cst: the others' half of the story at the top of the header
   base::full_fence();
   // relaxed: ordered by the fence
   if (when >= wakes_at_.load(base::relaxed)) return;
-  signal(inside_.load(base::relaxed));  // relaxed: the same
+  signal(inside_.load(base::relaxed));  // relaxed: ordered by the fence
 }
 
 void Driver::wake(const park::Token* token) noexcept {
-  // seq_cst: the others' half of the story at the top
+  // seq_cst: the others' half of the story at the top of the header
   base::full_fence();
   // relaxed: ordered by the fence
   const std::uintptr_t inside = inside_.load(base::relaxed);
@@ -128,12 +129,12 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
   for (;;) {
     const bool polls = poller_.is_open();
     const Tick due = next_tick();
-    // relaxed: ordered by the fence, these three: whoever publishes what is not seen below stores
+    // relaxed: all three are ordered by the fence: whoever publishes what is not seen below stores
     // its signal behind a later fence, and so after this
     signal_.store(0, base::relaxed);
     wakes_at_.store(due, base::relaxed);
     inside_.store(reinterpret_cast<std::uintptr_t>(&token) | (polls ? kPolls : 0), base::relaxed);
-    // seq_cst: the half of the story at the top of the one inside
+    // seq_cst: the inside thread's half of the story at the top of the header
     base::full_fence();
     // relaxed: ordered by the fence
     if (token.load(base::relaxed) == expected && poller_.is_open() == polls && next_tick() >= due) {
@@ -144,9 +145,9 @@ bool Driver::sleep_inside(const park::Token& token, std::uint32_t expected,
         static_cast<void>(base::futex_wait(signal_, 0, until));
       }
     }
-    // relaxed: D3; who reads what was there before ends a sleep that is over
+    // relaxed: D3; whoever reads what was there ends a sleep that is over
     inside_.store(0, base::relaxed);
-    wakes_at_.store(0, base::relaxed);  // relaxed: the same
+    wakes_at_.store(0, base::relaxed);  // relaxed: D3; whoever reads what was there signals in vain
     const bool has_limit = due != kNever || deadline != Clock::time_point::max();
     const Clock::time_point now = has_limit ? Clock::now() : Clock::time_point::min();
     if (events_ != 0 || now >= time_of(due)) {
@@ -170,8 +171,8 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
   bool in_time = true;
   lock_.lock();
   join_line(self, reserve);
-  // Also while somebody has the driver: whoever gives it up need not wake anybody to watch then.
-  // relaxed: D1
+  // Watches even while somebody has the driver: whoever gives it up need not wake a watcher then.
+  // relaxed: under lock_ (D1)
   if (in_use() && watcher_ == nullptr && !(reserve && held_.load(base::relaxed))) watcher_ = &self;
   for (;;) {
     const bool watches = watcher_ == &self;
@@ -196,9 +197,9 @@ bool Driver::sleep_outside(park::Token& token, std::uint32_t expected, Clock::ti
     if (token.load(base::relaxed) != expected || (!in_time && until == deadline)) break;
     if (in_time) continue;
     watcher_ = nullptr;
-    takes_it = !held_.load(base::relaxed);  // relaxed: D1
+    takes_it = !held_.load(base::relaxed);  // relaxed: under lock_ (D1)
     if (!takes_it) continue;
-    held_.store(true, base::relaxed);  // relaxed: D1
+    held_.store(true, base::relaxed);  // relaxed: under lock_ (D1)
     break;
   }
   leave_line(self);
@@ -228,13 +229,14 @@ void Driver::leave_line(Sleeping& self) noexcept {
 }
 
 const park::Token* Driver::appoint_watcher() noexcept {
-  // relaxed: D1
+  // relaxed: under lock_ (D1)
   if (!in_use() || held_.load(base::relaxed) || watcher_ != nullptr || line_ == nullptr) {
     return nullptr;
   }
   watcher_ = line_;
   std::uint32_t expected = watcher_->expected;
-  // relaxed: it is told under lock_; one that has a token leaves the line, and appoints the next
+  // relaxed: it is appointed under lock_; one that has a token leaves the line, and appoints the
+  // next
   const bool sleeps =
       watcher_->token.compare_exchange_strong(expected, kTold, base::relaxed, base::relaxed);
   return sleeps ? &watcher_->token : nullptr;
@@ -244,8 +246,8 @@ bool Driver::try_take() noexcept {
   // relaxed: a first look; lock_ decides
   if (held_.load(base::relaxed)) return false;
   const base::SpinGuard guard(lock_);
-  if (held_.load(base::relaxed)) return false;  // relaxed: D1
-  held_.store(true, base::relaxed);             // relaxed: D1
+  if (held_.load(base::relaxed)) return false;  // relaxed: under lock_ (D1)
+  held_.store(true, base::relaxed);             // relaxed: under lock_ (D1)
   return true;
 }
 
@@ -253,7 +255,7 @@ void Driver::release() noexcept {
   const park::Token* told = nullptr;
   {
     const base::SpinGuard guard(lock_);
-    held_.store(false, base::relaxed);  // relaxed: D1
+    held_.store(false, base::relaxed);  // relaxed: under lock_ (D1)
     told = appoint_watcher();
   }
   if (told != nullptr) base::futex_wake_one(told);

@@ -1,11 +1,12 @@
 // The driver: where the threads of an engine sleep, and what wakes tasks for descriptors and
 // timers.
 //
-// It is the Sleeper of the engine's parkers (docs/adr/0017). One thread at a time has it: who finds
-// it free when it goes to sleep sleeps inside, in epoll_wait if there is anything to watch, at most
-// until the first timer of all wheels; the others sleep in the futexes of their tokens. Waking the
-// one inside is one write to an eventfd, and nothing is done for one that is awake. Of an engine
-// that uses neither descriptors nor timers it opens nothing: the one inside sleeps in a futex, too.
+// It is the Sleeper of the engine's parkers (docs/adr/0017). One thread at a time has it: one that
+// finds it free when it goes to sleep sleeps inside, in epoll_wait if there is anything to watch,
+// at most until the first timer of all wheels; the others sleep in the futexes of their tokens.
+// Waking the one inside is one write to an eventfd, and nothing is done for one that is awake. For
+// an engine that uses neither descriptors nor timers it opens nothing: the one inside sleeps in a
+// futex, too.
 //
 // Events and timers that are due end sleep(); the thread still has the driver then. It becomes a
 // worker that is awake first, and then calls dispatch(), which wakes the tasks in its own context
@@ -14,14 +15,14 @@
 // No wake-up is lost: the story of two threads
 //   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open
 //   others:   publish one of these;      fence;  read wakes_at_, inside_
-// One of the two fences comes first. If that of the one inside, the others see that it sleeps, and
-// how, and end its sleep. If the others', the one inside sees what they have published. What ends
-// the sleep is kept until it sleeps: the word signal_, or the eventfd.
+// One of the two fences comes first. If it is that of the thread inside, the others see that it
+// sleeps, and how, and end its sleep. If it is the others', the thread inside sees what they have
+// published. What ends the sleep is kept until it sleeps: the word signal_, or the eventfd.
 //
 // The watch. Whoever leaves the driver to run tasks may compute for long while all others sleep
 // outside. So one of these, the watcher, sleeps for at most kWatch, and takes the driver then if
-// nobody has it, else stops watching. Who goes to sleep outside watches if nobody does; who leaves
-// the driver appoints somebody only if there is no watcher even so. Threads in block_on beside a
+// nobody has it, else stops watching. Whoever goes to sleep outside watches if nobody does; whoever
+// leaves the driver appoints a watcher only if there is none even so. Threads in block_on beside a
 // pool are of the reserve: they take the driver no other way, and watch only while nobody has it,
 // as tasks are better woken by a worker.
 //
@@ -56,13 +57,13 @@ class Driver final : public park::Sleeper, public base::Shared {
   using Clock = base::Clock;
 
  public:
-  /// Of an engine with so many workers, each of which has a wheel.
+  /// The driver of an engine with so many workers, each of which has a wheel.
   explicit Driver(std::uint32_t workers);
 
-  // For what tasks wait for.
+  // For sockets and descriptors.
 
-  /// Of epoll; its events carry the address of a Registration. Made at the first call: throws
-  /// std::system_error.
+  /// The epoll descriptor; its events carry the address of a Registration. The first call makes it,
+  /// and throws std::system_error if it cannot.
   [[nodiscard]] int epoll_descriptor();
 
   [[nodiscard]] Registrations& registrations() noexcept { return registrations_; }
@@ -70,17 +71,17 @@ class Driver final : public park::Sleeper, public base::Shared {
   // For engines.
 
   [[nodiscard]] Wheel& wheel(std::uint32_t worker) noexcept { return *wheels_[worker]; }
-  /// For threads that are no workers.
+  /// The wheel of all threads that are not workers.
   [[nodiscard]] Wheel& outside_wheel() noexcept { return *wheels_.back(); }
 
   [[nodiscard]] bool in_use() const noexcept {
-    return in_use_.load(base::relaxed);  // relaxed: who must not miss it is told otherwise
+    return in_use_.load(base::relaxed);  // relaxed: a hint; read under lock_ where it must be exact
   }
 
   [[nodiscard]] bool watches_descriptors() const noexcept { return poller_.is_open(); }
 
-  /// Wakes what can be woken now, unless somebody sleeps inside and will. `own` is the wheel of the
-  /// worker that calls; nullptr: no worker does.
+  /// Wakes what can be woken now, unless somebody sleeps inside and will do so. `own` is the wheel
+  /// of the worker that calls, or nullptr.
   void look(Wheel* own) noexcept {
     if (__builtin_expect(in_use(), 0)) look_now(own);
   }
@@ -90,7 +91,7 @@ class Driver final : public park::Sleeper, public base::Shared {
   void dispatch(Wheel* own) noexcept {
     if (has_it()) wake_and_release(own);
   }
-  /// The calling thread has to call dispatch().
+  /// Whether the calling thread has the driver, and has to call dispatch().
   [[nodiscard]] bool has_it() const noexcept;
 
   [[nodiscard]] bool sleep(park::Token& token, std::uint32_t expected,
@@ -105,7 +106,7 @@ class Driver final : public park::Sleeper, public base::Shared {
   [[nodiscard]] Tick tick_before(Clock::time_point time) const noexcept;
   [[nodiscard]] Tick tick_at_or_after(Clock::time_point time) const noexcept;
   [[nodiscard]] Clock::time_point time_of(Tick tick) const noexcept;
-  /// A wheel has to be looked at by `when`, and has said so in next().
+  /// Called when a wheel's next() has become earlier, `when`: ends a sleep that would last longer.
   void interrupt(Tick when) noexcept;
 
  private:
@@ -128,7 +129,8 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   [[nodiscard]] bool sleep_inside(const park::Token& token, std::uint32_t expected,
                                   Clock::time_point deadline) noexcept;
-  /// Until it is the caller's turn to take the driver, which it has then: `takes_it`.
+  /// Sleeps until there is a token, or until it is the caller's turn to take the driver, which it
+  /// has then: `takes_it`.
   [[nodiscard]] bool sleep_outside(park::Token& token, std::uint32_t expected,
                                    Clock::time_point deadline, bool reserve,
                                    bool& takes_it) noexcept;
@@ -137,12 +139,12 @@ class Driver final : public park::Sleeper, public base::Shared {
   [[nodiscard]] bool try_take() noexcept;
   void wake_and_release(Wheel* own) noexcept;
   void release() noexcept;
-  // D1
+  // Both under lock_ (D1).
   void join_line(Sleeping& self, bool reserve) noexcept;
   void leave_line(Sleeping& self) noexcept;
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
   [[nodiscard]] const park::Token* appoint_watcher() noexcept;
-  /// Ends the sleep of who is inside, as `inside` says.
+  /// Ends the sleep of the thread inside; `inside` is what inside_ held.
   void signal(std::uintptr_t inside) noexcept;
   [[nodiscard]] Tick next_tick() const noexcept;
 
@@ -156,7 +158,7 @@ class Driver final : public park::Sleeper, public base::Shared {
 
   alignas(base::kFalseSharingBytes) base::SpinLock lock_;
   base::Atomic<bool> held_{false};
-  Sleeping* line_ = nullptr;     // who sleeps outside, a ring; the reserve at its end
+  Sleeping* line_ = nullptr;     // the threads that sleep outside, a ring; the reserve at its end
   Sleeping* watcher_ = nullptr;  // one of them
   std::size_t events_ = 0;
   base::Atomic<const void*> holder_{nullptr};

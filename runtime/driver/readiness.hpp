@@ -2,18 +2,18 @@
 //
 // Threads: set() by the thread that has the driver; the others by the task that reads, or writes.
 //
-// The driver asks the kernel for edges: it is told once that there is something to read, not again
-// until more comes. So no edge may be lost between a call that finds nothing and the wait for the
-// next. An operation therefore *takes* the readiness before its call: an edge that comes during the
-// call sets it anew. Who is refused by the kernel (EAGAIN) leaves it taken and waits, and so does
-// who got less than he asked TCP for: the next edge comes with the next byte. Who may have left
-// something gives it back.
+// The driver asks the kernel for edges: it is notified once that there is something to read, not
+// again until more comes. So no edge may be lost between a call that finds nothing and the wait for
+// the next. An operation therefore *takes* the readiness before its call: an edge that comes during
+// the call sets it anew. An operation that the kernel refuses (EAGAIN) leaves it taken and waits,
+// and so does one that got less than it asked TCP for: the next edge comes with the next byte. One
+// that may have left something gives it back.
 //
 // The word is a state, and with it the task whose operation has begun to wait, if there is one.
-// That has the direction from then on until it takes the readiness or is given up, also once an
-// event has woken its task: so a second operation is refused whether that task has been polled in
-// the meantime or not, and also if it is one of the same task, which a branch of join() or select()
-// may await.
+// That operation has the direction from then on until it takes the readiness or is given up, also
+// once an event has woken its task: so a second operation is refused whether that task has been
+// polled in the meantime or not, and also if it is one of the same task, which a branch of join()
+// or select() may await.
 //
 //   no -> no, task -> yes | lasting, task -> no   (waits; the event that ends it; it is taken)
 //   yes, lasting -> no -> yes, lasting            (taken; given back, or a new event)
@@ -23,7 +23,7 @@
 // lasting is a `yes` that only EAGAIN ends: the end of the stream has come, which is still to be
 // read after the last bytes and has no edge of its own; or urgent data, before which a read stops.
 //
-// closed: nobody will tell of events any more. Every call is made, and what would have to wait
+// closed: no events will be reported any more. Every call is made, and what would have to wait
 // fails.
 //
 // Invariants
@@ -32,8 +32,8 @@
 //   R2  No edge is lost: after an event the word is not `no` until somebody has taken the
 //       readiness, who then makes a call.
 //   R3  Once closed, closed for good.
-//   R4  Only one operation knows that it stands in the word. It is its last until it has taken the
-//       readiness or was withdrawn.
+//   R4  Only one operation knows that it stands in the word. No other takes its place until it has
+//       taken the readiness or was withdrawn.
 //
 // Rejected: to look first and to clear what was seen only after EAGAIN. The edge that comes in
 // between would be cleared as well, unless each event carried a number (Tokio's tick), and an
@@ -54,16 +54,16 @@ class Readiness {
     yes = 1,
     lasting = 3,  ///< yes, also after a call that did less than it was asked for
     closed = 5,   ///< there is nothing to wait for; taking leaves it as it is
-    occupied = 8  ///< of take() alone: another operation stands here
+    occupied = 8  ///< returned by take() only: another operation stands here
   };
   enum class Wait : std::uint8_t {
     waits,    ///< the task will be woken
-    ready,    ///< take it
+    ready,    ///< there is readiness to take
     refused,  ///< some other operation waits here
   };
 
-  /// The readiness, which is gone then, and with it whoever stood here; or `no` or `occupied`, and
-  /// nothing has changed. `own`: the task for which the calling operation stands here, or nullptr.
+  /// Takes the readiness, and whoever stood here out of the word; or returns `no` or `occupied` and
+  /// changes nothing. `own`: the task for which the calling operation stands here, or nullptr.
   [[nodiscard]] State take(const task::Header* own) noexcept {
     std::uintptr_t seen = word_.load(base::relaxed);  // relaxed: the exchange below synchronises
     for (;;) {
@@ -78,17 +78,18 @@ class Readiness {
     }
   }
 
-  /// After take(): `state` holds on, unless something newer is known.
+  /// Undoes take(): `state` holds again, unless something newer is known.
   void give_back(State state) noexcept {
     std::uintptr_t seen = word_of(State::no);
-    // relaxed: a read-modify-write, as every change of the word is: so the release of the event
-    // that was taken goes on with it. On failure an event was faster
+    // relaxed: a read-modify-write, as every change of the word is, which continues the release
+    // sequence of the event that was taken. On failure an event was faster
     if (word_.compare_exchange_strong(seen, word_of(state), base::relaxed, base::relaxed)) return;
-    // Two tasks share the direction, as they may when they take turns: the other has begun to wait.
+    // Two tasks take turns in this direction, and the other has begun to wait.
     if (!is_ready(seen)) set(state);
   }
 
-  /// `task` is the one that this thread polls, in whose operation take(nullptr) has returned `no`.
+  /// Begins to wait. `task` is the one that this thread polls, and in whose operation take(nullptr)
+  /// has returned `no`.
   [[nodiscard]] Wait wait(task::Header* task) noexcept {
     task::reference_in_poll(task);
     std::uintptr_t seen = word_of(State::no);
@@ -102,25 +103,26 @@ class Readiness {
     return task_in(seen) != nullptr ? Wait::refused : Wait::ready;
   }
 
-  /// The operation that stands here for `task` is given up; it may have been woken already.
+  /// Gives up the operation that stands here for `task`, which may have been woken already.
   void withdraw(task::Header* task) noexcept {
     // relaxed: nothing comes with it; the reference is this task's own, and kept until here (R1)
     if (!is_ready(word_.fetch_and(kStates, base::relaxed))) task::drop_reference(task);
   }
 
-  /// An event: wakes who waits.
+  /// Records an event, and wakes the task that waits for it.
   void set(State state) noexcept {
     task::Header* const waiter = put(state);
     if (waiter != nullptr) task::wake(waiter);
   }
 
-  /// Nobody watches any more. Returns who waits, to be woken.
+  /// Ends the watch for good. Returns the task that waits, to be woken, or nullptr.
   [[nodiscard]] task::Header* close() noexcept { return put(State::closed); }
 
-  /// Whoever had the descriptor is gone, and nobody stands here: the next one tries first.
+  /// Makes the word that of a new descriptor, whose first operation tries at once. The old one is
+  /// gone, and nobody stands here.
   void renew() noexcept {
     put(State::yes);
-    // relaxed: what the next one needs to see the owner's lock hands over
+    // relaxed: the lock of Registrations hands over what the next owner needs to see
     word_.fetch_and(~(word_of(State::lasting) & ~word_of(State::yes)), base::relaxed);
   }
 
@@ -132,7 +134,7 @@ class Readiness {
   static constexpr std::uintptr_t kStates = 7;
   static_assert(alignof(task::Header) > kStates);
 
-  /// Returns who waited for it.
+  /// Adds `state`. Returns the task that waited for it, or nullptr.
   task::Header* put(State state) noexcept {
     // acq_rel: pairs with the acquire in take(), and with the release in wait()
     const std::uintptr_t before = word_.fetch_or(word_of(state), base::acq_rel);

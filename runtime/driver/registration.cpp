@@ -26,9 +26,9 @@ void Registration::on_events(std::uint32_t epoll_events) noexcept {
 void Registration::retire() noexcept {
   TASKBENCH_ASSERT(!reading_.is_awaited() && !writing_.is_awaited(),
                    "a socket or descriptor must outlive the operations on it");
-  // Not left to close(): another descriptor, of a child that was forked, may stand for the same.
+  // Not left to close(): the descriptor of a forked child may keep the same file open, and watched.
   epoll_ctl(driver_->epoll_descriptor(), EPOLL_CTL_DEL, descriptor_, nullptr);
-  const base::Ref<Driver> driver = std::move(driver_);  // which this lies in
+  const base::Ref<Driver> driver = std::move(driver_);  // in which *this lies
   driver->registrations().remove(*this);
 }
 

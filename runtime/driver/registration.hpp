@@ -4,10 +4,10 @@
 // by whoever owns the registration; the readiness: see readiness.hpp.
 //
 // A descriptor is added to epoll once, for both directions and for edges, and the address of its
-// registration is what an event carries. That is one of the descriptor's number, for as long as the
-// driver lives: an event that was fetched before its descriptor was closed may be told to the next
-// of that number, which tries in vain. An edge of its own comes later than that: who has the driver
-// has passed all events on before it fetches more.
+// registration is what an event carries. The registration belongs to the descriptor's number, for
+// as long as the driver lives: an event that was fetched before its descriptor was closed may be
+// reported to the next of that number, which tries in vain. An edge of its own comes later than
+// that: the thread that has the driver passes all events on before it fetches more.
 //
 // Registrations are small, and two share a cache line: those whose numbers are 64 apart, so that
 // they are hardly ever both busy.
@@ -15,12 +15,12 @@
 // Invariants
 //   G1  pages_ and closed_ are guarded by mutex_, which also orders what the owner of a number did
 //       before what its next one does.
-//   G2  While nobody owns a number, both of its directions can be taken, as those of a new one; or
-//       they are closed.
+//   G2  While nobody owns a number, both of its directions can be taken, as in a new registration;
+//       or they are closed.
 //
 // Rejected: a registration on the heap for each (64 bytes instead of 32, and a list of all of them;
 // it could be freed only when what was fetched has been dispatched). A table of pointers by number
-// (as large, and the pointers are shared by eight).
+// (as large, and eight pointers share a cache line).
 #pragma once
 
 #include <array>
@@ -44,32 +44,32 @@ class Registration {
   [[nodiscard]] Readiness& reading() noexcept { return reading_; }
   [[nodiscard]] Readiness& writing() noexcept { return writing_; }
 
-  /// What epoll_wait said of it.
+  /// Passes on what epoll_wait reported.
   void on_events(std::uint32_t epoll_events) noexcept;
 
-  /// Ends the watch, while the descriptor is still open. Nobody waits.
+  /// Ends the watch, while the descriptor is still open. Nobody may wait.
   void retire() noexcept;
 
-  bool is_owned = false;  ///< for who has it: the descriptor is to be closed
+  bool is_owned = false;  ///< for the owner: it has to close the descriptor
 
  private:
   friend class Registrations;
 
   Readiness reading_;
   Readiness writing_;
-  base::Ref<Driver> driver_;  // null while nobody has it
+  base::Ref<Driver> driver_;  // null while nobody owns the number
   int descriptor_ = -1;
 };
 
-/// Those of a driver.
+/// All registrations of a driver.
 class Registrations {
  public:
-  /// Has `driver`, whose these are, watch `descriptor`. Throws std::system_error: not every
+  /// Makes `driver`, to which these belong, watch `descriptor`. Throws std::system_error: not every
   /// descriptor can be watched.
   [[nodiscard]] Registration& add(Driver& driver, int descriptor);
 
-  /// The runtime is gone: fails whoever waits for what was added here and is still there, and
-  /// whoever will, tasks of other runtimes.
+  /// Called when the runtime has ended: fails every operation that waits, or would have to wait,
+  /// for what was added here; tasks of other runtimes may still use it.
   void close() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What a wheel keeps of somebody who waits for a time. Lies in the awaiter.
+// A wheel's entry for a task that waits for a time. Lies in the awaiter.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace taskbench::rt::driver {
 using Tick = std::uint64_t;
 inline constexpr Tick kNever = UINT64_MAX;
 
-/// Guarded by the wheel's lock while it is in one, but for `fired`: see wheel.hpp.
+/// While it is in a wheel, all but `fired` is guarded by the wheel's lock: see wheel.hpp.
 struct Timer {
-  Timer* next = nullptr;  // of the slot's ring
+  Timer* next = nullptr;  // in the slot's ring
   Timer* previous = nullptr;
   Tick when = 0;
-  Wheel* wheel = nullptr;          ///< that it was inserted in; nullptr: in none so far
+  Wheel* wheel = nullptr;          ///< in which it was inserted; nullptr: in none so far
   task::Header* waiter = nullptr;  ///< a counted reference, until it has fired
   std::uint16_t slot = 0;
   base::Atomic<bool> fired{false};

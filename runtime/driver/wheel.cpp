@@ -10,12 +10,12 @@
 namespace taskbench::rt::driver {
 namespace {
 
-/// So many tasks are woken at once, outside of the lock.
+/// How many tasks are woken at once, outside of the lock.
 constexpr std::size_t kTasksAtOnce = 64;
 
 }  // namespace
 
-/// Has the lock.
+/// Holds the lock.
 class Wheel::Section {
  public:
   Section(Wheel& wheel, By by) noexcept : lock_(wheel.lock_), by_(by) {
@@ -52,7 +52,7 @@ void Wheel::insert(Timer& timer, base::Clock::time_point deadline, task::Header*
   const Tick when = std::min(driver_.tick_at_or_after(deadline), kLast);
   {
     const Section section(*this, caller());
-    // An empty wheel is put right, so that timers lie no higher than they must.
+    // An empty wheel is advanced first, so that timers lie no higher than they must.
     if (levels_ == 0) time_ = std::max(time_, driver_.tick_before(base::Clock::now()));
     timer.when = std::max(when, time_);
     put(timer);

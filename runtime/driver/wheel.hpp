@@ -7,7 +7,7 @@
 // digit. So what is on a level comes before what is on the next, and the lowest occupied slot of
 // the lowest occupied level is the next thing to do: to fire its timers on level 0, elsewhere to
 // distribute them to the levels below once its time has come. A timer moves at most kLevels times;
-// one that is cancelled before mostly never. Timers lie in the awaiters; nothing is allocated.
+// one that is cancelled early mostly never. Timers lie in the awaiters; nothing is allocated.
 //
 // Threads: any. The worker that owns the wheel pays no locked instruction (base/biased_lock.hpp);
 // others (a task that was stolen, the thread that has the driver) visit. One wheel of an engine,
@@ -63,7 +63,7 @@ class alignas(base::kFalseSharingBytes) Wheel {
   /// Wakes whoever waits for `now` or earlier.
   void fire(Tick now, By by) noexcept;
 
-  /// When to look here again; kNever: there is nothing.
+  /// The tick at which to look here again; kNever: there is nothing.
   [[nodiscard]] Tick next() const noexcept {
     // relaxed: the fences of Driver::sleep_inside() and interrupt() order it; elsewhere a hint
     return next_.load(base::relaxed);
@@ -73,7 +73,7 @@ class alignas(base::kFalseSharingBytes) Wheel {
   static constexpr unsigned kDigitBits = 6;
   static constexpr unsigned kSlots = 1U << kDigitBits;
   static constexpr unsigned kLevels = 7;
-  /// 139 years; what is later fires then.
+  /// 139 years; later deadlines fire then.
   static constexpr Tick kLast = (Tick{1} << (kDigitBits * kLevels)) - 1;
 
   class Section;
@@ -82,8 +82,8 @@ class alignas(base::kFalseSharingBytes) Wheel {
 
   void put(Timer& timer) noexcept;
   void take_out(Timer& timer) noexcept;
-  /// Takes timers that are due out and writes whom to wake. Returns how many; fewer than there is
-  /// room for: no more are due.
+  /// Takes out timers that are due, and stores their tasks in `woken`. Returns how many; fewer than
+  /// fit: no more are due.
   std::size_t take_due(Tick now, std::span<task::Header*> woken) noexcept;
   [[nodiscard]] Tick next_slot() const noexcept;
 
@@ -91,7 +91,7 @@ class alignas(base::kFalseSharingBytes) Wheel {
   base::BiasedLock lock_;
   base::Atomic<Tick> next_{kNever};
   Tick time_ = 0;
-  std::uint32_t levels_ = 0;  // those that are occupied, a bit for each
+  std::uint32_t levels_ = 0;  // a bit for each level that is occupied
   std::array<std::uint64_t, kLevels> occupied_{};
   std::array<Timer*, std::size_t{kLevels} * kSlots> slots_{};
 };

@@ -42,7 +42,7 @@ const sockaddr_in6& v6_of(const SocketAddress& address) {
 SocketAddress::SocketAddress() noexcept { v4_.sin_family = AF_UNIX; }
 
 SocketAddress::SocketAddress(const sockaddr* address, socklen_t size) : SocketAddress() {
-  // Nothing at all is what the peer of a Unix socket without a name has.
+  // The peer of a Unix socket without a name has no address at all.
   if (size == 0) return;
   const int family = size < sizeof(sa_family_t) ? AF_UNSPEC : address->sa_family;
   if (family == AF_INET && size >= sizeof(sockaddr_in)) {
@@ -103,7 +103,7 @@ SocketAddress SocketAddress::unix_path(std::string_view path) {
   sockaddr_un local{};
   local.sun_family = AF_UNIX;
   if (path.empty()) refuse_address(path, "a path must not be empty");
-  // One is for the zero that ends a path, or begins an abstract name.
+  // One byte is for the zero that ends a path, or begins an abstract name.
   if (path.size() >= sizeof(local.sun_path)) refuse_address(path, "a path has at most 107 bytes");
   if (path.find('\0') != std::string_view::npos) refuse_address(path, "a path contains no zeros");
   std::memcpy(local.sun_path, path.data(), path.size());

@@ -20,12 +20,12 @@ namespace taskbench::rt::net {
 
 class SocketAddress {
  public:
-  /// None: of a Unix socket that has no name.
+  /// The address of a Unix socket that has no name.
   SocketAddress() noexcept;
-  /// As the system has it. Throws std::invalid_argument for another family than the three.
+  /// Copies the system's form. Throws std::invalid_argument for any other family than the three.
   SocketAddress(const sockaddr* address, socklen_t size);
 
-  /// Of one of the forms above; names of hosts are for rt::net::resolve. Throws
+  /// Reads one of the forms above; rt::net::resolve is for names of hosts. Throws
   /// std::invalid_argument.
   [[nodiscard]] static SocketAddress parse(std::string_view text);
   /// The address alone, without brackets: "127.0.0.1", "::1". Throws std::invalid_argument.
@@ -33,7 +33,7 @@ class SocketAddress {
   /// A path in the file system, or with a `@` in front a name of the abstract namespace. Throws
   /// std::invalid_argument if it is longer than 107 characters.
   [[nodiscard]] static SocketAddress unix_path(std::string_view path);
-  /// This machine's own, 127.0.0.1; port 0: any that is free.
+  /// This machine's own, 127.0.0.1; port 0 stands for any that is free.
   [[nodiscard]] static SocketAddress loopback(std::uint16_t port = 0);
 
   /// AF_INET, AF_INET6 or AF_UNIX.
@@ -51,18 +51,18 @@ class SocketAddress {
   friend bool operator==(const SocketAddress& a, const SocketAddress& b) noexcept;
 
  private:
-  // Each connection has an address. One that is longer than IPv4's shares it with its copies.
+  // An address that is longer than IPv4's is shared by its copies, as each connection has one.
   struct Longer final : base::Shared {
     static void* operator new(std::size_t bytes, std::size_t more) {
       return ::operator new(bytes + more);
     }
     static void operator delete(void* memory) { ::operator delete(memory); }
 
-    socklen_t size;  // of the address, which comes behind this
+    socklen_t size;  // of the address, which follows this struct
   };
   static_assert(sizeof(Longer) == 8);
 
-  sockaddr_in v4_{};  // or AF_UNIX alone
+  sockaddr_in v4_{};  // or only the family AF_UNIX
   base::Ref<Longer> longer_;
 };
 
@@ -71,7 +71,7 @@ class AddressBuffer {
  public:
   [[nodiscard]] sockaddr* data() noexcept { return reinterpret_cast<sockaddr*>(&longest_); }
   [[nodiscard]] socklen_t* size() noexcept { return &size_; }
-  /// What was filled in.
+  /// The address that was filled in.
   [[nodiscard]] SocketAddress take() const {
     return SocketAddress(reinterpret_cast<const sockaddr*>(&longest_), size_);
   }

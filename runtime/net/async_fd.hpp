@@ -4,8 +4,8 @@
 //   rt::AsyncFd changes = rt::AsyncFd::own(inotify_init1(IN_CLOEXEC));
 //   const std::size_t size = co_await changes.read(buffer);
 //
-// Threads: as in io.hpp: one task may read while another writes. It stays where it is while an
-// operation is under way, and outlives it.
+// Threads: as in io.hpp: one task may read while another writes. The AsyncFd must not be moved
+// while an operation is under way, and must outlive it.
 //
 // It belongs to the runtime of the task that made it, which watches it until it is destroyed. Tasks
 // of other runtimes may use it meanwhile; what waits then, or would wait later, fails with
@@ -30,7 +30,7 @@ class AsyncFd;
 
 namespace net::detail {
 
-/// poll(2) with a limit of zero.
+/// poll(2) with a time-out of zero.
 template <Direction direction>
 struct AskWhetherReady : Call<const AsyncFd, direction> {
   Attempt attempt(const AsyncFd& fd, bool hung_up) const noexcept;
@@ -71,10 +71,10 @@ class AsyncFd {
   /// throws. Throws std::logic_error outside of a runtime, and std::system_error for what cannot be
   /// watched, such as a file on a disk.
   [[nodiscard]] static AsyncFd own(int descriptor);
-  /// The same for one that is non-blocking already, in a single call of the system.
+  /// Takes over a descriptor that is non-blocking already, which saves system calls.
   [[nodiscard]] static AsyncFd own(net::detail::Descriptor non_blocking);
-  /// The same for one that somebody else closes, and not before this is gone. It is left as it is:
-  /// if it is not non-blocking a call may hold up the worker.
+  /// Watches a descriptor that somebody else closes, after this is gone. Its flags are left as they
+  /// are: if it is not non-blocking, a call may hold up the worker.
   [[nodiscard]] static AsyncFd borrow(int descriptor);
 
   AsyncFd(AsyncFd&& other) noexcept : registration_(std::exchange(other.registration_, nullptr)) {}
@@ -89,7 +89,7 @@ class AsyncFd {
 
   [[nodiscard]] int descriptor() const noexcept { return registration().descriptor(); }
 
-  /// Gives the descriptor back, which is no longer watched; the caller closes it if it was owned.
+  /// Gives the descriptor back, no longer watched; the caller closes it if it was owned.
   [[nodiscard]] int release() && noexcept;
 
   /// co_await waits until a call would not have to wait, for data, room, the end or an error. It
@@ -101,8 +101,8 @@ class AsyncFd {
     return operation(net::detail::AskWhetherReady<net::Direction::write>{});
   }
 
-  /// co_await calls `function(descriptor)` until it returns something else than -1 with EAGAIN, and
-  /// returns that; -1 with another errno throws std::system_error. Cancellation-safe, as a call
+  /// co_await calls `function(descriptor)` until it returns something other than -1 with EAGAIN,
+  /// and returns that; -1 with another errno throws std::system_error. Cancellation-safe, as a call
   /// that fails has done nothing.
   template <class Function>
   [[nodiscard]] auto read_with(Function function) {
@@ -124,7 +124,7 @@ class AsyncFd {
         "write to", [from](int fd) { return ::write(fd, from.data, from.size); });
   }
 
-  // For what stands on this: operations as in io.hpp.
+  // For types built on this one: operations as in io.hpp.
   template <class Call>
   [[nodiscard]] net::detail::Operation<Call> operation(Call call) const {
     return net::detail::Operation<Call>(*this, std::move(call));

@@ -1,4 +1,4 @@
-// How long to wait before asking the system again for what it cannot tell the arrival of.
+// Pauses between questions to the system about what it cannot announce.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is read into, and what is written: a pointer and a size, made of whatever holds bytes.
+// What is read into, and what is written: a pointer and a size, made from whatever holds bytes.
 #pragma once
 
 #include <sys/uio.h>
@@ -24,7 +24,7 @@ concept BytesToSend = requires(const Range& range) {
 };
 }  // namespace detail
 
-/// Memory to read into: of a std::span, array, std::vector or std::string of bytes or characters.
+/// Memory to read into: a std::span, array, std::vector or std::string of bytes or characters.
 struct MutableBytes {
   MutableBytes(void* data_, std::size_t size_) noexcept
       : data(static_cast<std::byte*>(data_)), size(size_) {}
@@ -36,7 +36,7 @@ struct MutableBytes {
   std::size_t size;
 };
 
-/// Memory to write: of the same, or a text. A string literal is taken without its zero.
+/// Memory to write from: any of these, or a text. A string literal is taken without its zero.
 struct ConstBytes {
   ConstBytes(const void* data_, std::size_t size_) noexcept
       : data(static_cast<const std::byte*>(data_)), size(size_) {}
@@ -53,7 +53,8 @@ struct ConstBytes {
   std::size_t size;
 };
 
-/// Several at once, in the system's form. Kept by the caller until the operation has ended.
+/// Several buffers at once, in the system's form. The caller keeps them until the operation has
+/// ended.
 using Buffers = std::span<iovec>;
 
 }  // namespace taskbench::rt::net

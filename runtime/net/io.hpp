@@ -43,8 +43,8 @@ enum class Refusal : std::uintptr_t {
 };
 [[noreturn]] void throw_refused(Refusal why);
 
-/// In one word the task for which the operation stands in the readiness, or why it was refused,
-/// which it is only while it does not stand there.
+/// One word that holds the task for which the operation stands in the readiness; or, while it does
+/// not stand there, why it was refused.
 class Waiter {
  public:
   explicit Waiter(task::Header* task) noexcept : word_(reinterpret_cast<std::uintptr_t>(task)) {}
@@ -74,7 +74,7 @@ struct Call {
   static constexpr Direction kDirection = direction;
 };
 
-/// On what has `registration()`, and stays where it is meanwhile.
+/// An operation on a Source, which has `registration()` and must not be moved meanwhile.
 template <class Call>
 class [[nodiscard]] Operation : private task::Leaf {
   using Source = typename Call::Source;
@@ -127,7 +127,7 @@ class [[nodiscard]] Operation : private task::Leaf {
       if (state == State::occupied) return refuse();
       if (state == State::no) {
         if (waiter_.task() == task) return false;
-        if (waiter_.task() != nullptr) withdraw();  // it goes on in another task
+        if (waiter_.task() != nullptr) withdraw();  // the operation goes on in another task
         switch (ready.wait(task)) {
           case driver::Readiness::Wait::ready:
             continue;
@@ -155,13 +155,13 @@ class [[nodiscard]] Operation : private task::Leaf {
   }
 
   Source& source_;
-  // The task is kept, as a branch of select() that lost is gone before the operation that it
-  // awaited.
+  // Keeps the task itself, since a branch of select() that lost is gone before the operation that
+  // it awaited.
   Waiter waiter_{Refusal::none};
   Call call_;
 };
 
-/// What a system call returned, once it was not interrupted.
+/// What a system call returned in the end, after interruptions.
 struct Returned {
   ssize_t value;  ///< or minus errno
 

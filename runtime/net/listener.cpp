@@ -5,8 +5,7 @@
 namespace taskbench::rt::net::detail {
 namespace {
 
-/// The network's errors are told by accept where they belong to the connection: it is gone, and the
-/// next may be there.
+/// Network errors that accept() reports belong to a connection that is gone; the next may be there.
 bool is_of_the_connection(int error) {
   switch (error) {
     case ECONNABORTED:

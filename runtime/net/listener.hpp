@@ -1,6 +1,6 @@
-// What waits for connections, of TCP or Unix.
+// Waits for connections, TCP or Unix.
 //
-// Threads: one task accepts at a time; the listener stays where it is meanwhile.
+// Threads: one task accepts at a time; the listener must not be moved meanwhile.
 //
 // When there are no descriptors or no memory left (EMFILE, ENFILE, ENOBUFS, ENOMEM) accept() tries
 // again after 1, 2, 4 ... 64 ms, and reports it only when it has lasted for about a second. The
@@ -40,7 +40,7 @@ struct Accept : Call<const AsyncFd, Direction::read> {
   AddressBuffer peer{};
 };
 
-/// Whether somebody may close a descriptor or give memory back soon.
+/// Whether the error is a shortage of descriptors or memory, which may pass.
 [[nodiscard]] bool is_shortage(int error) noexcept;
 
 /// A socket that listens. Throws std::system_error.
@@ -51,13 +51,13 @@ struct Accept : Call<const AsyncFd, Direction::read> {
 template <class Stream>
 class Listener : public Socket {
  public:
-  /// Begins to listen at `address`; for a port 0, local_address() says at which. Throws
-  /// std::system_error. Unless it is 0, TCP's port may be taken again at once after a restart
-  /// (SO_REUSEADDR). A Unix path must not exist yet; it is removed by nobody.
+  /// Begins to listen at `address`; for port 0, local_address() tells the one chosen. Throws
+  /// std::system_error. Any other TCP port may be taken again at once after a restart
+  /// (SO_REUSEADDR). A Unix path must not exist yet; nobody removes it.
   [[nodiscard]] static Listener bind(const SocketAddress& address, int backlog = SOMAXCONN) {
     return Listener(detail::listen_at(address, backlog));
   }
-  /// Of a socket that listens already, as a service manager hands it over.
+  /// Takes a socket that listens already, such as a service manager hands over.
   explicit Listener(AsyncFd listening) noexcept : Socket(std::move(listening)) {}
 
   /// The next connection. Throws std::system_error. Cancellation-safe.

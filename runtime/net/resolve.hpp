@@ -1,4 +1,4 @@
-// resolve(): the addresses of a host, looked up where that holds up nobody.
+// resolve(): the addresses of a host, looked up on a thread for blocking calls.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace taskbench::rt::net {
 
-/// What getaddrinfo says has gone wrong: EAI_NONAME and so on.
+/// The errors of getaddrinfo: EAI_NONAME and so on.
 [[nodiscard]] const std::error_category& resolve_category() noexcept;
 
 /// The addresses at which `service`, a name or a number of a port, is to be reached on `host`, a
 /// name or an address, by TCP and in the order in which they should be tried: at least one. An
-/// empty `host` stands for all of this machine's addresses, for who listens.
+/// empty `host` stands for all of this machine's addresses, to listen at.
 ///
-/// Runs in rt::spawn_blocking. Given up, it is not begun any more, or its outcome is dropped.
-/// Throws std::system_error, of resolve_category() or the system's.
+/// Runs in rt::spawn_blocking. When it is given up, the look-up does not begin any more, or its
+/// outcome is dropped. Throws std::system_error, of resolve_category() or the system's.
 [[nodiscard]] Task<std::vector<SocketAddress>> resolve(std::string host, std::string service);
 
 }  // namespace taskbench::rt::net

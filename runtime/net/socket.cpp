@@ -46,7 +46,8 @@ Task<AsyncFd> connect_socket(SocketAddress peer) {
     if (error != EAGAIN) break;
     co_await backoff.pause();
   }
-  // Watched from now on: a socket that is not even connecting would be said to have been hung up.
+  // Watched from now on, not earlier: epoll reports a socket that is not even connecting as hung
+  // up.
   AsyncFd connecting = AsyncFd::own(std::move(socket));
   if (error == EINPROGRESS || error == EINTR) {
     co_await connecting.writable();

@@ -12,7 +12,7 @@
 
 namespace taskbench::rt::net {
 
-/// Its functions throw std::system_error.
+/// The base of all sockets. All functions throw std::system_error.
 class Socket {
  public:
   [[nodiscard]] int descriptor() const noexcept { return fd_.descriptor(); }
@@ -36,14 +36,14 @@ class Socket {
   [[nodiscard]] int receive_buffer() const { return option<int>(SOL_SOCKET, SO_RCVBUF); }
   [[nodiscard]] int send_buffer() const { return option<int>(SOL_SOCKET, SO_SNDBUF); }
 
-  /// As AsyncFd's: waits until there is something to do, without doing it.
+  /// Like AsyncFd's: they wait until there is something to do, without doing it.
   [[nodiscard]] auto readable() { return fd_.readable(); }
   [[nodiscard]] auto writable() { return fd_.writable(); }
 
   /// For operations.
   [[nodiscard]] driver::Registration& registration() const noexcept { return fd_.registration(); }
 
-  /// Gives the descriptor up, which stays open and non-blocking.
+  /// Gives up the descriptor, which stays open and non-blocking.
   [[nodiscard]] int release() && noexcept { return std::move(fd_).release(); }
 
  protected:
@@ -59,15 +59,14 @@ class Socket {
 
 namespace detail {
 
-/// A socket for `address`: non-blocking, and closed where another program is run. Throws
-/// std::system_error.
+/// A socket for `address`: non-blocking, and closed on exec. Throws std::system_error.
 [[nodiscard]] Descriptor open_socket(const SocketAddress& address, int type);
 
 /// Throws std::system_error.
 void bind_socket(const Descriptor& socket, const SocketAddress& address);
 
-/// A stream's socket, connected. A peer whose backlog is full is waited for, also a Unix one, which
-/// is asked again and again.
+/// A stream's socket, connected. Waits for a peer whose backlog is full; a Unix one is asked again
+/// and again.
 [[nodiscard]] Task<AsyncFd> connect_socket(SocketAddress peer);
 
 }  // namespace detail

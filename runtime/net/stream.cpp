@@ -18,7 +18,7 @@ std::size_t size_of(const detail::Returned& returned, Direction direction, const
   return static_cast<std::size_t>(returned.value);
 }
 
-/// No call takes more (IOV_MAX).
+/// As many buffers as one call takes (IOV_MAX).
 Buffers for_one_call(Buffers buffers) {
   return buffers.first(std::min<std::size_t>(buffers.size(), 1024));
 }
@@ -29,7 +29,7 @@ std::size_t total(Buffers buffers) {
   return sum;
 }
 
-/// Without the first `count` bytes.
+/// The buffers without their first `count` bytes.
 Buffers without(Buffers buffers, std::size_t count) {
   while (!buffers.empty() && count >= buffers.front().iov_len) {
     count -= buffers.front().iov_len;
@@ -42,8 +42,8 @@ Buffers without(Buffers buffers, std::size_t count) {
   return buffers;
 }
 
-/// What became of a call that moved some of `asked` bytes. A connection of TCP that gave or took
-/// less than it was asked for has no more until the next edge. A Unix one also stops where another
+/// What became of a call that moved some of `asked` bytes. A TCP connection that gave or took less
+/// than it was asked for has no more until the next edge. A Unix one also stops where another
 /// sender's bytes begin, or descriptors come with them.
 Attempt attempt_of(const detail::Returned& returned, std::size_t asked, const Stream& stream) {
   if (returned.would_wait()) return Attempt::again;
@@ -160,7 +160,7 @@ template struct TransferAll<Direction::write>;
 }  // namespace detail
 
 void Stream::shut_down(int how) {
-  // A peer that is gone already has been told.
+  // A peer that is gone needs no notice.
   if (::shutdown(descriptor(), how) == 0 || errno == ENOTCONN) return;
   throw_error(errno, "shut down the connection to", peer_.text());
 }

@@ -1,7 +1,7 @@
-// What a connection is, TCP's or Unix's: bytes in order, both ways, until each side ends its own.
+// A connection, TCP or Unix: bytes in order, both ways, until each side ends its own direction.
 //
-// Threads: as in io.hpp: one task may read while another writes. The stream stays where it is while
-// an operation is under way, and outlives it; split() makes two halves that two tasks can own.
+// Threads: as in io.hpp: one task may read while another writes. The stream must not be moved while
+// an operation is under way, and must outlive it; split() makes two halves that two tasks can own.
 //
 // Every operation is awaited, and throws std::system_error with the operation and the peer's
 // address in its text. Writing to a peer that is gone throws too (EPIPE); there is no SIGPIPE.
@@ -26,7 +26,7 @@ class WriteHalf;
 
 namespace detail {
 
-/// recv or send, once.
+/// One call of recv or send.
 template <Direction direction, bool peeks = false>
 struct Transfer : Call<Stream, direction> {
   Transfer(void* data_, std::size_t size) noexcept
@@ -35,10 +35,10 @@ struct Transfer : Call<Stream, direction> {
   [[nodiscard]] std::size_t take(const Stream& stream) const;
 
   void* data;
-  Returned returned;  // at first how much it asks for
+  Returned returned;  // at first the size to ask for
 };
 
-/// The same for several buffers.
+/// One call of recvmsg or sendmsg, for several buffers.
 template <Direction direction>
 struct VectoredTransfer : Call<Stream, direction> {
   explicit VectoredTransfer(Buffers buffers_) noexcept : buffers(buffers_) {}
@@ -49,7 +49,7 @@ struct VectoredTransfer : Call<Stream, direction> {
   Returned returned{};
 };
 
-/// As many of one of these as it takes.
+/// As many calls as it takes to transfer everything.
 template <Direction direction>
 struct TransferAll : Call<Stream, direction> {
   TransferAll(void* data_, std::size_t size) noexcept
@@ -57,8 +57,8 @@ struct TransferAll : Call<Stream, direction> {
   Attempt attempt(Stream& stream, bool lasting) noexcept;
   void take(const Stream& stream) const;
 
-  void* data;    // of what is left
-  ssize_t left;  // or minus errno
+  void* data;    // where what is left begins
+  ssize_t left;  // bytes, or minus errno
 };
 struct ReceiveAll : TransferAll<Direction::read> {
   using TransferAll::TransferAll;
@@ -85,11 +85,11 @@ class Stream : public Socket {
     return operation(detail::Transfer<Direction::read>(into, size));
   }
   [[nodiscard]] auto read(MutableBytes into) { return read(into.data, into.size); }
-  /// The same into several buffers, one after the other.
+  /// Reads into several buffers, one after the other.
   [[nodiscard]] auto read(Buffers into) {
     return operation(detail::VectoredTransfer<Direction::read>(into));
   }
-  /// The same, and the next reads it again.
+  /// Reads without consuming: the next read() gets the same bytes.
   [[nodiscard]] auto peek(MutableBytes into) {
     return operation(detail::Transfer<Direction::read, true>(into.data, into.size));
   }
@@ -104,7 +104,7 @@ class Stream : public Socket {
   [[nodiscard]] auto write(ConstBytes from) {
     return operation(detail::Transfer<Direction::write>(unwritten(from.data), from.size));
   }
-  /// The same from several buffers, one after the other.
+  /// Writes from several buffers, one after the other.
   [[nodiscard]] auto write(Buffers from) {
     return operation(detail::VectoredTransfer<Direction::write>(from));
   }
@@ -113,10 +113,10 @@ class Stream : public Socket {
     return operation(detail::TransferAll<Direction::write>(unwritten(from), size));
   }
   [[nodiscard]] auto write_all(ConstBytes from) { return write_all(from.data, from.size); }
-  /// The same; the entries of `from` are moved on as they are written.
+  /// Writes all of several buffers; the entries of `from` are moved on as they are written.
   [[nodiscard]] auto write_all(Buffers from) { return operation(detail::VectoredSendAll(from)); }
 
-  /// The peer reads the end of the stream after what was written until now.
+  /// Lets the peer read the end of the stream, after what was written until now.
   void shutdown_write() { shut_down(SHUT_WR); }
   /// Ends both directions.
   void shutdown() { shut_down(SHUT_RDWR); }
@@ -134,7 +134,7 @@ class Stream : public Socket {
   [[nodiscard]] detail::Operation<Call> operation(Call call) {
     return detail::Operation<Call>(*this, std::move(call));
   }
-  /// One type does for both directions.
+  /// Lets one type do for both directions.
   static void* unwritten(const void* from) noexcept { return const_cast<void*>(from); }
   void shut_down(int how);
 

@@ -19,13 +19,14 @@ namespace taskbench::rt::net {
 
 /// How soon a peer that has vanished is noticed, though nothing is written to it.
 struct KeepAlive {
-  std::chrono::seconds idle;      ///< nothing has come for so long: it is asked
-  std::chrono::seconds interval;  ///< it has not answered for so long: it is asked again
-  int probes;                     ///< so often in vain: operations throw ETIMEDOUT
+  std::chrono::seconds idle;      ///< after so long without a sign of life, the peer is asked
+  std::chrono::seconds interval;  ///< after so long without an answer, it is asked again
+  int probes;                     ///< after so many in vain, operations throw ETIMEDOUT
 };
 
 namespace detail {
-/// As the system counts it, which refuses what is negative, and more seconds than it can wait.
+/// The number of an option, limited to an int. The system refuses negative ones, and more seconds
+/// than it can wait.
 template <class Duration>
 [[nodiscard]] int as_option(Duration time) noexcept {
   using Limits = std::numeric_limits<int>;
@@ -40,17 +41,17 @@ class TcpStream : public Stream {
     AsyncFd connected = co_await detail::connect_socket(peer);
     co_return TcpStream(std::move(connected), peer);
   }
-  /// Of a socket that is connected already.
+  /// Takes a socket that is connected already.
   TcpStream(AsyncFd connected, const SocketAddress& peer) noexcept
       : Stream(std::move(connected), peer) {}
 
-  /// Whether each write is sent at once, and not held back until more comes (TCP_NODELAY).
+  /// Sends each write at once, instead of holding it back until more comes (TCP_NODELAY).
   void set_no_delay(bool on) { set_option(IPPROTO_TCP, TCP_NODELAY, int{on}); }
   [[nodiscard]] bool no_delay() const { return option<int>(IPPROTO_TCP, TCP_NODELAY) != 0; }
-  /// Whether the system finds out by itself that the peer has vanished (SO_KEEPALIVE).
+  /// Lets the system find out by itself that the peer has vanished (SO_KEEPALIVE).
   void set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, int{on}); }
   [[nodiscard]] bool keep_alive() const { return option<int>(SOL_SOCKET, SO_KEEPALIVE) != 0; }
-  /// The same with times of its own, where the system's are hours.
+  /// Switches that on, with times other than the system's, which are hours.
   void set_keep_alive(const KeepAlive& times);
   /// After so long without an answer to what was written, operations throw ETIMEDOUT
   /// (TCP_USER_TIMEOUT); 0: when the system gives up, after some 15 minutes.
@@ -60,7 +61,7 @@ class TcpStream : public Stream {
   [[nodiscard]] std::chrono::milliseconds user_timeout() const {
     return std::chrono::milliseconds(option<unsigned>(IPPROTO_TCP, TCP_USER_TIMEOUT));
   }
-  /// Closing drops what was not sent yet, and resets the connection.
+  /// Makes closing drop what was not sent yet, and reset the connection.
   void reset_on_close() { set_option(SOL_SOCKET, SO_LINGER, linger{.l_onoff = 1, .l_linger = 0}); }
 };
 

@@ -1,7 +1,7 @@
 // UDP.
 //
-// Threads: as in io.hpp: one task may receive while another sends. The socket stays where it is
-// while an operation is under way, and outlives it. Every operation is cancellation-safe.
+// Threads: as in io.hpp: one task may receive while another sends. The socket must not be moved
+// while an operation is under way, and must outlive it. Every operation is cancellation-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace taskbench::rt::net {
 
 /// A datagram that was received.
 struct Datagram {
-  std::size_t size;  ///< of what was stored
+  std::size_t size;  ///< of the part that was stored
   SocketAddress from;
-  bool is_cut;  ///< it was longer; the rest is gone
+  bool is_cut;  ///< the datagram was longer; the rest is gone
 };
 
 class UdpSocket;
@@ -49,28 +49,29 @@ struct ReceiveDatagram : Call<UdpSocket, Direction::read> {
 
 class UdpSocket : public Socket {
  public:
-  /// A socket at `address`; for a port 0, local_address() says where. Throws std::system_error.
+  /// A socket at `address`; for port 0, local_address() tells the one chosen. Throws
+  /// std::system_error.
   [[nodiscard]] static UdpSocket bind(const SocketAddress& address);
-  /// Of a socket that exists already.
+  /// Takes a socket that exists already.
   explicit UdpSocket(AsyncFd socket) noexcept : Socket(std::move(socket)) {}
 
   /// Names the peer that send() sends to, the only one that is received from. Throws
   /// std::system_error.
   void connect(const SocketAddress& peer);
 
-  /// co_await sends one datagram. Throws std::system_error; when connected also for one before it
-  /// that nobody received (ECONNREFUSED).
+  /// co_await sends one datagram. Throws std::system_error; on a connected socket also for an
+  /// earlier one that nobody received (ECONNREFUSED).
   [[nodiscard]] auto send(ConstBytes data) { return sending(data, nullptr); }
-  /// `to` is kept by the caller until it is sent.
+  /// The caller keeps `to` until the datagram is sent.
   [[nodiscard]] auto send_to(ConstBytes data, const SocketAddress& to) {
     return sending(data, &to);
   }
   /// co_await returns the next Datagram. Throws as send() does.
   [[nodiscard]] auto receive(MutableBytes into) { return receiving(into, 0); }
-  /// The same, and the next receives it again.
+  /// Receives without consuming: the next receive() gets the same datagram.
   [[nodiscard]] auto peek(MutableBytes into) { return receiving(into, MSG_PEEK); }
 
-  /// Whether it may send to broadcast addresses (SO_BROADCAST).
+  /// Allows sending to broadcast addresses (SO_BROADCAST).
   void set_broadcast(bool on) { set_option(SOL_SOCKET, SO_BROADCAST, int{on}); }
 
  private:

@@ -1,4 +1,4 @@
-// Unix sockets of streams: connections within the machine.
+// Unix stream sockets: connections within the machine.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ class UnixStream : public Stream {
     AsyncFd connected = co_await detail::connect_socket(peer);
     co_return UnixStream(std::move(connected), peer);
   }
-  /// Two that are connected to each other. Throws std::system_error.
+  /// Two streams that are connected to each other. Throws std::system_error.
   [[nodiscard]] static std::pair<UnixStream, UnixStream> pair() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -26,7 +26,7 @@ class UnixStream : public Stream {
     return {UnixStream(AsyncFd::own(std::move(first)), {}),
             UnixStream(AsyncFd::own(std::move(second)), {})};
   }
-  /// Of a socket that is connected already.
+  /// Takes a socket that is connected already.
   UnixStream(AsyncFd connected, const SocketAddress& peer) noexcept
       : Stream(std::move(connected), peer) {}
 };

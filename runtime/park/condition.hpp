@@ -4,10 +4,10 @@
 // Threads: every function with the mutex held that guards the condition.
 //
 // Invariants
-//   N1  A waiter is in the list from the beginning of wait() until take_one() takes it out, or it
-//       does so itself because its Sleeper has something else for it. One whose parker is given a
-//       token otherwise never waits again, and lives as long as the list: so at the end of an
-//       engine.
+//   N1  A waiter is in the list from the beginning of wait() until take_one() takes it out, or
+//       until it takes itself out because its Sleeper has something else for it. One whose parker
+//       is given a token otherwise, at the end of an engine, never waits again, and lives as long
+//       as the list.
 #pragma once
 
 #include "runtime/base/sync_primitives.hpp"
@@ -20,7 +20,7 @@ namespace taskbench::rt::park {
 template <class Waiter>
 class Condition {
  public:
-  /// Gives `mutex` up, sleeps until there is a token, and has the mutex again. False: without one,
+  /// Unlocks `mutex`, sleeps until there is a token, and locks it again. False: there is no token,
   /// as the Sleeper has something else; nobody has chosen this waiter then.
   bool wait(base::Mutex& mutex, Waiter& self) noexcept {
     self.next_waiting = newest_;
@@ -34,7 +34,7 @@ class Condition {
       *place = self.next_waiting;
       return false;
     }
-    // Chosen meanwhile: the token is on its way.
+    // This waiter was chosen meanwhile: the token is on its way.
     mutex.unlock();
     self.parker.park();
     mutex.lock();

@@ -31,15 +31,15 @@ class Sleeper {
   [[nodiscard]] virtual bool sleep(Token& token, std::uint32_t expected,
                                    base::Clock::time_point deadline) noexcept = 0;
 
-  /// The thread that sleeps, or is about to, while `token` holds what it held is to return from
-  /// sleep(): `token` has changed. Only the address may be used. Any thread.
+  /// `token` has changed: lets the thread that sleeps on it, or is about to, return from sleep().
+  /// Only the address may be used. Any thread.
   virtual void wake(const Token* token) noexcept = 0;
 
  protected:
   ~Sleeper() = default;
 };
 
-/// The system's: a futex for each token.
+/// The system's sleeper: a futex for each token.
 class Futex final : public Sleeper {
  public:
   [[nodiscard]] bool sleep(Token& token, std::uint32_t expected,
@@ -55,8 +55,8 @@ class Parker {
   /// Sleeps until there is a token, and takes it. Looks for it for up to `spin` before it sleeps.
   void park(std::chrono::nanoseconds spin = {}) noexcept;
 
-  /// The same, but as park_until() returns false when the Sleeper says that there is something
-  /// else.
+  /// Like park(), but returns false, as park_until() does, when the Sleeper says that there is
+  /// something else.
   [[nodiscard]] bool park_once(std::chrono::nanoseconds spin = {}) noexcept;
 
   /// Sleeps until there is a token, and takes it; returns false without one when the Sleeper says
@@ -66,11 +66,11 @@ class Parker {
   /// Takes the token if there is one; never sleeps.
   [[nodiscard]] bool try_park() noexcept { return take_token(); }
 
-  /// Gives the token. True when the owner slept and had to be woken.
+  /// Gives the token. Returns whether the owner slept and had to be woken.
   bool unpark() noexcept {
     Sleeper& sleeper = sleeper_;  // read now: afterwards the parker may be gone
     // release: pairs with the acquire in take_token; what was written before is handed over. An
-    // exchange also where the token was given already: it goes on with that one's release sequence
+    // exchange even where the token was given already, which continues that one's release sequence
     if (token_.exchange(kGiven, base::release) != kSleeping) return false;
     sleeper.wake(&token_);
     return true;

@@ -8,8 +8,8 @@
 // Threads: the functions of a participant by the thread that it stands for, one at a time.
 //
 // Invariants
-//   E1  A participant is pinned in an epoch at most one behind, or the epoch does not move on: who
-//       pins with an epoch read too early only holds the others up.
+//   E1  A participant is pinned in an epoch at most one behind, or the epoch does not move on: a
+//       thread that pins with an epoch read too early only holds the others up.
 //   E2  What was unlinked in epoch e is freed in e + 2 at the earliest.
 //
 // Why nobody reads what is freed: the story of three threads
@@ -21,7 +21,7 @@
 // comes after the unlinker's: it sees the reader pinned in an older epoch, and does not advance.
 //
 // Reference: Fraser, "Practical lock-freedom" (2004), 5.2.3; Turon, "Lock-freedom without garbage
-// collection" (2015), as crossbeam has it.
+// collection" (2015), which describes crossbeam's.
 #pragma once
 
 #include <cstddef>
@@ -44,15 +44,15 @@ class Epochs {
 
   /// From here to unpin() nothing is freed that participant `index` may come to see.
   void pin(std::size_t index) noexcept {
-    // relaxed: an epoch that is out of date holds others up, no more (E1)
+    // relaxed: an epoch that is out of date only holds others up (E1)
     const std::uint64_t now = epoch_.load(base::relaxed);
     // release: pairs with the acquire in advance(): what this thread has read before is done with
     participants_[index].pinned.store(2 * now + 1, base::release);
     base::full_fence();  // seq_cst: the reader's part of the story at the top
   }
   void unpin(std::size_t index) noexcept {
-    // release: pairs with the acquire in advance(). A read-modify-write, as on entry, though a
-    // store would do: that is what the section costs in the scheduler that this was written for
+    // release: pairs with the acquire in advance(). A read-modify-write, though a store would do:
+    // that is what the section costs in the scheduler that tokio01 models
     participants_[index].pinned.exchange(0, base::release);
   }
 
@@ -79,7 +79,7 @@ class Epochs {
       if (pinned != 0 && pinned != 2 * now + 1) return;
     }
     // release: pairs with the acquire in defer(), also through a later advance. relaxed: on failure
-    // somebody else has moved it on
+    // somebody else has moved the epoch on
     epoch_.compare_exchange_strong(now, now + 1, base::release, base::relaxed);
   }
 
@@ -89,7 +89,7 @@ class Epochs {
     Garbage garbage;
   };
   struct alignas(base::kFalseSharingBytes) Participant {
-    base::Atomic<std::uint64_t> pinned{0};  // 0, or twice the epoch and 1
+    base::Atomic<std::uint64_t> pinned{0};  // 0, or twice the epoch plus 1
     std::vector<Tagged> garbage;            // the participant's own
   };
 

@@ -24,7 +24,7 @@ class Fifo {
     last_ = last;
   }
 
-  /// The oldest, or nullptr.
+  /// Takes out the oldest node; nullptr if there is none.
   [[nodiscard]] Node* pop_front() noexcept {
     Node* const node = first_;
     if (node == nullptr) return nullptr;

@@ -35,7 +35,8 @@ class GrowingDeque {
  public:
   using Domain = Epochs<std::unique_ptr<Buffer>>;
 
-  /// `capacity`: a power of two. `owner`: which participant of `epochs`, which outlives this.
+  /// `capacity`: a power of two. `owner`: the owner's number among the participants of `epochs`,
+  /// which must outlive this.
   GrowingDeque(std::uint64_t capacity, Domain& epochs, std::size_t owner)
       : epochs_(epochs), owner_(owner), owned_(std::make_unique<Buffer>(capacity)) {
     // relaxed: not shared yet
@@ -53,7 +54,7 @@ class GrowingDeque {
     back_.store(back + 1, base::release);  // release: pairs with the acquire in take_pinned()
   }
 
-  /// The oldest. False: it looks empty, and `value` is as it was.
+  /// Takes the oldest value. False: the deque looks empty, and `value` is as it was.
   [[nodiscard]] bool take(T& value, std::size_t participant) noexcept {
     epochs_.pin(participant);
     const bool taken = take_pinned(value);
@@ -62,7 +63,7 @@ class GrowingDeque {
   }
 
   [[nodiscard]] bool looks_empty() const noexcept {
-    // relaxed: a front that is out of date makes it look full
+    // relaxed: a front that is out of date only makes it look fuller
     const std::uint64_t front = front_.load(base::relaxed);
     // relaxed: ordered by the fence of whoever goes to sleep; nothing is read on the strength of it
     return front >= back_.load(base::relaxed);

@@ -28,15 +28,14 @@ namespace taskbench::rt::queue {
 template <class Node>
 class Inbox {
  public:
-  /// True: it was empty.
+  /// Returns whether the inbox was empty.
   bool push(Node* node) noexcept {
     // relaxed: only a first guess for the compare-exchange
     Node* seen = newest_.load(base::relaxed);
     do {
       node->queue_next = seen;
-      // seq_cst: publishes the node to take_all(), and is the pusher's half of the story that
-      // whoever sleeps on an empty inbox tells (looks_empty). relaxed: on failure only the value
-      // is taken
+      // seq_cst: publishes the node to take_all(), and is the pusher's half of the story at
+      // looks_empty(). relaxed: on failure only the value is taken
     } while (!newest_.compare_exchange_weak(seen, node, base::seq_cst, base::relaxed));
     return seen == nullptr;
   }
@@ -60,8 +59,8 @@ class Inbox {
   }
 
   [[nodiscard]] bool looks_empty() const noexcept {
-    // seq_cst: the leaver's half of the story: a thread that has said with seq_cst that it sleeps
-    // sees each push whose pusher did not see that
+    // seq_cst: the leaver's half of the story: a thread that has announced with seq_cst that it
+    // sleeps sees each push whose pusher did not see the announcement
     return newest_.load(base::seq_cst) == nullptr;
   }
 

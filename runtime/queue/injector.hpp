@@ -105,7 +105,7 @@ class Injector {
     section();
   }
 
-  /// No new tasks from here on. Returns false when it was closed already.
+  /// Refuses new tasks from here on. Returns false when it was closed already.
   bool close() {
     base::LockGuard lock(mutex_);
     const bool was_open = !closed_;

@@ -163,7 +163,8 @@ class LocalQueue {
 
   base::Cell<T>& slot(std::uint32_t position) { return slots_[position & kMask]; }
 
-  /// Owner of this queue: takes copies from a victim that it has locked. There is room.
+  /// Copies values from a victim that the caller, the owner of this queue, has locked. There is
+  /// room.
   void append_from(LocalQueue& victim, std::uint32_t first, std::uint32_t count) {
     // relaxed: only the owner, this thread, stores tail_
     const std::uint32_t tail = tail_.load(base::relaxed);

@@ -1,11 +1,11 @@
-// Who has what a thread in a blocking section has left: the thread, when it comes back soon, or
-// whoever retakes it before. And whether somebody watches for sections that last.
+// Decides who has what a thread leaves for a blocking section: the thread, when it comes back soon,
+// or whoever retakes it before. And whether somebody watches for sections that last.
 //
 // No section is overlooked: the story of two threads
 //   blocker:  the lease says that the section has begun;  fence;  read watched_
 //   watcher:  watched_ = false;                           fence;  read all leases
-// One of the two fences comes first. If the blocker's, the watcher sees the section. If the
-// watcher's, the blocker sees that nobody watches.
+// One of the two fences comes first. If it is the blocker's, the watcher sees the section. If it is
+// the watcher's, the blocker sees that nobody watches.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace taskbench::rt::scheduler {
 
-/// Of a processor of `go`, or a worker of work_stealing: its holder is the thread that runs its
-/// tasks. Odd: in a blocking section.
+/// The lease of a processor of `go`, or of a worker of work_stealing. Its holder is the thread that
+/// runs the tasks. The word is odd while that is in a blocking section.
 class Lease {
  public:
-  /// Holder: the section begins, and what is held may be retaken from now on. Returns what
-  /// end_blocking() is to be given.
+  /// Holder: the section begins, and what is held may be retaken from now on. Returns what to give
+  /// to end_blocking().
   [[nodiscard]] std::uint32_t begin_blocking() noexcept {
     // relaxed: only holders change an even word
     const std::uint32_t begun = word_.load(base::relaxed) + 1;
@@ -28,7 +28,7 @@ class Lease {
     return begun;
   }
 
-  /// Whoever began it: the section has ended. False: what was held has been retaken.
+  /// Whoever began the section: ends it. False: what was held has been retaken.
   [[nodiscard]] bool end_blocking(std::uint32_t begun) noexcept {
     // relaxed: nobody else has touched what is held, or else it is lost
     return word_.compare_exchange_strong(begun, begun + 1, base::relaxed, base::relaxed);
@@ -40,9 +40,10 @@ class Lease {
   }
   [[nodiscard]] static bool is_blocking(std::uint32_t word) noexcept { return word % 2 != 0; }
 
-  /// True: the caller holds it, and who held it before is still in the section of `seen`.
+  /// Takes over what is held, if its holder is still in the section of `seen`. Returns whether it
+  /// did.
   [[nodiscard]] bool retake(std::uint32_t seen) noexcept {
-    // acquire: pairs with the release in begin_blocking(); relaxed: the thread is back
+    // acquire: pairs with the release in begin_blocking(); relaxed: on failure the thread is back
     return word_.compare_exchange_strong(seen, seen + 1, base::acquire, base::relaxed);
   }
 
@@ -53,18 +54,18 @@ class Lease {
 /// Whether some thread watches the leases.
 class Watch {
  public:
-  /// After Lease::begin_blocking(), or after a look that follows leave(). True: nobody watches, and
-  /// the caller has to see to it that somebody does.
+  /// To be called after Lease::begin_blocking(), or after a look that follows leave(). True: nobody
+  /// watches, and the caller has to see to it that somebody does.
   [[nodiscard]] bool is_wanted() noexcept {
     // seq_cst: the blocker's half of the story at the top
     base::full_fence();
     // relaxed: a first look that spares the line a write; the exchange decides
     if (watched_.load(base::relaxed)) return false;
-    // relaxed: only whether; the leases hand over what is held
+    // relaxed: only says that somebody watches; the leases hand over what is held
     return !watched_.exchange(true, base::relaxed);
   }
 
-  /// Nobody watches from here on; the watcher must look at all leases once more.
+  /// Ends the watch; the watcher must look at all leases once more.
   void leave() noexcept {
     // relaxed: ordered by the fence
     watched_.store(false, base::relaxed);

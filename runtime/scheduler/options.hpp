@@ -1,4 +1,4 @@
-// What a runtime can be asked to be, whichever scheduler it has.
+// The options of a runtime, whichever scheduler it has.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct RuntimeOptions {
   std::string thread_name = "taskbench-worker";
   std::uint32_t max_blocking_threads = 512;
   std::chrono::nanoseconds blocking_idle_timeout = std::chrono::seconds{10};
-  // Of a worker's thread: neither is called where the workers have none of their own.
+  // Hooks of a worker's thread: not called where workers have no threads of their own.
   std::function<void(unsigned worker)> on_thread_start;  ///< on the worker, before its first task
   std::function<void(unsigned worker)> on_thread_stop;   ///< on the worker, after its last task
-  /// Gets what ended a task and nobody takes; empty: it is written to stderr.
+  /// Gets each exception that ended a task and reaches nobody; empty: it is written to stderr.
   std::function<void(std::exception_ptr)> on_unhandled_exception;
 
   /// `thread_name`, "-" and `suffix`, the former cut: 15 characters and the terminator are what

@@ -1,4 +1,4 @@
-// What threads do with an engine that are none of its workers: counted and recorded in one place.
+// What threads that are not its workers do with an engine, counted and recorded in one place.
 //
 // Threads: any.
 //
@@ -21,7 +21,7 @@ class Outside {
  public:
   explicit Outside(trace::Recorder recorder) noexcept : recorder_(recorder) {}
 
-  /// Counts a new task, which `push` then queues. False: it is closed.
+  /// Counts a new task, which `push` then queues. False: the engine is closed.
   template <class Push>
   [[nodiscard]] bool spawn(task::Header* task, Push&& push) noexcept {
     {
@@ -38,7 +38,7 @@ class Outside {
     return true;
   }
 
-  /// A task that was admitted before is about to be queued.
+  /// Counts a task that was admitted before and is about to be queued.
   void wake(task::Header* task) noexcept {
     const base::SpinGuard guard(lock_);
     if (closed_) return;
@@ -46,7 +46,7 @@ class Outside {
     recorder_.wake(task);
   }
 
-  /// Worker `index` is about to be woken.
+  /// Counts the wake-up of worker `index`, which is about to come.
   void notify(std::uint32_t index) noexcept {
     const base::SpinGuard guard(lock_);
     if (closed_) return;

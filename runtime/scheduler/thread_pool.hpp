@@ -78,8 +78,8 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
       recorder.unpark();
       dispatch();
     }
-    /// The same until `condition`, which `mutex` guards and which this worker is not part of
-    /// afterwards. True: because it was taken out.
+    /// Sleeps like park(), but until it is taken out of `condition`, which `mutex` guards. Returns
+    /// whether it was taken out; it is not part of `condition` afterwards.
     bool wait(park::Condition<Worker>& condition, base::Mutex& mutex) noexcept {
       before_park();
       const bool taken = condition.wait(mutex, *this);
@@ -119,22 +119,24 @@ class ThreadPool : public Engine, private WorkerThreads::Work {
     }
   }
 
-  /// A new task is about to be queued for the first time; `from` as in push().
+  /// Called when a new task is about to be queued for the first time; `from` as in push().
   virtual void begin(task::Header*, Worker*) noexcept {}
-  /// Queues a task, by `from`, which polls another at this moment, or from outside: nullptr.
+  /// Queues a task on behalf of `from`, which polls another at this moment; nullptr: of a thread
+  /// outside.
   virtual void push(task::Header* task, Worker* from) noexcept = 0;
   /// Polls tasks until closed().
   virtual void run(Worker& worker) noexcept = 0;
-  /// Takes a task out of wherever they are queued. Nobody else does, but some may be pushed.
+  /// Takes a task out of any queue; nullptr: there is none. Nobody else takes any, but some may be
+  /// pushed.
   [[nodiscard]] virtual task::Header* pop_left_over() noexcept = 0;
 
-  /// The engine has just been closed: wakes whoever waits and is no worker.
+  /// Called when the engine has just been closed: wakes the threads that wait and are not workers.
   virtual void release_waiting() noexcept {}
 
   virtual void cancel_left_over(task::Header* task) noexcept { task::cancel(task); }
 
-  /// One thread more for `worker`, whose own has left run(). By a thread that knows of another that
-  /// will be in run() until this returns. Throws std::system_error.
+  /// Starts one thread more for `worker`, whose own has left run(). The caller knows of another
+  /// thread that will be in run() until this returns. Throws std::system_error.
   void start_again(const Worker& worker) { threads_.add(*this, *this, options_, worker.index); }
 
   /// Wakes `worker`, or keeps it from going to sleep. `from` as in push().

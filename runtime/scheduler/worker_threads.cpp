@@ -10,7 +10,7 @@ namespace {
 
 struct OwnerTag;
 
-/// Whose thread this is.
+/// The WorkerThreads to which this thread belongs, if any.
 const WorkerThreads*& threads_of_this() noexcept {
   return base::of_this_thread<const WorkerThreads*, OwnerTag>();
 }
@@ -116,7 +116,8 @@ void WorkerThreads::run(Engine& engine, Work& work, const RuntimeOptions& option
 }
 
 bool WorkerThreads::join(Engine::Clock::time_point deadline) noexcept {
-  // Also in the midst of a task that has lost its worker, or may lose it.
+  // A thread of this engine cannot wait for itself, even in the midst of a task that has lost its
+  // worker, or may lose it.
   if (threads_of_this() == this) return false;
   while (!has_ended()) {
     if (!joiner_.park_until(deadline) && !has_ended()) return false;

@@ -16,12 +16,12 @@ namespace taskbench::rt::scheduler {
 
 class WorkerThreads {
  public:
-  /// What an engine lets them do.
+  /// What an engine lets the threads do.
   class Work {
    public:
     /// Runs tasks as worker `index`, until the engine is closed.
     virtual void run_worker(std::uint32_t index) noexcept = 0;
-    /// Cancels every task, also those that are on their way here. The engine is closed and no
+    /// Cancels every task, also those that are on their way to a queue. The engine is closed and no
     /// worker runs.
     virtual void drain() noexcept = 0;
 
@@ -33,11 +33,11 @@ class WorkerThreads {
   /// system gives no more; the engine has then been closed and drained.
   void start(Engine& engine, Work& work, const RuntimeOptions& options);
 
-  /// One thread more, as worker `index`, by a thread that is in run_worker() or knows of one that
-  /// will be until this returns. Throws std::system_error.
+  /// Starts one thread more, as worker `index`. The caller is in run_worker(), or knows of a thread
+  /// that will be until this returns. Throws std::system_error.
   void add(Engine& engine, Work& work, const RuntimeOptions& options, std::uint32_t index);
 
-  /// As Engine has them.
+  /// Engine's functions of the same names.
   [[nodiscard]] bool join(Engine::Clock::time_point deadline) noexcept;
   void detach() noexcept;
   [[nodiscard]] bool has_ended() noexcept;
@@ -57,7 +57,7 @@ class WorkerThreads {
 
   base::Mutex threads_mutex_;
   std::list<Worked> threads_;  // guarded by threads_mutex_; those that have left may be in it
-  bool detached_ = false;      // the same
+  bool detached_ = false;      // guarded by threads_mutex_
   base::Mutex exit_mutex_;
   std::uint32_t running_ = 0;  // threads that have not left; guarded by exit_mutex_
   park::Parker joiner_;        // of the thread in join()

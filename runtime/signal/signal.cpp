@@ -13,8 +13,8 @@
 
 #include "runtime/base/sync_primitives.hpp"
 
-// A Signal is an eventfd, to which the handler writes: the few things that it may do in the midst
-// of anything. It finds the descriptors in a table of fixed size.
+// A Signal is an eventfd, to which the handler writes: one of the few things that it may do in the
+// midst of anything. It finds the descriptors in a table of fixed size.
 //
 // No descriptor is closed that a handler is about to write to: the story of two threads
 //   handler:  handlers += 1;  read the place in the table
@@ -24,7 +24,7 @@
 namespace taskbench::rt::signal {
 namespace {
 
-/// A listener: its number above, its descriptor below; 0: nobody.
+/// A listener: the signal's number in the upper half, the descriptor in the lower; 0: nobody.
 using Place = base::Atomic<std::uint64_t>;
 
 struct Handled {
@@ -55,7 +55,7 @@ void handle(int number) {
   // seq_cst: the handler's half of the story at the top
   all.handlers.fetch_add(1, base::seq_cst);
   for (const Place& each : all.places) {
-    // seq_cst: the other half of the handler's half
+    // seq_cst: the second step of the handler in that story
     const std::uint64_t place = each.load(base::seq_cst);
     if (place >> 32 != static_cast<std::uint64_t>(number)) continue;
     const std::uint64_t one = 1;
@@ -100,7 +100,8 @@ AsyncFd listen(int number) {
     if (sigaction(number, &action, &handled.before) != 0) throw_failure(errno, number);
   }
   ++handled.listeners;
-  // seq_cst: as in remove(); a handler that misses it has run before the Signal was there
+  // seq_cst: like the store in remove(); a handler that misses it has run before the Signal was
+  // there
   place->store(place_of(number, events.descriptor()), base::seq_cst);
   return events;
 }
@@ -120,7 +121,7 @@ void remove(int number, int descriptor) noexcept {
     sigaction(number, nullptr, &now);
     if (now.sa_handler == handle) sigaction(number, &handled.before, nullptr);
   }
-  // seq_cst: the other half of the remover's half
+  // seq_cst: the second step of the remover in that story
   while (all.handlers.load(base::seq_cst) != 0) base::yield_thread();
 }
 

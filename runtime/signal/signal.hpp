@@ -6,9 +6,9 @@
 //
 // While there is a Signal of a number, its handler is the runtime's; when the last goes, what was
 // there before is put back, unless somebody has put something else there meanwhile. Every Signal of
-// the number hears of each, in whichever runtime.
+// the number gets each signal, in whichever runtime.
 //
-// Threads: as an AsyncFd: one task waits at a time.
+// Threads: as with an AsyncFd, one task waits at a time.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace taskbench::rt::signal {
 class Signal {
  public:
   /// Listens from here on, in the runtime of the calling thread. Throws std::logic_error outside of
-  /// one, std::invalid_argument for a signal that cannot be handled or tells of an error of the
+  /// one, std::invalid_argument for a signal that cannot be handled or reports an error of the
   /// program (SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL), and std::system_error when there
   /// are no more descriptors, or already kMostSignals.
   explicit Signal(int number);
@@ -45,7 +45,7 @@ class Signal {
   AsyncFd events_;
 };
 
-/// Of all numbers and runtimes together.
+/// The most Signals at one time, of all numbers and runtimes together.
 inline constexpr unsigned kMostSignals = 256;
 
 }  // namespace taskbench::rt::signal

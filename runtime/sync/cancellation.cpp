@@ -21,7 +21,7 @@ Cancellation::~Cancellation() {
   }
 }
 
-/// With the mutex held, as the next two.
+/// To be called with the mutex held, like the next two.
 void Cancellation::link_into(Cancellation& parent) noexcept {
   parent_ = &parent;
   previous_ = nullptr;
@@ -34,7 +34,7 @@ void Cancellation::unlink() noexcept {
   if (next_ != nullptr) next_->previous_ = previous_;
 }
 
-/// Each node before its children, without a stack: a tree may be a long chain.
+/// Cancels each node before its children, without a stack: a tree may be a long chain.
 void Cancellation::cancel_all_below(WaitList& released) noexcept {
   for (Cancellation* node = this;;) {
     Cancellation* next = nullptr;
@@ -53,7 +53,7 @@ void Cancellation::cancel_all_below(WaitList& released) noexcept {
 }
 
 void Cancellation::cancel() noexcept {
-  // Who is woken may give up the last token of this node; the mutex stays.
+  // A task that is woken may give up the last token of this node; the mutex stays.
   const base::Ref<Cancellation> root(root_ == nullptr ? this : root_.get());
   WaitList released;
   WakeBatch batch;

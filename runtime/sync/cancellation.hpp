@@ -104,9 +104,9 @@ class CancellationToken {
   /// A token that is cancelled with this one, or by itself. Throws std::bad_alloc.
   [[nodiscard]] CancellationToken child() const { return CancellationToken(&node()); }
 
-  /// Cancels this token and those below it, and wakes who waits. Once is enough.
+  /// Cancels this token and those below it, and wakes the tasks that wait. Once is enough.
   void cancel() const noexcept { node().cancel(); }
-  /// True: what was done before the cancel() can be seen.
+  /// Whether the token is cancelled. If so, what was done before the cancel() can be seen.
   [[nodiscard]] bool is_cancelled() const noexcept { return node().is_cancelled(); }
 
   /// co_await waits for cancel(). Cancellation-safe: a wait that is given up leaves nothing behind.

@@ -3,8 +3,8 @@
 // Threads: a member's end is reported by whichever thread completes it; the rest is for the one
 // that owns the set.
 //
-// It is the join listener of each member, whose JoinHandle the set has. So a complete member stays
-// where it is until the set lets go of it, and the list goes through the headers.
+// The list is the join listener of each member, whose JoinHandle the set has. So a complete member
+// stays where it is until the set lets go of it, and the list is linked through the headers.
 //
 // Invariants
 //   D1  Everything here, and Header::queue_next of a member in the list, is guarded by mutex_.
@@ -35,7 +35,7 @@ class Completions final : public task::JoinListener, public base::Shared {
   [[nodiscard]] task::Header* front() noexcept;
   /// Takes out what front() returned.
   void pop_front() noexcept;
-  /// Members that are not complete yet will not be told of any more.
+  /// Adds no member any more that completes later.
   void abandon() noexcept;
 
  private:
@@ -46,7 +46,7 @@ class Completions final : public task::JoinListener, public base::Shared {
   bool abandoned_ = false;
   task::Header* first_ = nullptr;
   task::Header* last_ = nullptr;
-  const NextDone* waiting_ = nullptr;  // until it has seen why it was woken
+  const NextDone* waiting_ = nullptr;  // the await that waits, until it has seen why it was woken
   task::Header* waiter_ = nullptr;
 };
 
@@ -74,7 +74,7 @@ class [[nodiscard]] Completions::NextDone : private task::Leaf {
 
   Completions& completions_;
   task::Header* done_ = nullptr;
-  bool waits_ = false;  // stands there as the one that waits
+  bool waits_ = false;  // is the one in Completions::waiting_
 };
 
 }  // namespace taskbench::rt::sync::detail

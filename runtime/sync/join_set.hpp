@@ -6,13 +6,13 @@
 //   while (auto result = co_await set.join_next()) use(std::move(*result).get());
 //
 // Threads: a set belongs to one task or thread at a time; its members run wherever they were
-// spawned. The set must stay where it is while join_next is awaited.
+// spawned. The set must not be moved while join_next is awaited.
 //
 // Destroying the set aborts what still runs and waits for nobody.
 //
-// How: in the place of a task that awaits its JoinHandle each member has the set's list of
-// completions, which is told of its end however that comes about. The output stays in the member's
-// task until it is joined. A member costs the set no more than its handle.
+// How: each member has the set's list of completions in the place of a task that awaits its
+// JoinHandle; so the list learns of its end however that comes about. The output stays in the
+// member's task until it is joined. A member costs the set no more than its handle.
 //
 // Rejected: registering with every JoinHandle on each wait (linear in the size of the set for each
 // member joined). A small coroutine around each member, whose frame reports when it is destroyed:
@@ -55,12 +55,13 @@ class [[nodiscard]] JoinResult {
   }
 
   [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
-  /// Aborted, or cancelled by the end of its runtime; also when it let a JoinError of its own out.
+  /// Whether the member was aborted, or cancelled by the end of its runtime; also when it threw a
+  /// JoinError itself.
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
   /// The exception, JoinError included; null if there is a value.
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
 
-  /// The value, or throws what ended the task.
+  /// Returns the value, or throws what ended the task.
   T get() && {
     if (failure_) std::rethrow_exception(failure_);
     if constexpr (!std::is_void_v<T>) return *std::move(value_);
@@ -185,7 +186,7 @@ class JoinSet {
     task::trailer_of(members_[place].header()).member = static_cast<std::uint32_t>(place);
   }
 
-  /// `member` is complete, and the first in the list.
+  /// Joins `member`, which is complete and the first in the list.
   JoinResult<T> take_first(task::Header* member) {
     completions_->pop_front();
     const std::size_t place = task::trailer_of(member).member;

@@ -46,7 +46,7 @@ struct Message : Link {
   }
 };
 
-/// The part that both kinds of senders have in common: counts itself as one.
+/// The base of both kinds of senders: one sender that the channel counts.
 class SenderBase {
  public:
   /// Takes over a sender that the channel has counted.
@@ -63,7 +63,7 @@ class SenderBase {
     if (channel_ != nullptr) channel_->drop_sender();
   }
 
-  /// The receiver is closed or gone: a message would reach nobody.
+  /// Whether the receiver is closed or gone, so that a message would reach nobody.
   [[nodiscard]] bool is_closed() const noexcept { return channel().is_closed(); }
 
  protected:
@@ -78,7 +78,7 @@ class SenderBase {
 
 }  // namespace detail
 
-/// Of a bounded channel.
+/// The sender of a bounded channel.
 template <class T>
 class Sender : public detail::SenderBase {
   using Message = detail::Message<T>;
@@ -102,7 +102,8 @@ class Sender : public detail::SenderBase {
     return Sending(channel(), new Message(std::move(value)));
   }
 
-  /// Does not wait. On `full` the value is left as it was; on `closed` it may be moved from.
+  /// Sends without waiting. On `full` the value is left as it was; on `closed` it may be moved
+  /// from.
   TrySend try_send(T&& value) const {
     const TrySend reserved = channel().try_reserve();
     if (reserved != TrySend::sent) return reserved;
@@ -128,13 +129,13 @@ class Sender : public detail::SenderBase {
   };
 };
 
-/// Of an unbounded channel.
+/// The sender of an unbounded channel.
 template <class T>
 class UnboundedSender : public detail::SenderBase {
  public:
   using SenderBase::SenderBase;
 
-  /// Never waits. False: the receiver is gone, and so is the message.
+  /// Sends without waiting. False: the receiver is gone, and so is the message.
   bool send(T value) const {
     auto message = std::make_unique<detail::Message<T>>(std::move(value));
     if (!channel().push(message.get())) return false;
@@ -143,7 +144,7 @@ class UnboundedSender : public detail::SenderBase {
   }
 };
 
-/// Of either kind of channel.
+/// The receiver of either kind of channel.
 template <class T>
 class Receiver {
   using Message = detail::Message<T>;
@@ -179,7 +180,7 @@ class Receiver {
   /// The next message, if it is there.
   [[nodiscard]] std::optional<T> try_recv() { return Message::take(channel().try_pop()); }
 
-  /// No message is there, and none will come.
+  /// Whether no message is there, and none will come.
   [[nodiscard]] bool is_drained() const noexcept { return channel().is_drained(); }
   /// Messages that are there at this moment.
   [[nodiscard]] std::size_t size() const noexcept { return channel().size(); }

@@ -15,7 +15,7 @@ Channel::~Channel() {
   TASKBENCH_ASSERT(receiver_ == nullptr, "a receiver must outlive the task that waits on it");
 }
 
-/// Returns the receiver's task (M5).
+/// Appends a message. Returns the receiver's task to be woken (M5), or nullptr.
 task::Header* Channel::link(Link* message) noexcept {
   message->next = nullptr;
   (last_ == nullptr ? first_ : last_->next) = message;
@@ -24,7 +24,7 @@ task::Header* Channel::link(Link* message) noexcept {
   return std::exchange(receiver_, nullptr);
 }
 
-/// `sender`: the task that got the slot.
+/// Takes out the first message; nullptr: there is none. `sender`: the task that got the slot.
 Link* Channel::unlink_first(task::Header*& sender) noexcept {
   Link* const message = first_;
   if (message == nullptr) return nullptr;

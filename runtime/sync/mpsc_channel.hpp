@@ -74,10 +74,10 @@ class Channel : public base::Shared {
   // For the receiver.
   /// The oldest message, or nullptr.
   [[nodiscard]] Link* try_pop() noexcept;
-  /// No message is there, and none will come.
+  /// Whether no message is there, and none will come.
   [[nodiscard]] bool is_drained() const noexcept;
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Refuses messages from here on; those who wait to send learn it.
+  /// Refuses messages from here on; sends that wait fail.
   void close() noexcept;
   /// All messages, linked, in order; for the end of the receiver, after close().
   [[nodiscard]] Link* take_all() noexcept;
@@ -113,7 +113,7 @@ class Channel::Send : private task::Leaf, private sync::detail::Waiter {
   bool await_suspend(std::coroutine_handle<Promise> coroutine) {
     return task::suspend_with_budget(*this, coroutine);
   }
-  /// False: the channel is closed, the message was not sent.
+  /// Returns false if the channel is closed and the message was not sent.
   bool await_resume() const noexcept { return message_ == nullptr; }
 
  protected:
@@ -125,7 +125,7 @@ class Channel::Send : private task::Leaf, private sync::detail::Waiter {
   Send(const Send&) = delete;
   Send& operator=(const Send&) = delete;
 
-  /// Null once the channel has it; otherwise for the typed awaiter to destroy.
+  /// The message, for the typed awaiter to destroy; null once the channel has it.
   [[nodiscard]] Link* unsent() const noexcept { return message_; }
 
  private:
@@ -167,7 +167,7 @@ class Channel::Recv : private task::Leaf {
 
   Channel& channel_;
   Link* message_ = nullptr;
-  bool waits_ = false;  // stands in the channel as the one that receives
+  bool waits_ = false;  // is the one in Channel::receiving_
 };
 
 }  // namespace detail

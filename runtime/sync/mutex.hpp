@@ -59,7 +59,7 @@ class Mutex {
   /// co_await gives a Guard. Cancellation-safe: a wait that is given up loses only its place.
   [[nodiscard]] Lock lock() noexcept { return Lock(semaphore_); }
 
-  /// nullopt: locked, or about to be by one who waits.
+  /// nullopt: locked, or about to be by a task that waits.
   [[nodiscard]] std::optional<Guard> try_lock() noexcept {
     std::optional<Semaphore::Permit> permit = semaphore_.try_acquire();
     if (!permit) return std::nullopt;

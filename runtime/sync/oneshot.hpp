@@ -5,8 +5,8 @@
 // All of the protocol is in one word of the shared cell:
 //   empty -> waiting (a task's header) -> sent | sender_gone           (by the sender)
 //   empty -> sent | sender_gone;  empty, waiting -> receiver_gone      (by the receiver)
-// Each end makes one exchange; who finds the other end gone, or the value there, frees the cell.
-// After its exchange an end never touches the cell again unless it is the one to free it. The
+// Each end makes one exchange; whoever finds the other end gone, or the value there, frees the
+// cell. After its exchange an end never touches the cell again unless it is the one to free it. The
 // waiting task comes out of the word itself, so the sender reads nothing from a cell that the
 // receiver may free.
 //
@@ -103,7 +103,7 @@ class Sender {
     return true;
   }
 
-  /// The receiver is gone: a value would reach nobody.
+  /// Whether the receiver is gone, so that a value would reach nobody.
   [[nodiscard]] bool is_closed() const noexcept {
     using Cell = detail::Cell<T>;
     // relaxed: only a hint, no data comes with it
@@ -175,7 +175,7 @@ class Receiver {
     return word == Cell::kSent || word == Cell::kSenderGone;
   }
 
-  /// True: decided. Otherwise the waiter, the task being polled, will be woken.
+  /// True: decided. False: the waiter, which is the task being polled, will be woken.
   bool register_waiter(task::Header* waiter) noexcept {
     // acquire: pairs with the release half of the sender's exchange (O2)
     std::uintptr_t seen = cell_->word.load(base::acquire);
@@ -184,7 +184,8 @@ class Receiver {
     if (seen == wanted) return false;
     task::reference_in_poll(waiter);
     // release: pairs with the sender's exchange, which then wakes the waiter;
-    // acquire: pairs with the same (O2) on failure. Only the sender can change the word meanwhile.
+    // acquire: pairs with that exchange (O2) on failure. Only the sender can change the word
+    // meanwhile.
     if (!cell_->word.compare_exchange_strong(seen, wanted, base::release, base::acquire)) {
       task::drop_reference(waiter);
       return true;
@@ -195,7 +196,8 @@ class Receiver {
   }
 
   std::optional<T> take() {
-    // Also when moving the value out throws. The sender's exchange was its last touch.
+    // Frees the cell even when moving the value out throws. The sender's exchange was its last
+    // touch.
     struct End {
       ~End() {
         if (has_value) std::destroy_at(cell->value());

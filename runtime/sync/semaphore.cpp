@@ -15,7 +15,8 @@ Semaphore::~Semaphore() {
                    "a Semaphore or Mutex was destroyed while a Permit or Guard held it");
 }
 
-/// With mutex_ held. Nobody overtakes those who wait; wanting nothing is no overtaking.
+/// To be called with mutex_ held. Nobody overtakes those who wait; asking for nothing is no
+/// overtaking.
 bool Semaphore::take_now(std::size_t count) noexcept {
   if (closed_ || count > available_ || (count != 0 && !waiting_.empty())) return false;
   available_ -= count;
@@ -23,7 +24,7 @@ bool Semaphore::take_now(std::size_t count) noexcept {
   return true;
 }
 
-/// With mutex_ held: hands out permits until S2 holds. True: the batch is full before that; the
+/// Hands out permits, with mutex_ held, until S2 holds. True: the batch is full before that; the
 /// caller wakes it and comes again.
 bool Semaphore::grant_ready(detail::WakeBatch& batch) noexcept {
   while (!closed_ && !waiting_.empty()) {
@@ -45,7 +46,7 @@ std::optional<Semaphore::Permit> Semaphore::try_acquire(std::size_t count) noexc
 
 void Semaphore::add_permits(std::size_t count) noexcept { give(count, 0); }
 
-/// `taken` of them are given back.
+/// Adds `count` permits, of which `taken` are given back.
 void Semaphore::give(std::size_t count, std::size_t taken) noexcept {
   detail::WakeBatch batch;
   bool more = false;
@@ -57,7 +58,7 @@ void Semaphore::give(std::size_t count, std::size_t taken) noexcept {
       taken_ -= std::exchange(taken, 0);
       more = grant_ready(batch);
     }
-    // Unless there is more, one of these may already be destroying the semaphore.
+    // Unless there is more, a task of this batch may already be destroying the semaphore.
     batch.wake_all();
   } while (more);
 }
@@ -156,7 +157,7 @@ void Semaphore::Acquire::give_up() noexcept {
       semaphore_.available_ += count_;
       semaphore_.taken_ -= count_;
     }
-    // Also if this one had no grant: the next may want less than this one did (S2).
+    // Needed even if this waiter had no grant: the next may want less than this one did (S2).
     more = semaphore_.grant_ready(batch);
   }
   if (own != nullptr) task::drop_reference(own);

@@ -40,7 +40,7 @@ class Semaphore {
   class Permit;
   class Acquire;
 
-  /// At most kMaxPermits.
+  /// `permits`: at most kMaxPermits.
   explicit Semaphore(std::size_t permits) noexcept;
   ~Semaphore();
   Semaphore(const Semaphore&) = delete;
@@ -56,7 +56,7 @@ class Semaphore {
   /// Adds new permits. There are never more than kMaxPermits.
   void add_permits(std::size_t count) noexcept;
 
-  /// Nobody acquires any more: those who wait get nullopt. Permits that are out stay valid.
+  /// Lets nobody acquire any more: those who wait get nullopt. Permits that are out stay valid.
   void close() noexcept;
 
   [[nodiscard]] bool is_closed() const noexcept;

@@ -47,7 +47,7 @@ class Waiter {
 
   [[nodiscard]] Place place() const noexcept { return place_; }
 
-  /// For a waiter that is in no list: it got, or did not get, what it wanted without queueing.
+  /// Settles a waiter that is in no list: it got, or did not get, what it wanted without queueing.
   void settle(Place place) noexcept {
     TASKBENCH_ASSERT(place_ != Place::queued, "a queued waiter is settled by its list (W1)");
     place_ = place;
@@ -127,7 +127,7 @@ class WaitList {
 };
 
 /// Tasks taken out of lists under a mutex, to be woken without it. Of a fixed size, so that waking
-/// cannot fail; who has more to wake takes the mutex again.
+/// cannot fail; whoever has more to wake takes the mutex again.
 class WakeBatch {
  public:
   WakeBatch() = default;
@@ -142,7 +142,7 @@ class WakeBatch {
     if (task != nullptr) tasks_[count_++] = task;
   }
 
-  /// With no mutex held. The primitive may be gone.
+  /// To be called without the mutex. The primitive may be gone.
   void wake_all() noexcept {
     for (std::size_t i = 0; i < count_; ++i) task::wake(tasks_[i]);
     count_ = 0;

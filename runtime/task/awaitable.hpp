@@ -20,7 +20,7 @@ class [[nodiscard]] AwaitedInTheSameExpression {
   AwaitedInTheSameExpression(const AwaitedInTheSameExpression&) =
       delete;  // what it refers to is gone after the expression that made it: co_await it there
 
-  /// By value, which a temporary is and a variable cannot be made.
+  /// Takes its operand by value, as a temporary can be passed and a variable cannot.
   friend Awaiter operator co_await(AwaitedInTheSameExpression whole) noexcept {
     return std::move(whole).awaiter();
   }
@@ -98,7 +98,7 @@ Task<CallResult<Function>> call_and_await(Function function) {
 #pragma GCC diagnostic pop
 #endif
 
-/// A Task is one as it is.
+/// A Task needs no conversion.
 template <class T>
 Task<T> as_task(Task<T>&& task) noexcept {
   return std::move(task);
@@ -125,7 +125,7 @@ template <class T>
 inline constexpr bool kRefersToTemporary =
     !std::is_lvalue_reference_v<T> && !kIsTask<std::remove_cvref_t<T>> && !AsyncFunction<T>;
 
-/// An Awaiter made of `parts`, which refer to temporaries or do not.
+/// Makes an Awaiter of `parts`, which may refer to temporaries.
 template <class Awaiter, bool refers_to_temporaries, class... Part>
 auto awaiter_of(Part... parts) {
   if constexpr (refers_to_temporaries) {

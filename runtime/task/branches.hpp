@@ -15,8 +15,8 @@
 //
 // Rejected: spawning the branches (one could outlive what it refers to, and to abort it is only to
 // ask); a waker for each branch, to poll only the one that was woken (an allocation and an indirect
-// call for each wait, to spare a few looks; of many tasks each of which should be polled alone a
-// JoinSet is made).
+// call for each wait, to spare a few looks; for many tasks that should be polled one by one there
+// is JoinSet).
 #pragma once
 
 #include <array>
@@ -110,7 +110,7 @@ class BranchesOf : public Branches {
 template <class T>
 using BranchOutput = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-/// Of a branch that has ended: its value, or throws its exception.
+/// Returns the value of a branch that has ended, or throws its exception.
 template <class T>
 BranchOutput<T> take_branch(Header* branch) {
   if constexpr (std::is_void_v<T>) {

@@ -15,15 +15,15 @@ enum class MayBlock : bool { no, yes };
 struct ThreadContext {
   Spawner* scheduler;
   void* worker;  ///< scheduler's own; null on a thread that only entered block_on
-  /// Of work_stealing alone, null elsewhere: the LIFO slot of the worker, the task to run
-  /// next. While a task is here no other thread can reach it, unless handles or wakers of it exist,
-  /// so that join_drop() need not change its count.
+  /// The LIFO slot of a worker of work_stealing, the task to run next; null elsewhere. While a task
+  /// is here no other thread can reach it, unless handles or wakers of it exist, so that
+  /// join_drop() need not change its count.
   Header* next;
   MayBlock may_block;
   /// Operations that the task in this poll may still begin before it gives way, once it has begun
   /// one (Disposition::spending).
   std::uint32_t budget_left;
-  /// Of go alone, null elsewhere: the task is to give way at its next operation in any case.
+  /// In `go`: whether the task is to give way at its next operation in any case. Null elsewhere.
   const base::Atomic<bool>* slice_is_over;
 };
 

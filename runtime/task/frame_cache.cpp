@@ -42,31 +42,31 @@ Link& link_of(void* block) {
 
 using base::Clock;
 
-/// Slabs come from the system by so many bytes, each of which costs nothing before it is used.
+/// Slabs come from the system in regions of this size, which cost nothing before they are used.
 constexpr std::size_t kRegionBytes = std::size_t{1} << 20;
 
-/// Less is not worth a thread's waking up.
+/// Fewer magazines are not worth a thread's waking up.
 constexpr std::uint32_t kWorthwhile = 16;
-/// Between two looks at what lies idle: the least, and the most where there was nothing to give
-/// back.
+/// Time between two looks at what lies idle: the least, and the most where there was nothing to
+/// give back.
 constexpr std::chrono::milliseconds kShortest{500};
 constexpr std::chrono::milliseconds kLongest{64'000};
 
-/// What is free of one size. Vectors, as what has been given back should not be written to.
+/// What is free of one block size. Vectors, as what has been given back should not be written to.
 struct Shelf {
   base::Mutex mutex;
   void* magazines = nullptr;
   std::uint32_t count = 0;
-  std::uint32_t lowest = 0;        // that it has been since the last look
+  std::uint32_t lowest = 0;        // the lowest `count` since the last look
   std::vector<std::byte*> slabs;   // that blocks were carved from
   std::vector<std::byte*> spares;  // whose pages have been given back
 };
 
 /// Full magazines that no thread holds, and fresh memory. Shares no cache line with anything else:
-/// where the linker put it beside a flag that every schedule reads, that link was 5 % slower.
+/// a build in which the linker put it beside a flag that every schedule reads was 5 % slower.
 class alignas(base::kFalseSharingBytes) Depot {
  public:
-  /// The first block of a full magazine, or nullptr.
+  /// Takes a full magazine. Returns its first block, or nullptr.
   void* take(std::uint32_t units) noexcept {
     Shelf& shelf = shelves_[units];
     base::LockGuard lock(shelf.mutex);
@@ -85,7 +85,7 @@ class alignas(base::kFalseSharingBytes) Depot {
     if (++shelf.count >= kWorthwhile && next_trim() == Clock::time_point::max()) look_later();
   }
 
-  /// A magazine of fresh blocks, in address order.
+  /// Makes a magazine of fresh blocks, in address order.
   void* carve(std::uint32_t units) {
     const std::size_t block_bytes = bytes_of(units);
     std::byte* const slab = take_slab(units);
@@ -102,7 +102,7 @@ class alignas(base::kFalseSharingBytes) Depot {
     return reserved_bytes_.load(base::relaxed);  // relaxed: a statistic
   }
 
-  /// Returns how many bytes.
+  /// Gives back all that lies free. Returns how many bytes.
   std::size_t trim() noexcept {
     std::size_t bytes = 0;
     for (std::uint32_t units = 2; units <= kMaxCachedUnits; ++units) {
@@ -138,7 +138,7 @@ class alignas(base::kFalseSharingBytes) Depot {
       pause_ms_.store(kShortest.count(), base::relaxed);  // relaxed: advice
     } else if (tried) {
       const std::chrono::milliseconds pause{pause_ms_.load(base::relaxed)};  // relaxed: advice
-      // relaxed: the same
+      // relaxed: advice
       pause_ms_.store(std::min(2 * pause, kLongest).count(), base::relaxed);
     }
     if (any) look_later();
@@ -150,7 +150,7 @@ class alignas(base::kFalseSharingBytes) Depot {
   void look_later() noexcept {
     // relaxed: advice
     const auto later = Clock::now() + std::chrono::milliseconds(pause_ms_.load(base::relaxed));
-    next_trim_.store(later.time_since_epoch().count(), base::relaxed);  // relaxed: the same
+    next_trim_.store(later.time_since_epoch().count(), base::relaxed);  // relaxed: advice
   }
 
   std::byte* take_slab(std::uint32_t units) {
@@ -210,8 +210,8 @@ std::vector<std::byte*> blocks_of(void* magazines) {
   return blocks;
 }
 
-/// Gives back at most so many slabs of which all blocks are there. The others end up in magazines
-/// of neighbours. Without the lock in between: there may be hundreds of thousands.
+/// Gives back at most `most` slabs of which all blocks are there. The blocks of the others end up
+/// in magazines of neighbours. Without the lock in between: there may be hundreds of thousands.
 std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
   const std::size_t bytes = bytes_of(units) * kMagazineBlocks;
   Shelf& shelf = shelves_[units];
@@ -254,7 +254,7 @@ std::size_t Depot::give_back(std::uint32_t units, std::uint32_t most) noexcept {
       }
     }
   } catch (const std::bad_alloc&) {
-    // Another time.
+    // Memory is short: another time.
   }
   while (magazines != nullptr) {
     put(std::exchange(magazines, link_of(magazines).next_magazine), units);

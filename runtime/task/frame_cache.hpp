@@ -7,7 +7,7 @@
 // Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab,
 // whose pages go back to the system when all of its blocks are in the depot: those of as many slabs
 // as no thread has wanted for a while (a thread that sleeps looks, see next_trim()), or of all when
-// trim() is called. The addresses are kept. Under the sanitizers every block comes from the
+// trim() is called. Their addresses are kept. Under the sanitizers every block comes from the
 // system's allocator, so that they see each use after free.
 //
 // Rejected: malloc (64-aligned, about ten times the cost, and slow when another thread frees);

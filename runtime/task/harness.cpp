@@ -58,7 +58,7 @@ std::coroutine_handle<> innermost(Header* header) noexcept {
 
 constexpr std::uintptr_t kListenerTag = 1;
 
-/// Of a join waker; nullptr: it is a task.
+/// The listener in a join waker; nullptr: the waker is a task.
 JoinListener* listener_in(std::uintptr_t join_waker) noexcept {
   if ((join_waker & kListenerTag) == 0) return nullptr;
   return reinterpret_cast<JoinListener*>(join_waker & ~kListenerTag);
@@ -81,7 +81,7 @@ void drop_join_waker(std::uintptr_t waker) noexcept {
   }
 }
 
-/// The coroutine is destroyed, the outcome is stored.
+/// Completes a task whose coroutine is destroyed and whose outcome is stored.
 void finish(Header* task) noexcept {
   if ((task->flags & Header::kOwned) != 0) task->scheduler->disown(task);
   if (task->pending_references == 0 && task->state.has_sole_owner()) {
@@ -98,7 +98,8 @@ void finish(Header* task) noexcept {
   if (task->state.release_active()) free_task(task);
 }
 
-/// True: the coroutine may be resumed, at the address returned in `coroutine`.
+/// Asks the leaf, if there is one. True: the coroutine may be resumed, at the address that is
+/// returned in `coroutine`.
 bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   if ((task->resume & kLeafTag) == 0) {
     coroutine = reinterpret_cast<void*>(task->resume);
@@ -122,8 +123,8 @@ bool leaf_is_ready(Header* task, void*& coroutine) noexcept {
   return task->disposition;
 }
 
-/// A coroutine has returned without a word of where the task goes on: it was compiled to transfer
-/// through here (transfer_to). Not inlined: what passes on by tail calls never comes here.
+/// For a coroutine that has returned without saying where the task goes on: it was compiled to
+/// transfer through here (transfer_to). Not inlined: what passes on by tail calls never comes here.
 [[gnu::noinline, gnu::cold]] Disposition go_on_transferring(Header* task) noexcept {
   do {
     TASKBENCH_ASSERT((task->flags & Header::kTransfers) != 0,

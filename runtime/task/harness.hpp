@@ -25,8 +25,9 @@ Polled poll(Header* task) noexcept;
 /// Ends a task without polling it: destroys the coroutine, stores the outcome "cancelled".
 void cancel(Header* task) noexcept;
 
-/// Shutdown found the task in the list of owned tasks: takes the poll right if it is free, or
-/// else marks the task so that whoever holds the right ends it. True: the caller must cancel().
+/// For shutdown, which found the task in the list of owned tasks: takes the poll right if it is
+/// free, or else marks the task so that whoever holds the right ends it. True: the caller must
+/// cancel().
 [[nodiscard]] bool claim_for_shutdown(Header* task) noexcept;
 
 void wake_by_ref(Header* task) noexcept;
@@ -50,11 +51,11 @@ inline Header* reference_in_poll(Header* task) noexcept {
 /// How many operations that may be ready at once a task begins in one poll, as many as with Tokio.
 inline constexpr std::uint32_t kBudget = 128;
 
-/// Before an operation that may be ready again and again: of a channel, a lock, a socket. False:
-/// the task has begun kBudget of them in this poll, or its time slice is over. It is to suspend as
-/// it is, and goes to the back of the queue; its next poll begins with a new budget.
+/// To be called before an operation that may be ready again and again: of a channel, a lock, a
+/// socket. False: the task has begun kBudget of them in this poll, or its time slice is over. It is
+/// to suspend as it is, and goes to the back of the queue; its next poll begins with a new budget.
 [[nodiscard]] bool spend_budget(Header* task) noexcept;
-/// The poll has a budget from here on, if it had none.
+/// Gives the poll a budget, if it has none.
 void begin_budget(Header* task) noexcept;
 
 /// Polls `branch`, a coroutine that runs inside `task` beside others and shares the budget that has
@@ -68,7 +69,7 @@ void begin_budget(Header* task) noexcept;
 /// Registers `waiter`, the task being polled, to be woken when `task` completes. True: it is
 /// complete already.
 [[nodiscard]] bool join_poll(Header* task, Header* waiter) noexcept;
-/// Has `listener` told when `task` completes, or its handle goes. False: it is complete already.
+/// Lets `listener` know when `task` completes, or its handle goes. False: it is complete already.
 [[nodiscard]] bool join_listen(Header* task, JoinListener* listener) noexcept;
 void join_drop(Header* task) noexcept;
 

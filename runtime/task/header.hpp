@@ -1,4 +1,4 @@
-// Where everything of a task lies: one allocation.
+// The memory of a task: one allocation.
 //
 //   | output, Trailer (cold) | Header (hot, 48 bytes) | coroutine frame (the future) ...
 //   ^ block, 64-aligned      ^ 64-aligned             ^ Header + 48
@@ -91,10 +91,11 @@ struct Trailer {
 };
 static_assert(sizeof(Trailer) == 32);
 
-/// The output in the place of a value, directly before the trailer: what ended the task.
+/// What ended the task, in the place of a value: directly before the trailer.
 struct Failure {
   std::exception_ptr exception;
-  /// Who is told if nobody takes it; null: nobody. Owned, as the handle may outlive the runtime.
+  /// Gets the exception if nobody takes it; null: nobody does. Owned, as the handle may outlive the
+  /// runtime.
   base::Ref<UnhandledExceptions> unhandled;
 };
 
@@ -118,7 +119,7 @@ inline Failure* failure_of(Header* header) {
                                     sizeof(Failure));
 }
 
-/// Storage of an output of type T; below the trailer, at the block's begin.
+/// Storage of an output of type T; below the trailer, at the beginning of the block.
 template <class T>
 T* output_of(Header* header) {
   static_assert(alignof(T) <= base::kCacheLineBytes, "over-aligned results are not supported");
@@ -141,9 +142,9 @@ inline Header* header_of(void* frame) {
 /// no other: it is at its end, or was never resumed.
 void destroy_coroutine(Header* header) noexcept;
 
-/// The same wherever the coroutine stands: those that it awaits are destroyed first, from the
-/// innermost outwards, as an exception would unwind them. A loop, so that a chain of any depth
-/// needs no stack.
+/// Destroys the coroutine wherever it stands: those that it awaits first, from the innermost
+/// outwards, as an exception would unwind them. A loop, so that a chain of any depth needs no
+/// stack.
 void destroy_suspended(Header* header) noexcept;
 
 /// Makes `failure` the output of the spawned task that this thread is destroying, if there is one
@@ -153,8 +154,8 @@ void fail_task_being_destroyed(const std::exception_ptr& failure) noexcept;
 /// Makes `failure` the output, unless that is an exception already.
 void store_failure(Header* header, const std::exception_ptr& failure) noexcept;
 
-/// Ends the lifetime of the output, if one is stored. Of a spawned task whose exception nobody has
-/// taken: reports that.
+/// Ends the lifetime of the output, if one is stored. Reports the exception of a spawned task that
+/// nobody has taken.
 void destroy_stored_output(Header* header) noexcept;
 
 /// Frees the block of a task whose coroutine and output are gone.

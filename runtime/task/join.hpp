@@ -3,8 +3,8 @@
 //   auto [user, posts] = co_await rt::join(load_user(id), load_posts(id));
 //   std::vector<Page> pages = co_await rt::join(std::move(tasks));
 //
-// A tuple of what they returned, or a vector; std::monostate where that is nothing. The first
-// exception ends the others and is thrown.
+// The result is a tuple of what they returned, or a vector; std::monostate where that is nothing.
+// The first exception ends the others and is thrown.
 //
 // The branches are a part of the awaiting task: none of them runs on another worker, all may refer
 // to its locals, and when it is destroyed or aborted they are destroyed with it, at once

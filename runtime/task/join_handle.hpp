@@ -19,7 +19,7 @@ class JoinError : public std::exception {
   }
 };
 
-/// Asks for the end of one task. Counted reference; does not keep the output alive.
+/// Asks for the end of one task. A counted reference; does not keep the output alive.
 class AbortHandle {
  public:
   /// For the runtime: takes over one reference.
@@ -70,7 +70,7 @@ class [[nodiscard]] JoinHandle {
   /// For the runtime: the task, or nullptr.
   [[nodiscard]] task::Header* header() const noexcept { return header_; }
 
-  /// As AbortHandle::abort.
+  /// Like AbortHandle::abort.
   void abort() const noexcept {
     if (header_ != nullptr) task::abort(header_);
   }

@@ -14,7 +14,8 @@ namespace taskbench::rt::task {
 /// Base of every awaiter that suspends a task until something wakes it. An awaiter lies in the
 /// coroutine frame; it may be destroyed while it waits (abort, shutdown) and must then withdraw.
 struct Leaf {
-  /// True: ready, resume. False: a wake of `task` is arranged. Holder of the poll right.
+  /// Asks whether to resume the coroutine. False: a wake of `task` is arranged. For the holder of
+  /// the poll right.
   using PollFunction = bool (*)(Leaf*, Header* task);
 
   explicit Leaf(PollFunction function) noexcept : poll(function) {}
@@ -25,12 +26,12 @@ struct Leaf {
 
 inline constexpr std::uintptr_t kLeafTag = 1;
 
-/// The coroutine waits directly: the next poll resumes it.
+/// Lets the next poll resume the coroutine.
 inline void resume_directly(Header* task, std::coroutine_handle<> waiting) noexcept {
   task->resume = reinterpret_cast<std::uintptr_t>(waiting.address());
 }
 
-/// The next poll asks the leaf first.
+/// Lets the next poll ask the leaf first.
 inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> waiting) noexcept {
   leaf.waiting = waiting;
   task->resume = reinterpret_cast<std::uintptr_t>(&leaf) | kLeafTag;
@@ -51,8 +52,8 @@ inline void resume_when_ready(Header* task, Leaf& leaf, std::coroutine_handle<> 
 #endif
 
 /// What an await_suspend of a coroutine of `task` returns so that `next`, another of them, goes on.
-/// Without tail calls each such step would take some stack, as a loop of awaits takes many: then
-/// the coroutine suspends, and the poll resumes `next` (docs/adr/0031). Who calls this names
+/// Without tail calls each such step would take some stack, and a loop of awaits makes many: then
+/// the coroutine suspends, and the poll resumes `next` (docs/adr/0031). The caller names
 /// `by_tail_call` in a template argument of its own, so that units that differ in it never share a
 /// function.
 template <bool by_tail_call>
@@ -84,7 +85,7 @@ bool suspend_on(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {
   return true;
 }
 
-/// The same for what may be ready again and again: where the budget is spent the task gives way
+/// suspend_on() for what may be ready again and again: where the budget is spent the task gives way
 /// first, and its next poll asks the leaf.
 template <class Promise>
 bool suspend_with_budget(Leaf& leaf, std::coroutine_handle<Promise> coroutine) {

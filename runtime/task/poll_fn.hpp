@@ -20,7 +20,7 @@ class PollContext {
   [[nodiscard]] Waker waker() const noexcept {
     return task::waker_from_reference(task::reference_in_poll(header_));
   }
-  /// Has the task polled again soon, after the others that are runnable.
+  /// Lets the task be polled again soon, after the others that are runnable.
   void wake_now() const noexcept { task::wake_by_ref(header_); }
 
  private:

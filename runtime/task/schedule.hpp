@@ -27,7 +27,7 @@ class Schedule {
   /// Called once a task that was adopted has completed: the scheduler unlinks it.
   virtual void disown(Header*) noexcept {}
 
-  /// Who is told when a task has ended with an exception that nobody takes; null: nobody.
+  /// Where an exception is reported that ended a task and that nobody takes; null: nowhere.
   [[nodiscard]] virtual base::Ref<UnhandledExceptions> unhandled_exceptions() const noexcept {
     return {};
   }
@@ -36,7 +36,7 @@ class Schedule {
   ~Schedule() = default;
 };
 
-/// Who is told of a task's end where no task awaits its JoinHandle: a JoinSet. Owned jointly: the
+/// What learns of a task's end where no task awaits its JoinHandle: a JoinSet. Owned jointly: the
 /// trailer's ownership ends with either call, on any thread.
 class JoinListener {
  public:
@@ -76,10 +76,10 @@ class Spawner : public Schedule, public base::Shared {
   /// threads may be in here at once.
   virtual void run_root(Header* root) noexcept = 0;
 
-  /// Where its threads sleep, and what wakes tasks for descriptors and timers.
+  /// Where the engine's threads sleep, and what wakes tasks for descriptors and timers.
   [[nodiscard]] virtual driver::Driver& driver() noexcept = 0;
   /// The timers of the worker that the calling thread runs, which then is their owner; or else
-  /// those that have none.
+  /// those without an owner.
   [[nodiscard]] virtual driver::Wheel& timers() noexcept = 0;
 };
 

@@ -4,11 +4,11 @@
 //   if (first.index() == 1) co_return;
 //   auto [index, page] = co_await rt::select(std::move(tasks));
 //
-// A variant, whose index says which it was, or for a vector a pair; std::monostate where it
-// returned nothing. What it threw is thrown. The others have been destroyed by then, wherever they
-// were: each await says in its header what it leaves behind when it is given up. Those after it in
-// the order may not even have begun, so the most urgent comes first; of two that are ready the
-// first wins.
+// The result is a variant, whose index says which one ended, or for a vector a pair; std::monostate
+// where it returned nothing. What it threw is thrown. The others have been destroyed by then,
+// wherever they were: each await says in its header what it leaves behind when it is given up.
+// Those after it in the order may not even have begun, so the most urgent comes first; of two that
+// are ready the first wins.
 //
 // As with join(), the branches are a part of the awaiting task.
 #pragma once

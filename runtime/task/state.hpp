@@ -46,9 +46,9 @@ namespace taskbench::rt::task {
 
 class State {
  public:
-  /// Why a wake returns what it returns.
+  /// What the caller of a wake has to do.
   enum class Wake : std::uint8_t {
-    nothing,   ///< complete, or its poller will see WOKEN
+    nothing,   ///< the task is complete, or its poller will see WOKEN
     schedule,  ///< the caller now has the poll right and must queue the task
     free,      ///< the caller's was the last reference: free the memory
   };
@@ -120,7 +120,7 @@ class State {
     }
   }
 
-  /// Only the holder of the poll right can reach the task (see the top).
+  /// Whether only the holder of the poll right can reach the task (see the top).
   [[nodiscard]] bool has_sole_owner() const noexcept {
     // acquire: pairs with the release of whoever dropped the last reference or the handle
     return (word_.load(base::acquire) & (kReferenceMask | kJoinInterest)) == 0;
@@ -192,7 +192,7 @@ class State {
     std::uint64_t seen = word_.load(base::acquire);
     for (;;) {
       if ((seen & kComplete) != 0) return {true, false};
-      // release: pairs with the acquire of has_sole_owner() and of who frees the memory;
+      // release: pairs with the acquire of has_sole_owner() and of whoever frees the memory;
       // acquire: pairs with the release of complete() on failure
       if (word_.compare_exchange_weak(seen, seen & ~(kJoinInterest | kJoinWaker), base::release,
                                       base::acquire)) {
@@ -201,12 +201,12 @@ class State {
     }
   }
 
-  /// The same for a task that no other thread can reach through a queue. False: handles or wakers
-  /// of it exist, or it has begun; drop_join does it.
+  /// drop_join() for a task that no other thread can reach through a queue. False: handles or
+  /// wakers of it exist, or it has begun; drop_join() has to be called.
   [[nodiscard]] bool drop_join_unshared() noexcept {
     // relaxed: no other thread can reach the task; whatever hands it on will publish it
     if (word_.load(base::relaxed) != (kActive | kJoinInterest)) return false;
-    word_.store(kActive, base::relaxed);  // relaxed: as above
+    word_.store(kActive, base::relaxed);  // relaxed: no other thread can reach the task
     return true;
   }
 
@@ -222,7 +222,7 @@ class State {
     word_.fetch_add(kReference, base::relaxed);
   }
 
-  /// True: the caller's was the last, free the memory.
+  /// Gives up a reference. True: it was the last, free the memory.
   [[nodiscard]] bool drop_reference() noexcept {
     // acq_rel: pairs with the release of every other party that let go
     const std::uint64_t seen = word_.fetch_sub(kReference, base::acq_rel);
@@ -255,15 +255,16 @@ class State {
         desired = seen - reference;
         if (is_last(desired)) outcome = Wake::free;
       } else if ((seen & kActive) != 0) {
-        // Also when WOKEN stands already: the compare-exchange is what lets the next poll see
-        // what the waker wrote before.
+        // Needed even when WOKEN stands already: the compare-exchange is what lets the next poll
+        // see what the waker wrote before.
         desired = (seen | kWoken) - reference;
       } else {
         desired = (seen | kActive) - reference;
         outcome = Wake::schedule;
       }
       // acq_rel: pairs with start_poll and suspend, so that the next poll sees what was written
-      // before the wake, and with every party that let go. relaxed: on failure as above
+      // before the wake, and with every party that let go. relaxed: on failure only the value is
+      // taken
       if (word_.compare_exchange_weak(seen, desired, base::acq_rel, base::relaxed)) return outcome;
     }
   }

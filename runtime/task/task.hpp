@@ -34,8 +34,8 @@ class PromiseBase {
   /// branch.
   [[nodiscard]] std::coroutine_handle<> continuation() const noexcept { return continuation_; }
 
-  /// Of a coroutine that returns a Task: all their promises have the same size and alignment, and
-  /// so the same place.
+  /// The promise of a coroutine that returns a Task: all have the same size and alignment, and so
+  /// the same place.
   [[nodiscard]] static PromiseBase& of(std::coroutine_handle<> coroutine) noexcept {
     return std::coroutine_handle<PromiseBase>::from_address(coroutine.address()).promise();
   }
@@ -171,7 +171,8 @@ class [[nodiscard]] TaskAwaiter {
     return transfer_to<by_tail_call>(awaited_, task);
   }
   T await_resume() {
-    // Its parameters may hold coroutines that have ended, too, and those others: one at a time.
+    // Destroyed here, so that they go one at a time: its parameters may hold coroutines that have
+    // ended, and those hold others.
     destroy_coroutine(header());
     return take_output<T>(header());
   }

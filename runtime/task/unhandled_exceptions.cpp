@@ -14,7 +14,7 @@
 namespace taskbench::rt::task {
 namespace {
 
-/// Of the exception that is being handled.
+/// The type of the exception that is being handled.
 std::string type_name() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "an exception of another language";
@@ -23,7 +23,7 @@ std::string type_name() {
   return readable ? readable.get() : type->name();
 }
 
-/// In one call, so that lines of several threads do not mix.
+/// Prints a line in one call, so that those of several threads do not mix.
 void print(std::string what) {
   std::replace(what.begin(), what.end(), '\n', ' ');
   std::fprintf(stderr, "taskbench runtime: an exception ended a task that nobody awaits: %s\n",

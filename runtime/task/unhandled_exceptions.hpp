@@ -1,8 +1,9 @@
 // Exceptions that ended a task and that nobody takes: the task was detached, or its JoinHandle went
 // without having been awaited.
 //
-// A task that fails keeps a reference to the one of its runtime beside the exception, as its
-// JoinHandle may go when the runtime has ended. So they cost nothing before something is thrown.
+// A task that fails keeps a reference to its runtime's UnhandledExceptions beside the exception, as
+// its JoinHandle may go when the runtime has ended. So they cost nothing before something is
+// thrown.
 //
 // Threads: any.
 #pragma once
@@ -16,10 +17,10 @@ namespace taskbench::rt::task {
 
 class UnhandledExceptions : public base::Shared {
  public:
-  /// `hook` is called with each; empty: a line on stderr tells the exception's type and text.
+  /// `hook` is called with each; empty: a line on stderr shows the exception's type and text.
   explicit UnhandledExceptions(std::function<void(std::exception_ptr)> hook);
 
-  /// A JoinError is left out: that a task was aborted, or one that it awaited, is no failure.
+  /// Leaves out a JoinError: it is no failure that a task was aborted, or one that it awaited.
   void report(const std::exception_ptr& exception) const noexcept;
 
  private:

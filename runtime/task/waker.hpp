@@ -45,7 +45,7 @@ class Waker {
   void wake_by_ref() const noexcept {
     if (vtable_ != nullptr) vtable_->wake_by_ref(data_);
   }
-  /// Waking either has the same effect.
+  /// Whether waking either has the same effect.
   [[nodiscard]] bool will_wake(const Waker& other) const noexcept {
     return data_ == other.data_ && vtable_ == other.vtable_;
   }

@@ -9,7 +9,7 @@
 namespace taskbench::rt::time {
 namespace {
 
-/// How long ago, seen from `now`, it was last a multiple of `period` after `start`.
+/// How long before `now` the last time was that is a multiple of `period` after `start`.
 std::chrono::nanoseconds since_last_of(Clock::time_point start, Clock::time_point now,
                                        std::chrono::nanoseconds period) noexcept {
   const auto count = [](auto time) { return static_cast<std::uint64_t>(time.count()); };

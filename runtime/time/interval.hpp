@@ -16,8 +16,8 @@ enum class MissedTicks : std::uint8_t {
   skip,   ///< the next one at the first time that is a multiple of the period from the start
 };
 
-/// Not for two tasks at once. Holds on to nothing between two ticks; may be moved to other tasks
-/// and runtimes then.
+/// For one task at a time. Between two ticks it holds on to nothing, and may be moved to other
+/// tasks and runtimes.
 class Interval {
  public:
   /// The first tick is at `first`. Throws std::invalid_argument if `period` is not positive.
@@ -32,7 +32,7 @@ class Interval {
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
 
  private:
-  /// The tick that was waited for has come.
+  /// Moves on from the tick that was waited for, and returns the time it was due at.
   Clock::time_point advance() noexcept;
 
   Clock::time_point next_;
@@ -58,7 +58,7 @@ class Interval::Tick {
 
 inline Interval::Tick Interval::tick() { return Tick(*this); }
 
-/// Every `period`; the first tick is at once. One that would come after the end of time never does.
+/// Ticks every `period`; the first one is at once. One beyond the end of time never comes.
 [[nodiscard]] Interval interval(std::chrono::nanoseconds period,
                                 MissedTicks missed = MissedTicks::burst);
 

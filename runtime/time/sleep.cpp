@@ -48,7 +48,7 @@ void Sleep::refuse_others(const task::Header* task) const {
 }
 
 void Sleep::withdraw() noexcept {
-  // acquire: pairs with the same
+  // acquire: pairs with the release in Wheel::take_due()
   if (!timer_.fired.load(base::acquire)) timer_.wheel->cancel(timer_);
 }
 

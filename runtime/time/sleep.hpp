@@ -43,7 +43,7 @@ class [[nodiscard]] Sleep : private task::Leaf {
  private:
   static bool poll_timer(task::Leaf* leaf, task::Header* task);
   void withdraw() noexcept;
-  /// It has begun: throws std::logic_error unless `task` is the one that it wakes.
+  /// Throws std::logic_error unless `task` is the one that this sleep, which has begun, wakes.
   void refuse_others(const task::Header* task) const;
 
   const Clock::time_point deadline_;
@@ -52,7 +52,7 @@ class [[nodiscard]] Sleep : private task::Leaf {
 
 /// Throws std::logic_error outside of every runtime.
 Sleep sleep_until(Clock::time_point deadline);
-/// For `duration` from now on; nothing is waited for if it is not positive.
+/// Sleeps for `duration` from now on; waits for nothing if it is not positive.
 Sleep sleep(std::chrono::nanoseconds duration);
 
 /// `duration` from now on, or the end of time if that comes first.

@@ -4,7 +4,7 @@
 //   if (!line) co_return;
 //
 // What is given up is destroyed before timeout() returns, wherever it was; each await says in its
-// header what it leaves behind then. If it ends in time, so does its exception.
+// header what it leaves behind then. An exception that ends it in time is thrown.
 #pragma once
 
 #include <chrono>

@@ -8,8 +8,8 @@
 namespace taskbench::rt::trace {
 namespace {
 
-/// Whether the kernel's own clock is the time stamp counter. It watches the counter, and changes to
-/// another source when the CPUs do not agree.
+/// Whether the kernel's own clock is the time stamp counter. The kernel watches the counter, and
+/// changes to another source when the CPUs do not agree.
 bool kernel_keeps_time_by_counter() {
   if constexpr (!base::kHasTimeStampCounter) return false;
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -41,7 +41,7 @@ TickScale Clock::scale() const {
 }
 
 Clock::Reading Clock::read_both() const noexcept {
-  // The narrowest of several: whatever comes between makes one wider.
+  // The narrowest of several readings: whatever comes between makes one wider.
   constexpr int kLooks = 16;
   Reading best;
   std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();

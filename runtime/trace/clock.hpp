@@ -15,7 +15,7 @@
 
 namespace taskbench::rt::trace {
 
-/// From ticks to nanoseconds of std::chrono::steady_clock.
+/// Converts ticks to nanoseconds of std::chrono::steady_clock.
 struct TickScale {
   std::uint64_t origin_ticks = 0;
   std::int64_t origin_ns = 0;
@@ -29,7 +29,7 @@ class Clock {
   /// Takes the first reading of both clocks. `counter_allowed`: false for CLOCK_MONOTONIC.
   explicit Clock(bool counter_allowed = true);
 
-  /// In the order of cause and effect, also between threads.
+  /// Ticks follow the order of cause and effect, also between threads.
   [[nodiscard]] std::uint64_t ticks() const noexcept {
     if (uses_counter_) return base::time_stamp_counter();
     return static_cast<std::uint64_t>(steady_ns());

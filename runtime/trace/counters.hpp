@@ -34,9 +34,9 @@ struct WorkerCounters {
   WorkerCounters& operator+=(const WorkerCounters& other) noexcept;
 };
 
-/// Of the threads for calls that block: rt::spawn_blocking().
+/// Counters of the threads for calls that block: rt::spawn_blocking().
 struct BlockingCounters {
-  std::uint64_t calls = 0;         ///< that were taken, since the runtime was built
+  std::uint64_t calls = 0;         ///< calls taken since the runtime was built
   std::uint64_t threads = 0;       ///< at the moment
   std::uint64_t peak_threads = 0;  ///< the most at one time
 };
@@ -45,7 +45,7 @@ struct BlockingCounters {
 /// snapshot of one instant.
 struct RuntimeStats {
   std::vector<WorkerCounters> workers;
-  WorkerCounters outside;  ///< what threads did that are no workers
+  WorkerCounters outside;  ///< what threads that are not workers did
   BlockingCounters blocking{};
 
   [[nodiscard]] WorkerCounters total() const noexcept;
@@ -65,7 +65,7 @@ class Counter {
 #endif
   }
   [[nodiscard]] std::uint64_t read() const noexcept {
-    return value_.load(base::relaxed);  // relaxed: as above
+    return value_.load(base::relaxed);  // relaxed: some recent value will do
   }
 
  private:

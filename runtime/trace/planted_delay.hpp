@@ -22,7 +22,7 @@ enum class DelaySite : std::uint8_t {
   steal,  ///< a worker has stolen tasks and is about to run the first
 };
 
-/// In the order of DelaySite.
+/// Names, in the order of DelaySite.
 inline constexpr std::array<std::string_view, 4> kDelaySites{"spawn", "yield", "wake", "steal"};
 
 #if defined(TASKBENCH_PLANT)
@@ -31,9 +31,9 @@ inline constexpr bool kPlantsDelays = true;
 inline constexpr bool kPlantsDelays = false;
 #endif
 
-/// From now on the events at `site` take `ns` longer, on average, up to kMaxPlantedDelay_ns. Takes
-/// about a millisecond, to time the loop. To be called before a runtime is built, and only where
-/// kPlantsDelays, which is asserted.
+/// Makes the events at `site` take `ns` longer from now on, on average, up to kMaxPlantedDelay_ns.
+/// Takes about a millisecond, to time the loop. To be called before a runtime is built, and only
+/// where kPlantsDelays, which is asserted.
 void plant_delay(DelaySite site, double ns);
 
 inline constexpr double kMaxPlantedDelay_ns = 1e6;

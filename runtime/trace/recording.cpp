@@ -20,7 +20,7 @@ Ring::Ring(std::size_t capacity, const Clock& clock)
 }
 
 std::uint64_t Ring::oldest() const noexcept {
-  // relaxed: R2
+  // relaxed: all writers are ordered before this (R2)
   const std::uint64_t written = written_.load(base::relaxed);
   return std::max(discarded_, written > mask_ ? written - mask_ - 1 : 0);
 }
@@ -28,7 +28,7 @@ std::uint64_t Ring::oldest() const noexcept {
 std::uint64_t Ring::lost() const noexcept { return oldest() - discarded_; }
 
 std::vector<PackedEvent> Ring::read() const {
-  // relaxed: R2
+  // relaxed: all writers are ordered before this (R2)
   const std::uint64_t written = written_.load(base::relaxed);
   std::vector<PackedEvent> events;
   events.reserve(written - oldest());
@@ -86,7 +86,7 @@ TraceRow unpack(const Ring& ring, const TickScale& scale, std::vector<Sighting>&
         break;
       case TraceEventKind::poll_end:
         event.poll_end = static_cast<PollEnd>(payload);
-        if (!is_open) break;  // its begin has been overwritten
+        if (!is_open) break;  // its beginning has been overwritten
         sightings[open_poll].is_last = event.poll_end == PollEnd::finished;
         is_open = false;
         break;
@@ -105,7 +105,7 @@ void number_tasks(std::vector<Sighting>& sightings) {
   std::ranges::sort(sightings, {}, [](const Sighting& each) {
     return std::tuple(each.address, each.ticks, !each.is_spawn());
   });
-  std::vector<std::pair<std::uint64_t, std::size_t>> first_seen;  // of each task: ticks, which
+  std::vector<std::pair<std::uint64_t, std::size_t>> first_seen;  // of each task: ticks, place
   for (std::size_t i = 0; i < sightings.size(); ++i) {
     const Sighting& each = sightings[i];
     const bool is_new = i == 0 || sightings[i - 1].address != each.address ||
@@ -119,7 +119,7 @@ void number_tasks(std::vector<Sighting>& sightings) {
   for (const Sighting& each : sightings) each.event->task = numbers[each.event->task];
 }
 
-/// The end of a poll has the number of its begin.
+/// Gives the end of each poll the number of its beginning.
 void number_poll_ends(TraceRow& row) {
   std::uint64_t task = 0;
   for (TraceEvent& event : row.events) {

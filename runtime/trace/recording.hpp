@@ -15,8 +15,8 @@
 //       inbox's. So recording needs no order of its own.
 //   R3  The slots at the positions [max(0, written - capacity), written) hold the newest events,
 //       in the order in which they were recorded.
-//   R4  What must happen before something is recorded before it is made visible: a spawn or wake
-//       before the task can be taken, so that it is older than the poll that it leads to.
+//   R4  A cause is recorded before it is made visible: a spawn or wake before the task can be
+//       taken, so that it is older than the poll that it leads to.
 //
 // Rejected: one ring for all (a locked instruction an event, and its cache lines travel); handing
 // full buffers to a thread that writes them out while the workers run (docs/adr/0011).
@@ -43,7 +43,7 @@ struct PackedEvent {
   [[nodiscard]] TraceEventKind kind() const noexcept {
     return static_cast<TraceEventKind>(word & 0xFF);
   }
-  /// Of an address the low 56 bits, which is all that user space has.
+  /// What the event is about; of an address the low 56 bits, which is all that user space has.
   [[nodiscard]] std::uint64_t payload() const noexcept { return word >> 8; }
 };
 static_assert(sizeof(PackedEvent) == kTraceEventBytes);
@@ -53,23 +53,23 @@ class alignas(base::kFalseSharingBytes) Ring {
   /// Keeps the newest `capacity` events: 1 to kMaxTraceEvents, rounded up to a power of two.
   Ring(std::size_t capacity, const Clock& clock);
 
-  /// The writer (R1). Out of line: where nothing is traced this is not to be in the way.
+  /// By the writer (R1). Out of line, so that it is not in the way where nothing is traced.
   [[gnu::noinline, gnu::cold]] void record(TraceEventKind kind, std::uint64_t payload) noexcept {
     // relaxed: only the writer, this thread, stores it (R1)
     const std::uint64_t position = written_.load(base::relaxed);
     slots_[position & mask_].set({clock_.ticks(), static_cast<std::uint64_t>(kind) | payload << 8});
-    // relaxed: a count; who reads the slots is ordered by R2
+    // relaxed: a count; whoever reads the slots is ordered by R2
     written_.store(position + 1, base::relaxed);
   }
 
-  /// What was recorded until now is left out of read() and lost().
+  /// Leaves what was recorded until now out of read() and lost().
   void discard() noexcept {
     discarded_ = written_.load(base::relaxed);  // relaxed: some recent count will do
   }
 
-  /// R2. Oldest first.
+  /// The events, oldest first. All writers have ended (R2).
   [[nodiscard]] std::vector<PackedEvent> read() const;
-  /// R2. How many were overwritten.
+  /// How many events were overwritten. All writers have ended (R2).
   [[nodiscard]] std::uint64_t lost() const noexcept;
 
  private:
@@ -80,10 +80,10 @@ class alignas(base::kFalseSharingBytes) Ring {
   const Clock clock_;
   std::unique_ptr<base::Cell<PackedEvent>[]> slots_;
   base::Atomic<std::uint64_t> written_{0};
-  std::uint64_t discarded_ = 0;  // the thread's that may collect
+  std::uint64_t discarded_ = 0;  // of the thread that may collect
 };
 
-/// One function an event, for the places where it happens; the meaning is in trace.hpp.
+/// One function for each event, to be called where it happens; the meaning is in trace.hpp.
 class Recorder {
  public:
   Recorder() = default;
@@ -137,7 +137,7 @@ class Recording {
   }
 
   void discard() noexcept;
-  /// R2. Only where is_on().
+  /// All writers have ended (R2). Only where is_on().
   [[nodiscard]] Trace collect() const;
 
  private:

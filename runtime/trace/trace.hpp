@@ -1,5 +1,5 @@
 // What a runtime that was built with Builder::trace() has recorded: every scheduling event, worker
-// by worker, with its time. docs/design/tracing.md tells how it comes about and what it costs.
+// by worker, with its time. docs/design/tracing.md says how it comes about and what it costs.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class PollEnd : std::uint8_t {
 struct TraceEvent {
   std::int64_t at_ns = 0;    ///< since the epoch of std::chrono::steady_clock
   std::uint64_t task = 0;    ///< a number, counted from 1 as tasks appear; 0: none, or not known
-  std::uint32_t worker = 0;  ///< the other one
+  std::uint32_t worker = 0;  ///< the other worker
   std::uint32_t count = 0;
   TraceEventKind kind = TraceEventKind::spawn;
   PollEnd poll_end = PollEnd::finished;
@@ -48,17 +48,17 @@ struct TraceRow {
 
 /// Times of different rows can be compared: what was recorded because of something comes after it.
 /// There is one exception: a poll's end is recorded when the task has been let go already, and may
-/// come after the begin of its next poll elsewhere, or the spawn of another task in its memory.
+/// come after the beginning of its next poll elsewhere, or the spawn of another task in its memory.
 struct Trace {
   std::vector<TraceRow> workers;
-  TraceRow outside;        ///< by threads that are no workers: spawn, wake and notify only
+  TraceRow outside;        ///< by threads that are not workers: spawn, wake and notify only
   std::string_view clock;  ///< what the times were read from: "tsc" or "CLOCK_MONOTONIC"
 };
 
 /// The most events that can be kept for each worker.
 inline constexpr std::uint32_t kMaxTraceEvents = 1U << 24;
 
-/// Bytes that each of them takes.
+/// Bytes that each event takes.
 inline constexpr std::uint32_t kTraceEventBytes = 16;
 
 /// What recording one event takes on this machine: the least of several looks, in about a

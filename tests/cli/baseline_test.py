@@ -400,7 +400,8 @@ class Verdicts(BaselineTest):
 
 class Journals(BaselineTest):
     def test_killed_at_any_moment_it_goes_on(self):
-        command = f"baseline save --program {self.program(body='time.sleep(0.02)')} --journal j"
+        command = f"baseline save --program {self.program(body='time.sleep(0.02)')} " \
+                  "--processes 9 --journal j"
         for lines in (1, 3, 6):
             self.kill(command, when=self.written("j", lines))
             command = "baseline save --resume --journal j"

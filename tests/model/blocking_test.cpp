@@ -9,7 +9,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// A runtime of which there is nothing else.
+/// A runtime that is nothing but its threads for calls that block.
 class Owner final : public task::Spawner {
  public:
   explicit Owner(std::uint32_t max_threads)

@@ -1,5 +1,5 @@
-// Who sleeps in the driver or beside it is woken: by a token, and by a timer that somebody sets at
-// that moment; and a timer fires or is cancelled, never both.
+// Whoever sleeps in the driver or beside it is woken: by a token, and by a timer that somebody sets
+// at that moment; and a timer fires or is cancelled, never both.
 #include "runtime/driver/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(DriverModel, a_token_wakes_who_goes_over_to_epoll) {
   });
 }
 
-// Else what becomes ready in epoll would wake nobody.
+// Otherwise what becomes ready in epoll would wake nobody.
 TEST(DriverModel, who_sleeps_inside_goes_over_to_epoll_when_that_is_opened) {
   holds([] {
     const base::Ref<Driver> driver(new Driver(0));
@@ -103,7 +103,7 @@ void tokens_wake_two(Use use) {
   const base::Ref<Driver> driver(new Driver(0));
   if (use == Use::epoll) (void)driver->epoll_descriptor();
   park::Parker one(*driver);
-  // In epoll of the reserve, which does not watch before it is told to.
+  // With epoll it is of the reserve, which does not watch before it is appointed.
   park::Parker two(use == Use::epoll ? driver->reserve() : static_cast<park::Sleeper&>(*driver));
   base::Thread first([&] { sleep(*driver, one); });
   base::Thread second([&] { sleep(*driver, two); });

@@ -15,7 +15,7 @@
 namespace mc::testing {
 namespace {
 
-/// That it fails, and with which words. Returns the result.
+/// Expects that the check fails, with these words in its message. Returns the result.
 template <class Body>
 Result fails(const std::string& words, Body body, const Options& options = {}) {
   Result result = check(options, body);
@@ -546,7 +546,7 @@ TEST(Threads, have_variables_of_their_own) {
   });
 }
 
-TEST(Bodies, that_depend_on_something_else_are_told) {
+TEST(Bodies, that_depend_on_something_else_are_reported) {
   int calls = 0;
   fails("does not do the same each time", [&] {
     const bool odd = ++calls % 2 == 1;

@@ -64,7 +64,7 @@ TEST(RunNextModel, two_thieves_do_not_get_the_same_task) {
   });
 }
 
-// G4 of go.hpp.
+// Invariant G4 of go.hpp.
 TEST(ReturningModel, a_machine_that_comes_back_gets_the_processor_that_falls_idle) {
   holds([] {
     work_stealing::Idle idle(1);
@@ -77,7 +77,7 @@ TEST(ReturningModel, a_machine_that_comes_back_gets_the_processor_that_falls_idl
       if (!returns.load(base::relaxed)) return;
       found_by_leaver += static_cast<int>(idle.worker_to_notify_again() == 0);
     });
-    // relaxed: as in Go::add_returning
+    // relaxed: ordered by the fence in worker_to_notify(), as in Go::add_returning
     returns.store(true, base::relaxed);
     found_by_itself +=
         static_cast<int>(idle.worker_to_notify(work_stealing::Idle::Pusher::outside) == 0);
@@ -88,7 +88,7 @@ TEST(ReturningModel, a_machine_that_comes_back_gets_the_processor_that_falls_idl
   });
 }
 
-// G3 of go.hpp.
+// Invariant G3 of go.hpp.
 TEST(RefusedModel, a_machine_that_falls_asleep_is_found_by_who_gets_no_thread_for_a_processor) {
   holds([] {
     work_stealing::Idle idle(2);

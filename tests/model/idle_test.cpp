@@ -31,7 +31,7 @@ class Count {
   base::Atomic<int> count_{0};
 };
 
-/// The same in the injector itself.
+/// Things to do in the injector itself.
 class Queued {
  public:
   void push() {
@@ -69,7 +69,7 @@ class Workers {
     wake(idle_.worker_to_notify(pusher));
   }
 
-  /// As worker `index`, until it has taken one.
+  /// Runs worker `index` until it has taken one.
   void take(std::uint32_t index, bool searching = false) {
     while (!work_.take()) {
       if (idle_.park(index, searching)) look_again();
@@ -78,8 +78,8 @@ class Workers {
     }
     if (searching && idle_.stop_searching()) look_again();
   }
-  /// As worker `index`, until one of the workers has taken the only one there is. `looks`: before
-  /// it falls asleep for the first time.
+  /// Runs worker `index` until one of the workers has taken the only one there is. `looks`: it
+  /// looks before it falls asleep for the first time.
   void take_the_only_one(std::uint32_t index, bool looks) {
     for (bool searching = false; !(looks && work_.take()); searching = looks = true) {
       if (idle_.park(index, searching)) look_again();
@@ -94,7 +94,7 @@ class Workers {
     work_.push();
     if (idle_.stop_searching()) look_again();
   }
-  /// The same as take(), asleep at first.
+  /// Runs worker `index`, which is asleep at first, until it has taken one.
   void wake_up_and_take(std::uint32_t index) {
     parkers_[index].park();
     take(index, true);

@@ -13,7 +13,7 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Its value is plain memory that the inbox hands over.
+/// A node whose value is plain memory, which the inbox hands over.
 struct Letter {
   Letter* queue_next = nullptr;
   base::Cell<int> value{0};

@@ -23,7 +23,7 @@ namespace {
 
 const Program kReaders{{W(0, 1)}, {W(1, 1)}, {R(0), R(1), R(0)}, {R(1), R(0), R(1)}};
 
-/// Of which many orders matter.
+/// A program of which many orders matter.
 const Program kOrdered{{W(0, 1, seq_cst), R(1, seq_cst), W(0, 2, seq_cst)},
                        {W(1, 1, seq_cst), R(0, seq_cst), W(1, 2, seq_cst)},
                        {Add(0, 2, seq_cst), Add(1, 2, seq_cst), Add(0, 1, seq_cst)},
@@ -68,7 +68,7 @@ TEST(Jobs, find_the_outcomes_of_one_without_a_bound) {
   EXPECT_EQ(alone.outcomes, together.outcomes);
 }
 
-TEST(Progress, is_told_with_what_was_done_the_rate_and_what_is_left) {
+TEST(Progress, is_reported_with_what_was_done_the_rate_and_what_is_left) {
   setenv("MC_PROGRESS", "0.01", 1);
   ::testing::internal::CaptureStderr();
   const Result result =
@@ -89,7 +89,7 @@ TEST(Progress, is_told_with_what_was_done_the_rate_and_what_is_left) {
     before = executions;
     EXPECT_LE(std::stoi(figures[2]), result.depth);
     EXPECT_GT(std::stod(figures[3]), 0);
-    // Two digits are told.
+    // Two digits are printed.
     EXPECT_NEAR(std::stod(figures[4]), executions / 200, 0.05 * executions / 200);
   }
   EXPECT_GE(count, 1);
@@ -99,7 +99,7 @@ TEST(Jobs, make_no_more_executions_than_asked_for) {
   EXPECT_EQ(with_jobs({.preemptions = 2, .executions = 1'001}, 2).executions, 1'001U);
 }
 
-TEST(Jobs, tell_a_failure_that_one_has_found_and_end) {
+TEST(Jobs, report_a_failure_that_one_has_found_and_end) {
   const auto body = [] {
     const int number = choose(200);
     Atomic<int> x{0};
@@ -119,7 +119,7 @@ TEST(Jobs, tell_a_failure_that_one_has_found_and_end) {
   EXPECT_EQ(check({.replay = found.trace}, body).message, found.message);
 }
 
-TEST(Jobs, that_are_killed_are_told_with_the_prefix_they_were_at) {
+TEST(Jobs, that_are_killed_are_reported_with_the_prefix_they_were_at) {
   const Result found = check({.jobs = 2}, [] {
     if (choose(2) == 1 && choose(100) == 70) (void)raise(SIGKILL);
     for (int i = 0; i < 4; ++i) (void)choose(4);
@@ -155,7 +155,7 @@ class Checkpoint : public ::testing::Test {
     return folder_ + '/' + options.name;
   }
 
-  /// Runs it in a process, which is sent the signal when it has written a checkpoint.
+  /// Runs the search in a process, which is sent the signal when it has written a checkpoint.
   void begin(const Program& program, const Options& options, int signal) {
     begin([&] { (void)outcomes_of(program, options, true); }, options, signal);
   }

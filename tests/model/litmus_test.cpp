@@ -233,8 +233,8 @@ TEST(CompareExchange, a_weak_one_may_fail_for_no_reason_and_a_strong_one_not) {
   EXPECT_EQ(reads({{Cas(x, 0, 1)}}), (Outcomes{"s"}));
 }
 
-/// A program of two fences, for each two: none, light or heavy; exactly those that order forbid
-/// `forbidden`.
+/// Expects of a program with two fences, each of which is none, light or heavy: all outcomes but
+/// `forbidden` where the two order, and all outcomes elsewhere.
 template <class OfFences>
 void expect_ordered(int digits, const char* forbidden, OfFences of) {
   using Fences = std::vector<Instruction>;

@@ -12,8 +12,8 @@
 
 namespace taskbench::rt::model {
 
-/// What the one that has the poll right does to a task in a queue: not ordered with what the others
-/// did who had it, it is a data race.
+/// Stands for what the holder of the poll right does to a task in a queue: a data race, unless it
+/// is ordered with what the holders before did.
 class PollRight {
  public:
   void use() { uses_.set(uses_.get() + 1); }
@@ -30,17 +30,17 @@ class OnAThread final : public task::Schedule {
     parker_.unpark();
   }
 
-  /// Until the task has finished.
+  /// Runs the task until it has finished.
   void run(task::Header* header) {
     if (!poll(header)) run_once_woken(header);
   }
-  /// The same for a task that waits.
+  /// Runs a task that waits, until it has finished.
   void run_once_woken(task::Header* header) {
     do parker_.park();
     while (!poll(header));
   }
 
-  /// Once, and again while it is runnable. True: it has finished.
+  /// Polls once, and again while the task is runnable. True: it has finished.
   [[nodiscard]] bool poll(task::Header* header) {
     for (;;) {
       right_.use();

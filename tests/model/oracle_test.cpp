@@ -13,7 +13,7 @@ class RandomPrograms {
  public:
   explicit RandomPrograms(std::uint64_t seed) : random_(seed) {}
 
-  /// Of two to four threads, with at most four operations in all, or five of two threads.
+  /// A program of two to four threads, with at most four operations in all, or five of two threads.
   Program next() {
     const int threads = 2 + below(3);
     int left = threads == 2 ? 5 : 4;

@@ -15,14 +15,15 @@
 namespace taskbench::rt::model {
 namespace {
 
-/// Every interleaving with at most so many preemptions; TASKBENCH_DEEPER_MODELS: and so many more.
+/// Every interleaving with at most so many preemptions, and as many more as TASKBENCH_DEEPER_MODELS
+/// says.
 mc::Options interleavings(int preemptions) {
   const char* deeper = std::getenv("TASKBENCH_DEEPER_MODELS");
   const int more = deeper != nullptr ? std::atoi(deeper) : 0;
   return {.preemptions = preemptions + more, .weak_failures = 0, .stale = 0};
 }
 
-/// With fewer preemptions, but values that are stale.
+/// Fewer preemptions, but values that are stale.
 constexpr mc::Options kStale{.preemptions = 1, .weak_failures = 0, .stale = 1};
 
 Runtime::Builder work_stealing(unsigned workers) {

@@ -47,9 +47,9 @@ inline Instruction F(Fence fence) { return {.kind = Instruction::Kind::fence, .f
 /// What each thread does; the atomics x, y and z are 0, 1 and 2, and begin with 0.
 using Program = std::vector<std::vector<Instruction>>;
 
-/// All that can come of it. An outcome is what was read, thread by thread ("01"; a compare-exchange
-/// that fails reads, one that succeeds is 's'), and with `last` what the atomics hold in the end
-/// ("01 x=1").
+/// All outcomes of a program. An outcome is what was read, thread by thread ("01"; a
+/// compare-exchange that fails reads, one that succeeds is 's'), and with `last` what the atomics
+/// hold in the end ("01 x=1").
 [[nodiscard]] Result outcomes_of(const Program& program, const Options& options = {},
                                  bool last = false);
 

@@ -46,7 +46,7 @@ class Taken {
 
 void never(std::span<const int>) { mc::require(false, "no overflow"); }
 
-/// Each of 1 to `count` exactly once.
+/// Requires each of 1 to `count` exactly once.
 void require_all(int count, std::initializer_list<const Taken*> parts) {
   std::vector<int> all;
   for (const Taken* part : parts) {
@@ -66,7 +66,7 @@ void steal(Queue& victim, Queue& own, Taken& taken) {
   taken.drain(own);
 }
 
-/// What a full queue moves out is added to `taken`.
+/// Adds what a full queue moves out to `taken`.
 auto into(Taken& taken) {
   return [&taken](std::span<const int> values) {
     for (const int value : values) taken.add(value);

@@ -34,12 +34,12 @@ struct Stream {
     ended.store(true, base::release);  // as the kernel, under its own lock
     readiness.set(State::lasting);
   }
-  /// The driver ends.
+  /// Ends the driver.
   void close() {
     task::Header* const waiter = readiness.close();
     if (waiter != nullptr) task::wake(waiter);
   }
-  /// -1: nothing is there now; 0: nothing will be.
+  /// Returns -1 if nothing is there now, and 0 if nothing will be.
   int receive(int most) {
     const int there = bytes.load(base::relaxed);
     if (there == 0) return ended.load(base::acquire) && bytes.load(base::relaxed) == 0 ? 0 : -1;
@@ -102,7 +102,7 @@ class Read : private task::Leaf {
   task::Header* waiter_ = nullptr;
 };
 
-/// -1: the driver has ended.
+/// Returns -1 if the driver has ended.
 Task<int> reads_once(Stream& stream, int most = 2) { co_return co_await Read(stream, most); }
 
 Task<int> reads(Stream& stream, int count, int most) {
@@ -264,7 +264,7 @@ TEST(ReadinessModel, a_second_read_of_another_task_takes_nothing_from_the_first)
       {.preemptions = 2, .weak_failures = 0});
 }
 
-TEST(ReadinessModel, who_waits_while_the_driver_ends_is_told) {
+TEST(ReadinessModel, a_read_that_waits_while_the_driver_ends_fails) {
   holds([] {
     Stream stream;
     base::Thread other([&] { stream.close(); });

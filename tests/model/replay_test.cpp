@@ -89,7 +89,7 @@ void wait_for_a_flag_that_is_taken_back() {
   other.join();
 }
 
-/// 2, or 1 where an increment is lost.
+/// Returns 2, or 1 where an increment is lost.
 int two_increments() {
   Atomic<int> count{0};
   const auto increment = [&] { count.store(count.load(relaxed) + 1, relaxed); };

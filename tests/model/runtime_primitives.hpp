@@ -21,7 +21,7 @@ using mc::Order;
 using mc::Thread;
 using enum mc::Order;
 
-/// Whoever waits for it is asleep: there is nothing to be seen of how it spins.
+/// A thread that waits for it is asleep: there is nothing to be seen of how it spins.
 using SpinLock = mc::Mutex;
 using LockGuard = mc::Guard<Mutex>;
 using SpinGuard = mc::Guard<SpinLock>;
@@ -58,7 +58,7 @@ class FenceBalance {
   void count_heavy() noexcept {}
   void count_work() noexcept {}
 };
-/// What the two are made of, for the model of their own.
+/// What the two fences are made of, for the model of the asymmetric ones.
 inline void light_barrier(mc::Where where = mc::Where::current()) noexcept { light_fence(where); }
 inline void heavy_barrier(mc::Where where = mc::Where::current()) noexcept { heavy_fence(where); }
 
@@ -74,7 +74,7 @@ inline void futex_wake_one(const Atomic<std::uint32_t>* word,
   mc::futex_wake(word, where);
 }
 
-/// Nothing but wake() happens to it, which is seen once, as an edge is.
+/// A poller to which nothing but wake() happens, which is seen once, as an edge is.
 class Poller {
  public:
   struct Event {
@@ -107,13 +107,13 @@ class Poller {
     futex_wake_one(&pending_, where);
   }
 
-  /// Until somebody has slept here.
+  /// Waits until somebody has slept here.
   void await_entry(mc::Where where = mc::Where::current()) {
     while (entered_.load(relaxed, where) == 0) {
       (void)futex_wait(entered_, 0, Clock::time_point::max(), where);
     }
   }
-  /// The one that was opened last, of this execution.
+  /// The poller that was opened last, in this execution.
   inline static Poller* opened = nullptr;
 
  private:

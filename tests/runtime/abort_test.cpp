@@ -1,5 +1,5 @@
 // Aborting: a task at every stage, itself, another, one that completes at that moment; each future
-// is destroyed exactly once, and the handle hears of it.
+// is destroyed exactly once, and the handle reports it.
 
 #include "tests/runtime/fixtures.hpp"
 #include "tests/runtime/tasks.hpp"

@@ -6,7 +6,7 @@
 namespace taskbench::rt::base {
 namespace {
 
-/// With light fences where the system has them, and with full ones.
+/// The lock of each test; its FenceBalance lets fences be light where the system has light ones.
 class BiasedLockTest : public ::testing::Test {
  protected:
   FenceBalance fences_;
@@ -55,7 +55,7 @@ TEST_F(BiasedLockTest, the_owner_waits_while_a_visitor_is_inside) {
 
 TEST_F(BiasedLockTest, never_two_inside) {
   constexpr long kMostRounds = 300'000;
-  constexpr long kRoundsPerLook = 16;  // at the clock, which would keep the threads apart
+  constexpr long kRoundsPerLook = 16;  // between looks at the clock, which part the threads
   long rounds = 0;
   long sections = 0;  // guarded by the lock only
   std::atomic<bool> stop{false};

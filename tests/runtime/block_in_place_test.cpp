@@ -115,8 +115,8 @@ TEST_P(BlockInPlace, short_blocking_sections_one_after_the_other_keep_every_coun
   }
 }
 
-/// Its section ends when that of the next has begun; the last one's, when a task has run that has
-/// none.
+/// Blocks until the next task's section has begun; the last one, until a task without a section has
+/// run.
 Task<> block_in_turn(std::atomic<int>* begun, int left) {
   const int own = begun->fetch_add(1) + 1;
   if (left == 0) co_return;
@@ -208,7 +208,7 @@ TEST_P(BlockInPlace, a_shutdown_in_a_section_or_after_it_only_begins) {
   runtime
       .spawn([](Runtime* own, std::atomic<int>* others, std::atomic<bool>* flag) -> Task<> {
         block_in_place([&] {
-          wait_for(*others, 1);  // run by who has taken over
+          wait_for(*others, 1);  // run by whoever has taken over
           EXPECT_FALSE(own->shutdown_timeout(1h));
         });
         EXPECT_FALSE(own->shutdown_timeout(1h));

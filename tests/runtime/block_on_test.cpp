@@ -81,7 +81,7 @@ TEST_P(BlockOn, completes_under_self_waking_load) {
   });
   run([&]() -> Task<> {
     co_await gate_.passed();
-    // So does a task that waits for the same.
+    // A task that waits for the same gate completes, too.
     co_await spawn(pass(gate_));
   });
   opener.join();
@@ -163,7 +163,7 @@ TEST_P(BlockOn, on_several_threads_that_wait_for_each_other) {
       run([&]() -> Task<> {
         first.open();
         co_await second.passed();
-        // By way of a task, which whoever drives the runtime then has to run.
+        // Opened by a task, which whoever drives the runtime then has to run.
         spawn(open_later()).detach();
         co_await third.passed();
       });

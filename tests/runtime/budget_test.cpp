@@ -163,7 +163,7 @@ class BudgetEverywhere : public testing::OnEveryScheduler {
 TASKBENCH_ON_EVERY_SCHEDULER(BudgetEverywhere);
 
 TEST_P(BudgetEverywhere, a_task_whose_locks_are_free_lets_others_run) {
-  // A few turns more where a task that yields is polled again before the others.
+  // Some schedulers poll a task that yields again before the others, for a few turns.
   EXPECT_LE(operations_before_another_runs(
                 [](sync::Mutex& mutex) -> Task<> { co_await lock_often(mutex, 1); }),
             10 * static_cast<int>(kBudget));

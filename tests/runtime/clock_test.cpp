@@ -177,7 +177,7 @@ TEST_P(Clocks, that_jump_leave_intervals_to_their_policies) {
   });
 }
 
-TEST_P(Clocks, of_the_wall_are_read_by_nobody) {
+TEST_P(Clocks, of_the_wall_are_never_read) {
   const int before = wall_clock_reads.load();
   {
     Runtime runtime = testing::builder(GetParam()).blocking_idle_timeout(1ms).trace(1'000).build();

@@ -11,7 +11,7 @@ using namespace testing;
 
 std::uint64_t if_counted(std::uint64_t count) { return kCounted ? count : 0; }
 
-TEST(Counters, s6_a_block_counts_and_is_read) {
+TEST(Counters, a_block_counts_and_is_read) {
   trace::CounterBlock block;
   block.polls.add();
   block.polls.add(4);
@@ -22,7 +22,7 @@ TEST(Counters, s6_a_block_counts_and_is_read) {
   EXPECT_EQ(read.parks, 0U);
 }
 
-TEST(Counters, s6_each_field_is_summed_into_its_own) {
+TEST(Counters, each_field_is_summed_into_its_own) {
   const WorkerCounters one{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   WorkerCounters sum = one;
   sum += one;
@@ -35,7 +35,7 @@ TEST(Counters, s6_each_field_is_summed_into_its_own) {
   for (const std::uint64_t field : fields) EXPECT_EQ(field, expected += 2);
 }
 
-TEST(Counters, s6_workers_count_on_lines_of_their_own) {
+TEST(Counters, workers_count_on_lines_of_their_own) {
   EXPECT_GE(alignof(trace::CounterBlock), base::kFalseSharingBytes);
 }
 
@@ -47,7 +47,7 @@ Task<> spawn_and_join(int count, int yields) {
   co_await join_all(handles);
 }
 
-TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
+TEST_P(CountersOf, spawned_completed_polled_and_yielded_add_up) {
   // Inside of a task, so that a pool counts them on its workers.
   run_as_task(runtime_, [] { return spawn_and_join(500, 3); });
   runtime_.shutdown();
@@ -59,19 +59,19 @@ TEST_P(CountersOf, s6_spawned_completed_polled_and_yielded_add_up) {
   EXPECT_GE(total.local_schedules + total.remote_schedules, if_counted(501));
 }
 
-TEST_P(CountersOf, s6_threads_outside_are_counted_apart) {
+TEST_P(CountersOf, threads_outside_are_counted_apart) {
   for (int i = 0; i < 10; ++i) runtime_.spawn(yield_times(0)).detach();
   EXPECT_EQ(runtime_.stats().outside.tasks_spawned, if_counted(10));
   EXPECT_EQ(runtime_.stats().outside.remote_schedules, if_counted(10));
   EXPECT_EQ(runtime_.stats().outside.polls, 0U);
 }
 
-TEST_P(CountersOf, s6_has_a_row_for_each_worker) {
+TEST_P(CountersOf, has_a_row_for_each_worker) {
   EXPECT_EQ(runtime_.stats().workers.size(), GetParam().workers);
   EXPECT_EQ(runtime_.worker_count(), GetParam().workers);
 }
 
-TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
+TEST_P(CountersOf, is_readable_while_running_and_never_goes_back) {
   std::atomic<bool> stop{false};
   std::thread reader([&] {
     WorkerCounters before;
@@ -90,7 +90,7 @@ TEST_P(CountersOf, s6_is_readable_while_running_and_never_goes_back) {
   reader.join();
 }
 
-TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
+TEST_P(CountersOf, stay_readable_after_shutdown) {
   runtime_.block_on(spawn_and_join(10, 1));
   runtime_.shutdown();
   EXPECT_EQ(runtime_.stats().total().tasks_completed, if_counted(10));
@@ -98,7 +98,7 @@ TEST_P(CountersOf, s6_stay_readable_after_shutdown) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(CountersOf);
 
-TEST(CountersOfAPool, s6_overflow_and_what_the_injector_gave_back_are_counted) {
+TEST(CountersOfAPool, overflow_and_what_the_injector_gave_back_are_counted) {
   // Nobody steals from the only worker, so its queue must overflow.
   Runtime runtime = build(kOneWorker);
   run_as_task(runtime, [] { return spawn_and_join(2000, 0); });
@@ -111,7 +111,7 @@ TEST(CountersOfAPool, s6_overflow_and_what_the_injector_gave_back_are_counted) {
   EXPECT_EQ(total.stolen_tasks, 0U);
 }
 
-TEST(CountersOfAPool, s6_steals_searches_parks_and_wake_ups_are_counted) {
+TEST(CountersOfAPool, steals_searches_parks_and_wake_ups_are_counted) {
   std::atomic<bool> helped{false};
   Runtime runtime = build(kTwoWorkers);
   const auto set_flag = [&]() -> Task<> {

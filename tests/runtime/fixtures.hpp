@@ -1,5 +1,5 @@
-// What the tests of the runtime share: both schedulers as a parameter, objects that count how
-// many of them live, gates that tasks wait at, and waiting with a limit.
+// What the tests of the runtime share: the schedulers as a parameter, objects that count how many
+// of them live, gates that tasks wait at, and waiting with a limit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ class OnEveryScheduler : public ::testing::TestWithParam<Kind> {
   static Runtime build_runtime() { return build(GetParam()); }
 };
 
-/// The same for those that run on every pool: see TASKBENCH_ON_EVERY_POOL.
+/// Base of test suites that run on every pool: see TASKBENCH_ON_EVERY_POOL.
 using OnEveryPool = OnEveryScheduler;
 
 /// The schedulers that work_stealing is compared with.
@@ -89,7 +89,7 @@ using OnEveryPool = OnEveryScheduler;
 
 #define TASKBENCH_ON_EVERY_POOL(Suite) TASKBENCH_ON_POOLS(Suite, TASKBENCH_OTHER_POOLS)
 
-/// Those of several workers, each of which runs what any other has queued.
+/// Pools of several workers, each of which runs what any other has queued.
 #define TASKBENCH_ON_SHARING_POOLS(Suite)                                                   \
   INSTANTIATE_TEST_SUITE_P(                                                                 \
       Pools, Suite,                                                                         \
@@ -185,12 +185,14 @@ class Gate {
   std::vector<Waker> waiting_;
 };
 
-/// On a runtime of its own, with what tasks of it may hold; nothing of that may be left in the end.
+/// Base of tests on a runtime of their own, with objects that its tasks may hold; none of these may
+/// be left in the end.
 class OnOneRuntime : public OnEveryScheduler {
  protected:
   void TearDown() override { EXPECT_EQ(census_.living(), 0); }
 
-  /// What the coroutine that `body` makes returns. It may refer to what surrounds it.
+  /// Runs the coroutine that `body` makes, and returns its result. It may refer to what surrounds
+  /// it.
   template <class Body>
   auto run(Body body) {
     return runtime_.block_on(body());

@@ -20,7 +20,7 @@ Task<> add_one(std::atomic<int>* count) {
   co_return;
 }
 
-// The poll that spawned it never ends by itself: only a thief can run it.
+// The poll that spawned the task never ends by itself: only a thief can run it.
 TEST(Go, a_task_that_is_next_in_line_can_be_stolen) {
   std::atomic<int> count{0};
   Runtime runtime = go(2);
@@ -43,7 +43,7 @@ Task<> pass_on(std::atomic<bool>* stop, Waker* partner, Waker* own) {
   co_await poll_fn([&](PollContext& context) -> std::optional<bool> {
     if (stop->load()) return true;
     if (turn++ == 0) *own = context.waker();
-    // Displaced by the partner, it waits in the queue behind the two.
+    // Displaced by the partner, the new task waits in the queue behind the two.
     if (turn == 1000) spawn(set(stop)).detach();
     partner->wake_by_ref();
     return std::nullopt;
@@ -68,7 +68,7 @@ TEST(Go, two_tasks_that_wake_each_other_have_one_slice_of_time_together) {
   EXPECT_TRUE(stop.load());
 }
 
-/// Its successor is always the next in line.
+/// Spawns its successor, which is always the next in line.
 Task<> respawn_until_set(std::atomic<bool>* flag) {
   if (!flag->load()) spawn(respawn_until_set(flag)).detach();
   co_return;
@@ -77,7 +77,7 @@ Task<> respawn_until_set(std::atomic<bool>* flag) {
 TEST(Go, looks_at_the_global_queue_do_not_prolong_the_slice_of_tasks_that_succeed_one_another) {
   std::atomic<bool> ran{false};
   Runtime runtime = go(1);
-  // Goes to the global queue at each turn, which is never empty for long.
+  // This task goes to the global queue at each turn, so that it is never empty for long.
   runtime.spawn(yield_forever()).detach();
   runtime
       .spawn([](std::atomic<bool>* flag) -> Task<> {

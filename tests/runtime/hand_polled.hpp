@@ -44,10 +44,10 @@ class HandPolled : private task::Schedule {
     return finished_;
   }
 
-  /// A wake came since the last poll; also before the first poll.
+  /// Whether a wake came since the last poll; true before the first one.
   [[nodiscard]] bool is_woken() const { return runnable_.load(); }
 
-  /// Was woken, and now has ended.
+  /// Polls if it was woken. Returns whether it was, and has ended.
   bool resumes() { return is_woken() && poll(); }
 
   /// Polls once more, which must end the task. Returns its result, or throws what it threw.
@@ -86,7 +86,7 @@ class HandPolled : private task::Schedule {
 template <class T>
 HandPolled(Task<T>) -> HandPolled<T>;
 
-/// One that was polled once and now waits.
+/// A task that was polled once and now waits.
 template <class T = void>
 class Waiting : public HandPolled<T> {
  public:

@@ -26,21 +26,21 @@ class IdleBy : public ::testing::TestWithParam<Idle::Pusher> {
   static std::uint32_t push(Idle& idle) { return idle.worker_to_notify(GetParam()); }
 };
 
-TEST_P(IdleBy, p11_wakes_nobody_while_all_are_awake) {
+TEST_P(IdleBy, wakes_nobody_while_all_are_awake) {
   Idle idle(4);
   EXPECT_EQ(push(idle), kNobody);
   EXPECT_EQ(idle.worker_to_notify_again(), kNobody);
 }
 
-TEST_P(IdleBy, p11_wakes_one_sleeper_which_starts_out_searching) {
+TEST_P(IdleBy, wakes_one_sleeper_which_starts_out_searching) {
   Asleep idle(4);
   EXPECT_NE(push(idle), kNobody);
-  // That one is searching: the next pushes wake nobody.
+  // The worker that was woken is searching: the next pushes wake nobody.
   EXPECT_EQ(push(idle), kNobody);
   EXPECT_EQ(idle.worker_to_notify_again(), kNobody);
 }
 
-TEST_P(IdleBy, p11_wakes_nobody_while_another_worker_searches) {
+TEST_P(IdleBy, wakes_nobody_while_another_worker_searches) {
   Idle idle(4);
   EXPECT_TRUE(idle.park(0, false));
   EXPECT_TRUE(idle.try_start_searching());
@@ -49,7 +49,7 @@ TEST_P(IdleBy, p11_wakes_nobody_while_another_worker_searches) {
   EXPECT_EQ(push(idle), 0U);
 }
 
-TEST_P(IdleBy, p11_each_searcher_that_finds_work_lets_the_next_be_woken) {
+TEST_P(IdleBy, each_searcher_that_finds_work_lets_the_next_be_woken) {
   constexpr std::uint32_t kWorkers = 8;
   Asleep idle(kWorkers);
   std::set<std::uint32_t> woken;
@@ -67,7 +67,7 @@ TEST_P(IdleBy, p11_each_searcher_that_finds_work_lets_the_next_be_woken) {
 INSTANTIATE_TEST_SUITE_P(Pushers, IdleBy,
                          ::testing::Values(Idle::Pusher::worker, Idle::Pusher::outside));
 
-TEST(Idle, p11_only_the_last_searcher_has_to_look_for_more) {
+TEST(Idle, only_the_last_searcher_has_to_look_for_more) {
   Idle idle(8);
   EXPECT_TRUE(idle.park(0, false));
   EXPECT_TRUE(idle.try_start_searching());
@@ -76,13 +76,13 @@ TEST(Idle, p11_only_the_last_searcher_has_to_look_for_more) {
   EXPECT_TRUE(idle.stop_searching());
 }
 
-TEST(Idle, p11_a_searcher_that_nobody_could_help_need_not_look) {
+TEST(Idle, a_searcher_that_nobody_could_help_need_not_look) {
   Idle idle(4);
   EXPECT_TRUE(idle.try_start_searching());
   EXPECT_FALSE(idle.stop_searching());
 }
 
-TEST(Idle, p11_a_sleeper_looks_again_unless_somebody_searches) {
+TEST(Idle, a_sleeper_looks_again_unless_somebody_searches) {
   Idle idle(8);
   EXPECT_TRUE(idle.try_start_searching());
   EXPECT_FALSE(idle.park(0, false)) << "the searcher will look";
@@ -107,7 +107,7 @@ TEST(Idle, a_worker_that_was_woken_can_sleep_again) {
   }
 }
 
-TEST(Idle, p10_at_most_half_of_the_workers_search) {
+TEST(Idle, at_most_half_of_the_workers_search) {
   for (const std::uint32_t workers : {2U, 4U, 8U, 64U}) {
     Idle idle(workers);
     std::uint32_t searching = 0;
@@ -118,7 +118,7 @@ TEST(Idle, p10_at_most_half_of_the_workers_search) {
   }
 }
 
-TEST(Idle, p10_a_lone_worker_may_search) {
+TEST(Idle, a_lone_worker_may_search) {
   Idle idle(1);
   EXPECT_TRUE(idle.try_start_searching());
   EXPECT_FALSE(idle.try_start_searching());

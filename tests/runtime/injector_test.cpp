@@ -40,7 +40,7 @@ class InjectorTest : public ::testing::Test {
   Injector<Node> injector_;
 };
 
-TEST_F(InjectorTest, p5_gives_back_in_order_what_was_pushed) {
+TEST_F(InjectorTest, gives_back_in_order_what_was_pushed) {
   EXPECT_TRUE(injector_.looks_empty());
   EXPECT_TRUE(pop(4).empty());
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(push(i));
@@ -53,7 +53,7 @@ TEST_F(InjectorTest, p5_gives_back_in_order_what_was_pushed) {
   EXPECT_EQ(pop(1), std::vector<int>{6});
 }
 
-TEST_F(InjectorTest, p5_takes_a_batch_linked_first_in_order) {
+TEST_F(InjectorTest, takes_a_batch_linked_first_in_order) {
   push(0);
   const std::array<Node*, 3> batch{&nodes_[1], &nodes_[2], &nodes_[3]};
   injector_.push_batch(batch);
@@ -108,7 +108,7 @@ TEST_F(InjectorTest, runs_the_callers_section_only_for_what_it_took) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(InjectorThreads, p5_count_in_is_count_out) {
+TEST(InjectorThreads, count_in_is_count_out) {
   constexpr std::size_t kPushers = 3;
   constexpr std::size_t kEach = 20'000;
   Injector<Node> injector;

@@ -89,7 +89,7 @@ TEST_P(Joining, is_empty_after_the_await_whether_it_returned_or_threw) {
   });
 }
 
-TEST_P(Joining, is_finished_tells) {
+TEST_P(Joining, is_finished_tells_whether_the_task_has_ended) {
   run([&]() -> Task<> {
     JoinHandle<Resident> handle = spawn(deliver(Resident(census_), &gate_));
     const AbortHandle other = handle.abort_handle();
@@ -154,7 +154,7 @@ TEST_P(Joining, dropped_while_the_task_completes_on_another_thread) {
 TEST_P(Joining, dropped_while_another_task_awaits_it) {
   const auto join = [&]() -> Task<> { co_await spawn(deliver(Resident(census_), &gate_)); };
   run([&]() -> Task<> {
-    // The one who waits is aborted: its handle goes with it while the waker is registered.
+    // The task that waits is aborted: its handle goes with it while the waker is registered.
     JoinHandle<void> waiter = spawn(join());
     while (gate_.waiting() == 0) co_await yield_now();
     co_await yield_times(10);

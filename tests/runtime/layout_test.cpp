@@ -99,7 +99,7 @@ void check_layout(Task<T> task) {
   EXPECT_TRUE(handle.is_finished());
 }
 
-TEST(Layout, p12_header_shares_a_line_with_what_resuming_needs) {
+TEST(Layout, header_shares_a_line_with_what_resuming_needs) {
   check_layout(nothing());
   check_layout(number(1));
   check_layout(text());
@@ -107,7 +107,7 @@ TEST(Layout, p12_header_shares_a_line_with_what_resuming_needs) {
   check_layout(half());
 }
 
-TEST(Layout, p12_a_small_task_is_one_block_of_a_few_lines) {
+TEST(Layout, a_small_task_is_one_block_of_a_few_lines) {
   OnThisThread schedule;
   task::Header* const header = nothing().release_for_spawn(&schedule);
   JoinHandle<void> handle(header);
@@ -116,13 +116,13 @@ TEST(Layout, p12_a_small_task_is_one_block_of_a_few_lines) {
   EXPECT_EQ(task::poll(header), task::Polled::finished);
 }
 
-// Each connection that waits has one in its frame.
+// Each connection that waits has one of these in its frame.
 using net::Direction;
 static_assert(sizeof(net::detail::Operation<net::detail::Transfer<Direction::read>>) == 48);
 static_assert(sizeof(net::detail::Operation<net::detail::TransferAll<Direction::write>>) == 48);
 static_assert(sizeof(net::detail::Operation<net::detail::ReceiveAll>) == 56);
 
-/// Serves as workloads/net/echo_server.cpp does.
+/// Serves like workloads/net/echo_server.cpp.
 class Echo {
  public:
   Task<> serve(net::TcpStream stream) {
@@ -140,7 +140,7 @@ class Echo {
   std::size_t bytes_ = 0;
 };
 
-TEST(Layout, p12_a_connection_that_is_echoed_is_one_block_of_five_lines) {
+TEST(Layout, a_connection_that_is_echoed_is_one_block_of_five_lines) {
   build(kCurrentThread).block_on([]() -> Task<> {
     Echo echo;
     const Task<> serving =
@@ -157,7 +157,7 @@ std::size_t allocations_of(Function function) {
   return allocations.load() - before;
 }
 
-TEST(Allocations, p12_a_task_is_one_allocation) {
+TEST(Allocations, a_task_is_one_allocation) {
   OnThisThread schedule;
   const auto run = [&schedule] {
     task::Header* const header = text().release_for_spawn(&schedule);
@@ -173,7 +173,7 @@ Task<> spawn_and_join(int count) {
   for (int i = 0; i < count; ++i) co_await spawn(number(1));
 }
 
-TEST(Allocations, p12_spawning_and_joining_allocates_a_block_a_task_and_nothing_else) {
+TEST(Allocations, spawning_and_joining_allocates_a_block_a_task_and_nothing_else) {
   constexpr std::size_t kTasks = 1000;
   Runtime runtime = build(kCurrentThread);
   runtime.block_on(spawn_and_join(kTasks));
@@ -192,7 +192,7 @@ Task<> spawn_and_join_as_members(sync::JoinSet<int>& set, int count) {
   }
 }
 
-TEST(Allocations, p12_a_member_of_a_join_set_is_one_block_as_well) {
+TEST(Allocations, a_member_of_a_join_set_is_one_block_as_well) {
   constexpr std::size_t kTasks = 1000;
   Runtime runtime = build(kCurrentThread);
   sync::JoinSet<int> set;
@@ -203,7 +203,7 @@ TEST(Allocations, p12_a_member_of_a_join_set_is_one_block_as_well) {
   EXPECT_LE(count, 2 * kTasks * kPerBlock + 8);
 }
 
-TEST(Allocations, p12_polling_waking_and_queueing_allocate_nothing) {
+TEST(Allocations, polling_waking_and_queueing_allocate_nothing) {
   Runtime runtime = build(kCurrentThread);
   runtime.block_on(yield_times(10));
   EXPECT_LE(allocations_of([&] { runtime.block_on(yield_times(10'000)); }), 8U);

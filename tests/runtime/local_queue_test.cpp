@@ -67,7 +67,7 @@ TEST_P(LocalQueueAt, is_empty_at_first) {
   EXPECT_EQ(queue_.steal_into(other_).count, 0U);
 }
 
-TEST_P(LocalQueueAt, p3_ring_gives_back_in_order_what_was_pushed) {
+TEST_P(LocalQueueAt, ring_gives_back_in_order_what_was_pushed) {
   push_range(queue_, 0, kCapacity);
   EXPECT_EQ(queue_.size(), Queue::kCapacity);
   EXPECT_EQ(queue_.free_slots(), 0U);
@@ -75,7 +75,7 @@ TEST_P(LocalQueueAt, p3_ring_gives_back_in_order_what_was_pushed) {
   EXPECT_TRUE(queue_.looks_empty());
 }
 
-TEST_P(LocalQueueAt, p3_positions_wrap_around) {
+TEST_P(LocalQueueAt, positions_wrap_around) {
   int value = 0;
   for (int i = 0; i < 5 * kCapacity; ++i) {
     push_range(queue_, i, i + 1);
@@ -88,7 +88,7 @@ TEST_P(LocalQueueAt, p3_positions_wrap_around) {
   EXPECT_EQ(pop_all(queue_), range(0, kCapacity));
 }
 
-TEST_P(LocalQueueAt, p4_full_queue_moves_half_of_itself_in_order) {
+TEST_P(LocalQueueAt, full_queue_moves_half_of_itself_in_order) {
   push_range(queue_, 0, kCapacity);
   std::vector<int> overflow;
   EXPECT_FALSE(queue_.push_back(kCapacity, Sink{&overflow}));
@@ -99,7 +99,7 @@ TEST_P(LocalQueueAt, p4_full_queue_moves_half_of_itself_in_order) {
   EXPECT_EQ(pop_all(queue_), range(kCapacity / 2, kCapacity));
 }
 
-TEST_P(LocalQueueAt, p4_overflows_again_after_another_half) {
+TEST_P(LocalQueueAt, overflows_again_after_another_half) {
   push_range(queue_, 0, kCapacity);
   std::vector<int> overflow;
   for (int round = 0; round < 10; ++round) {
@@ -109,7 +109,7 @@ TEST_P(LocalQueueAt, p4_overflows_again_after_another_half) {
   }
 }
 
-TEST_P(LocalQueueAt, p7_steal_takes_half_in_one_go) {
+TEST_P(LocalQueueAt, steal_takes_half_in_one_go) {
   push_range(queue_, 0, 10);
   const Stolen<int> stolen = queue_.steal_into(other_);
   EXPECT_EQ(stolen.count, 5U);
@@ -118,13 +118,13 @@ TEST_P(LocalQueueAt, p7_steal_takes_half_in_one_go) {
   EXPECT_EQ(pop_all(queue_), range(5, 10));
 }
 
-TEST_P(LocalQueueAt, p7_steal_rounds_up) {
+TEST_P(LocalQueueAt, steal_rounds_up) {
   push_range(queue_, 0, 7);
   EXPECT_EQ(queue_.steal_into(other_).count, 4U);
   EXPECT_EQ(queue_.size(), 3U);
 }
 
-TEST_P(LocalQueueAt, p7_steal_takes_the_only_one) {
+TEST_P(LocalQueueAt, steal_takes_the_only_one) {
   push_range(queue_, 42, 43);
   const Stolen<int> stolen = queue_.steal_into(other_);
   EXPECT_EQ(stolen.count, 1U);
@@ -269,7 +269,7 @@ class WhileAThiefIsAtWork : public ::testing::Test {
   std::thread thief_;
 };
 
-TEST_F(WhileAThiefIsAtWork, p3_the_owner_pushes_as_long_as_there_is_room) {
+TEST_F(WhileAThiefIsAtWork, the_owner_pushes_as_long_as_there_is_room) {
   push(kHeld, kCapacity);
   release();
   EXPECT_EQ(stolen_, static_cast<std::uint32_t>(kHeld / 2));
@@ -296,7 +296,7 @@ TEST_F(WhileAThiefIsAtWork, the_owner_pops_none_of_what_the_thief_took) {
   EXPECT_EQ(popped.load(), kHeld / 2);
 }
 
-TEST_F(WhileAThiefIsAtWork, p4_the_owner_overflows_none_of_what_the_thief_took) {
+TEST_F(WhileAThiefIsAtWork, the_owner_overflows_none_of_what_the_thief_took) {
   push(kHeld, kCapacity);
   std::vector<int> overflow;
   std::thread owner([&] {
@@ -386,19 +386,19 @@ void count_in_is_count_out(int values, int thieves, std::uint32_t position) {
 
 constexpr int kValues = 200'000;
 
-/// With the fences that the pools use.
+/// Base of tests with several threads; its FenceBalance gives them the fences that the pools use.
 class LocalQueueThreads : public ::testing::Test {
  protected:
   base::FenceBalance fences_;
 };
 
-TEST_F(LocalQueueThreads, p3_count_in_is_count_out_with_one_thief) {
+TEST_F(LocalQueueThreads, count_in_is_count_out_with_one_thief) {
   count_in_is_count_out<Queue>(kValues, 1, 0U - 1000U);
 }
-TEST_F(LocalQueueThreads, p3_count_in_is_count_out_with_three_thieves) {
+TEST_F(LocalQueueThreads, count_in_is_count_out_with_three_thieves) {
   count_in_is_count_out<Queue>(kValues, 3, 0U - 1000U);
 }
-TEST_F(LocalQueueThreads, p4_count_in_is_count_out_when_a_small_queue_overflows) {
+TEST_F(LocalQueueThreads, count_in_is_count_out_when_a_small_queue_overflows) {
   count_in_is_count_out<SmallQueue>(kValues, 2, 0U - 2U);
 }
 

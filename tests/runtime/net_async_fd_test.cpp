@@ -234,7 +234,7 @@ TEST_F(AsyncFdOfTwoWorkers, G2_the_next_of_a_number_begins_anew) {
         co_return co_await testing::read_all(from);
       }(out));
       co_await time::sleep(std::chrono::milliseconds(2));
-      EXPECT_FALSE(reader.is_finished());  // though the one before has read its end
+      EXPECT_FALSE(reader.is_finished());  // though the reader before has read the end
       EXPECT_EQ(::write(pipe.ends[1], "abc", 3), 3);
       ::close(pipe.ends[1]);
       EXPECT_EQ(co_await std::move(reader), "abc");

@@ -26,7 +26,7 @@ using testing::read_all;
 
 class Listeners : public testing::OnTwoWorkers {};
 
-/// A path that nothing has.
+/// A path that does not exist.
 std::string fresh_path() {
   return std::filesystem::temp_directory_path() /
          ("taskbench-listener-" + std::to_string(::getpid()));

@@ -1,5 +1,4 @@
-// Sockets that outlive their runtime: who would wait for them in another, or waits already, is
-// told.
+// Sockets that outlive their runtime: what would wait for them in another, or waits already, fails.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::read_bytes;
 
-/// Whether `task` is told that the runtime has ended.
+/// Whether `task` fails because the runtime has ended.
 template <class T>
 Task<bool> is_told(Task<T> task) {
   try {
@@ -46,7 +45,7 @@ class Outlived : public testing::OnOneRuntime {
   std::optional<Runtime> other_ = build_runtime();
 };
 
-TEST_P(Outlived, what_need_not_wait_is_done_and_what_would_is_told) {
+TEST_P(Outlived, what_need_not_wait_is_done_and_what_would_fails) {
   auto ends = made_there(net::UnixStream::pair);
   run([&]() -> Task<> {
     co_await ends.first.write_all("abc");
@@ -60,7 +59,7 @@ TEST_P(Outlived, what_need_not_wait_is_done_and_what_would_is_told) {
   });
 }
 
-TEST_P(Outlived, who_waits_already_is_told) {
+TEST_P(Outlived, a_wait_under_way_fails) {
   auto ends = made_there(net::UnixStream::pair);
   auto listener = made_there([] { return net::TcpListener::bind(net::SocketAddress::loopback()); });
   auto interrupt = made_there([] { return std::make_unique<signal::Signal>(SIGUSR2); });
@@ -81,7 +80,7 @@ TEST_P(Outlived, who_waits_already_is_told) {
   });
 }
 
-TEST_P(Outlived, who_waits_is_told_though_the_runtime_could_not_end_in_time) {
+TEST_P(Outlived, a_wait_fails_though_the_runtime_could_not_end_in_time) {
   auto ends = made_there(net::UnixStream::pair);
   std::atomic<bool> begun{false};
   std::atomic<bool> may_end{false};

@@ -25,8 +25,8 @@ using testing::connected;
 using testing::failure_of;
 using testing::read_bytes;
 
-/// From here on it receives nothing: a packet filter that lets nothing pass, for which nobody needs
-/// privileges.
+/// Lets `socket` receive nothing from here on: a packet filter that lets nothing pass, for which
+/// nobody needs privileges.
 void silence(net::Socket& socket) {
   sock_filter drop_all{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
   socket.set_option(SOL_SOCKET, SO_ATTACH_FILTER, sock_fprog{.len = 1, .filter = &drop_all});
@@ -60,7 +60,7 @@ TEST_F(SilentPeers, connecting_is_given_up_after_a_time_out_and_leaves_no_descri
   });
 }
 
-TEST_F(SilentPeers, who_has_written_is_told_after_the_user_timeout) {
+TEST_F(SilentPeers, a_writer_fails_after_the_user_timeout) {
   run([]() -> Task<> {
     auto ends = co_await connected();
     EXPECT_EQ(ends.server.user_timeout(), 0ms);
@@ -74,7 +74,7 @@ TEST_F(SilentPeers, who_has_written_is_told_after_the_user_timeout) {
   });
 }
 
-TEST_F(SilentPeers, who_only_reads_is_told_when_probes_are_not_answered) {
+TEST_F(SilentPeers, a_reader_fails_when_probes_are_not_answered) {
   run([]() -> Task<> {
     auto ends = co_await connected();
     ends.server.set_keep_alive({.idle = 1s, .interval = 1s, .probes = 1});

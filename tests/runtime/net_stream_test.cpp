@@ -150,7 +150,7 @@ TEST_P(Streams, a_task_whose_sockets_are_always_ready_gives_others_a_turn) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Streams);
 
-/// What does not depend on who runs the tasks.
+/// Tests of what does not depend on who runs the tasks.
 class StreamOfTwoWorkers : public testing::OnTwoWorkers {};
 
 #if !defined(TASKBENCH_ASAN)
@@ -181,7 +181,7 @@ TEST(StreamsOfAFreshRuntime, need_descriptors_of_their_own_and_can_be_had_later)
   const auto before = testing::open_descriptors();
   const int next = ::dup(listener.descriptor());
   ::close(next);
-  // One for the socket, none or one for the two that watch it.
+  // One descriptor for the socket, and none or one of the two that watch it.
   for (const int left : {1, 2}) {
     const testing::DescriptorLimit few(next + left);
     const auto failure = runtime.block_on(failure_of(net::TcpStream::connect(address)));
@@ -275,7 +275,7 @@ TEST_F(StreamOfTwoWorkers, several_buffers_are_written_and_read_in_their_order) 
     ends.client.set_send_buffer(4096);
     std::string text = long_text(300'000);
     auto writer = spawn([](net::TcpStream stream, std::string& all) -> Task<> {
-      // More than one call takes, and empty ones among them.
+      // More buffers than one call takes, and empty ones among them.
       std::vector<iovec> buffers;
       for (std::size_t at = 0; at < all.size(); at += 100) {
         buffers.push_back({all.data() + at, 100});
@@ -360,7 +360,7 @@ TEST_F(StreamOfTwoWorkers, a_second_reader_in_the_same_task_is_refused_though_th
     const auto second = [](auto& both) -> Task<> {
       co_await yield_now();
       EXPECT_EQ(::send(both.client.descriptor(), "x", 1, 0), 1);
-      std::this_thread::sleep_for(20ms);  // the other worker tells of it
+      std::this_thread::sleep_for(20ms);  // the other worker reports the event
       std::array<char, 16> buffer;
       std::string text;
       try {

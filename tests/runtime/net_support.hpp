@@ -16,10 +16,10 @@
 
 namespace taskbench::rt::testing {
 
-/// For what does not depend on who runs the tasks.
+/// Base of tests of what does not depend on who runs the tasks.
 class OnTwoWorkers : public ::testing::Test {
  protected:
-  /// As a task, where block_on would poll it as the root.
+  /// Runs `body` as a task, where block_on would poll it as the root.
   template <class Body>
   auto run(Body body) {
     return run_as_task(runtime_, body);
@@ -40,7 +40,7 @@ inline Task<Ends<net::TcpStream>> connected() {
   co_return Ends<net::TcpStream>{std::move(client), std::move(server)};
 }
 
-/// To the end of the stream, up to `most` bytes at a time.
+/// Reads to the end of the stream, up to `most` bytes at a time.
 template <class Stream>
 Task<std::string> read_all(Stream& stream, std::size_t most = 4096) {
   std::string all;
@@ -82,13 +82,13 @@ inline std::string long_text(std::size_t size) {
   return text;
 }
 
-/// How many this process has.
+/// How many descriptors this process has open.
 inline auto open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 #if !defined(TASKBENCH_ASAN)
-/// Limits the numbers of descriptors for a scope: those from `next` on are not to be had. Not with
+/// Limits the numbers of descriptors for a scope: those from `next` on cannot be had. Not with
 /// UBSan: where it cannot open a pipe, by which it tries whether memory can be read, it takes an
 /// object of a class that it has not met for a broken one.
 class DescriptorLimit {

@@ -50,7 +50,7 @@ TEST_F(UdpOfTwoWorkers, what_is_peeked_at_is_received_again) {
   });
 }
 
-TEST_F(UdpOfTwoWorkers, a_peer_that_nobody_is_refuses_and_the_socket_goes_on) {
+TEST_F(UdpOfTwoWorkers, a_peer_that_is_gone_refuses_and_the_socket_goes_on) {
   run([]() -> Task<> {
     auto peer = SocketAddress::loopback();
     {

@@ -49,7 +49,7 @@ class OwnedTasksTest : public ::testing::Test {
   Recorder recorder_;
 };
 
-TEST_F(OwnedTasksTest, p13_a_task_enters_when_it_first_waits_and_leaves_when_it_is_complete) {
+TEST_F(OwnedTasksTest, a_task_enters_when_it_first_waits_and_leaves_when_it_is_complete) {
   EXPECT_TRUE(recorder_.owned.empty());
   Header* const task = add_idle();
   EXPECT_FALSE(recorder_.owned.empty());
@@ -60,14 +60,14 @@ TEST_F(OwnedTasksTest, p13_a_task_enters_when_it_first_waits_and_leaves_when_it_
   EXPECT_TRUE(recorder_.owned.empty());
 }
 
-TEST_F(OwnedTasksTest, p13_a_task_that_ends_in_its_first_poll_is_never_in_it) {
+TEST_F(OwnedTasksTest, a_task_that_ends_in_its_first_poll_is_never_in_it) {
   Header* const task = end_at_once().release_for_spawn(&recorder_);
   join_drop(task);
   EXPECT_EQ(poll(task), Polled::finished);
   EXPECT_EQ(recorder_.next_shard, 0U);
 }
 
-TEST_F(OwnedTasksTest, p13_wake_by_ref_queues_without_a_reference) {
+TEST_F(OwnedTasksTest, wake_by_ref_queues_without_a_reference) {
   Header* const task = add_idle();
   EXPECT_TRUE(task->state.has_sole_owner()) << "nobody holds a reference but the list";
   wake_by_ref(task);

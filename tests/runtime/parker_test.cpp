@@ -102,7 +102,7 @@ TEST(Parker, may_be_destroyed_by_its_owner_as_soon_as_it_has_the_token) {
     parker->park(round % 2 == 0 ? 0ns : 10us);
     giver.join();
   }
-  // The same with the giver still in unpark(): the parker's last use is before the token.
+  // Here the giver may still be in unpark(): its last use of the parker is before the token.
   for (int round = 0; round < 2000; ++round) {
     std::atomic<Parker*> shared{nullptr};
     std::thread owner([&] {

@@ -35,7 +35,7 @@ TEST(Ring, holds_events_in_order_until_it_is_full) {
   EXPECT_EQ(ring.lost(), 0U);
 }
 
-TEST(Ring, r3_newest_events_take_the_place_of_the_oldest_which_are_counted) {
+TEST(Ring, R3_newest_events_take_the_place_of_the_oldest_which_are_counted) {
   Ring ring(4, Clock());
   record_numbers(ring, 1, 5);
   EXPECT_EQ(payloads(ring), (Numbers{2, 3, 4, 5}));
@@ -133,7 +133,7 @@ TEST(TickScale, counts_both_ways_from_its_origin) {
   EXPECT_EQ(scale.ns(990), 4995);
 }
 
-/// What one thread records here is in order, so the rows may be any.
+/// One thread records everything here, and so in order: an event may be in any row.
 class Numbering : public ::testing::Test {
  protected:
   void poll(std::size_t worker, const void* task, PollEnd end) {
@@ -173,7 +173,7 @@ TEST_F(Numbering, a_spawn_in_used_memory_is_another_task) {
   EXPECT_EQ(tasks(trace.workers[1]), (Numbers{1, 1, 2}));
 }
 
-TEST_F(Numbering, so_it_is_where_the_task_before_was_cancelled_without_a_poll) {
+TEST_F(Numbering, a_spawn_after_a_cancel_without_a_poll_is_another_task) {
   recording_.worker(0).spawn(&memory_[0]);
   recording_.worker(0).spawn(&memory_[0]);
   poll(1, &memory_[0], PollEnd::finished);
@@ -189,7 +189,7 @@ TEST_F(Numbering, after_its_last_poll_a_task_is_gone_though_the_next_spawn_is_lo
   EXPECT_EQ(tasks(recording_.collect().workers[0]), (Numbers{1, 1, 1, 1, 2, 2}));
 }
 
-TEST_F(Numbering, a_poll_without_its_begin_is_of_no_known_task) {
+TEST_F(Numbering, a_poll_without_its_beginning_is_of_no_known_task) {
   recording_.worker(0).poll_end(PollEnd::woken);
   poll(0, &memory_[1], PollEnd::finished);
   const Trace trace = recording_.collect();

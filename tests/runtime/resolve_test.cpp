@@ -29,7 +29,7 @@ TEST_P(Resolve, an_address_stands_for_itself) {
   EXPECT_EQ(resolve("::1", "8080"), std::vector{SocketAddress::parse("[::1]:8080")});
 }
 
-TEST_P(Resolve, no_host_is_every_address_of_this_machine) {
+TEST_P(Resolve, an_empty_host_is_every_address_of_this_machine) {
   const std::vector<SocketAddress> all = resolve("", "7");
   EXPECT_NE(std::ranges::find(all, SocketAddress::parse("0.0.0.0:7")), all.end());
 }

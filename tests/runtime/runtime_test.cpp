@@ -78,7 +78,7 @@ TASKBENCH_ON_EVERY_SCHEDULER(RuntimeOn);
 
 class WorkerCounts : public ::testing::TestWithParam<unsigned> {};
 
-TEST_P(WorkerCounts, p1_any_number_of_workers_runs_all_tasks) {
+TEST_P(WorkerCounts, any_number_of_workers_runs_all_tasks) {
   std::atomic<int> ran{0};
   Runtime runtime = Runtime::Builder{}.workers(GetParam()).build();
   EXPECT_EQ(runtime.worker_count(), GetParam());
@@ -223,7 +223,7 @@ std::vector<int> order_of_a_run(std::uint64_t seed) {
   return order;
 }
 
-TEST(CurrentThreadOrder, v6_the_same_seed_gives_the_same_order) {
+TEST(CurrentThreadOrder, the_same_seed_gives_the_same_order) {
   for (const std::uint64_t seed : {0U, 1U, 99U}) {
     const std::vector<int> first = order_of_a_run(seed);
     EXPECT_GE(first.size(), 60U);
@@ -231,7 +231,7 @@ TEST(CurrentThreadOrder, v6_the_same_seed_gives_the_same_order) {
   }
 }
 
-TEST(CurrentThreadOrder, v6_is_first_in_first_out) {
+TEST(CurrentThreadOrder, is_first_in_first_out) {
   std::vector<int> order;
   Runtime runtime = build(kCurrentThread);
   const auto note_twice = [&](int id) -> Task<> {
@@ -245,7 +245,7 @@ TEST(CurrentThreadOrder, v6_is_first_in_first_out) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST(CurrentThreadOrder, v6_runs_everything_on_the_thread_that_called_block_on) {
+TEST(CurrentThreadOrder, runs_everything_on_the_thread_that_called_block_on) {
   Runtime runtime = build(kCurrentThread);
   const auto caller = std::this_thread::get_id();
   const auto here = []() -> Task<std::thread::id> {

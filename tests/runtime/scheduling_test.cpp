@@ -35,11 +35,11 @@ Task<> spawn_three(Log* log) {
   co_return;
 }
 
-TEST(LifoSlot, p8_the_newest_runs_next_and_the_displaced_go_to_the_back) {
+TEST(LifoSlot, the_newest_runs_next_and_the_displaced_go_to_the_back) {
   EXPECT_EQ(log_of(build(kOneWorker), &spawn_three, 4), (Log{0, 3, 1, 2}));
 }
 
-TEST(LifoSlot, p8_without_it_the_order_is_first_in_first_out) {
+TEST(LifoSlot, without_it_the_order_is_first_in_first_out) {
   EXPECT_EQ(log_of(builder(kOneWorker).lifo_slot(false).build(), &spawn_three, 4),
             (Log{0, 1, 2, 3}));
 }
@@ -58,7 +58,7 @@ Task<> wake_one_behind_others(Log* log) {
   co_await std::move(waiting);
 }
 
-TEST(LifoSlot, p8_a_task_that_was_woken_runs_next) {
+TEST(LifoSlot, a_task_that_was_woken_runs_next) {
   EXPECT_EQ(log_of(build(kOneWorker), &wake_one_behind_others, 3), (Log{9, 1, 2}));
 }
 
@@ -68,7 +68,7 @@ Task<> respawn_until(const std::atomic<bool>* stop, std::atomic<int>* links) {
   co_return;
 }
 
-TEST(LifoSlot, s4_a_chain_that_respawns_itself_cannot_starve_its_neighbours) {
+TEST(LifoSlot, a_chain_that_respawns_itself_cannot_starve_its_neighbours) {
   std::atomic<bool> stop{false};
   std::atomic<int> links{0};
   Runtime runtime = build(kOneWorker);
@@ -91,7 +91,7 @@ Task<> bounce(std::vector<Waker>* own, std::vector<Waker>* partner, const std::a
   });
 }
 
-TEST(LifoSlot, s4_two_tasks_that_wake_each_other_cannot_starve_a_third) {
+TEST(LifoSlot, two_tasks_that_wake_each_other_cannot_starve_a_third) {
   std::atomic<bool> stop{false};
   std::vector<Waker> wakers[2];
   Runtime runtime = build(kOneWorker);
@@ -116,7 +116,7 @@ Task<> count_yields(const std::atomic<bool>* flag, int* yields) {
   }
 }
 
-TEST_P(InjectorInterval, p6_a_loaded_worker_looks_at_the_injector) {
+TEST_P(InjectorInterval, a_loaded_worker_looks_at_the_injector) {
   Runtime runtime = builder(kOneWorker).global_queue_interval(GetParam()).build();
   for (int round = 0; round < 20; ++round) {
     int yields = 0;
@@ -134,7 +134,7 @@ TEST_P(InjectorInterval, p6_a_loaded_worker_looks_at_the_injector) {
       co_await count_yields(&ran, &yields);
       co_await std::move(other);
     });
-    // Every `interval` polls, and some for the tasks that were taken along.
+    // One look every `interval` polls, and some more for the tasks that were taken along.
     EXPECT_LE(yields, static_cast<int>(GetParam()) + 20);
   }
 }
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Polls, InjectorInterval, ::testing::Values(1U, 2U, 61U,
 
 class Fairness : public OnEveryScheduler {};
 
-TEST_P(Fairness, s4_every_task_that_yields_gets_its_turns) {
+TEST_P(Fairness, every_task_that_yields_gets_its_turns) {
   constexpr int kTasks = 20;
   constexpr int kTurns = 500;
   std::vector<std::atomic<int>> turns(kTasks);
@@ -162,7 +162,7 @@ TEST_P(Fairness, s4_every_task_that_yields_gets_its_turns) {
   for (const std::atomic<int>& own : turns) EXPECT_GE(own.load(), kTurns);
 }
 
-TEST_P(Fairness, s4_tasks_spawned_from_outside_run_under_load_of_every_kind) {
+TEST_P(Fairness, tasks_spawned_from_outside_run_under_load_of_every_kind) {
   std::atomic<bool> stop{false};
   std::atomic<int> links{0};
   std::atomic<int> ran{0};
@@ -185,7 +185,7 @@ TEST_P(Fairness, s4_tasks_spawned_from_outside_run_under_load_of_every_kind) {
 
 TASKBENCH_ON_EVERY_SCHEDULER(Fairness);
 
-TEST(FairnessOfOneWorker, s4_tasks_that_yield_take_turns) {
+TEST(FairnessOfOneWorker, tasks_that_yield_take_turns) {
   constexpr int kTasks = 50;
   constexpr int kTurns = 1000;
   std::vector<int> turns(kTasks);
@@ -228,7 +228,7 @@ Task<> spawn_and_get_stuck(int tasks, std::atomic<int>& ran) {
 
 class Stealing : public ::testing::TestWithParam<int> {};
 
-TEST_P(Stealing, p7_the_queue_of_a_worker_that_is_stuck_survives) {
+TEST_P(Stealing, the_queue_of_a_worker_that_is_stuck_survives) {
   const int tasks = GetParam();
   for (int round = 0; round < 10; ++round) {
     std::atomic<int> ran{0};
@@ -241,7 +241,7 @@ TEST_P(Stealing, p7_the_queue_of_a_worker_that_is_stuck_survives) {
 // A few, half a queue, a queue that overflows into the injector.
 INSTANTIATE_TEST_SUITE_P(Tasks, Stealing, ::testing::Values(2, 10, 200, 3000));
 
-TEST(StealingCounted, p7_takes_half_in_one_go) {
+TEST(StealingCounted, takes_half_in_one_go) {
 #if !defined(TASKBENCH_NO_COUNTERS)
   std::atomic<int> ran{0};
   Runtime runtime = build(kTwoWorkers);
@@ -258,7 +258,7 @@ enum class Turn { yield, self_wake };
 
 class BehindTheLifoSlot : public ::testing::TestWithParam<Turn> {};
 
-TEST_P(BehindTheLifoSlot, s4_a_task_that_gives_way_to_one_that_is_stuck_is_taken_by_another) {
+TEST_P(BehindTheLifoSlot, a_task_that_gives_way_to_one_that_is_stuck_is_taken_by_another) {
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> went_on{false};
     const auto wait = [&]() -> Task<> {
@@ -333,17 +333,17 @@ int first_victim(std::uint64_t seed) {
   return first.load();
 }
 
-TEST(StealingOrder, p9_the_scan_of_the_victims_starts_anywhere) {
+TEST(StealingOrder, the_scan_of_the_victims_starts_anywhere) {
   std::set<int> victims;
-  // With a fixed start it would be the same, or at most two, of the four; all of 24 alike by
-  // chance has a probability of 4^-23.
+  // With a fixed start, the first victim would be the same, or one of at most two; all of 24 alike
+  // by chance has a probability of 4^-23.
   for (std::uint64_t seed = 0; seed < 24; ++seed) victims.insert(first_victim(seed * 1000));
   EXPECT_GE(victims.size(), 3U);
 }
 
 // Waking.
 
-TEST(Waking, p11_a_burst_from_inside_or_outside_wakes_all_workers_one_after_the_other) {
+TEST(Waking, a_burst_from_inside_or_outside_wakes_all_workers_one_after_the_other) {
   constexpr int kWorkers = 4;
   for (int round = 0; round < 40; ++round) {
     std::atomic<int> inside{0};
@@ -374,7 +374,7 @@ TEST(Waking, p11_a_burst_from_inside_or_outside_wakes_all_workers_one_after_the_
 }
 
 #if !defined(TASKBENCH_NO_COUNTERS)
-TEST(Waking, p11_one_task_is_no_herd) {
+TEST(Waking, one_task_wakes_no_herd) {
   constexpr unsigned kWorkers = 8;
   constexpr int kRounds = 50;
   Runtime runtime = Runtime::Builder{}.workers(kWorkers).build();
@@ -393,7 +393,7 @@ TEST(Waking, p11_one_task_is_no_herd) {
   EXPECT_LE(woken, 2U * kRounds);
 }
 
-TEST(Overflowing, p4_a_burst_goes_over_into_the_injector_and_every_task_runs) {
+TEST(Overflowing, a_burst_goes_over_into_the_injector_and_every_task_runs) {
   constexpr int kTasks = 10'000;
   for (const Kind& kind : {kOneWorker, kFourWorkers}) {
     std::atomic<int> ran{0};

@@ -238,7 +238,7 @@ TEST(BlockingPool, idle_threads_are_used_again_and_end_after_the_time_they_are_g
   for (int i = 0; i < 100; ++i) {
     runtime.block_on([]() -> Task<> { co_await spawn_blocking([] {}); }());
   }
-  // One can be late in falling idle.
+  // A thread can be late in falling idle.
   EXPECT_LT(runtime.stats().blocking.peak_threads, 50U);
 
   Runtime impatient = builder(kOneWorker).blocking_idle_timeout(0ns).build();

@@ -21,7 +21,7 @@ Task<> count(std::atomic<int>* counter) {
   counter->fetch_add(1);
   co_return;
 }
-TEST(SpawnOutside, p1_throws_and_says_what_is_needed) {
+TEST(SpawnOutside, throws_and_says_what_is_needed) {
   try {
     spawn(nothing()).detach();
     FAIL() << "there is no runtime";
@@ -36,7 +36,7 @@ TEST_P(Spawning, throws_again_outside_once_block_on_has_ended) {
   EXPECT_THROW(spawn(nothing()).detach(), std::logic_error);
 }
 
-TEST_P(Spawning, p1_runs_every_task_once) {
+TEST_P(Spawning, runs_every_task_once) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 5000; ++i) runtime_.spawn(count(&ran)).detach();
   runtime_.block_on(until([&] { return ran.load() == 5000; }));
@@ -44,8 +44,8 @@ TEST_P(Spawning, p1_runs_every_task_once) {
   EXPECT_EQ(ran.load(), 5000);
 }
 
-/// `tasks` tasks, each waiting on a channel that a foreign thread sends into; the sum of what they
-/// heard.
+/// Spawns `tasks` tasks, each of which waits on a channel that a foreign thread sends into. Returns
+/// the sum of what they received.
 Task<int> hear_from_a_thread(int tasks) {
   std::vector<JoinHandle<int>> handles;
   std::vector<oneshot::Sender<int>> senders;
@@ -96,7 +96,7 @@ TEST_P(Spawning, from_a_foreign_thread_while_idle) {
   EXPECT_EQ(ran.load(), 20);
 }
 
-TEST_P(Spawning, p5_from_foreign_threads_under_load) {
+TEST_P(Spawning, from_foreign_threads_under_load) {
   constexpr int kThreads = 3;
   constexpr int kEach = 500;
   std::atomic<int> ran{0};
@@ -176,7 +176,7 @@ Line make_line(int messages) {
   return line;
 }
 
-TEST_P(Spawning, p1_fifty_tracks_of_two_hundred_tasks) {
+TEST_P(Spawning, fifty_tracks_of_two_hundred_tasks) {
   constexpr int kTracks = 50;
   constexpr int kLinks = 200;
   constexpr int kMessages = 5;

@@ -18,14 +18,14 @@ using Start = State::Start;
 struct Spawned : State {
   Spawned() { init_spawned(); }
 };
-/// One that waits for a wake; `references` wakers exist.
+/// A task that waits for a wake; `references` wakers exist.
 struct Idle : Spawned {
   explicit Idle(std::uint32_t references = 0) {
     EXPECT_EQ(start_poll(), Start::poll);
     EXPECT_EQ(suspend(references), Suspend::idle);
   }
 };
-/// One that has completed, with its JoinHandle and `references` wakers.
+/// A task that has completed, with its JoinHandle and `references` wakers.
 struct Complete : Spawned {
   explicit Complete(std::uint32_t references = 0) {
     const Completed completed = complete(references);
@@ -82,7 +82,7 @@ TEST(State, a_wake_of_a_complete_task_does_nothing) {
   EXPECT_EQ(state.wake(), Wake::nothing);
 }
 
-TEST(State, p13_waking_and_polling_change_no_reference_count) {
+TEST(State, waking_and_polling_change_no_reference_count) {
   Idle state(1);
   EXPECT_FALSE(state.drop_join().complete);
   EXPECT_EQ(state.wake_by_ref(), Wake::schedule);

@@ -57,7 +57,7 @@ TEST(CancellationToken, a_spurious_poll_goes_on_waiting) {
 TEST(CancellationToken, a_poll_before_its_wake_finds_it_cancelled) {
   const CancellationToken token;
   auto tasks = testing::many_waiting([&] { return waits(token); });
-  // The first that is woken polls the last, which the same cancel() has yet to wake.
+  // The task that is woken first polls the last, which the same cancel() has yet to wake.
   tasks.front()->on_wake([&] { EXPECT_TRUE(tasks.back()->poll()); });
   token.cancel();
   for (auto& task : tasks) EXPECT_TRUE(task->poll());

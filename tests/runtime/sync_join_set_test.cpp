@@ -278,7 +278,7 @@ Task<> hold_sender(sync::oneshot::Sender<sync::oneshot::Unit> held) {
   held.send({});
 }
 
-/// Spawns members that never end and returns what tells that each was destroyed.
+/// Spawns members that never end and returns what shows that each was destroyed.
 std::vector<Signal> spawn_holders(JoinSet<>& set, int count) {
   std::vector<Signal> ended;
   for (int i = 0; i < count; ++i) {
@@ -337,7 +337,7 @@ TEST_P(JoinSetOn, detached_members_go_on) {
     EXPECT_TRUE(set.empty());
     const auto none = co_await set.join_next();
     EXPECT_FALSE(none);
-    set.spawn(nothing());  // of use again
+    set.spawn(nothing());  // the set can be used again
     const auto joined = co_await set.join_next();
     EXPECT_TRUE(joined);
     go.notify_one();

@@ -32,7 +32,7 @@ TrySend try_send(const mpsc::Sender<Counted>& sender, int number) {
   return sender.try_send(Counted(number));
 }
 
-/// The number of what is there, -1 when nothing is.
+/// The number of the next message, -1 when there is none.
 int next_number(mpsc::Receiver<Counted>& receiver) {
   const std::optional<Counted> message = receiver.try_recv();
   return message ? message->number() : -1;
@@ -349,7 +349,7 @@ TEST(Mpsc, close_wakes_more_senders_than_fit_one_batch) {
   }
 }
 
-/// Throws when it is moved as often as it was told.
+/// Throws when it is moved more than `moves` times.
 struct Fragile {
   explicit Fragile(int moves) : moves_left(moves) {}
   Fragile(Fragile&& other) : moves_left(other.moves_left - 1) {

@@ -179,7 +179,7 @@ TEST(Notify, notify_waiters_wakes_more_tasks_than_fit_one_batch) {
 class NotifyOn : public testing::OnEverySync {};
 TASKBENCH_SYNC_ON_EVERY_SCHEDULER(NotifyOn);
 
-/// A queue of numbers, of which Notify only tells that it may have changed.
+/// A queue of numbers, of which Notify says only that it may have changed.
 struct Mailbox {
   std::atomic<int> filled{0};
   std::atomic<int> taken{0};
@@ -258,7 +258,7 @@ TEST_P(NotifyOn, N4_no_notification_is_lost_when_receivers_are_aborted) {
         EXPECT_TRUE(task->has_value() || task->is_cancelled());
       }
       EXPECT_GE(through.load(), 12);
-      // It is still there, once.
+      // The notification is still there, once.
       co_await notify.notified();
     }
   });

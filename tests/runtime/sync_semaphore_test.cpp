@@ -400,7 +400,7 @@ TEST_P(SemaphoreOn, permits_pass_between_runtimes) {
   Load load(2);
   Runtime other = build_runtime();
   std::thread thread([&] { one.block_on(run_users(load)); });
-  // Requests for four of the two permits would wait for good.
+  // With two permits, requests for four would wait for good.
   load.semaphore.add_permits(2);
   other.block_on(run_users(load));
   thread.join();

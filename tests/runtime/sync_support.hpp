@@ -54,7 +54,7 @@ class Counted {
   int number_;
 };
 
-/// Fails the test when its scope ends with other than as many Counted as it began with.
+/// Fails the test unless its scope ends with as many Counted as it began with.
 class NothingLeaks {
  public:
   NothingLeaks() = default;
@@ -66,11 +66,12 @@ class NothingLeaks {
   const int before_ = Counted::living();
 };
 
-/// Suites of what tasks share, on every scheduler: see TASKBENCH_SYNC_ON_EVERY_SCHEDULER.
+/// Base of test suites of sync primitives, on every scheduler: see
+/// TASKBENCH_SYNC_ON_EVERY_SCHEDULER.
 class OnEverySync : public OnEveryScheduler {
  protected:
-  /// What the coroutine that `body` makes returns, on a runtime of its own. It may refer to what
-  /// surrounds it.
+  /// Runs the coroutine that `body` makes on a runtime of its own, and returns its result. It may
+  /// refer to what surrounds it.
   template <class Body>
   auto run(Body body) {
     return build_runtime().block_on(body());
@@ -86,7 +87,7 @@ inline Task<> let_others_wait() {
   std::this_thread::sleep_for(1ms);
 }
 
-/// So many tasks, each of which has been polled once and waits: more than are woken in one batch.
+/// Tasks each of which has been polled once and waits: more than are woken in one batch.
 template <class Make>
 [[nodiscard]] auto many_waiting(Make make) {
   std::vector<std::unique_ptr<decltype(HandPolled(make()))>> tasks;

@@ -37,7 +37,7 @@ Task<int> count_and_return(int* runs, Resident) {
   co_return 7;
 }
 
-TEST(TaskObject, p1_is_lazy_and_destroyed_when_it_is_never_run) {
+TEST(TaskObject, is_lazy_and_destroyed_when_it_is_never_run) {
   Census census;
   int runs = 0;
   {
@@ -149,7 +149,7 @@ constexpr int kDeep = 100'000;
 
 enum class End : std::uint8_t { returns, throws, waits };
 
-/// `kept` is held by each of them.
+/// A chain of coroutines, each of which holds `kept`.
 Task<int> chain(int levels, End end, Resident kept) {
   if (levels == 0) {
     if (end == End::throws) throw std::runtime_error("the innermost");
@@ -165,7 +165,7 @@ Task<int> wrap(Task<int> inner, Resident) {
   co_return below + 1;
 }
 
-/// Each has the next as its parameter.
+/// Coroutines each of which has the next as its parameter.
 Task<int> wrapped(End end, Census& census) {
   Task<int> task = chain(0, end, Resident(census));
   for (int i = 0; i < kDeep; ++i) task = wrap(std::move(task), Resident(census));
@@ -275,7 +275,7 @@ Task<int> depth(int levels) {
   co_return 1 + co_await depth(levels - 1);
 }
 
-TEST_P(TaskOn, p1_awaits_another_as_a_part_of_itself) {
+TEST_P(TaskOn, awaits_another_as_a_part_of_itself) {
   EXPECT_EQ(run([&]() -> Task<int> {
               const int sum = co_await add(1, 2);
               co_return co_await add(sum, 4);
@@ -283,9 +283,7 @@ TEST_P(TaskOn, p1_awaits_another_as_a_part_of_itself) {
             7);
 }
 
-TEST_P(TaskOn, p1_resumes_where_it_was_however_deep) {
-  EXPECT_EQ(runtime_.block_on(depth(100)), 100);
-}
+TEST_P(TaskOn, resumes_where_it_was_however_deep) { EXPECT_EQ(runtime_.block_on(depth(100)), 100); }
 
 TEST_P(TaskOn, a_loop_of_awaits_that_end_at_once_needs_no_stack) {
   constexpr int kAwaits = 100'000;

@@ -49,7 +49,7 @@ TEST_P(Sleeps, are_never_early) {
   runtime.block_on([]() -> Task<void> {
     std::vector<JoinHandle<std::chrono::nanoseconds>> all;
     for (int i = 0; i < 200; ++i) all.push_back(spawn(sleeps(i * 397us % 40ms)));
-    all.push_back(spawn(sleeps(70ms)));  // of the second level
+    all.push_back(spawn(sleeps(70ms)));  // of the wheel's second level
     for (auto& each : all) {
       const auto late = co_await each;
       EXPECT_GE(late, 0ns);
@@ -304,7 +304,7 @@ TEST(Interval, skips_as_many_ticks_as_there_are_since_the_beginning_of_time) {
   }());
 }
 
-TEST(Times, at_the_ends_of_what_can_be_said_are_waited_for_or_are_over) {
+TEST(Times, at_the_ends_of_the_range_are_waited_for_or_are_over) {
   static constexpr auto kLongest = std::chrono::nanoseconds::max();
   static constexpr auto kOver = std::chrono::nanoseconds::min();
   EXPECT_EQ(after(kLongest), Clock::time_point::max());

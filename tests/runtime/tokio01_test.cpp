@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-/// Has tasks for all workers at once: each waits until the others run, too.
+/// Occupies all workers at once: each task waits until the others run, too.
 Task<> occupy_all(unsigned workers) {
   std::atomic<unsigned> running{0};
   const auto run_beside_the_others = [&]() -> Task<> {
@@ -38,7 +38,7 @@ TEST(Tokio01, idle_threads_end_and_are_started_again) {
   EXPECT_EQ(started.load(), kTokio01.workers);
   runtime.block_on(occupy_all(kTokio01.workers));
   run_as_task(runtime, [] { return occupy_all(kTokio01.workers); });
-  // Where this thread was kept waiting for a second, more have ended and begun meanwhile.
+  // If this thread was kept waiting for a second, more have ended and begun meanwhile.
   EXPECT_GE(started.load(), 2 * kTokio01.workers - 1);
   runtime.shutdown();
   EXPECT_EQ(stopped.load(), started.load());

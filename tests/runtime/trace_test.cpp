@@ -96,7 +96,7 @@ std::map<std::uint64_t, Life> lives_of(const Trace& trace) {
   add(trace.outside);
   for (auto& [task, life] : lives) {
     std::ranges::sort(life.wakes);
-    // Of equal begins the shorter first: a task that was polled twice in one ns.
+    // With equal beginnings the shorter first: a task that was polled twice in one ns.
     std::ranges::sort(life.polls, {},
                       [](const Poll& poll) { return std::pair(poll.begin_ns, poll.end_ns); });
   }
@@ -162,7 +162,7 @@ void expect_whole_life(const Life& life) {
       EXPECT_LE(poll.end_ns, next.begin_ns) << "polls of one task overlap";
       continue;
     }
-    // Its end is recorded when it has been let go; the wake tells that it has.
+    // The end of a poll is recorded when the task has been let go; the wake shows that it has.
     ASSERT_LT(wakes, life.wakes.size()) << "polled without a wake";
     EXPECT_LE(poll.begin_ns, life.wakes[wakes]);
     EXPECT_LE(life.wakes[wakes], next.begin_ns);
@@ -256,7 +256,7 @@ TEST_P(TraceOf, a_full_ring_keeps_the_newest_and_counts_the_others) {
       EXPECT_EQ(row.events.size(), kFew);
     }
     polls_lost += row.lost;
-    // What is there is in order; only the first poll may be without its begin.
+    // What is there is in order; only the first poll may be without its beginning.
     bool is_first = true;
     bool is_polling = false;
     for (const TraceEvent& event : row.events) {

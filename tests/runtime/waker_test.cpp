@@ -14,7 +14,7 @@ static_assert(!std::is_copy_constructible_v<Waker>);
 static_assert(std::is_nothrow_move_constructible_v<Waker>);
 static_assert(std::is_nothrow_move_assignable_v<Waker>);
 
-/// What a table of functions of one's own was asked for.
+/// How often each function of a table of one's own was called.
 struct Calls {
   int clone = 0;
   int wake = 0;
@@ -33,9 +33,9 @@ constexpr WakerVTable kCounting{
     [](void* data) noexcept { ++static_cast<Calls*>(data)->wake_by_ref; },
     [](void* data) noexcept { ++static_cast<Calls*>(data)->drop; }};
 
-TEST(Waker, p2_is_two_pointers_wide) { EXPECT_EQ(sizeof(Waker), 2 * sizeof(void*)); }
+TEST(Waker, is_two_pointers_wide) { EXPECT_EQ(sizeof(Waker), 2 * sizeof(void*)); }
 
-TEST(Waker, p2_wake_consumes) {
+TEST(Waker, wake_consumes) {
   Calls calls;
   Waker waker(&calls, &kCounting);
   EXPECT_TRUE(waker);
@@ -49,7 +49,7 @@ TEST(Waker, p2_wake_consumes) {
   EXPECT_EQ(calls.held(), 0);
 }
 
-TEST(Waker, p2_wake_by_ref_does_not_consume) {
+TEST(Waker, wake_by_ref_does_not_consume) {
   Calls calls;
   {
     const Waker waker(&calls, &kCounting);
@@ -63,7 +63,7 @@ TEST(Waker, p2_wake_by_ref_does_not_consume) {
   EXPECT_EQ(calls.held(), 0);
 }
 
-TEST(Waker, p2_clone_and_moves_keep_the_books) {
+TEST(Waker, clone_and_moves_keep_the_books) {
   Calls calls;
   {
     Waker first(&calls, &kCounting);
@@ -96,7 +96,7 @@ TEST(Waker, an_empty_one_does_nothing) {
 
 class TaskWaker : public OnOneRuntime {};
 
-TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
+TEST_P(TaskWaker, each_wake_is_one_poll) {
   std::atomic<int> polled{0};
   std::vector<Waker> wakers;
   const auto wait_for_five_polls = [&]() -> Task<> {
@@ -109,8 +109,7 @@ TEST_P(TaskWaker, p2_each_wake_is_one_poll) {
     JoinHandle<void> task = spawn(wait_for_five_polls());
     for (int i = 1; i < 5; ++i) {
       co_await until([&] { return polled.load() >= i; });
-      // On a pool the task may still be in its poll: either kind of wake must have it polled
-      // again.
+      // On a pool the task may still be in its poll: either kind of wake must lead to another.
       Waker waker = std::move(wakers.back());
       if (i % 2 == 0) {
         std::move(waker).wake();

@@ -59,7 +59,7 @@ Task<void> waits(Driver& driver, Tick when) { co_await At(driver, when); }
 
 class WheelTest : public ::testing::Test {
  protected:
-  /// An empty wheel is put right by the clock, which is not there yet.
+  /// Ahead of the clock, to which an empty wheel is advanced.
   static constexpr Tick kStart = 1'000'000;
 
   WheelTest() { fire(kStart); }
@@ -96,7 +96,7 @@ TEST_F(WheelTest, fires_on_every_level_at_the_time_and_not_before) {
     const base::Ref<Driver> driver(new Driver(0));
     HandPolled<> task(waits(*driver, first + 100'000));
     EXPECT_FALSE(task.poll());
-    // Towards it as the driver goes: from one look to the next.
+    // Approaches the time as the driver does: from one look to the next.
     Tick now = 0;
     int looks = 0;
     while (!task.is_woken()) {
@@ -120,7 +120,7 @@ TEST_F(WheelTest, of_many_timers_fires_those_that_are_due_and_no_others) {
   std::vector<Waiting> waiting;
   Tick now = kStart;
   for (int round = 0; round < 300; ++round) {
-    // Of all sizes up to some hours.
+    // Times of all sizes up to some hours.
     for (int i = 0; i < 5; ++i) waiting.push_back(wait(now + 1 + random() % (1U << random() % 24)));
     if (random() % 3 == 0)
       waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(random() % waiting.size()));

@@ -1,5 +1,5 @@
 // A storm of connections that come and go while their runtime ends: no task is lost, no descriptor
-// is left, and whoever uses a socket of a runtime that has ended hears of it.
+// is left, and whoever uses a socket of a runtime that has ended gets an error.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -79,9 +79,9 @@ Task<> converse(Stream stream, std::uint64_t choices, Entry entry) {
   try {
     for (bool goes_on = true; goes_on;) goes_on = co_await step(stream, bytes, random);
   } catch (const std::system_error&) {
-    // Reset, or there is no more of something.
+    // The connection was reset, or something has run short.
   } catch (const std::logic_error&) {
-    // Its runtime has ended.
+    // The runtime of the socket has ended.
   }
   entry.end();
 }
@@ -89,7 +89,7 @@ Task<> converse(Stream stream, std::uint64_t choices, Entry entry) {
 /// Talks at one end, here or abroad.
 template <class Stream>
 void talk(Connections& all, Stream stream, Random& random) {
-  // Else its port could not be used again for a minute.
+  // Otherwise the port could not be used again for a minute.
   if constexpr (std::is_same_v<Stream, net::TcpStream>) stream.reset_on_close();
   Task<> task = converse(std::move(stream), random(), Entry(all.account));
   if (!one_in(random, 4)) {
@@ -142,7 +142,7 @@ void open_server(Connections& all, const net::SocketAddress& address, Random& ra
   }
 }
 
-/// An abstract name that nothing has.
+/// An abstract name that is not in use.
 net::SocketAddress fresh_name() {
   static std::atomic<unsigned> number{0};
   return net::SocketAddress::unix_path("@taskbench-storm-" + std::to_string(::getpid()) + '-' +

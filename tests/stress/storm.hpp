@@ -1,9 +1,9 @@
 // What the storms share: random choices that a seed repeats, runtimes of every kind, and the
 // account of every task.
 //
-// TASKBENCH_STRESS_SECONDS  how long all storms together go on; 3 by default
-// TASKBENCH_STRESS_SEED     where the random choices start; printed by every run
-// TASKBENCH_STRESS_SCHEDULER  on this one only; by default on each
+// TASKBENCH_STRESS_SECONDS    how long all storms together go on; 3 by default
+// TASKBENCH_STRESS_SEED       where the random choices start; printed by every run
+// TASKBENCH_STRESS_SCHEDULER  the only scheduler to run on; by default all are used
 #pragma once
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ inline const char* chosen_scheduler() {
   return name;
 }
 
-/// Half of the time the one that users get, and now and then one on the way there.
+/// A pool: half of the time the default, and now and then a rung of the ladder.
 inline std::string_view any_pool(Random& random) {
   if (chosen_scheduler() != nullptr) return chosen_scheduler();
   if (one_in(random, 8)) return ladder()[below(random, ladder().size())].scheduler->name;

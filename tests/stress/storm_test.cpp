@@ -30,7 +30,7 @@ class WakerPool {
     const std::lock_guard lock(mutex_);
     wakers_.push_back(std::move(waker));
   }
-  /// Some waker, by chance; empty when there is none.
+  /// Takes a random waker; empty when there is none.
   Waker take(Random& random) {
     const std::lock_guard lock(mutex_);
     if (wakers_.empty()) return {};
@@ -139,7 +139,7 @@ TEST(Storm, of_wakes_from_everywhere) {
         wakers.emplace_back([&pool, &stop, own = Random(random())]() mutable {
           while (!stop.load()) {
             for (int n = 0; n < 50; ++n) disturb(pool, own);
-            // Whatever was dropped unwoken: nobody may wait for ever.
+            // Makes up for what was dropped unwoken: nobody may wait for ever.
             pool.wake_all();
             std::this_thread::yield();
           }
@@ -338,7 +338,7 @@ TEST(Storm, of_steals_and_overflows) {
   });
 }
 
-/// Sends what it hears on, or drops the channel by chance.
+/// Passes on what it receives, or drops the channel by chance.
 Task<> relay(oneshot::Receiver<int> in, oneshot::Sender<int> out, bool drops, Entry entry) {
   entry.begin();
   const std::optional<int> heard = co_await std::move(in);
@@ -370,7 +370,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
         }
         first.first.send(0);
         if (one_in(random, 10)) {
-          // One of them ends with all that it runs: the chain may break.
+          // One of the runtimes ends with all that it runs: the chain may break.
           runtimes[below(random, runtimes.size())] = any_runtime(random, any_pool(random));
           breaks = true;
         }
@@ -387,7 +387,7 @@ TEST(Storm, of_messages_across_runtimes_that_come_and_go) {
   });
 }
 
-/// Its section ends when that of the next has begun.
+/// Blocks until the next task's section has begun.
 Task<> block_in_turn(std::uint64_t choices, std::uint64_t left, std::binary_semaphore* previous,
                      Entry entry) {
   entry.begin();
@@ -409,7 +409,7 @@ TEST(Storm, of_blocking_sections_that_wait_for_each_other) {
     Account account;
     {
       const auto chains = static_cast<unsigned>(1 + below(random, 3));
-      // As many threads beside the workers' as may be blocked at once, or one more.
+      // Threads beside the workers': as many as may be blocked at once, or one more.
       const auto threads = static_cast<unsigned>(chains + below(random, 2));
       Runtime runtime = any_builder(random, one_in(random, 4) ? "go" : "work_stealing")
                             .max_blocking_threads(threads)

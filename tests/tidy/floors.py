@@ -5,21 +5,73 @@ import re
 
 from source import Finding
 
-# The runtime's floors: each folder and the folders it may include besides itself.
-RUNTIME_FLOORS = {
-    "base": set(),
-    "trace": {"base"},
-    "queue": {"base"},
-    "task": {"base", "trace", "queue"},
-    "sync": {"base", "task"},
-    "park": {"base", "trace"},
-    "driver": {"base", "trace", "queue", "task", "park"},
-    "time": {"base", "task", "sync", "driver"},
-    "blocking": {"base", "trace", "queue", "task", "park"},
-    "net": {"base", "task", "sync", "driver", "time", "blocking"},
-    "signal": {"base", "net"},
-    "scheduler": {"base", "trace", "queue", "task", "sync", "park", "driver", "blocking"},
+# Every folder, and the folders that it may include besides itself. The order is that of the house:
+# no folder names one below it in this list, so that there can be no circle of them.
+FLOORS = {
+    "runtime/base": "",
+    "runtime/trace": "runtime/base",
+    "runtime/queue": "runtime/base",
+    "runtime/task": "runtime/base runtime/trace runtime/queue",
+    "runtime/sync": "runtime/base runtime/task",
+    "runtime/park": "runtime/base runtime/trace",
+    "runtime/driver": "runtime/base runtime/trace runtime/queue runtime/task runtime/park",
+    "runtime/time": "runtime/base runtime/task runtime/sync runtime/driver",
+    "runtime/blocking": "runtime/base runtime/trace runtime/queue runtime/task runtime/park",
+    "runtime/net": "runtime/base runtime/task runtime/sync runtime/driver runtime/time"
+    " runtime/blocking",
+    "runtime/signal": "runtime/base runtime/net",
+    # What schedulers have in common, then each scheduler.
+    "runtime/scheduler": "runtime/base runtime/trace runtime/queue runtime/task runtime/sync"
+    " runtime/park runtime/driver runtime/blocking",
+    "runtime/scheduler/channel": "runtime/scheduler",
+    "runtime/scheduler/current_thread": "runtime/scheduler",
+    "runtime/scheduler/global_queue": "runtime/scheduler",
+    "runtime/scheduler/sharded": "runtime/scheduler",
+    "runtime/scheduler/tokio01": "runtime/scheduler",
+    "runtime/scheduler/work_stealing": "runtime/scheduler runtime/scheduler/tokio01",
+    "runtime/scheduler/go": "runtime/scheduler runtime/scheduler/work_stealing",
+    "runtime/scheduler/in_turn": "runtime/scheduler runtime/scheduler/work_stealing",
+    "runtime": "ANY_OF_RUNTIME",
+    "reports/model": "",
+    "reports/stats": "reports/model",
+    "reports/verdict": "reports/model reports/stats",
+    "reports/perf": "reports/model",
+    "reports/json": "reports/model reports/stats reports/verdict",
+    "reports/render": "reports/model reports/stats reports/verdict",
+    "workloads/base": "PUBLIC_OF_RUNTIME",
+    "workloads/net": "PUBLIC_OF_RUNTIME workloads/base",
+    "workloads": "PUBLIC_OF_RUNTIME workloads/base workloads/net",
+    "harness/os": "",
+    "harness/machine": "harness/os reports/model",
+    "harness/bench": "harness/os harness/machine reports/model workloads/base workloads"
+    " PUBLIC_OF_RUNTIME",
+    "harness/trials": "harness/os harness/machine harness/bench reports/model reports/stats"
+    " reports/verdict reports/perf reports/json PUBLIC_OF_RUNTIME",
+    "cli/output": "ANY_OF_HARNESS ANY_OF_REPORTS",
+    "cli/options": "cli/output ANY_OF_HARNESS ANY_OF_REPORTS workloads/base workloads"
+    " PUBLIC_OF_RUNTIME",
+    "cli/commands": "cli/output cli/options ANY_OF_HARNESS ANY_OF_REPORTS workloads/base workloads"
+    " PUBLIC_OF_RUNTIME",
+    "cli": "cli/output cli/options cli/commands ANY_OF_HARNESS ANY_OF_REPORTS workloads/base",
 }
+
+
+def all_in(part):
+    return {folder for folder in FLOORS if folder.split("/")[0] == part}
+
+
+def allowed_below(folder):
+    """The folders that this one may include, without PUBLIC_OF_RUNTIME, which names headers."""
+    below = set()
+    for word in FLOORS[folder].split():
+        if word.startswith("ANY_OF_"):
+            below |= all_in(word.removeprefix("ANY_OF_").lower())
+        elif word != "PUBLIC_OF_RUNTIME":
+            below.add(word)
+        if word.startswith("runtime/scheduler"):  # which passes on what it stands on
+            below |= allowed_below(word)
+    return below - {folder}
+
 
 # What users of the runtime may include; the delays are for taskbench's own command alone.
 RUNTIME_PUBLIC = (
@@ -61,7 +113,7 @@ WALL_CLOCK = re.compile(
     r"|\btime\s*\(\s*(?:nullptr|NULL|0)\s*\)"
 )
 
-PARTS = {"runtime", "reports", "workloads", "cli"}
+PARTS = {folder.split("/")[0] for folder in FLOORS}
 
 
 def check(source):
@@ -97,40 +149,56 @@ def check(source):
 
 def why_not(path, target):
     """Why `path` may not include the project's header `target`; None when it may."""
-    part, other = path.split("/")[0], target.split("/")[0]
-    if part == "runtime":
-        if other != "runtime":
-            return "runtime knows nothing of the rest"
-        return why_not_in_runtime(path, target)
-    if part == "reports":
-        return None if other == "reports" else "reports knows nothing of the rest"
-    if other == "runtime" and not target.startswith(RUNTIME_PUBLIC):
+    folder, below = posixpath.dirname(path), posixpath.dirname(target)
+    for name in (folder, below):
+        if name not in FLOORS:
+            return f"{name}/ has no floor; give it one in tests/tidy/floors.py"
+    if folder == below or below in allowed_below(folder):
+        return None
+    if below.split("/")[0] == "runtime" and "PUBLIC_OF_RUNTIME" in FLOORS[folder]:
+        if target.startswith(RUNTIME_PUBLIC):
+            return None
         return "only the public headers of runtime: " + ", ".join(RUNTIME_PUBLIC)
-    if part == "workloads":
-        if other == "cli":
-            return "cli is above workloads"
-        measures = path.startswith(("workloads/measure/", "workloads/machine/"))
-        if other == "reports" and not (measures and target.startswith("reports/model/")):
-            return "workloads include of reports only its model, and only in measure/ and machine/"
-    return None
+    return f"{folder} stands on {FLOORS[folder] or 'nothing'}"
 
 
-def why_not_in_runtime(path, target):
-    floor, below = floor_of(path), floor_of(target)
-    if floor is None or floor == below:
-        return None  # the façade is on top of everything
-    if below is None:
-        return "the façade is on top of everything"
-    for name in (floor, below):
-        if name not in RUNTIME_FLOORS:
-            return f"runtime/{name}/ has no floor; give it one in tests/tidy/floors.py"
-    if below not in RUNTIME_FLOORS[floor]:
-        allowed = ", ".join(sorted(RUNTIME_FLOORS[floor])) or "nothing"
-        return f"{floor} stands on {allowed}"
-    return None
+def check_circles(sources):
+    """Yields a Finding for each circle of headers, and for each circle of folders."""
+    files, folders = {}, {}
+    for source in sources:
+        if not source.is_cxx or source.path.split("/")[0] not in PARTS:
+            continue
+        folder = posixpath.dirname(source.path)
+        for line, form, target in source.includes():
+            if form == "<":
+                continue
+            files.setdefault(source.path, {})[target] = (source.path, line)
+            if posixpath.dirname(target) != folder:
+                place = (source.path, line)
+                folders.setdefault(folder, {}).setdefault(posixpath.dirname(target), place)
+    for graph in (files, folders):
+        for circle in circles(graph):
+            path, line = graph[circle[-2]][circle[-1]]
+            yield Finding(path, line, f"closes a circle: {' -> '.join(circle)}")
 
 
-def floor_of(path):
-    """The folder below runtime/, or None for a file of the façade."""
-    parts = path.split("/")
-    return parts[1] if len(parts) > 2 else None
+def circles(graph):
+    """A path back to its beginning for each edge that closes one in a walk of the whole graph."""
+    done = set()
+    for root in sorted(graph):
+        trail, walk = [], [(root, iter(sorted(graph.get(root, {}))))]
+        if root in done:
+            continue
+        trail.append(root)
+        while walk:
+            node, edges = walk[-1]
+            target = next(edges, None)
+            if target is None:
+                done.add(node)
+                trail.pop()
+                walk.pop()
+            elif target in trail:
+                yield [*trail[trail.index(target):], target]
+            elif target not in done:
+                trail.append(target)
+                walk.append((target, iter(sorted(graph.get(target, {})))))

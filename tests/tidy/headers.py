@@ -4,8 +4,8 @@
 usage: headers.py COMPILER [FOLDER_OF_GENERATED_HEADERS]...
 
 Only headers without a .cpp of the same name: a .cpp includes its header first, which proves as much
-if each source is compiled by itself (presets dev and dev-clang). Prints what the compiler says about
-headers that do not compile, and exits 1 if there is one.
+if each source is compiled by itself (presets dev and dev-clang). Prints what the compiler says
+about headers that do not compile, and exits 1 if there is one.
 
 examples:
   tests/tidy/headers.py g++

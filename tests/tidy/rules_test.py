@@ -48,18 +48,53 @@ class Floors(unittest.TestCase):
 
     def test_parts_include_downward_only(self):
         self.refused("runtime/task/task.cpp", '"reports/model/run.hpp"')
-        self.refused("runtime/task/task.cpp", '"workloads/workload.hpp"')
+        self.refused("runtime/task/task.cpp", '"workloads/base/workload.hpp"')
         self.refused("reports/json/writer.cpp", '"runtime/runtime.hpp"')
-        self.refused("reports/json/writer.cpp", '"workloads/workload.hpp"')
-        self.refused("workloads/ping_pong.cpp", '"cli/exit_code.hpp"')
+        self.refused("reports/json/writer.cpp", '"workloads/base/workload.hpp"')
+        self.refused("workloads/ping_pong.cpp", '"cli/output/exit_code.hpp"')
         self.refused("workloads/ping_pong.cpp", '"reports/model/run.hpp"')
-        self.refused("workloads/measure/measure.cpp", '"reports/json/writer.hpp"')
-        self.allowed("workloads/measure/measure.hpp", '"reports/model/run.hpp"')
-        self.allowed("workloads/machine/drift.hpp", '"reports/model/run.hpp"')
-        self.allowed("workloads/measure/measure.cpp", '"workloads/workload.hpp"')
+        self.refused("workloads/net/http_server.cpp", '"harness/os/process.hpp"')
+        self.refused("workloads/base/workload.hpp", '"workloads/net/wrk.hpp"')
+        self.refused("harness/bench/measure.cpp", '"reports/json/writer.hpp"')
+        self.refused("harness/bench/measure.cpp", '"harness/trials/program.hpp"')
+        self.refused("harness/os/process.cpp", '"harness/machine/drift.hpp"')
+        self.refused("harness/trials/series.cpp", '"cli/output/output.hpp"')
+        self.refused("harness/trials/series.cpp", '"reports/render/table.hpp"')
+        self.refused("cli/options/options.cpp", '"cli/commands/command.hpp"')
+        self.refused("reports/json/reader.cpp", '"harness/os/file_content.hpp"')
+        self.refused("reports/stats/walsh.cpp", '"reports/verdict/paired.hpp"')
+        self.allowed("harness/bench/measure.hpp", '"reports/model/run.hpp"')
+        self.allowed("harness/machine/drift.hpp", '"reports/model/run.hpp"')
+        self.allowed("harness/bench/measure.cpp", '"workloads/base/workload.hpp"')
+        self.allowed("harness/trials/series.cpp", '"reports/json/baseline.hpp"')
         self.allowed("cli/commands/run.cpp", '"reports/json/writer.hpp"')
-        self.allowed("cli/commands/run.cpp", '"workloads/workload.hpp"')
-        self.allowed("cli/commands/run.cpp", '"cli/exit_code.hpp"')
+        self.allowed("cli/commands/run.cpp", '"workloads/base/workload.hpp"')
+        self.allowed("cli/commands/run.cpp", '"cli/output/exit_code.hpp"')
+
+    def test_no_folder_names_one_that_comes_later(self):
+        earlier = set()
+        for folder in floors.FLOORS:
+            later = {f for f in floors.allowed_below(folder) - earlier if f != folder}
+            self.assertEqual(later, set(), folder)
+            earlier.add(folder)
+
+    def test_a_circle_of_headers_or_of_folders_is_found(self):
+        def found(**includes):
+            sources = [Source(path.replace("__", "/") + ".hpp",
+                              "".join(f'#include "{other}.hpp"\n' for other in others))
+                       for path, others in includes.items()]
+            return [str(finding) for finding in floors.check_circles(sources)]
+
+        for a, b in (("cli/options", "cli/output"), ("harness/os", "harness/trials"),
+                     ("reports/json", "reports/model")):
+            circle = {f"{a}/a".replace("/", "__"): [f"{b}/b"],
+                      f"{b}/c".replace("/", "__"): [f"{a}/d"]}
+            self.assertEqual(found(**circle),
+                             [f"{b}/c.hpp:1: closes a circle: {a} -> {b} -> {a}"])
+        self.assertEqual(found(harness__os__a=["harness/os/b"], harness__os__b=["harness/os/a"]),
+                         ["harness/os/b.hpp:1: closes a circle: harness/os/a.hpp -> "
+                          "harness/os/b.hpp -> harness/os/a.hpp"])
+        self.assertEqual(found(cli__a=["cli/output/b"], cli__output__b=["harness/os/c"]), [])
 
     def test_only_the_public_headers_of_runtime_are_used_outside(self):
         self.refused("workloads/ping_pong.cpp", '"runtime/queue/local_queue.hpp"')
@@ -68,7 +103,7 @@ class Floors(unittest.TestCase):
         self.allowed("workloads/ping_pong.cpp", '"runtime/runtime.hpp"')
         self.allowed("workloads/ping_pong.cpp", '"runtime/sync/oneshot.hpp"')
         self.allowed("workloads/ping_pong.cpp", '"runtime/base/cache_line.hpp"')
-        self.allowed("cli/main.cpp", '"runtime/runtime.hpp"')
+        self.allowed("cli/commands/run.cpp", '"runtime/runtime.hpp"')
 
     def test_floors_inside_runtime(self):
         self.refused("runtime/base/cell.hpp", '"runtime/trace/counters.hpp"')
@@ -91,7 +126,7 @@ class Floors(unittest.TestCase):
             self.refused("runtime/queue/injector.hpp", f"<{header}>")
         self.allowed("runtime/base/sync_primitives.hpp", "<atomic>")
         self.allowed("runtime/queue/injector.hpp", "<cstdint>")
-        self.allowed("workloads/measure/measure.cpp", "<atomic>")
+        self.allowed("harness/bench/measure.cpp", "<atomic>")
 
     def test_only_base_reads_clocks_and_has_variables_of_a_thread(self):
         def found(path, text):
@@ -105,7 +140,7 @@ class Floors(unittest.TestCase):
             self.assertEqual(found("runtime/task/task.cpp", text), 1, text)
             self.assertEqual(found("runtime/base/sync_primitives.hpp", text), 0)
             self.assertEqual(found("runtime/base/sync_primitives.cpp", text), 0)
-            self.assertEqual(found("workloads/measure/process.cpp", text), 0)
+            self.assertEqual(found("harness/os/process.cpp", text), 0)
         self.assertEqual(found("runtime/task/task.cpp", "// of std::chrono::steady_clock"), 0)
         self.assertEqual(found("runtime/task/task.cpp", "const auto now = base::Clock::now();"), 0)
 

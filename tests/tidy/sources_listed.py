@@ -1,5 +1,5 @@
-"""Sources are listed in the CMakeLists.txt of their folder, never globbed: a file that is not listed
-is neither built nor installed, which shows only here."""
+"""Sources are listed in the CMakeLists.txt of their folder, never globbed: a file that is not
+listed is neither built nor installed, which shows only here."""
 
 import re
 

@@ -27,6 +27,8 @@ def run(rule, root, files):
     if rule == "sources_listed":
         yield from sources_listed.check(files, lambda path: read(root, path).text)
         return
+    if rule == "floors":
+        yield from floors.check_circles(read(root, path) for path in files)
     for path in files:
         if style.is_source(path):
             yield from PER_FILE[rule].check(read(root, path))

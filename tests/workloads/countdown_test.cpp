@@ -1,5 +1,5 @@
 // The count that every workload verifies itself by: it has to notice what a broken scheduler does.
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 
 #include <gtest/gtest.h>
 

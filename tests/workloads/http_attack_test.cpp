@@ -33,15 +33,6 @@ int attacks() {
   return given == nullptr ? 2'000 : std::atoi(given);
 }
 
-/// The resident memory of the process.
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  file >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 std::string many_times(std::string_view text, std::size_t bytes) {
   std::string all;
   while (all.size() < bytes) all += text;

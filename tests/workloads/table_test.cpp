@@ -1,15 +1,15 @@
-// The table of workloads against what README promises of them.
+// The table of workloads against what docs/workloads.md promises of them.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::workloads {
 namespace {
 
-TEST(table, has_the_workloads_in_order_with_the_sizes_that_readme_names) {
+TEST(table, has_the_workloads_in_order_with_the_sizes_that_the_docs_name) {
   struct Row {
     std::string_view name;
     ParameterValues defaults;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/base/workload.hpp"
 
 namespace taskbench::workloads {
 namespace {

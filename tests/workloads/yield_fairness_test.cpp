@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
-#include "workloads/countdown.hpp"
+#include "workloads/base/countdown.hpp"
 
 namespace taskbench::workloads {
 namespace {

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/countdown.hpp"
-#include "workloads/latencies.hpp"
+#include "workloads/base/countdown.hpp"
+#include "workloads/base/latencies.hpp"
 
 namespace taskbench::workloads::net {
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,9 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "runtime/time/sleep.hpp"
+#include "workloads/base/countdown.hpp"
 
 namespace taskbench::workloads::net {
 namespace {
@@ -27,6 +31,8 @@ constexpr std::size_t kRefusals = 100;
 
 constexpr std::size_t kUnheard_bytes = 4 * 1'024 * 1'024;
 constexpr std::size_t kUnheardAtOnce_bytes = 16'384;
+
+rt::Task<> pause() { co_await rt::time::sleep(std::chrono::milliseconds(10)); }
 
 }  // namespace
 
@@ -106,6 +112,17 @@ void make_room_for_descriptors(std::uint64_t more) {
 std::uint64_t descriptor_count() {
   const std::filesystem::directory_iterator open("/proc/self/fd");
   return static_cast<std::uint64_t>(std::distance(begin(open), end(open)));
+}
+
+std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t before) {
+  constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
+  std::uint64_t now = descriptor_count();
+  for (int i = 0; i < kPauses && now > before; ++i) {
+    runtime.block_on(pause());
+    now = descriptor_count();
+  }
+  if (now <= before) return {};
+  return compare_counts("open descriptors", before, now);
 }
 
 std::uint64_t resident_bytes() {

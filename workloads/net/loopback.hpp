@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "runtime/net/tcp.hpp"
 #include "runtime/runtime.hpp"
@@ -57,6 +58,12 @@ void make_room_for_descriptors(std::uint64_t more);
 
 /// The number of descriptors that this process has open.
 [[nodiscard]] std::uint64_t descriptor_count();
+
+/// Waits until this process has no more descriptors than `before`, since a server may still be
+/// closing its last connections. Returns what is wrong if it keeps them. The runtime's tasks run
+/// meanwhile.
+[[nodiscard]] std::optional<std::string> lost_descriptors(rt::Runtime& runtime,
+                                                          std::uint64_t before);
 
 /// The resident memory of this process. 0: unknown.
 [[nodiscard]] std::uint64_t resident_bytes();

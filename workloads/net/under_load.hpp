@@ -1,7 +1,6 @@
 // A workload that consists of a server on the runtime and clients that keep it busy.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,10 +10,9 @@
 #include <utility>
 
 #include "runtime/runtime.hpp"
-#include "runtime/time/sleep.hpp"
+#include "workloads/base/workload.hpp"
 #include "workloads/net/clients.hpp"
 #include "workloads/net/loopback.hpp"
-#include "workloads/workload.hpp"
 
 namespace taskbench::workloads::net {
 
@@ -37,21 +35,6 @@ void hear(rt::Runtime& runtime, Begin begin) {
   auto channel = rt::sync::oneshot::channel<Signal>();
   begin(std::move(channel.first));
   runtime.block_on(wait_for(std::move(channel.second)));
-}
-
-/// Waits until this process has no more descriptors than `before`, since a server may still be
-/// closing its last connections. Returns what is wrong if it keeps them. The runtime's tasks run
-/// meanwhile.
-inline std::optional<std::string> lost_descriptors(rt::Runtime& runtime, std::uint64_t before) {
-  constexpr auto kPause = std::chrono::milliseconds(10);
-  constexpr int kPauses = 3'000;  // half a minute: the machine may be busy
-  std::uint64_t now = descriptor_count();
-  for (int i = 0; i < kPauses && now > before; ++i) {
-    runtime.block_on(rt::time::sleep(kPause));
-    now = descriptor_count();
-  }
-  if (now <= before) return {};
-  return compare_counts("open descriptors", before, now);
 }
 
 /// `Server` is constructed from the runtime and `more`, and has port() and answered().

@@ -5,7 +5,7 @@
 namespace taskbench::rt::scheduler {
 namespace {
 
-/// As many as in the example.
+/// The capacity of the channel in the book's example (channel.hpp).
 constexpr std::size_t kMaxQueuedTasks = 10'000;
 
 }  // namespace
@@ -77,7 +77,7 @@ void Channel::release_waiting() noexcept {
 task::Header* Channel::pop_left_over() noexcept {
   const base::LockGuard lock(mutex_);
   task::Header* const task = take();
-  if (task != nullptr) task::drop_reference(task);  // not the last: the task is not complete
+  if (task != nullptr) task::drop_reference(task);  // not the last one: the task is incomplete
   return task;
 }
 

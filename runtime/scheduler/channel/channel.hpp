@@ -67,7 +67,7 @@ class Channel final : public ThreadPool {
   void release_waiting() noexcept override;
 
   void send(task::Header* task, Worker* from) noexcept;
-  /// Waits while there is nothing to receive. nullptr: the engine is closed.
+  /// Takes the next task, and waits while there is none. nullptr: the engine is closed.
   task::Header* receive(Worker& worker) noexcept;
   task::Header* take() noexcept;  // X1
 

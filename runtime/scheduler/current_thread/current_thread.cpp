@@ -30,7 +30,7 @@ void CurrentThread::schedule(task::Header* task) noexcept {
     queue_.push_back(task);
     return;
   }
-  // Until the task is queued it keeps the scheduler alive; from then on this does.
+  // Until the task is queued it keeps the scheduler alive; from then on `keep` does.
   const base::Ref<CurrentThread> keep(this);
   inbox_.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
@@ -100,7 +100,7 @@ void CurrentThread::Root::schedule(task::Header*) noexcept {
     woken_ = true;
     return;
   }
-  // The root, whose poll right is in these hands, keeps the scheduler alive until it is woken.
+  // The root, whose poll right this thread has, keeps the scheduler alive until it is woken.
   const base::Ref<CurrentThread> keep(&scheduler_);
   scheduler_.wake_outside(*this);
 }
@@ -140,7 +140,7 @@ void CurrentThread::Root::run(task::Header* root) noexcept {
 }
 
 bool CurrentThread::Root::poll_to_end(task::Header* root) noexcept {
-  // rt::spawn works in the root of any thread; try_drive() lets the driver's touch the queue.
+  // rt::spawn works in the root of any thread; try_drive() lets the driver's root touch the queue.
   const task::EnterContext enter(&scheduler_, nullptr);
   bool driving = scheduler_.try_drive(*this);
   for (;;) {
@@ -208,7 +208,7 @@ void CurrentThread::close() noexcept {
   bool driven = false;
   Root closer(*this);
   inbox_.locked([&] {
-    // relaxed: read by the driver, who is woken below, and under this mutex
+    // relaxed: read by the driver, which is woken below, and under this mutex
     closing_.store(true, base::relaxed);
     driven = driver_ != nullptr;
     if (driven) {

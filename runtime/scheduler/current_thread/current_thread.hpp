@@ -72,23 +72,23 @@ class CurrentThread final : public Engine {
 
    private:
     friend class CurrentThread;
-    /// True: as the driver.
+    /// Polls `root` to its end. Returns whether this thread is the driver then.
     bool poll_to_end(task::Header* root) noexcept;
     bool take_woken() noexcept;
-    /// True: the root has finished.
+    /// Polls `root` once. Returns whether it has finished.
     bool poll(task::Header* root) noexcept;
 
     CurrentThread& scheduler_;
     park::Parker parker_;
-    bool woken_ = true;           // the poll right is here; this thread only
-    bool woken_outside_ = false;  // the same, given by another thread; guarded by the inbox's mutex
+    bool woken_ = true;           // the poll right is here; for this thread only
+    bool woken_outside_ = false;  // given by another thread; guarded by the inbox's mutex
   };
 
   explicit CurrentThread(RuntimeOptions options);
 
   [[nodiscard]] bool on_driver() const noexcept;
   [[nodiscard]] driver::Wheel& own_timers() noexcept { return driver().wheel(0); }
-  /// Under the inbox's lock.
+  /// To be called under the inbox's mutex.
   void unpark_driver() noexcept;
   void take_inbox() noexcept;
   /// Cancels what can be cancelled now. False: some task is in other hands, or being polled.
@@ -114,7 +114,7 @@ class CurrentThread final : public Engine {
   Root* driver_ = nullptr;
   std::vector<Root*> waiting_;
   trace::CounterBlock outside_;       // written under the inbox's lock
-  trace::Recorder outside_recorder_;  // the same
+  trace::Recorder outside_recorder_;  // written under the inbox's lock
   base::Atomic<bool> closing_{false};
 
   task::OwnedTasks owned_;

@@ -15,7 +15,7 @@ void GlobalQueue::append(task::Header* task, Worker* from) noexcept {
   {
     const base::LockGuard lock(mutex_);
     chosen = waiting_.take_one();
-    // relaxed: it had seen the inbox empty, and looks again when it wakes up
+    // relaxed: the worker had seen the inbox empty, and looks again when it wakes up
     if (chosen != nullptr) sleeping_.fetch_sub(1, base::relaxed);
   }
   if (chosen != nullptr) unpark(*chosen, from);

@@ -56,14 +56,14 @@ class GlobalQueue final : public ThreadPool {
   [[nodiscard]] task::Header* pop_left_over() noexcept override;
 
   void append(task::Header* task, Worker* from) noexcept;
-  /// The next task. Sleeps while there is none. nullptr: the engine is closed.
+  /// Takes the next task, and sleeps while there is none. nullptr: the engine is closed.
   task::Header* next_task(Worker& worker) noexcept;
   task::Header* pop() noexcept;  // G1
 
   queue::Inbox<task::Header> inbox_;
   base::Atomic<std::uint32_t> sleeping_{0};
   alignas(base::kFalseSharingBytes) base::Mutex mutex_;
-  queue::Fifo<task::Header> queue_;  // what was in the inbox, and is older than what is
+  queue::Fifo<task::Header> queue_;  // taken from the inbox, and older than what is in it now
   park::Condition<Worker> waiting_;
 };
 

@@ -70,7 +70,7 @@ void Go::schedule(task::Header* task) noexcept {
     machine->schedule_local(task);
     return;
   }
-  // Until the task is queued it keeps the engine alive; from then on this does.
+  // Until the task is queued it keeps the engine alive; from then on `keep` does.
   const base::Ref<Go> keep(this);
   outside_.wake(task);
   push_outside(task);
@@ -143,7 +143,8 @@ void Go::release(Processor& own, bool searching) noexcept {
   if (closed() ? !machine_returns() : !work_is_visible()) return;
   const std::uint32_t index = idle.worker_to_notify_again();
   if (index == Idle::kNobody) return;
-  // The one that was released is no longer the caller's to write to: what is woken counts itself.
+  // The processor that was released is no longer the caller's to write to: the one that is woken
+  // counts itself.
   processor(index).end_idle();
   assign_by(processor(index), processor(index));
 }

@@ -34,8 +34,8 @@
 //
 // Invariants
 //   G1  A processor is in idle_ (and held by nobody), or held by exactly one machine, by the
-//       monitor, or by the thread that took it out of idle_ and is about to hand it on. Only the
-//       lease of one whose machine is in a blocking section decides between two.
+//       monitor, or by the thread that took it out of idle_ and is about to hand it on. Two can
+//       claim a processor only while its machine is in a blocking section; its lease decides then.
 //   G2  The lists of machines, what a machine was given, and monitor_sleeps_ are guarded by mutex_.
 //   G3  A machine enters sleeping_ before its processor enters idle_: so there is a thread for each
 //       idle processor, and a new one is started only for a processor that was retaken. Where the
@@ -65,7 +65,7 @@ namespace taskbench::rt::go {
 
 class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Work {
  public:
-  /// With its threads started. Throws std::system_error if the system gives no more.
+  /// Makes the engine and starts its threads. Throws std::system_error if the system gives no more.
   [[nodiscard]] static base::Ref<Engine> make(RuntimeOptions options);
 
   void schedule(task::Header* task) noexcept override;
@@ -95,9 +95,10 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
     return closed_.load(base::acquire);  // acquire: pairs with the release in close()
   }
 
-  /// The holder of `processor` has published a task: wakes a machine if the rules ask for it.
+  /// Wakes a machine, if the rules ask for it, for a task that the holder of `processor` has
+  /// published.
   void notify_from(Processor& processor) noexcept;
-  /// After a fence of the holder of `processor`: the same, if there is work to be seen.
+  /// Wakes a machine if there is work to be seen. After a fence of the holder of `processor`.
   void notify_if_work_is_visible(Processor& processor) noexcept;
 
   [[nodiscard]] bool work_is_visible() const noexcept;
@@ -114,14 +115,14 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   /// `machine` wants to go on after a blocking section, and will be given a processor.
   void add_returning(Machine& machine) noexcept;
   [[nodiscard]] bool machine_returns() const noexcept {
-    return returns_.load(base::relaxed);  // relaxed: a hint, or ordered by the fence of who asks
+    return returns_.load(base::relaxed);  // relaxed: a hint, or ordered by the caller's fence
   }
-  /// True: some machine waited to go on, and has got `processor`, which `machine` held. As after
-  /// add_sleeping().
+  /// Gives `processor`, which `machine` holds, to a machine that waits to go on, and puts `machine`
+  /// among the sleeping ones. False: none waits.
   [[nodiscard]] bool give_to_returning(Machine& machine, Processor& processor) noexcept;
-  /// What `machine` was given, and whether it is to search; nullptr: nothing yet.
+  /// Takes what `machine` was given, and whether it is to search; nullptr: nothing yet.
   [[nodiscard]] Processor* take_given(Machine& machine, bool& searching) noexcept;
-  /// True: no processor is held, and assign() will unpark the monitor.
+  /// Returns whether no processor is held; if so, assign() will unpark the monitor.
   [[nodiscard]] bool monitor_may_sleep() noexcept;
 
  private:
@@ -136,9 +137,9 @@ class Go final : public scheduler::Engine, private scheduler::WorkerThreads::Wor
   void push_outside(task::Header* task) noexcept;
   /// assign(), on behalf of the holder of `from`.
   void assign_by(Processor& from, Processor& processor) noexcept;
-  /// Some machine has nothing to do, and could be given a processor. G2
+  /// Whether some machine has nothing to do, and could be given a processor.
   [[nodiscard]] bool machine_sleeps() noexcept;
-  // G2
+  // Both under mutex_ (G2).
   Machine* take_returning() noexcept;
   Machine* take_sleeping() noexcept;
 

@@ -44,7 +44,7 @@ void Machine::run() noexcept {
 void Machine::await_processor(bool needs_one) noexcept {
   do {
     static_cast<void>(parker.park_once());
-    // Without a processor: what the driver has brought goes to the global queue.
+    // This machine has no processor: what the driver has brought goes to the global queue.
     go_.driver().dispatch(nullptr);
     processor_ = go_.take_given(*this, searching_);
   } while (processor_ == nullptr && (needs_one || !go_.closed()));
@@ -132,8 +132,8 @@ task::Header* Machine::take_global(std::size_t limit) noexcept {
   own.recorder.injector_take(taken);
   if (taken > 1) {
     own.queue.push_batch({batch.data() + 1, taken - 1});
-    // On their way from there to here a machine that was falling asleep may have missed them. A
-    // searcher looks again when it stops searching.
+    // A machine that was falling asleep may have missed these tasks on their way here. A searcher
+    // looks again when it stops searching.
     if (!searching_) go_.notify_from(own);
   }
   return batch[0];
@@ -192,7 +192,7 @@ void Machine::run_task(task::Header* task) noexcept {
   if (searching_) stop_searching();
   processor_->counters.polls.add();
   const task::Polled polled = poll(task);
-  Processor& own = *processor_;  // not always the one before the poll
+  Processor& own = *processor_;  // not always the one held before the poll
   switch (polled) {
     case task::Polled::finished:
       own.counters.tasks_completed.add();

@@ -21,13 +21,13 @@ class Machine {
  public:
   explicit Machine(Go& go) noexcept;
 
-  /// Until the engine closes. The thread's context names this machine.
+  /// Runs tasks until the engine closes. The thread's context names this machine.
   void run() noexcept;
 
   /// The processor that this machine holds; nullptr in a blocking section.
   [[nodiscard]] Processor* processor() const noexcept { return processor_; }
 
-  /// A task made runnable by the task that this machine is polling.
+  /// Queues a task that was made runnable by the task that this machine is polling.
   void schedule_local(task::Header* task) noexcept;
 
   void begin_blocking() noexcept;
@@ -35,14 +35,15 @@ class Machine {
 
   park::Parker parker;
 
-  // Guarded by the engine's mutex: the list that it is in, and what it is to go on with.
+  // Guarded by the engine's mutex: the list that the machine is in, and what it is to go on with.
   Machine* queue_next = nullptr;
   Processor* given = nullptr;
   bool given_searching = false;
 
  private:
   [[nodiscard]] task::Header* find_task() noexcept;
-  /// True: the processor went to a machine that waited to go on, and this one may hold another.
+  /// Hands the processor to a machine that waits to go on. True: it did so, and may hold another
+  /// now.
   [[nodiscard]] bool make_room_for_returning() noexcept;
   void look_at_driver() noexcept;
   [[nodiscard]] task::Header* next_of_queue() noexcept;

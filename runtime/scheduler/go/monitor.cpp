@@ -19,7 +19,7 @@ constexpr int kPatience = 50;
 constexpr nanoseconds kBlocked{20'000};
 /// ...and of this length in any case.
 constexpr nanoseconds kBlockedLong{milliseconds{10}};
-/// Between two looks at the driver, for processors whose tasks compute for long.
+/// Time between two looks at the driver, for processors whose tasks compute for long.
 constexpr nanoseconds kLook{milliseconds{10}};
 /// A time slice.
 constexpr nanoseconds kSlice{milliseconds{10}};

@@ -18,9 +18,9 @@ class Monitor {
  public:
   explicit Monitor(Go& go) noexcept : go_(go) {}
 
-  /// Throws std::system_error.
+  /// Starts the thread. Throws std::system_error.
   void start();
-  /// The engine is closed: ends the thread, if there is one.
+  /// Ends the thread, if there is one, once the engine is closed.
   void stop() noexcept;
   /// Any thread.
   void unpark() noexcept { parker_.unpark(); }
@@ -34,7 +34,7 @@ class Monitor {
   };
 
   void run() noexcept;
-  /// True: has intervened.
+  /// Returns whether it has intervened.
   bool look_at(Processor& processor, Seen& seen, base::Clock::time_point now) noexcept;
 
   Go& go_;

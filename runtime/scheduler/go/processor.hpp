@@ -23,17 +23,17 @@ namespace taskbench::rt::go {
 template <class Task>
 class RunNext {
  public:
-  /// Holder. Returns the task that was next until now, or nullptr.
+  /// Holder: puts `task` here. Returns the task that was next until now, or nullptr.
   [[nodiscard]] Task* replace(Task* task) noexcept {
-    // release: pairs with the acquire in steal(); what was there the holder has put there
+    // release: pairs with the acquire in steal(); only the holder has put anything here
     return task_.exchange(task, base::release);
   }
 
-  /// Holder.
+  /// Holder: takes out what is here, or returns nullptr.
   [[nodiscard]] Task* take() noexcept {
     // relaxed: only the holder puts a task here
     if (task_.load(base::relaxed) == nullptr) return nullptr;
-    // relaxed: as above; a thief that was faster leaves nullptr
+    // relaxed: only the holder puts a task here; a thief that was faster leaves nullptr
     return task_.exchange(nullptr, base::relaxed);
   }
 
@@ -42,9 +42,9 @@ class RunNext {
     return task_.load(base::relaxed);  // relaxed: only compared, not followed
   }
 
-  /// Any thread. True: `task`, which look() has returned, is the caller's.
+  /// Any thread: takes `task`, which look() has returned. False: it is not here any more.
   [[nodiscard]] bool steal(Task* task) noexcept {
-    // acquire: pairs with the release in replace(); relaxed: somebody else has it
+    // acquire: pairs with the release in replace(); relaxed: on failure somebody else has it
     return task_.compare_exchange_strong(task, nullptr, base::acquire, base::relaxed);
   }
 
@@ -79,9 +79,9 @@ struct Processor {
   bool idle = false;        ///< between begin_idle() and end_idle()
 
   alignas(base::kFalseSharingBytes) scheduler::Lease lease;
-  /// Time slices begun. A task that comes out of `next` goes on with the slice before.
+  /// Time slices begun. A task that comes out of `next` continues the slice before.
   base::Atomic<std::uint32_t> slices{0};
-  /// The monitor: the slice has lasted too long, and what it runs is to go to the global queue.
+  /// Set by the monitor: the slice has lasted too long, and its task is to go to the global queue.
   base::Atomic<bool> slice_is_over{false};
 };
 

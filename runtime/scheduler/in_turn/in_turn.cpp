@@ -9,13 +9,12 @@ namespace taskbench::rt::work_stealing {
 namespace {
 
 /// How long a thread sleeps between two looks for what other threads have queued, or for the
-/// driver's place. A worker that is woken has no thread that would be, and this one sleeps on its
-/// root alone.
+/// driver's place. Waking a worker wakes no thread here, and this one sleeps on its root alone.
 constexpr std::chrono::microseconds kNap{100};
 
 }  // namespace
 
-/// One call of block_on: what its root is scheduled on.
+/// One call of block_on: the schedule of its root.
 class InTurn::Root final : public task::Schedule {
  public:
   explicit Root(InTurn& engine) noexcept : engine_(engine), parker_(engine.driver()) {}
@@ -26,7 +25,7 @@ class InTurn::Root final : public task::Schedule {
     parker_.unpark();
   }
 
-  /// Polls `root` to its end; in between the workers.
+  /// Polls `root` to its end, and runs the workers in between.
   void run(task::Header* root) noexcept;
 
  private:
@@ -40,7 +39,8 @@ void InTurn::Root::run(task::Header* root) noexcept {
   bool drives = engine_.try_drive();
   std::uint32_t turns = 0;
   for (bool woken = true;;) {
-    // The workers look while they run tasks, but they may all be asleep while the root yields.
+    // The workers look at the driver while they run tasks, but all may be asleep while the root
+    // yields.
     if (woken && ++turns % engine_.options().injector_interval == 0) engine_.driver().look(nullptr);
     if (woken || parker_.try_park()) {
       const task::Polled polled = task::poll(root);
@@ -80,7 +80,7 @@ bool InTurn::take_turn() noexcept {
     return false;
   }
   const std::uint32_t first = random_.below(worker_count());
-  // The root's, which a worker borrows for its turn: it leaves nothing in the LIFO slot.
+  // The root's context, which a worker borrows for its turn: it leaves nothing in the LIFO slot.
   task::ThreadContext& context = task::thread_context();
   bool ran = false;
   for (std::uint32_t i = 0; i < worker_count() && !ran; ++i) {
@@ -93,7 +93,8 @@ bool InTurn::take_turn() noexcept {
 }
 
 void InTurn::leave() noexcept {
-  // A task may have closed the engine and the root ended since. Who closes it later drains it.
+  // A task may have closed the engine, and the root ended, since the last turn. Whoever closes it
+  // later drains it in join().
   if (closed()) static_cast<void>(take_turn());
   const base::LockGuard lock(driver_mutex_);
   driver_ = nullptr;

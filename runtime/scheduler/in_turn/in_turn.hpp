@@ -37,17 +37,18 @@ class InTurn final : public WorkerSet {
   explicit InTurn(RuntimeOptions options)
       : WorkerSet(std::move(options), Worker::Pace::none), random_(this->options().seed) {}
 
-  /// Makes the calling thread the driver. False: there is one.
+  /// Makes the calling thread the driver. False: there is one already.
   [[nodiscard]] bool try_drive() noexcept;
-  /// One worker, drawn from the seed, runs a task. False: there was none anywhere. Drains when the
-  /// engine is closed. Driver only, and not in the poll of a task.
+  /// Lets one worker run a task: the first that has one, beginning with a worker drawn from the
+  /// seed. False: none has. Drains when the engine is closed. Driver only, and not in the poll of a
+  /// task.
   [[nodiscard]] bool take_turn() noexcept;
   void leave() noexcept;
 
   base::Mutex driver_mutex_;
   const task::ThreadContext* driver_ = nullptr;  // guarded by driver_mutex_
-  bool drained_ = false;                         // the same
-  park::Parker joiner_;                          // of the thread in join(), told of both
+  bool drained_ = false;                         // guarded by driver_mutex_
+  park::Parker joiner_;                          // of the thread in join()
   base::FastRandom random_;                      // the driver's
 };
 

@@ -16,7 +16,7 @@ void Sharded::begin(task::Header* task, Worker* from) noexcept {
     task->turn = static_cast<std::uint16_t>(from->index);
     return;
   }
-  // relaxed: a turn to be taken; nothing is read on the strength of it
+  // relaxed: only a number to be drawn; nothing is read on the strength of it
   const std::uint32_t turn = next_shard_.fetch_add(1, base::relaxed);
   task->turn = static_cast<std::uint16_t>(turn % workers().size());
 }

@@ -66,7 +66,7 @@ class Sharded final : public ThreadPool {
     return static_cast<Shard&>(*workers()[index]);
   }
 
-  base::Atomic<std::uint32_t> next_shard_{0};  // of a task from outside
+  base::Atomic<std::uint32_t> next_shard_{0};  // for the next task from outside
 };
 
 }  // namespace taskbench::rt::scheduler

@@ -1,6 +1,6 @@
 // What a task cost in Tokio's first scheduler beyond being polled: a second allocation, and a
-// counted reference for each entry into a queue. tokio01 pays both; of work_stealing the lower
-// rungs of the ladder do. Where neither is paid, nothing of this is in the code.
+// counted reference for each entry into a queue. tokio01 and the lower rungs of the ladder pay for
+// them. Where neither is paid, nothing of this is in the code.
 //
 // Threads: the functions by whoever has the poll right of the task; leave_queue() by whoever took
 // it out of the queue.
@@ -23,7 +23,7 @@
 
 namespace taskbench::rt::scheduler {
 
-/// The task as Tokio had it: a struct of its own, which holds the future. Where wakes go.
+/// The task as Tokio had it: a struct of its own, which holds the future and takes the wakes.
 class TaskCell final : public task::Schedule {
  public:
   explicit TaskCell(task::Spawner& engine) noexcept : engine_(engine) {}
@@ -46,7 +46,7 @@ class TaskCell final : public task::Schedule {
   }
 
   void add() noexcept {
-    references_.fetch_add(1, base::relaxed);  // relaxed: some other stays while this one is made
+    references_.fetch_add(1, base::relaxed);  // relaxed: another reference stays meanwhile
   }
   void drop() noexcept {
     // acq_rel: pairs with itself: all that its other holders did comes before the end
@@ -57,13 +57,14 @@ class TaskCell final : public task::Schedule {
 
   static constexpr std::uint32_t kUnits = 2;
 
-  bool was_idle = false;  // of the holder of the poll right
+  bool was_idle = false;  // belongs to the holder of the poll right
 
  private:
   task::Spawner& engine_;
   base::Atomic<std::uint32_t> references_{1};
 };
 
+/// What "Making the Tokio scheduler 10x faster" (2019) counts.
 /// `kAllocatesTwice`: "The old scheduler needed two allocations per task": the future, and the
 /// struct that holds it.
 /// `kCountsReferences`: "When the task is woken, the reference is cloned (an atomic increment) and
@@ -71,19 +72,19 @@ class TaskCell final : public task::Schedule {
 /// decrement."
 template <bool kAllocatesTwice, bool kCountsReferences>
 struct TaskCosts {
-  /// A new task, before it is queued for the first time.
+  /// To be called for a new task, before it is queued for the first time.
   static void begin(task::Header* task, task::Spawner& engine) noexcept {
     if constexpr (kAllocatesTwice) {
       task->scheduler = new (task::allocate_block(TaskCell::kUnits)) TaskCell(engine);
     }
   }
 
-  /// To be asked before a poll, which may free the task.
+  /// To be called before a poll, which may free the task.
   static TaskCell* cell_of(task::Header* task) noexcept {
     return kAllocatesTwice ? static_cast<TaskCell*>(task->scheduler) : nullptr;
   }
 
-  /// Before the task is in the queue, where another may take it.
+  /// To be called before the task is in the queue, where another may take it.
   static void enter_queue(task::Header* task) noexcept {
     if constexpr (!kCountsReferences) return;
     if (TaskCell* cell = cell_of(task)) {
@@ -93,7 +94,7 @@ struct TaskCosts {
     }
   }
 
-  /// After the poll that it was taken out for.
+  /// To be called after the poll for which the task was taken out.
   static void leave_queue(task::Header* task, TaskCell* cell, bool has_finished) noexcept {
     if (has_finished && cell != nullptr) cell->drop();
     if constexpr (!kCountsReferences) return;

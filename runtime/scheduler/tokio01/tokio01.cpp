@@ -49,7 +49,7 @@ void Tokio01::push_outside(task::Header* task) noexcept {
     chosen = take_idle();
     wakes = chosen != nullptr;
     if (!wakes) chosen = &processor(next_++ % static_cast<std::uint32_t>(workers().size()));
-    // No thread can be had, and this one's has ended: another's is awake (T3).
+    // The chosen one may have no thread any more, and get none: then another is awake (T3).
     for (std::uint32_t i = 0; chosen->state == State::ended && i < workers().size(); ++i) {
       if (processor(i).state == State::awake) chosen = &processor(i);
     }
@@ -90,7 +90,7 @@ Tokio01::Processor* Tokio01::take_idle() noexcept {
     return nullptr;
   }
   chosen->state = State::awake;
-  // relaxed: at worst a pusher looks in vain; who sleeps from now on counts itself
+  // relaxed: at worst a pusher looks in vain; whoever sleeps from now on counts itself
   idle_.fetch_sub(1, base::relaxed);
   return chosen;
 }
@@ -98,7 +98,7 @@ Tokio01::Processor* Tokio01::take_idle() noexcept {
 void Tokio01::remove_sleeper(Processor& own) noexcept {
   std::erase(sleepers_, &own);
   own.state = State::awake;
-  // relaxed: as in take_idle()
+  // relaxed: at worst a pusher looks in vain
   idle_.fetch_sub(1, base::relaxed);
 }
 
@@ -117,7 +117,7 @@ void Tokio01::run(Worker& worker) noexcept {
 }
 
 task::Header* Tokio01::next_task(Processor& own) noexcept {
-  // relaxed: a hint; who goes to sleep looks at the list itself
+  // relaxed: a hint; whoever goes to sleep looks at the list itself
   if (own.has_inbound.load(base::relaxed)) take_inbound(own, own);
   task::Header* task = nullptr;
   return own.deque->take(task, own.index) ? task : steal(own);
@@ -128,7 +128,7 @@ void Tokio01::take_inbound(Processor& own, Processor& from) noexcept {
   {
     const base::LockGuard lock(mutex_);
     list = std::exchange(from.inbound, {});
-    // relaxed: as in next_task()
+    // relaxed: a hint; whoever goes to sleep looks at the list itself
     from.has_inbound.store(false, base::relaxed);
   }
   std::uint32_t count = 0;
@@ -136,7 +136,7 @@ void Tokio01::take_inbound(Processor& own, Processor& from) noexcept {
   if (count == 0) return;
   own.counters.injector_polls.add(count);
   own.recorder.injector_take(count);
-  // On their way they were in no queue, where a worker that fell asleep would have seen them.
+  // A worker that was falling asleep may have missed these tasks on their way here.
   if (count > 1) notify(own);
 }
 
@@ -149,9 +149,9 @@ task::Header* Tokio01::steal(Processor& own) noexcept {
   for (std::uint32_t i = 0; i < count && task == nullptr; ++i) {
     Processor& victim = processor((begin + i) % count);
     if (&victim == &own) continue;
-    // relaxed: as in next_task()
+    // relaxed: a hint; whoever goes to sleep looks at the list itself
     if (victim.has_inbound.load(base::relaxed)) {
-      // Its worker may be in a long poll, and nobody else would find them.
+      // The victim may be in a long poll, and nobody else would find what is inbound there.
       take_inbound(own, victim);
       if (own.deque->take(task, own.index)) break;
     }

@@ -29,7 +29,8 @@ bool Idle::leave(std::uint32_t index) {
   const auto place = std::find(sleepers_.begin(), sleepers_.end(), index);
   if (place == sleepers_.end()) return false;
   sleepers_.erase(place);
-  // relaxed: as in take_sleeper()
+  // relaxed: under mutex_ the number of awake workers stands still; the searching count is a
+  // throttle
   state_.fetch_add(kOneAwake + kOneSearching, base::relaxed);
   return true;
 }
@@ -39,9 +40,9 @@ std::uint32_t Idle::take_sleeper() {
   // relaxed: under mutex_ the number of awake workers stands still; the searching count is a
   // throttle here, and whoever lowers it looks at the queues afterwards
   if (!needs_wake(state_.load(base::relaxed)) || sleepers_.empty()) return kNobody;
-  // relaxed: as above (L3)
+  // relaxed: under mutex_ (L3); the searching count is a throttle
   state_.fetch_add(kOneAwake + kOneSearching, base::relaxed);
-  // The one that slept last: its caches are the warmest.
+  // The worker that fell asleep last: its caches are the warmest.
   const std::uint32_t index = sleepers_.back();
   sleepers_.pop_back();
   return index;

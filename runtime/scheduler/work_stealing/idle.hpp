@@ -8,15 +8,15 @@
 // No wake-up is lost: the story of two threads
 //   pusher:   publish the task;    fence;  read state_
 //   leaver:   leave state_ (R);    fence;  read all queues
-// One of the two fences comes first. If the pusher's, the leaver sees the task. If the leaver's,
-// the pusher sees that the leaver sleeps or no longer searches. A leaver looks whenever nobody is
-// searching after (R); if somebody is, that searcher's own (R) comes later and it looks.
+// One of the two fences comes first. If it is the pusher's, the leaver sees the task. If it is the
+// leaver's, the pusher sees that the leaver sleeps or no longer searches. A leaver looks whenever
+// nobody is searching after (R); if somebody is, that searcher's own (R) comes later and it looks.
 //
 // Which fence: workers push often, so their fence is light and a leaver's is heavy; threads outside
 // the pool pass a full fence, with which a full fence of the leaver is enough. So a leaver needs
 // the heavy one only while other workers are awake: a worker that sleeps pushes nothing, and what
-// it pushed before is visible since its own (R). And a searcher that stops while nobody sleeps
-// need not look at all: nobody could be woken, and who falls asleep later looks itself.
+// it pushed before is visible since its own (R). And a searcher that stops while nobody sleeps need
+// not look at all: nobody could be woken, and whoever falls asleep later looks itself.
 //
 // Threads: any. sleepers_ is guarded by mutex_; state_ is changed under mutex_ where the number of
 // awake workers changes, so that the two agree.
@@ -44,17 +44,17 @@ class Idle {
  public:
   explicit Idle(std::uint32_t worker_count);
 
-  /// No worker. A plain number because std::optional's two halves are stored apart and read as
-  /// one word, which waits until all stores before it are done.
+  /// Stands for no worker. A plain number because std::optional's two halves are stored apart and
+  /// read as one word, which waits until all stores before it are done.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
-  /// Of the leavers' fences, against the work that workers count.
+  /// Weighs the leavers' fences against the work that workers count.
   base::FenceBalance fences;
 
   /// Who published a task.
   enum class Pusher : std::uint8_t { worker, outside };
 
-  /// A task was just published: whom to wake, or kNobody. Includes the pusher's fence.
+  /// Whom to wake for a task that was just published, or kNobody. Includes the pusher's fence.
   [[nodiscard]] std::uint32_t worker_to_notify(Pusher pusher) {
     // seq_cst: the pusher's half of the story at the top
     if (pusher == Pusher::worker && has(Step::biased_lock)) {
@@ -67,8 +67,8 @@ class Idle {
     return take_sleeper();
   }
 
-  /// True, and the caller counts as searching, unless half of the workers search already.
-  /// The bound may be passed by workers that ask at the same moment; it is only a throttle.
+  /// Counts the caller as searching, unless half of the workers search already. Returns whether it
+  /// did. Workers that ask at the same moment may exceed the bound; it is only a throttle.
   [[nodiscard]] bool try_start_searching() {
     // relaxed: a throttle; no data depends on it
     const std::uint64_t seen = state_.load(base::relaxed);
@@ -79,8 +79,8 @@ class Idle {
     return true;
   }
 
-  /// The caller found work. True: it was the last one searching, somebody sleeps, and the caller
-  /// must look whether there is more (the fence is included).
+  /// Called by a searcher that found work. True: it was the last one searching, somebody sleeps,
+  /// and the caller must look whether there is more (the fence is included).
   [[nodiscard]] bool stop_searching() {
     // release: (R) of the story at the top; pairs with the fence after a later (R): what this
     // worker has queued of a batch is visible to the searcher that stops last. The fence below
@@ -92,25 +92,25 @@ class Idle {
     return true;
   }
 
-  /// The caller, worker `index`, goes to sleep. True: nobody is searching now and the caller must
+  /// Called when worker `index` goes to sleep. True: nobody is searching now and the caller must
   /// look at all queues once more before it really sleeps (the fence is included).
   [[nodiscard]] bool park(std::uint32_t index, bool was_searching);
 
-  /// Worker `index` wakes up by itself. True: it is awake and searching. False: somebody has woken
-  /// it already, and its token is on its way.
+  /// Called when worker `index` wakes up by itself. True: it is awake and searching. False:
+  /// somebody has woken it already, and its token is on its way.
   [[nodiscard]] bool leave(std::uint32_t index);
 
-  /// Some worker searches or sleeps; a hint.
+  /// Whether some worker searches or sleeps; a hint.
   [[nodiscard]] bool has_spare() const {
     const std::uint64_t seen = state_.load(base::relaxed);  // relaxed: a hint
     return searching(seen) != 0 || awake(seen) < worker_count_;
   }
-  /// No worker is awake. Stays so until somebody calls one of the functions that name a worker.
+  /// Whether no worker is awake. That stays so until somebody calls a function that names a worker.
   [[nodiscard]] bool all_asleep() const {
     return awake(state_.load(base::relaxed)) == 0;  // relaxed: the caller's lock orders it
   }
 
-  /// The story's last resort: `index` has seen work after park(). Wakes somebody for it.
+  /// The story's last resort, for a worker that has seen work after park(): whom to wake for it.
   [[nodiscard]] std::uint32_t worker_to_notify_again() {
     // relaxed: the caller has fenced
     if (!needs_wake(state_.load(base::relaxed))) return kNobody;
@@ -139,7 +139,8 @@ class Idle {
     } else {
       base::heavy_fence();
     }
-    // Also where the full one was enough: who leaves often alone leaves often beside others, too.
+    // Counted even where the full fence was enough: a worker that often leaves alone often leaves
+    // beside others, too.
     if (has(Step::biased_lock)) fences.count_heavy();
   }
   std::uint32_t take_sleeper();

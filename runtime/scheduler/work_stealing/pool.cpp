@@ -39,7 +39,8 @@ void Pool::run_worker(std::uint32_t index) noexcept {
 
 void* Pool::begin_blocking() noexcept {
   Worker* const own = local_worker();
-  // The schedulers on the way here, which tell the end of a task by its worker, have no such thing.
+  // The lower rungs of the ladder tell by the worker whether the drain ended a task, so no rung
+  // hands workers on.
   if (!has(Step::rounds) || own == nullptr) return nullptr;
   own->begin_blocking();
   if (watch_.is_wanted()) call_watcher();
@@ -49,7 +50,7 @@ void* Pool::begin_blocking() noexcept {
 void Pool::end_blocking(void* begun) noexcept {
   Worker& own = *static_cast<Worker*>(begun);
   if (own.end_blocking()) return;
-  // Whoever took over does so with the mutex.
+  // Waits for the thread that takes over, which does so under the mutex.
   const base::LockGuard lock(mutex_);
   own.resign();
 }
@@ -58,7 +59,7 @@ void Pool::call_watcher() noexcept {
   const base::LockGuard lock(mutex_);
   called_ = true;
   if (!standing_by_.empty()) {
-    // The one that has waited for the shortest time: its caches are the warmest.
+    // The thread that has waited for the shortest time: its caches are the warmest.
     standing_by_.back()->parker.unpark();
     standing_by_.pop_back();
     return;
@@ -71,10 +72,10 @@ void Pool::call_watcher() noexcept {
       return;
     }
   } catch (const std::exception&) {
-    // The system gives no more.
+    // The system gives no more threads.
   }
-  // All threads that there may be run or block: the next one that stands by looks by itself, as it
-  // does so with the mutex, after this. And so does the next section.
+  // All threads that there may be run or block. The next one that stands by looks by itself, under
+  // the mutex and so after this. The next section looks, too.
   called_ = false;
   watch_.leave();
 }
@@ -103,7 +104,7 @@ bool Pool::wait(StandIn& self) noexcept {
   static_cast<void>(self.parker.park_until(base::deadline_in(options().blocking_idle_timeout)));
   mutex_.lock();
   const bool timed_out = std::erase(standing_by_, &self) != 0;
-  // Who was taken out at this moment has been given a token, too.
+  // A thread that was taken out at this moment has been given a token, too.
   if (!timed_out) static_cast<void>(self.parker.try_park());
   return !timed_out;
 }

@@ -25,8 +25,8 @@ namespace taskbench::rt::work_stealing {
 
 class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
  public:
-  /// With its threads started. Throws std::system_error if the system gives no more threads; those
-  /// that were started have then been stopped.
+  /// Makes the pool and starts its threads. Throws std::system_error if the system gives no more
+  /// threads; those that were started have then been stopped.
   [[nodiscard]] static base::Ref<Pool> make(RuntimeOptions options);
 
   [[nodiscard]] void* begin_blocking() noexcept override;
@@ -50,28 +50,30 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   void run_worker(std::uint32_t index) noexcept override;
   void drain() noexcept override { WorkerSet::drain(); }
 
-  /// Nobody watches the leases: sees to it that somebody does. If no thread stands by and there may
-  /// be none more, that is the next one that comes to stand by.
+  /// Sees to it that somebody watches the leases. If no thread stands by and there may be no more,
+  /// the next one that comes to stand by does.
   void call_watcher() noexcept;
-  /// Until there is a worker to go on with; nullptr: the thread is not needed any more.
+  /// Waits until there is a worker to go on with; nullptr: the thread is not needed any more.
   [[nodiscard]] Worker* stand_by() noexcept;
-  /// With mutex_, which is given up meanwhile. False: `self` has waited for too long.
+  /// Waits to be called. mutex_ is held before and after. False: it has waited for too long.
   [[nodiscard]] bool wait(StandIn& self) noexcept;
-  /// nullptr: no thread blocks any more.
+  /// Watches the leases until it can take over a worker, whose successor it returns; nullptr: no
+  /// thread blocks any more.
   [[nodiscard]] Worker* watch(StandIn& self) noexcept;
-  /// True: a thread blocks, nobody watches, and the caller has to see to it that somebody does.
+  /// Returns whether a thread blocks and nobody watches; the caller has to see to it that somebody
+  /// does.
   [[nodiscard]] bool is_watcher_wanted() noexcept;
 
   scheduler::Watch watch_;
   // Guarded by mutex_.
   std::vector<StandIn*> standing_by_;
-  bool called_ = false;  // one of these is to watch
+  bool called_ = false;  // one of standing_by_ is to watch
   std::uint32_t thread_count_;
-  std::uint32_t next_index_ = 0;  // of a thread that was added
+  std::uint32_t next_index_ = 0;  // of the next thread to be added
   scheduler::WorkerThreads threads_;
 };
 
-/// The same for who knows nothing but the namespace: runtime/ladder.cpp.
+/// Pool::make() for code that knows nothing but the namespace: runtime/ladder.cpp.
 [[nodiscard]] base::Ref<scheduler::Engine> make(RuntimeOptions options);
 
 }  // namespace taskbench::rt::work_stealing

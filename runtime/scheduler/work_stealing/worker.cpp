@@ -25,7 +25,7 @@ constexpr int kPausesPerLook = 4;
 /// travel of every task to another core; an owner of small tasks has them done by then. Go waits
 /// as long (3 us) before it takes a task that is next in line.
 constexpr std::chrono::nanoseconds kStealPatience = base::patience(std::chrono::nanoseconds{5'000});
-/// No further limit than half of the victim's queue.
+/// How many tasks a thief takes; with steal_half, no further limit than half of the victim's queue.
 constexpr std::uint32_t kStealLimit = has(Step::steal_half) ? UINT32_MAX : 1;
 
 /// While tasks trickle into the injector one by one, taking each at once would move the lines of
@@ -125,8 +125,8 @@ task::Header* Worker::take_from_injector() {
   if (has(Step::patience) && searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
-    // On their way from there to here a worker that was falling asleep may have missed them. A
-    // searcher looks again when it stops searching.
+    // A worker that was falling asleep may have missed these tasks on their way here. A searcher
+    // looks again when it stops searching.
     if (!searching_) set_.notify_from(*this);
   }
   return batch[0];
@@ -144,7 +144,7 @@ void Worker::run_task(task::Header* task) {
     if (in_a_row == kLifoPolls) {
       const bool others_wait = !queue.looks_empty();
       push(task);
-      // Alone in the queue it needs no notification: this worker is on its way there.
+      // A task that is alone in the queue needs no notification: this worker is on its way there.
       if (others_wait) set_.notify_from(*this);
       return;
     }
@@ -160,7 +160,7 @@ void Worker::run_task(task::Header* task) {
 void Worker::join_round(task::Header* task) {
   const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
   task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
-  // What is far behind comes from a worker with another count; its debt is forgiven.
+  // A task that is far behind comes from a worker with another count; its debt is forgiven.
   if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
     task->turn = static_cast<std::uint16_t>(round_);
   }
@@ -193,7 +193,7 @@ bool Worker::poll(task::Header* task) {
   TaskCosts::enter_queue(task);
   push(task);
   // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
-  // then whoever filled it told a sleeper, or a worker that falls asleep sees it so; or it was
+  // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it was
   // empty, and then runs_again() has kept the task. See docs/design/scheduler.md.
   if (!has(Step::rounds) || context_->next != nullptr) set_.notify_from(*this);
   TaskCosts::leave_queue(task, cell, false);
@@ -204,7 +204,7 @@ task::Polled Worker::poll_and_record(task::Header* task) {
   polling_ = task;
   recorder.poll_start(task);
   const task::Polled polled = task::poll(task);
-  recorder.poll_end(scheduler::poll_end(polled));  // off, when the worker was handed on meanwhile
+  recorder.poll_end(scheduler::poll_end(polled));  // off if the worker was handed on meanwhile
   return polled;
 }
 
@@ -245,8 +245,8 @@ void Worker::resign() {
 bool Worker::runs_again(task::Header* task) {
   if (context_->next != nullptr) return false;
   if (queue.looks_empty()) {
-    // Each of its turns is a round: nothing for a thief to chase, too. The next turn is counted
-    // here, so not again when it comes out of the queue.
+    // Each of its turns is a round; so there is nothing for a thief to chase, either. The next turn
+    // is counted here, so not again when the task comes out of the queue.
     publish_round(round_ + 1);
     turns_left_ = 2;
     return true;
@@ -292,9 +292,10 @@ bool Worker::start_searching() {
   return true;
 }
 
-/// Without the patience that spares others a theft: in turn, nobody works meanwhile; and where
-/// sockets are watched, who sleeps inside the driver sees what comes next, and who spins does not,
-/// but may keep the peer that is to send it from its CPU.
+/// Searches without the patience that spares others a theft: for workers that run in turn, as
+/// nobody works meanwhile; and where sockets are watched, as a worker that sleeps inside the driver
+/// sees what comes next, while one that spins does not, and may keep the peer that is to send it
+/// from its CPU.
 task::Header* Worker::search_once() {
   if (!start_searching()) return nullptr;
   task::Header* const task = take_from_injector();
@@ -336,8 +337,8 @@ task::Header* Worker::steal() {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
     if (task::Header* task = steal_from(set_.worker(victim), kStealLimit)) {
-      // What was stolen has had as many rounds as the victim.
-      // relaxed: a count to compare, as in balance()
+      // The tasks that were stolen have had as many rounds as the victim.
+      // relaxed: only a count to compare
       publish_round(set_.worker(victim).published_round.load(base::relaxed));
       return task;
     }
@@ -365,19 +366,20 @@ void Worker::balance() {
   const std::uint32_t others_size = other.queue.size();
   if (others_size == 0) return;
   if (lead < -kMaxLead) {
-    // With the longer queue it cannot catch up, and the other must see that.
+    // The worker with the longer queue cannot catch up, and the other must see that.
     if (own_size > others_size) return;
     publish_round(others_round);
     return;
   }
   if (lead <= kMaxLead) return;
   std::uint32_t wanted = others_size > own_size ? (others_size - own_size) / 2 : 0;
-  // Still ahead with as long a queue: the other is slower, and gives some at every look.
+  // This worker is ahead even with as long a queue: the other is slower, and gives some at every
+  // look.
   if (lead > 2 * kMaxLead) wanted = std::max(wanted, others_size / 8 + 1);
   if (wanted == 0) return;
   if (task::Header* task = steal_from(other, wanted)) {
     push(task);
-    // As in take_from_injector.
+    // A worker that was falling asleep may have missed the others on their way here.
     set_.notify_from(*this);
   }
 }
@@ -390,7 +392,7 @@ void Worker::count_turn() {
 
 void Worker::publish_round(std::uint32_t round) {
   round_ = round;
-  // relaxed: a count to compare, as in balance()
+  // relaxed: only a count to compare
   published_round.store(round, base::relaxed);
 }
 
@@ -407,8 +409,8 @@ void Worker::stop_searching() {
 
 void Worker::sleep() {
   fall_asleep();
-  // Without a token it has the driver. If somebody has taken it out of the sleepers meanwhile, the
-  // token is on its way.
+  // Without a token this worker has the driver. If somebody has taken it out of the sleepers
+  // meanwhile, the token is on its way.
   if (!parker.park_once() && !set_.idle.leave(index_)) parker.park();
   wake_up();
   set_.driver().dispatch(&timers_);

@@ -1,4 +1,5 @@
-// One worker (the "processor" of the documents): a queue, a LIFO slot, and the loop over them.
+// One worker (a "processor" in the terms of Go and Tokio): a queue, a LIFO slot, and the loop over
+// them.
 //
 // Threads: everything but `queue` (thieves), `parker` (notifiers), `counters` (readers) and `lease`
 // (whoever takes over) belongs to the thread that runs the worker.
@@ -10,15 +11,15 @@
 //   4. searching: the injector, then the others' queues from a random one on; for a
 //      short while again and again, then it sleeps
 //
-// Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue
-// bound what a runnable task waits for by the polls of the tasks before it. Between workers: each
-// counts its rounds (a round is over when all that were queued at its begin had their turn) and
-// publishes the count. At the look that it takes every `injector_interval` polls, a worker that
-// is kMaxLead rounds ahead of another takes over half of what that one's queue is longer by, or,
-// when that is not enough because its worker is slow, an eighth of it; one that is behind takes
-// over the other's count. A task that yields counts its turns; where it is behind the round of its
-// worker it is polled again at once, a few times, until it has caught up. So the tasks that yield
-// stay level, whatever worker they share with how many others.
+// Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue bound
+// what a runnable task waits for by the polls of the tasks before it. Between workers: each counts
+// its rounds (a round is over when all that were queued at its beginning had their turn) and
+// publishes the count. At the look that it takes every `injector_interval` polls, a worker that is
+// kMaxLead rounds ahead of another takes over half of what that one's queue is longer by, or, when
+// that is not enough because its worker is slow, an eighth of it; one that is behind takes over the
+// other's count. A task that yields counts its turns; where it is behind the round of its worker it
+// is polled again at once, a few times, until it has caught up. So the tasks that yield stay level,
+// whatever worker they share with how many others.
 #pragma once
 
 #include <chrono>
@@ -46,7 +47,7 @@ class Worker {
   using Clock = base::Clock;
 
  public:
-  /// Whether it may ask the clock when to look where: else it does the same each time.
+  /// Whether the worker may ask the clock when to look where; otherwise it does the same each time.
   enum class Pace : std::uint8_t { clock, none };
 
   Worker(WorkerSet& set, std::uint32_t index, Pace pace);
@@ -54,27 +55,28 @@ class Worker {
   /// Runs tasks until the pool shuts down or the worker is handed on, on the thread whose context
   /// names this worker.
   void run();
-  /// run() is to return after the poll that runs. Any thread.
+  /// Makes run() return after the poll that runs. Any thread.
   void leave() {
     leaves_.store(true, base::release);  // release: pairs with the acquire in leaves()
   }
 
-  /// The task that is being polled blocks the thread: the worker may be handed on.
+  /// Called when the task that is being polled blocks the thread: the worker may be handed on.
   void begin_blocking();
-  /// False: it was, and the thread, which is outside now, ends the poll without it.
+  /// Ends that section. False: the worker was handed on, and the thread, which is outside now,
+  /// ends the poll without it.
   [[nodiscard]] bool end_blocking();
   /// Goes on in the place of `other`, whose lease the caller has retaken.
   void take_over(Worker& other);
-  /// After end_blocking() has returned false, once who took over is done with it.
+  /// To be called after end_blocking() has returned false, once whoever took over is done with it.
   void resign();
 
   /// One round of the loop in run(), for a pool whose workers run in turn on one thread, which has
   /// entered the context of this worker: runs a task, or looks for one once and falls asleep if
-  /// there is none. False: it sleeps, until somebody wakes it. Not cold, though it is: its
-  /// instructions are counted, and should be those of the loop, not what takes the least space.
+  /// there is none. False: it sleeps, until somebody wakes it. Not marked cold: its instructions
+  /// are counted, and should be those of the loop, not what takes the least space.
   [[gnu::noinline]] bool take_turn();
 
-  /// A task made runnable by the task that this worker is polling.
+  /// Queues a task that was made runnable by the task that this worker is polling.
   void schedule_local(task::Header* task);
 
   /// Takes everything queued here. For shutdown, when the worker's thread has left run().
@@ -99,7 +101,7 @@ class Worker {
 
  private:
   void loop();
-  // Called by take_turn() too, which must not cost loop() its inlining of them.
+  // Always inlined: take_turn() calls it too, which must not cost loop() the inlining.
   [[gnu::always_inline]] inline task::Header* next_task();
   task::Header* take_from_injector();
   task::Header* search();
@@ -113,8 +115,8 @@ class Worker {
   void publish_round(std::uint32_t round);
   std::uint32_t random_other();
   [[gnu::always_inline]] inline void run_task(task::Header* task);
-  /// True: the task yielded and should be polled again at once: there is nobody to let pass, or
-  /// it is behind.
+  /// Polls `task`. True: it yielded and should be polled again at once, as there is nobody to let
+  /// pass, or it is behind.
   bool poll(task::Header* task);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
   /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
@@ -125,7 +127,8 @@ class Worker {
   void stop_searching();
   void sleep();
   void look_at_driver();
-  /// After tasks were woken outside of a poll: run_task() looks at the LIFO slot behind one only.
+  /// Queues the task in the LIFO slot. After tasks were woken outside of a poll, since run_task()
+  /// looks at the slot only behind one.
   void queue_what_is_next();
   void fall_asleep();
   void wake_up();
@@ -150,7 +153,7 @@ class Worker {
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
   task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
   task::Header* polling_ = nullptr;         // for the tracer
-  std::uint32_t begun_ = 0;                 // of the lease, when the blocking section began
+  std::uint32_t begun_ = 0;                 // the word of the lease when the blocking section began
   base::FastRandom random_;
 };
 

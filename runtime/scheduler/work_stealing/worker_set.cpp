@@ -35,7 +35,7 @@ void WorkerSet::schedule(task::Header* task) noexcept {
     worker->schedule_local(task);
     return;
   }
-  // Until the task is queued it keeps the engine alive; from then on this does.
+  // Until the task is queued it keeps the engine alive; from then on `keep` does.
   const base::Ref<WorkerSet> keep(this);
   TaskCosts::enter_queue(task);
   injector.push(task, queue::Admit::always, [this, task] {
@@ -140,7 +140,7 @@ Worker* WorkerSet::take_over(Worker& blocked, std::uint32_t seen) {
   next->take_over(blocked);
   // release: pairs with the acquire in worker()
   workers_[next->index()].store(next, base::release);
-  // On their way from queue to queue a worker that was falling asleep may have missed them.
+  // A worker that was falling asleep may have missed these tasks on their way from queue to queue.
   if (!next->queue.looks_empty()) notify_from(*next);
   return next;
 }

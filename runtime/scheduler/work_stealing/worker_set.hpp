@@ -42,9 +42,9 @@ class WorkerSet : public scheduler::Engine {
   queue::Injector<task::Header> injector;
   Idle idle;  // also weighs the fences of all workers
 
-  /// A worker published a task: wakes another if the rules ask for it.
+  /// Wakes another worker, if the rules ask for it, for a task that `worker` has published.
   void notify_from(Worker& worker) noexcept;
-  /// After a fence: wakes a worker if there is work to be seen anywhere.
+  /// Wakes a worker if there is work to be seen anywhere. After a fence.
   void notify_if_work_is_visible(Worker& worker) noexcept;
 
  protected:
@@ -53,14 +53,14 @@ class WorkerSet : public scheduler::Engine {
 
   /// The worker that the calling thread runs, if any.
   [[nodiscard]] Worker* local_worker() const noexcept;
-  /// Another worker of the same index goes on in the place of `blocked`, whose lease held `seen`;
-  /// nullptr: it holds another word by now, or the engine is closed.
+  /// Lets another worker of the same index go on in the place of `blocked`, whose lease held
+  /// `seen`; nullptr: it holds another word by now, or the engine is closed.
   [[nodiscard]] Worker* take_over(Worker& blocked, std::uint32_t seen);
-  /// `worker` was handed on and has resigned, and its thread has left it: what it has queued since
-  /// goes to the injector.
+  /// Moves to the injector what `worker` has queued since it was handed on. It has resigned, and
+  /// its thread has left it.
   void retire(Worker& worker) noexcept;
-  /// Cancels every task, also those that are on their way here. Once closed, by one thread, while
-  /// no worker runs.
+  /// Cancels every task, also those that are on their way to a queue. To be called once the engine
+  /// is closed, by one thread, while no worker runs.
   void drain() noexcept;
 
   mutable base::Mutex mutex_;
@@ -73,11 +73,11 @@ class WorkerSet : public scheduler::Engine {
   const RuntimeOptions options_;
   trace::Recording recording_;
   task::OwnedTasks owned_;
-  std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // by their indices
+  std::unique_ptr<base::Atomic<Worker*>[]> workers_;  // the current ones, by index
   std::vector<std::unique_ptr<Worker>> all_;          // guarded by mutex_; also those handed on
   std::vector<Worker*> retired_;                      // guarded by mutex_
   trace::CounterBlock outside_;                       // written under the injector's lock
-  trace::Recorder outside_recorder_;                  // the same
+  trace::Recorder outside_recorder_;                  // written under the injector's lock
   base::Atomic<bool> closed_{false};
 };
 

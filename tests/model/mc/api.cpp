@@ -1,4 +1,4 @@
-// From the bodies of tests into the engine.
+// The way from the bodies of tests into the engine.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>

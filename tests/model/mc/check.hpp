@@ -29,10 +29,10 @@ enum class Search : std::uint8_t {
 struct Options {
   int preemptions = -1;  ///< most switches away from a thread that could go on; -1: any number
   Search search = Search::exhaustive;
-  std::uint64_t executions = UINT64_MAX;  ///< then stop
-  std::uint64_t seed = 1;                 ///< of what is drawn
+  std::uint64_t executions = UINT64_MAX;  ///< after so many, stop
+  std::uint64_t seed = 1;                 ///< of the random draws
   int depth = 3;                          ///< of pct: one more than the changes of a priority
-  int length = 0;  ///< of pct: the steps among which these are drawn; 0: as a first execution has
+  int length = 0;  ///< of pct: the steps among which these are drawn; 0: of a first execution
   int jobs = 1;  ///< processes that share the search; what they write for the body's caller is lost
   int spurious = 0;         ///< wake-ups for no reason, in one execution
   int weak_failures = 1;    ///< of weak compare-exchanges for no reason, likewise
@@ -53,11 +53,11 @@ struct Result {
   std::string events;      ///< what happened, as a table
   std::uint64_t executions = 0;
   std::uint64_t pruned = 0;  ///< given up: another execution does the same
-  int depth = 0;             ///< choices of the longest
-  int threads = 0;           ///< most of them
+  int depth = 0;             ///< choices of the longest execution
+  int threads = 0;           ///< the most of one execution
   bool complete = false;     ///< all was explored
   double seconds = 0;
-  std::set<std::string> outcomes{};  ///< that were told of
+  std::set<std::string> outcomes{};  ///< those that bodies have reported
 };
 
 /// Calls `body` once for each execution. It may be called anywhere but in a body. Environment
@@ -77,10 +77,10 @@ void require(bool condition, std::string_view what,
 /// wants to look shows nothing.
 void sometimes(std::string_view name, bool outcome);
 
-/// Adds to Result::outcomes: what came of this execution.
+/// Adds what came of this execution to Result::outcomes.
 void outcome(std::string_view text);
 
-/// A number in [0, count), each in some execution.
+/// Returns a number in [0, count), each of them in some execution.
 [[nodiscard]] int choose(int count);
 
 }  // namespace mc

@@ -63,7 +63,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-/// What has come of the search, and those parts of it.
+/// Writes what has come of the search so far, and `parts`.
 void Engine::save(std::ostream& out, const std::map<int, Part>& parts) const {
   out << result_.executions << ' ' << result_.pruned << ' ' << result_.depth << ' '
       << result_.threads << ' ' << length_ << ' ' << result_.failed << ' '
@@ -80,7 +80,7 @@ void Engine::save(std::ostream& out, const std::map<int, Part>& parts) const {
   }
 }
 
-/// Counts in what was written. False: it is not what save() writes.
+/// Adds what save() has written to the results. False: it is something else.
 bool Engine::add(std::istream& in, std::map<int, Part>& parts) {
   Result more;
   int length = 0;
@@ -171,7 +171,7 @@ void Engine::resume() {
   sigaction(SIGTERM, &action, &before_);
 }
 
-/// Writes one when it is time, and when the process is asked to end, which it then does.
+/// Writes a checkpoint when it is time, and when the process is asked to end, which it then does.
 void Engine::keep_checkpoint() {
   if (checkpoint_.empty() || (elapsed_s() < next_checkpoint_s_ && terminated == 0)) return;
   next_checkpoint_s_ = next_after(elapsed_s());
@@ -198,7 +198,7 @@ void Engine::keep_checkpoint() {
 void Engine::end_checkpoint() {
   if (checkpoint_.empty()) return;
   sigaction(SIGTERM, &before_, nullptr);
-  const bool was_killed = result_.failed && result_.trace.empty();  // a job of it
+  const bool was_killed = result_.failed && result_.trace.empty();  // one of its jobs was killed
   if (!was_killed) std::remove(checkpoint_.c_str());
 }
 

@@ -34,7 +34,7 @@ void store(const void* address, std::uint64_t raw, std::uint64_t value, Order or
 using Modify = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand);
 [[nodiscard]] std::uint64_t modify(const void* address, std::uint64_t raw, Modify function,
                                    std::uint64_t operand, Order order, Where where);
-/// Whether it was exchanged; `expected` becomes what was read where it was not.
+/// Returns whether it exchanged; if not, `expected` becomes what was read.
 [[nodiscard]] bool compare_exchange(const void* address, std::uint64_t raw, std::uint64_t& expected,
                                     std::uint64_t desired, bool weak, Order success, Order failure,
                                     Where where);
@@ -56,12 +56,12 @@ void unlock(const void* mutex);
 bool wait(const void* condition, const void* mutex, bool has_deadline, Where where);
 void notify(const void* condition, bool all, Where where);
 
-/// As the kernel's futex. False: timed out.
+/// Like the kernel's futex. False: timed out.
 bool futex_wait(const void* word, std::uint64_t raw, std::uint64_t expected, bool has_deadline,
                 Where where = Where::current());
 void futex_wake(const void* word, Where where = Where::current());
 
-/// Goes on only when another thread has written something: what spins asks for it.
+/// Goes on only when another thread has written something: for loops that spin.
 void yield(Where where = Where::current());
 
 /// The new thread's number.

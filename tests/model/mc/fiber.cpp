@@ -8,7 +8,7 @@
 #error "the permutation tester switches stacks by x86-64 instructions"
 #endif
 
-// What a called function must keep is pushed, and the stacks are exchanged.
+// Pushes the registers that a called function must keep, and exchanges the stacks.
 asm(R"(
 .text
 .globl mc_exchange_stacks
@@ -56,7 +56,7 @@ void switch_to(Context& from, const Context& to) {
 }
 
 Context make_context(std::byte* stack, std::size_t size, void (*entry)()) {
-  // As if entry had been called: the stack pointer is 8 beyond a multiple of 16 at its beginning.
+  // The stack looks as if entry had been called: its pointer is 8 beyond a multiple of 16 then.
   auto top = (reinterpret_cast<std::uintptr_t>(stack) + size) & ~std::uintptr_t{15};
   auto* words = reinterpret_cast<void**>(top);
   *--words = nullptr;  // entry's return address: there is none

@@ -41,7 +41,7 @@ constexpr std::chrono::milliseconds kMostTurn{500};
 
 // --- what is left of a part
 
-/// Of a choice of a thread those that will ever be tried.
+/// The threads of a choice that will ever be tried.
 Threads Engine::worth_trying(const Node& node) const {
   Threads all = node.backtrack & ~node.sleep;
   for (Threads left = options_.preemptions < 0 ? 0 : all; left != 0; left &= left - 1) {
@@ -52,7 +52,7 @@ Threads Engine::worth_trying(const Node& node) const {
   return all;
 }
 
-/// What nobody has begun: threads, or how many numbers.
+/// What nobody has begun to try: threads, or how many numbers.
 Threads Engine::untried(const Node& node) const {
   if (node.count != 0) return node.count - 1U - node.chosen - node.given;
   return worth_trying(node) & ~(node.done | node.given | only(node.chosen));
@@ -129,7 +129,7 @@ void Engine::settle() {
 
 // --- jobs
 
-/// Executions of a part until it has no more, fails, or has had its turn.
+/// Makes executions of a part until it has no more, fails, or has had its turn.
 void Engine::run_part(Part& part) {
   const auto begin = steady_clock::now();
   for (bool goes_on = true; goes_on && part.most > 0; --part.most) {
@@ -150,7 +150,7 @@ void Engine::run_part(Part& part) {
   }
 }
 
-/// As many as there are to be, or as there is work for.
+/// Starts as many jobs as there are to be, or as there is work for.
 void Engine::start_jobs() {
   const auto all = static_cast<std::size_t>(options_.jobs);
   std::size_t running = 0;
@@ -170,8 +170,8 @@ void Engine::start_jobs() {
   }
 }
 
-/// Of executions, so that all jobs together make no more than are asked for; the first one alone,
-/// as it is measured.
+/// How many executions a job may make, so that all together make no more than are asked for; the
+/// first one is made alone, as it is measured.
 std::uint64_t Engine::most_at_once() const {
   const auto jobs = static_cast<std::uint64_t>(options_.jobs);
   std::uint64_t left = options_.executions - result_.executions;
@@ -197,7 +197,7 @@ void Engine::start_job(int number, Part& part) {
   part.pipe = ends[0];
 }
 
-/// Until at least one job has ended, or a signal has come.
+/// Waits until at least one job has ended, or a signal has come.
 void Engine::wait_for_jobs() {
   std::vector<pollfd> pipes;
   std::vector<int> numbers;
@@ -231,7 +231,7 @@ void Engine::wait_for_jobs() {
   }
 }
 
-/// Its status.
+/// Waits for the end of the part's job. Returns its status.
 int Engine::end_job(Part& part) {
   int status = 0;
   close(part.pipe);

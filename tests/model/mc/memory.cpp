@@ -38,7 +38,7 @@ Index Engine::object(Index& known) {
   return known = object_count_++;
 }
 
-/// Of an address that is new, a new place without anything in it.
+/// The place at `address`; for a new address a new place without anything in it.
 Place& Engine::place_at(const void* address) {
   Index* known = nullptr;
   if (arena_.holds(address)) {
@@ -168,7 +168,7 @@ void Engine::take(const Store& store, bool acquire) {
   if (acquire) thread.known.join(store.released);
 }
 
-/// A store after the one at `position`. `modified`: it is a read-modify-write of that one.
+/// Puts a store after the one at `position`. `modified`: it is a read-modify-write of that one.
 Index Engine::put(Place& place, std::size_t position, std::uint64_t value, Order order,
                   const Store* modified) {
   if (store_count_ == stores_.size()) stores_.emplace_back();

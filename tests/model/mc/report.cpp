@@ -11,7 +11,7 @@
 namespace mc {
 namespace {
 
-// Of a trace: a digit for each choice; z is 35 and what comes after it.
+// The digits of a trace, one for each choice; z stands for 35 and more: the next digit is added.
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t kMore = 35;
 
@@ -53,7 +53,7 @@ std::uint8_t Engine::replayed() {
 
 // --- the table
 
-/// The failed execution once more, for the table of what happened.
+/// Runs the failed execution once more, for the table of what happened.
 void Engine::log_again() {
   const Result found = result_;
   logging_ = true;
@@ -92,7 +92,7 @@ void Engine::log(const Operation& operation, const std::string& what) {
 
 // --- progress
 
-/// How much of the tree is done, if the rest is as what was seen. The share of each choice is
+/// How much of the tree is done, if the rest is like what was seen. The share of each choice is
 /// divided among what is to be tried there: equally, but an alternative that takes one of b
 /// preemptions left has about b/n of what one has that takes none, when n choices are to come.
 double Engine::share_done() const {
@@ -121,7 +121,8 @@ double Engine::share_done() const {
   return done;
 }
 
-/// On a terminal one line, which is written again and again; elsewhere a line each time.
+/// Prints how far the search has got: on a terminal one line, which is written again and again;
+/// elsewhere a line each time.
 void Engine::tell_progress() {
   const double now = elapsed_s();
   const bool terminal = isatty(STDERR_FILENO) != 0;

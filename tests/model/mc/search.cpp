@@ -24,7 +24,8 @@ bool conflict(const Operation& first, const Operation& second) {
 
 // --- choices
 
-/// The same draws for an execution in each search with its seed, whichever job makes it.
+/// Begins the draws of an execution, which depend on the seed and its number alone, whichever job
+/// makes it.
 void Engine::begin_drawing(std::uint64_t execution) {
   random_ = options_.seed;
   random_ = draw() + execution;
@@ -37,9 +38,9 @@ std::uint64_t Engine::draw() {  // splitmix64
   return mixed ^ mixed >> 31;
 }
 
-/// Of pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS 2010): priorities are drawn when a
-/// thread begins, and `depth` - 1 times, at steps that are drawn, the thread that would run becomes
-/// the last.
+/// Draws the thread that goes on. In pct (Burckhardt, Kothari, Musuvathi & Nagarakatti, ASPLOS
+/// 2010) priorities are drawn when a thread begins, and `depth` - 1 times, at steps that are drawn,
+/// the thread that would run becomes the last.
 int Engine::draw_thread(Threads enabled) {
   if (options_.search == Search::random) {
     for (auto skip = draw() % static_cast<unsigned>(std::popcount(enabled)); skip > 0; --skip) {
@@ -55,7 +56,7 @@ int Engine::draw_thread(Threads enabled) {
     return best;
   };
   for (std::size_t i = 0; i < changes_.size(); ++i) {
-    // Those that change later come before those that have changed already.
+    // Threads that change later come before those that have changed already.
     if (changes_[i] == steps_) threads_[highest()].priority = i + 1;
   }
   return highest();
@@ -213,7 +214,7 @@ void Engine::event(const Operation& operation) {
     for (Threads left = asleep; left != 0; left &= left - 1) {
       const int other = first_of(left);
       const Operation& next = threads_[other].next;
-      // In either order: what follows may not be tried where it would have to come from.
+      // In either order, as what follows may not be tried at the choice it would have to come from.
       if (conflict(next, operation) || conflict(operation, next)) asleep &= ~only(other);
     }
     sleep_ = asleep;
@@ -360,7 +361,7 @@ void Engine::run_once() {
   switch_to(search_, threads_[current_].context);
   inside = true;
   for (ThreadState& thread : threads_) {
-    // Of an abandoned execution: its memory is the arena's, and is gone.
+    // The memory of an abandoned execution's body is the arena's, and is gone.
     if (thread.body) new (&thread.body) std::function<void()>();
   }
   if (ended_ && !result_.failed) check_the_end();

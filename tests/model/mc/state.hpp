@@ -27,7 +27,8 @@
 
 namespace mc {
 
-/// From one look at the clock to the next: a loop that goes on for some microseconds ends soon.
+/// How far the clock goes on from one look to the next: a loop that takes some microseconds ends
+/// soon.
 inline constexpr std::int64_t kClockStep_ns = 10'000;
 
 inline constexpr int kNoThread = -1;
@@ -45,10 +46,10 @@ constexpr int first_of(Threads set) { return std::countr_zero(set); }
 
 /// Something by which two operations depend on each other.
 ///
-/// Of an atomic without seq_cst only a read matters that comes before a write, which it could
-/// read: in any other order of two operations, whichever comes second can still take the place, in
-/// the order of modification, that it would have had as the first, or read what it would have read.
-/// Of anything `exact`, it matters which comes first, if one of them writes.
+/// For an atomic without seq_cst it only matters whether a read comes before a write, which it
+/// could read: in any other order of two operations, whichever comes second can still take the
+/// place, in the order of modification, that it would have had as the first, or read what it would
+/// have read. For anything `exact`, it matters which comes first, if one of them writes.
 struct Dependence {
   Index object = 0;
   bool reads = false;
@@ -89,7 +90,7 @@ struct Operation {
   void depends(Index object, bool writes) { on[dependences++] = {object, true, writes, true}; }
 };
 
-/// Whether something else may come of it when the second is the first.
+/// Whether the outcome may be another if the second comes first.
 [[nodiscard]] constexpr bool conflict(const Dependence& first, const Dependence& second) {
   if (first.exact || second.exact) return first.writes || second.writes;
   return first.reads && second.writes;
@@ -101,7 +102,7 @@ struct Object {
     int thread;
     Tick tick;
     Dependence how;
-    bool unlocks = false;  ///< which matters to who tries to lock before
+    bool unlocks = false;  ///< which matters to whoever tries to lock before
   };
   std::vector<Event> events;  ///< since the last exact write
   VectorClock written;        ///< what the writes come after,
@@ -139,8 +140,8 @@ struct Store {
   std::size_t event = 0;          ///< that it is in the table; 0: the object's beginning
   VectorClock events;             ///< that it comes after
   Knowledge released;
-  Knowledge light;  ///< handed on to whom passes a heavy fence
-  Knowledge heavy;  ///< handed on to whom passes a light one
+  Knowledge light;  ///< handed on to whoever passes a heavy fence
+  Knowledge heavy;  ///< handed on to whoever passes a light one
 };
 
 struct Access {
@@ -244,16 +245,16 @@ struct Node {
   [[nodiscard]] bool costs(int thread) const {
     return previous != kNoThread && thread != previous && (enabled & only(previous)) != 0;
   }
-  /// Whether something that was given away is not done.
+  /// Whether something that was given away is still to be done.
   [[nodiscard]] bool is_awaited() const { return count == 0 ? given != 0 : given != done; }
 };
 
-/// SIGTERM has come.
+/// Whether SIGTERM has come.
 extern volatile std::sig_atomic_t terminated;
 bool write_all(int file, std::string_view text);
 [[nodiscard]] std::string trace_of(std::span<const Node> choices);
 
-/// Of a search: see jobs.cpp.
+/// A part of a search: see jobs.cpp.
 struct Part {
   int parent = kWhole;      ///< that it was split from
   std::vector<Node> nodes;  ///< the choices of its next execution
@@ -364,7 +365,7 @@ class Engine {
   [[noreturn]] void leave();
   [[noreturn]] void prune();
 
-  /// The one of `known`, which is 0 until it is asked for.
+  /// The object whose index is `known`, which is 0 until it is asked for.
   Index object(Index& known);
   Place& place_at(const void* address);
   Place& location_at(const void* address, std::uint64_t raw, Where where);
@@ -377,15 +378,15 @@ class Engine {
   void note_position(const Place& place, std::size_t position) {
     if (position + 1 != place.order.size()) ++stale_;
   }
-  /// What the thread does next does not belong to what it has handed on so far.
+  /// Separates what the thread does next from what it has handed on so far.
   void pass_tick() {
     ++me().tick;
     me().known.before.set(current_, me().tick);
   }
   Operation atomic_operation(Kind kind, const void* address, std::uint64_t raw, bool seq_cst,
                              Where where);
-  /// Of an access of an atomic: whether the order matters in which it is executed, as who has
-  /// yielded sees what was executed before, and as under a bound not every order can be had.
+  /// Whether the order matters in which an access of an atomic is executed: a thread that has
+  /// yielded sees what was executed before, and under a bound not every order can be had.
   [[nodiscard]] bool is_exact() {
     return options_.preemptions >= 0 || options_.stale >= 0 || me().fresh != 0;
   }
@@ -461,13 +462,13 @@ class Engine {
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-/// The one that runs; null outside of check().
+/// The engine that runs; null outside of check().
 extern Engine* engine;
 
 inline constexpr Index kFences = 0;  // objects that are there in every execution
 inline constexpr Index kAsymmetric = 1;
 
-/// From a body into the engine, and back.
+/// A scope inside of the engine, entered from a body.
 class Inside {
  public:
   Inside() { engine->inside = true; }

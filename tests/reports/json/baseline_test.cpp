@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "reports/files/line_file.hpp"
+#include "reports/json/journal_lines.hpp"
 #include "reports/json/reader.hpp"
 #include "tests/reports/sample_baselines.hpp"
 #include "tests/reports/text.hpp"
@@ -79,21 +76,6 @@ TEST(baseline_json, what_is_wrong_is_named_with_its_file_and_its_field) {
   }
 }
 
-/// A file with these lines that is removed after the test.
-class JournalFile {
- public:
-  explicit JournalFile(const std::string& text) { std::ofstream(path_) << text; }
-  ~JournalFile() { std::filesystem::remove(path_); }
-  JournalFile(const JournalFile&) = delete;
-  JournalFile& operator=(const JournalFile&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() / fmt::format("series.{}.journal", ::getpid());
-};
-
 TEST(baseline_json, a_journal_goes_on_beyond_its_first_series_only_to_confirm_a_comparison) {
   Series series = sample_baseline();
   const auto journal = [&](bool confirms, int processes) {
@@ -106,25 +88,22 @@ TEST(baseline_json, a_journal_goes_on_beyond_its_first_series_only_to_confirm_a_
     }
     return text;
   };
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 9)).path()),
-               files::JournalError);
+  EXPECT_THROW((void)parse_series_journal("j", journal(true, 9)), JournalError);
   series.setup.compared_with = model::ComparedWith{.rolling = "r",
                                                    .anchor = "",
                                                    .alpha = 0.01,
                                                    .delta = 0.03,
                                                    .allow_busy = true,
                                                    .noise_floors = {}};
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(false, 9)).path()),
-               files::JournalError);
-  const Series once = read_series_journal(JournalFile(journal(true, 7)).path());
+  EXPECT_THROW((void)parse_series_journal("j", journal(false, 9)), JournalError);
+  const Series once = parse_series_journal("j", journal(true, 7));
   EXPECT_TRUE(once.complete());
   EXPECT_TRUE(once.setup.compared_with->allow_busy);
-  const Series more = read_series_journal(JournalFile(journal(true, 9)).path());
+  const Series more = parse_series_journal("j", journal(true, 9));
   EXPECT_TRUE(more.confirming);
   EXPECT_FALSE(more.complete());
-  EXPECT_TRUE(read_series_journal(JournalFile(journal(true, 14)).path()).complete());
-  EXPECT_THROW((void)read_series_journal(JournalFile(journal(true, 15)).path()),
-               files::JournalError);
+  EXPECT_TRUE(parse_series_journal("j", journal(true, 14)).complete());
+  EXPECT_THROW((void)parse_series_journal("j", journal(true, 15)), JournalError);
 }
 
 TEST(baseline_json, too_few_processes_are_no_baseline) {

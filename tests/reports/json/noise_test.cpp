@@ -26,12 +26,7 @@ NoiseCalibration calibration(const std::string& date, const std::vector<std::str
 }
 
 NoiseCalibration written_and_read(const NoiseCalibration& noise) {
-  const auto path = std::filesystem::path(testing::TempDir()) /
-                    ("taskbench-noise-" + std::to_string(::getpid()) + ".json");
-  std::ofstream(path) << to_json(noise);
-  NoiseCalibration again = read_noise(path);
-  std::filesystem::remove(path);
-  return again;
+  return parse_noise("noise.json", to_json(noise));
 }
 
 TEST(noise_json, benchmarks_that_were_not_measured_again_stay_with_their_own_date_and_copies) {

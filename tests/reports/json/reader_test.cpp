@@ -199,20 +199,6 @@ TEST(reader_test, two_benchmarks_of_one_name_are_refused) {
   EXPECT_SAYS(other_family, "has two benchmarks named");
 }
 
-TEST(reader_test, files_that_are_none_are_told) {
-  const auto said = [](const std::filesystem::path& path) {
-    return what_of<ReadError>([&] { (void)read_result_file(path); });
-  };
-  EXPECT_EQ(said("/no/such.json"), "/no/such.json: does not exist");
-  EXPECT_EQ(said("/tmp"), "/tmp: is a folder, not a file");
-  const auto huge = std::filesystem::temp_directory_path() / "taskbench-huge.json";
-  std::ofstream(huge) << "{";
-  std::filesystem::resize_file(huge, kMaxResultBytes + 1);  // sparse
-  EXPECT_TRUE(contains(said(huge), "is larger than 256 MiB"));
-  std::filesystem::remove(huge);
-  EXPECT_TRUE(contains(said("/dev/zero"), "/dev/zero: does not end after 256 MiB"));
-}
-
 TEST(reader_test, damage_is_read_or_refused_but_never_more) {
   for (std::size_t length = 0; length < kSound.size(); ++length) {
     (void)failure(kSound.substr(0, length));

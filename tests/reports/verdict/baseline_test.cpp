@@ -331,6 +331,32 @@ TEST(baseline, a_part_that_became_faster_hides_a_slowdown_only_of_programs_that_
   }
 }
 
+TEST(baseline, a_part_that_became_slower_excuses_a_slowdown_only_of_programs_that_may_follow_it) {
+  Noise noise(42);
+  for (const double slope : {0.0, 1.0}) {
+    const auto series = [&](int processes, double level) {
+      Series result = simulate(noise, processes, 1, kStill);
+      for (SeriesProcess& process : result.processes) {
+        const double memory = level * std::exp(0.3 * noise.normal());
+        process.before.memory_ns = process.after.memory_ns = 1e7 * memory;
+        process.real_ns["b0"] *= std::pow(memory, 0.1 * slope);
+      }
+      return result;
+    };
+    const Series stored = series(25, 1);
+    const auto slower_by_a_tenth = [&](double level) {
+      Series now = series(7, level);
+      for (SeriesProcess& process : now.processes) process.real_ns["b0"] *= 1.1;
+      const auto report = report_of(now, stored);
+      EXPECT_TRUE(canary_moved(report));
+      return report.overall;
+    };
+    // As far as the part went in the baseline itself, and far beyond that.
+    EXPECT_EQ(slower_by_a_tenth(3), slope == 0 ? Verdict::fail : Verdict::inconclusive);
+    EXPECT_EQ(slower_by_a_tenth(8), Verdict::inconclusive);
+  }
+}
+
 TEST(baseline, parts_of_the_canary_that_move_against_each_other_are_seen_each_by_itself) {
   Noise noise(30);
   World moved = kStill;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <random>
 
-#include "reports/files/atomic_file.hpp"
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
@@ -143,17 +142,12 @@ TEST(Noise, is_read_as_it_was_written) {
   auto noise = two_copies(0.01, 5, 0.01);
   noise.date = "2026-11-21T08:00:00+00:00";
   noise.machine = {{"cpu_model", "A \"CPU\""}, {"governor", ""}};
-  const auto path = std::filesystem::path(::testing::TempDir()) / "noise_test.json";
-  ASSERT_TRUE(files::write_atomically(path, json::to_json(noise)).ok());
-  const auto again = json::read_noise(path);
+  const auto again = json::parse_noise("noise.json", json::to_json(noise));
   EXPECT_EQ(json::to_json(again), json::to_json(noise));
   EXPECT_EQ(again.machine, noise.machine);
   for (const std::string_view bad : {"", "{}", "[1]", "\xff", R"({"taskbench_noise": 2})"}) {
-    ASSERT_TRUE(files::write_atomically(path, bad).ok());
-    EXPECT_THROW((void)json::read_noise(path), json::ReadError) << bad;
+    EXPECT_THROW((void)json::parse_noise("noise.json", bad), json::ReadError) << bad;
   }
-  std::filesystem::remove(path);
-  EXPECT_THROW((void)json::read_noise(path), json::ReadError);
 }
 
 TEST(Noise, the_table_says_what_can_be_seen) {

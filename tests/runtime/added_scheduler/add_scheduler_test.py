@@ -29,7 +29,7 @@ LINES = {
         ("  scheduler/current_thread/current_thread.cpp", "  scheduler/added/added.cpp"),
         ("    scheduler/engine.hpp", "    scheduler/added/added.hpp"),
     ],
-    "runtime/scheduler/table.cpp": [
+    "runtime/schedulers.cpp": [
         ("#include <algorithm>\n", '#include "runtime/scheduler/added/added.hpp"'),
         ("     .make = make<work_stealing::InTurn>},",
          '    {.name = "added",\n'

@@ -1,0 +1,30 @@
+// What becomes of the errors of a measurement: messages and exit codes.
+#pragma once
+
+#include "cli/output/exit_code.hpp"
+#include "cli/output/names.hpp"
+#include "harness/trials/program.hpp"
+
+namespace taskbench::cli {
+
+/// Prints a ProgramError and returns its exit code. Throws UsageError for a command that cannot be
+/// measured.
+[[nodiscard]] ExitCode fail_measurement(const harness::ProgramError& error);
+
+/// Runs `work`, which returns an exit code, and handles what it throws. Once `stop` is requested,
+/// every failure counts as an interruption, which `interrupted` reports; else `failed` reports a
+/// ProgramError. UsageError is passed on.
+template <class Work, class Interrupted, class Failed>
+[[nodiscard]] ExitCode run_measurement(const std::stop_token& stop, const Work& work,
+                                       const Interrupted& interrupted, const Failed& failed) {
+  try {
+    return work();
+  } catch (const UsageError&) {
+    if (!stop.stop_requested()) throw;
+  } catch (const harness::ProgramError& error) {
+    if (!stop.stop_requested()) return failed(error);
+  }
+  return interrupted();
+}
+
+}  // namespace taskbench::cli

@@ -1,0 +1,35 @@
+// The order in which the repetitions of several cases run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "reports/model/paired.hpp"
+
+namespace taskbench::harness {
+
+/// `repetitions` rounds, one after the other; each contains every case once, in an order drawn from
+/// `seed`. A seed gives the same order everywhere.
+///
+/// Rounds rather than one shuffle of everything, so that the cases are level at any moment: drift
+/// of the machine affects all alike, and an interrupted run has them equally far. Not drawn by
+/// Google Benchmark's own random interleaving, which cannot be seeded.
+[[nodiscard]] std::vector<std::size_t> interleaved_order(std::size_t cases,
+                                                         std::int64_t repetitions,
+                                                         std::uint64_t seed);
+
+/// What is drawn for a block of a paired trial.
+struct BlockPlan {
+  std::array<reports::model::Side, reports::model::kBlockSize> sides;  ///< ABBA or BAAB
+  std::uint64_t order_seed;   ///< of the order of the benchmarks in each of its processes
+  std::size_t padding_bytes;  ///< that the environment of each grows by
+};
+
+/// The plan of block number `block`, drawn from `seed`; the same everywhere, also for a trial that
+/// is resumed. Drift that is linear in time cancels within a block, since both sides have the same
+/// mean position.
+[[nodiscard]] BlockPlan block_plan(std::uint64_t seed, int block);
+
+}  // namespace taskbench::harness

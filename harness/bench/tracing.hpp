@@ -1,0 +1,50 @@
+// Runs a case with the runtime's tracer on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "harness/bench/measure.hpp"
+#include "reports/model/trace.hpp"
+#include "runtime/runtime.hpp"
+
+namespace taskbench::harness {
+
+struct TraceSettings {
+  std::int64_t iterations = 1;
+  std::int64_t warmup_iterations = 3;  ///< run before and left out
+  std::uint32_t events = 1U << 18;     ///< kept for each worker
+  std::uint64_t seed = 1;
+};
+
+struct TraceOutcome {
+  reports::model::Trace trace;  ///< without iterations when there was no time for one
+  bool interrupted = false;
+  std::string error;  ///< not empty: the workload failed, and this says how
+};
+
+/// Called on the calling thread before each iteration, warm-up included, with how many are done and
+/// how many there are.
+using TraceProgress = std::function<void(std::int64_t done, std::int64_t all)>;
+
+/// Traces a case. `stop` may be requested by a signal handler: the current iteration is finished.
+/// Never throws because of a workload, but throws what building a runtime throws, memory included.
+[[nodiscard]] TraceOutcome trace_case(const Case& spec, const TraceSettings& settings,
+                                      const TraceProgress& progress, const std::stop_token& stop);
+
+/// The beginning and end of one iteration.
+struct IterationTime {
+  std::chrono::steady_clock::time_point begin;
+  std::chrono::steady_clock::time_point end;
+};
+
+/// Turns events into slices. A slice that began before the first event of its row begins with the
+/// row; one that has not ended ends with the trace.
+[[nodiscard]] reports::model::Trace to_model(const rt::Trace& recorded,
+                                             const std::vector<IterationTime>& iterations);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,21 @@
+// How much CPU time the control groups of this process allow, version 1 and 2.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "reports/model/doctor.hpp"
+
+namespace taskbench::harness {
+
+/// The lowest quota of the process's own group and of all visible groups above it; a container sees
+/// only its own. `root` is the folder in which /proc and /sys are looked for.
+[[nodiscard]] reports::model::Fact<reports::model::CpuQuota> probe_cpu_quota(
+    const std::filesystem::path& root = "/");
+
+/// In how many periods the groups with a quota were stopped because it was used up, since they were
+/// created. 0 without a quota.
+[[nodiscard]] reports::model::Fact<std::int64_t> count_quota_throttles(
+    const std::filesystem::path& root = "/");
+
+}  // namespace taskbench::harness

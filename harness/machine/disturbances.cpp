@@ -1,0 +1,314 @@
+#include "harness/machine/disturbances.hpp"
+
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string_view>
+#include <system_error>
+
+#include "harness/machine/build_info.hpp"
+#include "harness/machine/counter_access.hpp"
+#include "harness/machine/cpu_quota.hpp"
+#include "harness/machine/drift.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+namespace fs = std::filesystem;
+namespace model = reports::model;
+using model::Fact;
+
+constexpr const char* kCpus = "sys/devices/system/cpu";
+
+/// The reason for a file that could not be understood, whether it exists or not.
+std::string unreadable(const fs::path& root, const fs::path& file) {
+  std::error_code failed;
+  return fmt::format("/{} {}", file.string(),
+                     fs::exists(root / file, failed) ? "is not understood" : "is not there");
+}
+
+Fact<std::map<std::string, int>> governors(const fs::path& root) {
+  std::map<std::string, int> count;
+  for (const unsigned cpu : allowed_cpus_below(root)) {
+    const auto name = first_line(root / kCpus / fmt::format("cpu{}/cpufreq/scaling_governor", cpu));
+    if (!name.empty()) ++count[name];
+  }
+  using Governors = Fact<std::map<std::string, int>>;
+  if (count.empty()) {
+    return Governors::unknown(
+        "the kernel shows no governor (no cpufreq in /sys); of a virtual machine the host decides");
+  }
+  return Governors::known(std::move(count));
+}
+
+Fact<model::Boost> boost(const fs::path& root) {
+  struct Switch {
+    const char* file;
+    std::string_view on;
+    const char* off;
+  };
+  constexpr std::array<Switch, 2> kSwitches{{
+      {"sys/devices/system/cpu/cpufreq/boost", "1", "0"},
+      {"sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"},
+  }};
+  for (const Switch& each : kSwitches) {
+    const std::string value = first_line(root / each.file);
+    if (value == "0" || value == "1") {
+      return Fact<model::Boost>::known({value == each.on, fmt::format("/{}", each.file), each.off});
+    }
+  }
+  return Fact<model::Boost>::unknown("neither cpufreq/boost nor intel_pstate/no_turbo is in /sys");
+}
+
+Fact<model::SharedCores> shared_cores(const fs::path& root) {
+  const std::vector<unsigned> allowed = allowed_cpus_below(root);
+  std::set<std::vector<unsigned>> cores;
+  model::SharedCores result;
+  for (const unsigned cpu : allowed) {
+    std::vector<unsigned> siblings = cpu_list(
+        first_line(root / kCpus / fmt::format("cpu{}/topology/thread_siblings_list", cpu)));
+    if (siblings.empty()) continue;
+    ++result.cpus;
+    cores.insert(std::move(siblings));
+  }
+  if (result.cpus == 0) {
+    return Fact<model::SharedCores>::unknown("no CPU's topology/thread_siblings_list in /sys");
+  }
+  result.cores = static_cast<int>(cores.size());
+  for (const std::vector<unsigned>& core : cores) {
+    result.foreign_siblings += static_cast<int>(std::ranges::count_if(
+        core, [&](unsigned cpu) { return std::ranges::find(allowed, cpu) == allowed.end(); }));
+  }
+  return Fact<model::SharedCores>::known(result);
+}
+
+Fact<double> load_average(const fs::path& root) {
+  const std::string line = first_line(root / "proc/loadavg");
+  const std::vector<std::string_view> words = words_of(line);
+  constexpr double kMostLoad = 1e6;
+  const auto load = words.empty() ? std::nullopt : number<double>(words[0]);
+  return load && *load >= 0 && *load < kMostLoad
+             ? Fact<double>::known(*load)
+             : Fact<double>::unknown(unreadable(root, "proc/loadavg"));
+}
+
+Fact<int> cpu_count(std::size_t cpus, std::string reason) {
+  return cpus > 0 ? Fact<int>::known(static_cast<int>(cpus))
+                  : Fact<int>::unknown(std::move(reason));
+}
+
+Fact<model::Aslr> aslr(const fs::path& root) {
+  const fs::path file = "proc/sys/kernel/randomize_va_space";
+  const auto level = whole_number_in(root / file);
+  if (!level || *level < 0 || *level > 2) {
+    return Fact<model::Aslr>::unknown(unreadable(root, file));
+  }
+  unsigned persona = 0;
+  const std::string text = first_line(root / "proc/self/personality");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), persona, 16);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    return Fact<model::Aslr>::unknown(unreadable(root, "proc/self/personality"));
+  }
+  return Fact<model::Aslr>::known(
+      {static_cast<int>(*level), (persona & static_cast<unsigned>(ADDR_NO_RANDOMIZE)) != 0});
+}
+
+Fact<model::ClockSource> clock_source(const fs::path& root) {
+  const fs::path folder = "sys/devices/system/clocksource/clocksource0";
+  model::ClockSource source{first_line(root / folder / "current_clocksource"),
+                            first_line(root / folder / "available_clocksource")};
+  if (source.current.empty()) {
+    return Fact<model::ClockSource>::unknown(unreadable(root, folder / "current_clocksource"));
+  }
+  return Fact<model::ClockSource>::known(std::move(source));
+}
+
+std::optional<std::int64_t> kib_in(const fs::path& file, std::string_view name) {
+  const std::string value = value_of_line(file, name);
+  const std::vector<std::string_view> words = words_of(value);
+  if (words.size() != 2 || words[1] != "kB") return std::nullopt;
+  return number<std::int64_t>(words[0]);
+}
+
+Fact<model::Memory> memory(const fs::path& root) {
+  const auto total = kib_in(root / "proc/meminfo", "MemTotal");
+  const auto available = kib_in(root / "proc/meminfo", "MemAvailable");
+  if (!total || !available || *total <= 0 || *available < 0) {
+    return Fact<model::Memory>::unknown(unreadable(root, "proc/meminfo"));
+  }
+  return Fact<model::Memory>::known({*total * 1024, *available * 1024});
+}
+
+/// Reads the line "some avg10=0.14 avg60=…" of the pressure stall information.
+Fact<double> memory_stall_percent(const fs::path& root) {
+  const fs::path file = "proc/pressure/memory";
+  const std::string line = first_line(root / file);
+  const std::vector<std::string_view> words = words_of(line);
+  constexpr std::string_view kKey = "avg10=";
+  if (words.size() > 1 && words[0] == "some" && words[1].starts_with(kKey)) {
+    const auto percent = number<double>(words[1].substr(kKey.size()));
+    if (percent && *percent >= 0 && *percent <= 100) return Fact<double>::known(*percent);
+  }
+  return Fact<double>::unknown(unreadable(root, file));
+}
+
+/// The lowest of the zone's trip points at which the system does more than start a fan.
+std::optional<double> trip_celsius(const fs::path& zone) {
+  std::optional<double> lowest;
+  for (int i = 0; i < 32; ++i) {
+    const std::string type = first_line(zone / fmt::format("trip_point_{}_type", i));
+    if (type.empty()) break;
+    if (type == "active") continue;
+    const auto millidegrees = whole_number_in(zone / fmt::format("trip_point_{}_temp", i));
+    if (!millidegrees || *millidegrees <= 0) continue;
+    const double celsius = static_cast<double>(*millidegrees) / 1e3;
+    lowest = lowest ? std::min(*lowest, celsius) : celsius;
+  }
+  return lowest;
+}
+
+Fact<std::vector<model::ThermalZone>> thermal_zones(const fs::path& root) {
+  std::vector<model::ThermalZone> zones;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(root / "sys/class/thermal", failed)) {
+    const fs::path& folder = entry.path();
+    if (!folder.filename().native().starts_with("thermal_zone")) continue;
+    const auto millidegrees = whole_number_in(folder / "temp");
+    const auto trip = trip_celsius(folder);
+    if (!millidegrees || !trip) continue;
+    zones.push_back({first_line(folder / "type"), static_cast<double>(*millidegrees) / 1e3, *trip});
+  }
+  using Zones = Fact<std::vector<model::ThermalZone>>;
+  if (zones.empty()) return Zones::unknown("no thermal zone with a trip point in /sys");
+  std::ranges::sort(zones, {}, &model::ThermalZone::name);
+  return Zones::known(std::move(zones));
+}
+
+Fact<std::string> known_text(std::string text, std::string reason) {
+  return text.empty() ? Fact<std::string>::unknown(std::move(reason))
+                      : Fact<std::string>::known(std::move(text));
+}
+
+/// Reads "always [madvise] never" as "madvise".
+Fact<std::string> huge_pages(const fs::path& root) {
+  const fs::path file = "sys/kernel/mm/transparent_hugepage/enabled";
+  const std::string line = first_line(root / file);
+  for (const std::string_view word : words_of(line)) {
+    if (word.size() > 2 && word.starts_with('[') && word.ends_with(']')) {
+      return Fact<std::string>::known(std::string(word.substr(1, word.size() - 2)));
+    }
+  }
+  return Fact<std::string>::unknown(unreadable(root, file));
+}
+
+/// Parses "4711 (a name) S 1 …": the name may contain blanks and brackets.
+std::optional<ProcessTime> process_time(const std::string& stat) {
+  const std::size_t open = stat.find('(');
+  const std::size_t close = stat.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  const std::vector<std::string_view> words = words_of(std::string_view(stat).substr(close + 1));
+  constexpr std::size_t kUserTicks = 11;
+  constexpr std::size_t kSystemTicks = 12;
+  if (words.size() <= kSystemTicks) return std::nullopt;
+  const auto in_user = number<std::uint64_t>(words[kUserTicks]);
+  const auto in_system = number<std::uint64_t>(words[kSystemTicks]);
+  if (!in_user || !in_system) return std::nullopt;
+  const auto ticks_per_s = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  return ProcessTime{stat.substr(open + 1, close - open - 1),
+                     static_cast<double>(*in_user + *in_system) / ticks_per_s, false};
+}
+
+}  // namespace
+
+model::DoctorFacts probe_disturbances(const fs::path& root) {
+  model::DoctorFacts facts;
+  facts.build_type = std::string(kBuildType);
+  facts.compiler_flags = std::string(kCompilerFlags);
+  facts.governors = governors(root);
+  facts.boost = boost(root);
+  facts.shared_cores = shared_cores(root);
+  facts.load_average = load_average(root);
+  facts.cpus_online = cpu_count(cpu_list(first_line(root / kCpus / "online")).size(),
+                                unreadable(root, fs::path(kCpus) / "online"));
+  facts.cpus_allowed =
+      cpu_count(allowed_cpus_below(root).size(), "/proc/self/status has no Cpus_allowed_list");
+  facts.quota = probe_cpu_quota(root);
+  facts.aslr = aslr(root);
+  facts.counters = probe_counter_access(root);
+  facts.clock_source = clock_source(root);
+  facts.memory = memory(root);
+  facts.memory_stall_percent = memory_stall_percent(root);
+  facts.thermal_throttles = read_machine(root).thermal_throttles;
+  facts.thermal_zones = thermal_zones(root);
+  facts.hypervisor =
+      known_text(hypervisor(), "this CPU does not say, and /sys/hypervisor is not there");
+  facts.huge_pages = huge_pages(root);
+  return facts;
+}
+
+std::map<int, ProcessTime> read_process_times(const fs::path& root) {
+  std::map<int, ProcessTime> times;
+  std::error_code failed;
+  const int own = static_cast<int>(::getpid());
+  for (const auto& entry : fs::directory_iterator(root / "proc", failed)) {
+    const auto pid = number<int>(entry.path().filename().native());
+    if (!pid || *pid == own) continue;
+    const auto stat = content_of(entry.path() / "stat");
+    auto time = stat ? process_time(*stat) : std::nullopt;
+    if (!time) continue;
+    struct stat owner {};
+    time->is_own = ::stat(entry.path().c_str(), &owner) == 0 && owner.st_uid == ::geteuid();
+    times[*pid] = std::move(*time);
+  }
+  return times;
+}
+
+std::vector<model::BusyProcess> busiest_processes(const std::map<int, ProcessTime>& before,
+                                                  const std::map<int, ProcessTime>& after,
+                                                  double seconds) {
+  constexpr double kLeastCpus = 0.01;
+  constexpr std::size_t kMost = 3;
+  std::vector<model::BusyProcess> busy;
+  for (const auto& [pid, time] : after) {
+    const auto earlier = before.find(pid);
+    // A process that has started since then has used all of its CPU time since then.
+    const double used = time.cpu_s - (earlier == before.end() ? 0 : earlier->second.cpu_s);
+    if (seconds > 0 && used / seconds >= kLeastCpus)
+      busy.push_back({time.name, pid, used / seconds, time.is_own});
+  }
+  std::ranges::stable_sort(busy, std::ranges::greater{}, &model::BusyProcess::cpus);
+  if (busy.size() > kMost) busy.resize(kMost);
+  return busy;
+}
+
+std::vector<model::Tool> probe_tools(const std::stop_token& stop) {
+  constexpr double kTimeout_s = 2;
+  std::vector<model::Tool> tools{
+      {"perf", "linux-perf", "hardware counters and profiles"},
+      {"gnuplot", "gnuplot-nox", "plots"},
+      {"valgrind", "valgrind", "exact counts of instructions"},
+  };
+  for (model::Tool& tool : tools) {
+    const ProcessOutcome outcome = run_process(
+        {.command = {tool.name, "--version"}, .environment = {}, .timeout_s = kTimeout_s}, stop);
+    if (outcome.ok()) continue;
+    const bool absent = outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT;
+    tool.missing = absent ? "is not installed" : outcome.text();
+  }
+  return tools;
+}
+
+}  // namespace taskbench::harness

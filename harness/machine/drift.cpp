@@ -1,0 +1,258 @@
+#include "harness/machine/drift.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/machine/cpu_quota.hpp"
+#include "harness/os/system_file.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+namespace fs = std::filesystem;
+using reports::model::Drift;
+using reports::model::Fact;
+using Count = Fact<std::int64_t>;
+
+constexpr double kShortest_s = 0.5;
+constexpr double kBusy_s = 0.02;  // governors look at the load every 10 ms and less
+
+/// The columns of a CPU's line in /proc/stat, in ticks. The time of guests is included in user and
+/// nice.
+enum Column : std::size_t {
+  kUser,
+  kNice,
+  kSystem,
+  kIdle,
+  kIoWait,
+  kIrq,
+  kSoftIrq,
+  kSteal,
+  kColumns
+};
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+double own_cpu_s() {
+  double sum = 0;
+  for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    if (getrusage(whose, &usage) != 0) continue;
+    sum += seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  }
+  return sum;
+}
+
+/// Adds a line "cpu0 4705 356 …"; false if it is not understood.
+bool add_line(const std::vector<std::string_view>& words, CpuTimes& times) {
+  if (words.size() < kColumns + 1) return false;
+  std::array<double, kColumns> ticks{};
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const auto count = number<std::uint64_t>(words[i + 1]);
+    if (!count) return false;
+    ticks[i] = static_cast<double>(*count);
+  }
+  const auto ticks_per_s = static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  for (const Column column : {kUser, kNice, kSystem, kIrq, kSoftIrq}) {
+    times.busy_s += ticks[column] / ticks_per_s;
+  }
+  times.stolen_s += ticks[kSteal] / ticks_per_s;
+  for (const double each : ticks) times.total_s += each / ticks_per_s;
+  return true;
+}
+
+Fact<CpuTimes> read_cpu_times(const fs::path& root) {
+  const auto content = content_of(root / "proc/stat");
+  if (!content) return Fact<CpuTimes>::unknown("/proc/stat cannot be read");
+  const std::vector<unsigned> allowed = allowed_cpus_below(root);
+  CpuTimes times;
+  bool any = false;
+  for (const std::string_view line : lines_of(*content)) {
+    if (!line.starts_with("cpu")) continue;
+    const std::vector<std::string_view> words = words_of(line);
+    const auto cpu = number<unsigned>(words[0].substr(3));
+    // Without a list of CPUs, uses the line for all of them.
+    const bool counts = allowed.empty() ? words[0] == "cpu"
+                                        : cpu && std::ranges::find(allowed, *cpu) != allowed.end();
+    if (!counts) continue;
+    if (!add_line(words, times)) return Fact<CpuTimes>::unknown("/proc/stat is not understood");
+    any = true;
+  }
+  if (!any) return Fact<CpuTimes>::unknown("/proc/stat has none of this process's CPUs");
+  return Fact<CpuTimes>::known(times);
+}
+
+double thread_cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+/// Works until the governor has noticed. Limited in time as well as in CPU time: on a busy machine
+/// CPUs are awake anyway.
+void keep_this_cpu_busy() {
+  const double until_s = thread_cpu_s() + kBusy_s;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(2 * kBusy_s);
+  while (thread_cpu_s() < until_s && Clock::now() < deadline) {
+  }
+}
+
+double fastest_mhz(const fs::path& root) {
+  double fastest = 0;
+  for (const unsigned cpu : allowed_cpus_below(root)) {
+    const auto khz = whole_number_in(
+        root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu));
+    if (khz) fastest = std::max(fastest, static_cast<double>(*khz) / 1e3);
+  }
+  return fastest;
+}
+
+/// The clock rate of the fastest CPU under load. An idle machine's rate differs before the first
+/// repetition and after the last, and says nothing about either. CPUs other than the one that reads
+/// may have slowed down for lack of work. /proc/cpuinfo is not used, since that of a virtual
+/// machine never changes.
+Fact<double> read_mhz(const fs::path& root) {
+  if (fastest_mhz(root) > 0) keep_this_cpu_busy();
+  const double fastest = fastest_mhz(root);
+  if (fastest <= 0) {
+    return Fact<double>::unknown(
+        "the kernel shows no clock rates (no cpufreq in /sys, as in most virtual machines)");
+  }
+  return Fact<double>::known(fastest);
+}
+
+Count read_thermal_throttles(const fs::path& root) {
+  std::int64_t sum = 0;
+  bool any = false;
+  for (const unsigned cpu : allowed_cpus_below(root)) {
+    const fs::path folder =
+        root / fmt::format("sys/devices/system/cpu/cpu{}/thermal_throttle", cpu);
+    for (const char* name : {"core_throttle_count", "package_throttle_count"}) {
+      const auto count = whole_number_in(folder / name);
+      if (count) sum += *count;
+      any = any || count;
+    }
+  }
+  if (!any) {
+    return Count::unknown("the kernel counts no thermal throttling (no thermal_throttle in /sys)");
+  }
+  return Count::known(sum);
+}
+
+Count read_swapped_pages(const fs::path& root) {
+  const auto content = content_of(root / "proc/vmstat");
+  if (!content) return Count::unknown("/proc/vmstat cannot be read");
+  std::int64_t sum = 0;
+  int found = 0;
+  for (const std::string_view line : lines_of(*content)) {
+    if (!line.starts_with("pswp")) continue;
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() != 2 || (words[0] != "pswpin" && words[0] != "pswpout")) continue;
+    const auto count = number<std::int64_t>(words[1]);
+    if (!count) return Count::unknown("/proc/vmstat is not understood");
+    sum += *count;
+    ++found;
+  }
+  if (found != 2) return Count::unknown("/proc/vmstat does not count swapping");
+  return Count::known(sum);
+}
+
+/// The CPU time between two readings, exact to a few ticks, however short that was.
+Fact<reports::model::CpuUse> cpu_use(const MachineReading& before, const MachineReading& after) {
+  if (!before.cpu || !after.cpu) {
+    return Fact<reports::model::CpuUse>::unknown((before.cpu ? after : before).cpu.reason);
+  }
+  reports::model::CpuUse use;
+  use.seconds = after.at_s - before.at_s;
+  use.total_s = after.cpu->total_s - before.cpu->total_s;
+  if (use.seconds <= 0 || use.total_s < 0) {
+    return Fact<reports::model::CpuUse>::unknown("the kernel's counts of CPU time went backwards");
+  }
+  // Not clamped at 0: over several processes, what ticks assign to the wrong one evens out.
+  use.others_s = after.cpu->busy_s - before.cpu->busy_s - (after.own_cpu_s - before.own_cpu_s);
+  use.stolen_s = after.cpu->stolen_s - before.cpu->stolen_s;
+  return Fact<reports::model::CpuUse>::known(use);
+}
+
+Count grown(const Count& before, const Count& after) {
+  if (!before) return before;
+  if (!after) return after;
+  // A group or a CPU that goes away takes its count along.
+  if (*after < *before) return Count::unknown("the kernel's count went backwards");
+  return Count::known(*after - *before);
+}
+
+void store_shares(const MachineReading& before, const MachineReading& after, Drift& drift) {
+  const auto use = cpu_use(before, after);
+  std::string reason;
+  if (!use) {
+    reason = use.reason;
+  } else if (drift.seconds < kShortest_s) {
+    reason = fmt::format(
+        "it took {:.2g} s, and the kernel counts in ticks of 10 ms: too coarse for less than {} s",
+        drift.seconds, kShortest_s);
+  } else if (use->total_s <= 0) {
+    reason = "the kernel's counts of CPU time did not grow";
+  }
+  if (!reason.empty()) {
+    drift.stolen_share = drift.others_share = Fact<double>::unknown(reason);
+    return;
+  }
+  drift.stolen_share = Fact<double>::known(std::clamp(use->stolen_s / use->total_s, 0.0, 1.0));
+  drift.others_share = Fact<double>::known(std::clamp(use->others_s / use->total_s, 0.0, 1.0));
+}
+
+}  // namespace
+
+MachineReading read_machine(const fs::path& root, bool with_clock_rate) {
+  MachineReading reading;
+  reading.at_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  reading.own_cpu_s = own_cpu_s();
+  reading.cpu = read_cpu_times(root);
+  reading.thermal_throttles = read_thermal_throttles(root);
+  reading.quota_throttles = count_quota_throttles(root);
+  reading.swapped_pages = read_swapped_pages(root);
+  if (with_clock_rate) {
+    reading.mhz = read_mhz(root);  // last: of a second reading its work counts nowhere
+  }
+  return reading;
+}
+
+Drift drift_between(const MachineReading& before, const MachineReading& after) {
+  Drift drift;
+  drift.seconds = after.at_s - before.at_s;
+  store_shares(before, after, drift);
+  drift.mhz_before = before.mhz;
+  drift.mhz_after = after.mhz;
+  drift.thermal_throttles = grown(before.thermal_throttles, after.thermal_throttles);
+  drift.quota_throttles = grown(before.quota_throttles, after.quota_throttles);
+  drift.swapped_pages = grown(before.swapped_pages, after.swapped_pages);
+  return drift;
+}
+
+reports::model::MachineUse use_between(const MachineReading& before, const MachineReading& after) {
+  reports::model::MachineUse use;
+  use.seconds = after.at_s - before.at_s;
+  use.cpu = cpu_use(before, after);
+  use.thermal_throttles = grown(before.thermal_throttles, after.thermal_throttles).value;
+  use.quota_throttles = grown(before.quota_throttles, after.quota_throttles).value;
+  use.swapped_pages = grown(before.swapped_pages, after.swapped_pages).value;
+  return use;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,46 @@
+// What changes on the machine while something is measured.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "reports/model/baseline.hpp"
+#include "reports/model/drift.hpp"
+
+namespace taskbench::harness {
+
+/// CPU time since the machine was started, of the CPUs that this process may use.
+struct CpuTimes {
+  double busy_s = 0;    ///< not idle and not stolen
+  double stolen_s = 0;  ///< a CPU wanted to run, and the hypervisor ran another machine's
+  double total_s = 0;
+};
+
+/// Everything that only grows, and the clock rate. Two readings give a Drift.
+struct MachineReading {
+  double at_s = 0;       ///< of the monotonic clock
+  double own_cpu_s = 0;  ///< of this process and the children it has waited for
+  reports::model::Fact<CpuTimes> cpu;
+  reports::model::Fact<double> mhz;
+  reports::model::Fact<std::int64_t> thermal_throttles;
+  reports::model::Fact<std::int64_t> quota_throttles;
+  reports::model::Fact<std::int64_t> swapped_pages;
+};
+
+/// Takes about a tenth of a millisecond. If the kernel shows clock rates, 20 ms of work, at most
+/// 40, come before that, unless `with_clock_rate` is false; it must not be timed. `root` is the
+/// folder in which /proc and /sys are looked for.
+[[nodiscard]] MachineReading read_machine(const std::filesystem::path& root = "/",
+                                          bool with_clock_rate = true);
+
+/// The drift from `before` to `after`. The kernel counts CPU time in ticks of 10 ms, so shares of
+/// less than half a second are unknown.
+[[nodiscard]] reports::model::Drift drift_between(const MachineReading& before,
+                                                  const MachineReading& after);
+
+/// The use from `before` to `after`, in parts that add up over several processes, and without the
+/// clock rate.
+[[nodiscard]] reports::model::MachineUse use_between(const MachineReading& before,
+                                                     const MachineReading& after);
+
+}  // namespace taskbench::harness

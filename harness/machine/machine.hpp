@@ -1,0 +1,24 @@
+// What determines how fast programs run on this machine and does not vary from run to run.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/model/machine_key.hpp"
+#include "reports/model/run.hpp"
+
+namespace taskbench::harness {
+
+/// The fields of the machine: cpu_model, cpu_vendor, cpu_family, cpu_model_number, cpu_stepping,
+/// cpu_microcode, cpus, cpus_allowed, cores_per_socket, sockets, smt, cpu_governor, cpu_boost,
+/// kernel, hypervisor. All are present; those that could not be found out are empty. Nothing
+/// throws. `root` is the folder in which /proc and /sys are looked for.
+[[nodiscard]] reports::model::MachineKey probe_machine(const std::filesystem::path& root = "/");
+
+/// The fields of the build that wrote `result`: compiler, compiler_flags and workloads_version of a
+/// taskbench; benchmark_library_version and benchmark_library_build_type of any program that uses
+/// Google Benchmark.
+[[nodiscard]] std::vector<reports::model::KeyField> build_fields(const reports::model::Run& result);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,357 @@
+#include "harness/os/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+#include "harness/os/descriptor.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Holds back, for the calling thread, the two signals that a write may raise and that would kill
+/// the process: SIGXFSZ (file size limit) and SIGPIPE (no reader). write() then fails with EFBIG or
+/// EPIPE, and there is a message.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    for (const int number : {SIGXFSZ, SIGPIPE}) {
+      // A signal that was already pending is somebody else's and must stay pending.
+      if (sigismember(&pending, number) == 0) sigaddset(&held_, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() {
+    const timespec now{};
+    while (sigtimedwait(&held_, nullptr, &now) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+};
+
+/// Where a path leads once its symbolic links are followed.
+struct Target {
+  fs::path file;                     ///< no symbolic link, unless `descriptor` is set
+  fs::path folder;                   ///< of the file
+  std::optional<int> descriptor;     ///< one of this process's own, e.g. 1 for /dev/stdout
+  std::optional<struct stat> state;  ///< of the file, when it exists
+  [[nodiscard]] bool is_replaceable() const {
+    return !descriptor && (!state || S_ISREG(state->st_mode));
+  }
+};
+
+/// A system call's failure while dealing with `path`.
+struct Failure {
+  const char* step;  ///< "create a file", "write", …
+  int error;
+};
+
+std::string folder_name(const fs::path& folder) {
+  return folder == "." ? "the current folder" : fmt::format("\"{}\"", folder.native());
+}
+
+std::string advice(const Failure& failure, const Target& target, std::size_t bytes) {
+  const std::string folder = folder_name(target.folder);
+  switch (failure.error) {
+    case ENOENT:
+      if (std::error_code ignored; fs::is_directory(target.folder, ignored)) {
+        return fmt::format("{} takes no files; name a file elsewhere", folder);  // /proc
+      }
+      return fmt::format("there is no folder {}; create it, or name another file", folder);
+    case ENOTDIR:
+      return fmt::format("{} is not a folder; name another file", folder);
+    case EACCES:
+    case EPERM:
+      return fmt::format(
+          "permission denied to {} in {}; change its permissions, or name another "
+          "file",
+          failure.step, folder);
+    case EISDIR:
+      return "it is a folder; name a file in it";
+    case EROFS:
+      return fmt::format("{} is on a read-only file system; name a file elsewhere", folder);
+    case ENOSPC:
+      return fmt::format(
+          "no space is left for {} bytes on the disk that holds {}; free some, or "
+          "name a file elsewhere",
+          bytes, folder);
+    case EDQUOT:
+      return fmt::format(
+          "{} bytes exceed your disk quota for {}; free some, or name a file "
+          "elsewhere",
+          bytes, folder);
+    case EFBIG:
+      return fmt::format(
+          "{} bytes exceed the limit for file sizes; raise it (ulimit -f), or "
+          "name a file elsewhere",
+          bytes);
+    case ENAMETOOLONG:
+      return "the name is too long; name another file";
+    case ELOOP:
+      return "its symbolic links lead in a circle; name another file";
+    case EPIPE:
+      return "nobody is reading from it any more";
+    case EBUSY:
+      return "it is a mount point and cannot be replaced; name another file";
+    default:
+      return fmt::format("cannot {}: {}", failure.step, std::strerror(failure.error));
+  }
+}
+
+WriteOutcome refused(const fs::path& path, std::string_view reason) {
+  return {fmt::format("cannot write \"{}\": {}", path.native(), reason)};
+}
+
+/// 1 for "/dev/stdout", 3 for "/dev/fd/3". Opening these anew would write to the start of a file
+/// that the shell redirected us to, over what was printed before; the descriptor itself does not.
+std::optional<int> own_descriptor(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view prefix : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (path.starts_with(prefix)) {
+      int fd = -1;
+      const char* const end = path.data() + path.size();
+      const auto [stop, error] = std::from_chars(path.data() + prefix.size(), end, fd);
+      return error == std::errc() && stop == end && fd >= 0 ? std::optional(fd) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Follows symbolic links, dangling ones too; 0 or an errno.
+int resolve(const fs::path& path, Target& target) {
+  constexpr int kMostLinks = 40;  // Linux's own limit
+  target.file = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    target.folder = target.file.parent_path();
+    if (target.folder.empty()) target.folder = ".";
+    target.descriptor = own_descriptor(target.file.native());
+    if (target.descriptor) return 0;
+    if (!target.file.has_filename()) {
+      return EISDIR;  // "results/"
+    }
+    struct stat state {};
+    if (::lstat(target.file.c_str(), &state) != 0) return errno == ENOENT ? 0 : errno;
+    if (!S_ISLNK(state.st_mode)) {
+      target.state = state;
+      return S_ISDIR(state.st_mode) ? EISDIR : 0;
+    }
+    std::error_code error;
+    const fs::path link = fs::read_symlink(target.file, error);
+    if (error) return error.value();
+    target.file = target.folder / link;  // an absolute link replaces the folder
+  }
+  return ELOOP;
+}
+
+/// Why an existing regular file must not be replaced although its folder would permit it.
+std::optional<std::string> protection(const Target& target) {
+  if (!target.state) return std::nullopt;
+  if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
+    return errno == EROFS ? advice({"write", EROFS}, target, 0)
+                          : "permission denied: the file is write-protected; change its "
+                            "permissions (chmod u+w), or name another file";
+  }
+  struct stat folder {};
+  if (::stat(target.folder.c_str(), &folder) == 0 && folder.st_dev != target.state->st_dev) {
+    return advice({"replace it", EBUSY}, target, 0);
+  }
+  return std::nullopt;
+}
+
+/// A new file beside the target, removed on destruction unless it was renamed.
+class TemporaryFile {
+ public:
+  /// Creates the file. Its name does not grow with the target's, which may be as long as the file
+  /// system allows. Its mode is that of any newly created file, so that umask and default ACLs
+  /// apply.
+  explicit TemporaryFile(const fs::path& folder) {
+    constexpr int kAttempts = 100;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      timespec now{};
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      path_ = folder / fmt::format(".taskbench-{}-{:09}.tmp", ::getpid(), now.tv_nsec);
+      file_.emplace(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      if (file_->is_open() || errno != EEXIST) break;
+    }
+    error_ = file_->is_open() ? 0 : errno;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (error_ == 0 && !renamed_) ::unlink(path_.c_str());
+  }
+
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] Descriptor& file() { return *file_; }
+
+  int rename_to(const fs::path& target) {
+    if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
+    renamed_ = true;
+    return 0;
+  }
+
+ private:
+  fs::path path_;
+  std::optional<Descriptor> file_;
+  int error_ = 0;
+  bool renamed_ = false;
+};
+
+int sync_to_disk(int fd) {
+  while (::fsync(fd) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// Gives the new file the old one's permissions, then its owner, where that is permitted. In this
+/// order: whoever has given a file away may no longer change it.
+int keep_mode_and_owner(int fd, const struct stat& old) {
+  if (::fchmod(fd, old.st_mode & 0777) != 0) return errno;
+  struct stat fresh {};
+  if (::fstat(fd, &fresh) == 0 && (fresh.st_uid != old.st_uid || fresh.st_gid != old.st_gid)) {
+    static_cast<void>(::fchown(fd, old.st_uid, old.st_gid) == 0 ||
+                      ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0);
+  }
+  return 0;
+}
+
+/// Does everything up to and including the rename; returns what failed, or nothing.
+std::optional<Failure> replace(const Target& target, std::string_view content) {
+  TemporaryFile temporary(target.folder);
+  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
+  const int fd = temporary.file().get();
+  if (const int error = write_all(fd, content)) return Failure{"write a file", error};
+  if (target.state) {
+    if (const int error = keep_mode_and_owner(fd, *target.state)) {
+      return Failure{"set a file's permissions", error};
+    }
+  }
+  if (const int error = sync_to_disk(fd)) return Failure{"sync a file to the disk", error};
+  // A network file system reports a full disk only now.
+  if (const int error = temporary.file().close()) return Failure{"write a file", error};
+  if (const int error = temporary.rename_to(target.file)) return Failure{"replace the file", error};
+  return std::nullopt;
+}
+
+/// Syncs the folder after the rename, as well as the system can. Not every file system syncs
+/// folders, and a folder without read permission cannot be opened. Returns no error: every reader
+/// already sees the new content, and an error would suggest that the old file is still there.
+void sync_folder(const fs::path& folder) {
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.is_open()) static_cast<void>(sync_to_disk(opened.get()));
+}
+
+std::optional<Failure> write_directly(const Target& target, std::string_view content) {
+  if (target.descriptor) {
+    const int error = write_all(*target.descriptor, content);
+    return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
+  }
+  Descriptor device(::open(target.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!device.is_open()) return Failure{"open it", errno};
+  if (const int error = write_all(device.get(), content)) return Failure{"write", error};
+  const int error = device.close();
+  return error != 0 ? std::optional(Failure{"write", error}) : std::nullopt;
+}
+
+/// Checks without opening the file, which would wait for a pipe's reader, or end what the reader
+/// waits for.
+std::optional<Failure> check_directly(const Target& target) {
+  if (target.descriptor) {
+    const int flags = ::fcntl(*target.descriptor, F_GETFL);
+    if (flags < 0) return Failure{"write", errno};
+    return (flags & O_ACCMODE) == O_RDONLY ? std::optional(Failure{"write", EBADF}) : std::nullopt;
+  }
+  if (::faccessat(AT_FDCWD, target.file.c_str(), W_OK, AT_EACCESS) != 0) {
+    return Failure{"write", errno};
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> check_new_file(const Target& target, std::size_t expected_bytes) {
+  TemporaryFile temporary(target.folder);
+  if (temporary.error() != 0) return Failure{"create a file", temporary.error()};
+  const auto bytes = static_cast<off_t>(std::max<std::size_t>(expected_bytes, 1));
+  int error = EINTR;
+  while (error == EINTR) {
+    error = ::posix_fallocate(temporary.file().get(), 0, bytes);
+  }
+  // A file system that cannot reserve space reports that; then only writing would tell.
+  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Failure{"write a file", error};
+  return std::nullopt;
+}
+
+/// The common part of write_atomically() and check_writable(): resolves the path, refuses, or does
+/// one or the other.
+template <class Directly, class Replacing>
+WriteOutcome with_target(const fs::path& path, std::size_t bytes, Directly directly,
+                         Replacing replacing) {
+  if (path.empty()) return refused(path, "the name is empty; name a file");
+  const HeldSignals held;
+  Target target;
+  std::optional<Failure> failure;
+  if (const int error = resolve(path, target)) {
+    failure = Failure{"look it up", error};
+  } else if (!target.is_replaceable()) {
+    failure = directly(target);
+  } else if (const std::optional<std::string> reason = protection(target)) {
+    return refused(path, *reason);
+  } else {
+    failure = replacing(target);
+  }
+  return failure ? refused(path, advice(*failure, target, bytes)) : WriteOutcome{};
+}
+
+}  // namespace
+
+WriteOutcome write_atomically(const fs::path& path, std::string_view content) {
+  return with_target(
+      path, content.size(), [&](const Target& target) { return write_directly(target, content); },
+      [&](const Target& target) {
+        const std::optional<Failure> failure = replace(target, content);
+        if (!failure) sync_folder(target.folder);
+        return failure;
+      });
+}
+
+bool is_replaced(const fs::path& path) {
+  Target target;
+  return resolve(path, target) == 0 && target.is_replaceable();
+}
+
+void remove_replaced(const fs::path& path) {
+  Target target;
+  if (resolve(path, target) != 0 || !target.is_replaceable() || !target.state) return;
+  if (::unlink(target.file.c_str()) == 0) return;
+  static_cast<void>(::truncate(target.file.c_str(), 0) == 0);
+}
+
+WriteOutcome check_writable(const fs::path& path, std::size_t expected_bytes) {
+  return with_target(path, expected_bytes, check_directly,
+                     [&](const Target& target) { return check_new_file(target, expected_bytes); });
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,53 @@
+#include "harness/os/file_content.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace taskbench::harness {
+namespace {
+
+FileContent refused(std::string why) { return {{}, std::move(why)}; }
+
+}  // namespace
+
+FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (status.type() == std::filesystem::file_type::not_found) return refused("does not exist");
+  if (std::filesystem::is_directory(status)) return refused("is a folder, not a file");
+  const bool is_regular = std::filesystem::is_regular_file(status);
+  if (is_regular && std::filesystem::file_size(path, failed) > most_bytes) {
+    return refused(fmt::format("is larger than {} MiB: no such file should be", most_bytes >> 20));
+  }
+  FileContent content;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return refused(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file && content.bytes.size() <= most_bytes) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    content.bytes.append(block.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) content.error = fmt::format("cannot be read: {}", std::strerror(errno));
+  // A pipe or a device has no known size, and may never end.
+  if (content.bytes.size() > most_bytes) {
+    content.error = fmt::format("does not end after {} MiB", most_bytes >> 20);
+  }
+  return content;
+}
+
+FileContent read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return refused("is not a regular file");
+  }
+  return read_file(path, most_bytes);
+}
+
+}  // namespace taskbench::harness

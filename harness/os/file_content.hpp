@@ -1,0 +1,30 @@
+// Reads whole files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+namespace taskbench::harness {
+
+/// The bytes of a file, or why it could not be read, in words that follow its name: "does not
+/// exist", "cannot be opened: Permission denied". An empty `error` means success.
+struct FileContent {
+  std::string bytes;
+  std::string error;
+  [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+inline constexpr auto kAnySize = std::numeric_limits<std::uintmax_t>::max();
+
+/// Reads a whole file, which need not be a regular one. In blocks: byte by byte, a large file would
+/// take seconds in an unoptimised build.
+[[nodiscard]] FileContent read_file(const std::filesystem::path& path,
+                                    std::uintmax_t most_bytes = kAnySize);
+
+/// Like read_file(), but refuses what is no regular file: reading a pipe in its place could block.
+[[nodiscard]] FileContent read_regular_file(const std::filesystem::path& path,
+                                            std::uintmax_t most_bytes = kAnySize);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,283 @@
+#include "harness/trials/counter_pass.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <iterator>
+
+#include "harness/os/file_content.hpp"
+#include "harness/os/process.hpp"
+#include "harness/trials/near_miss.hpp"
+#include "harness/trials/perf.hpp"
+#include "harness/trials/scratch_folder.hpp"
+#include "reports/model/event_count.hpp"
+#include "reports/perf/callgrind.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using Events = std::vector<model::EventCount>;
+
+constexpr const char* kValgrindMissing =
+    "valgrind is not installed; the package valgrind provides it";
+
+/// Whether a case was timed; one that could not be timed is not counted either.
+bool was_timed(const model::Case& measured) {
+  return measured.error.empty() && !measured.repetitions.empty();
+}
+
+model::EventCount not_counted(const std::string& event, const std::string& reason) {
+  return {event, {}, {}, {}, false, reason};
+}
+
+/// Adds the counts of one process, per iteration.
+void add_counts(const std::vector<perf::PerfCount>& counts, std::int64_t iterations,
+                Events& events) {
+  for (const auto& count : counts) {
+    auto event = std::ranges::find(events, count.event, &model::EventCount::event);
+    if (event == events.end()) event = events.insert(events.end(), not_counted(count.event, {}));
+    event->user_only = event->user_only || count.user_only;
+    if (!count.value) {
+      if (event->unavailable.empty()) event->unavailable = count.unavailable;
+      continue;
+    }
+    event->unit = count.unit;
+    event->per_iteration.push_back(*count.value / static_cast<double>(iterations));
+    event->counted_share = std::min(event->counted_share.value_or(1), count.counted_share);
+  }
+}
+
+/// How one pass counts: with perf or with callgrind.
+struct Counter {
+  std::string_view what;  ///< it does, for the line of progress
+  Events events;          ///< that it asks for, some of them unavailable
+  /// Runs one process for case number `index`.
+  std::function<PerfOutcome(std::size_t index)> count_once;
+  std::function<std::int64_t(std::size_t index)> iterations;
+};
+
+class CountingPass {
+ public:
+  CountingPass(const RunPlan& plan, const std::stop_token& stop, const Listener& listener,
+               model::Run& run)
+      : plan_(plan), stop_(stop), listener_(listener), run_(run) {}
+
+  void count_by_perf() {
+    const Perf perf(plan_.counters.requests, scratch_.path(), stop_);
+    run_.counter_pass->tool = perf.version();
+    run_.counter_pass->unavailable = perf.unavailable();
+    Events events;
+    for (const ProbedEvent& each : perf.events()) {
+      events.push_back({each.event, each.unit, {}, {}, each.user_only, each.unavailable});
+    }
+    const double warmup_s = run_.settings.warmup_s;
+    const auto as_timed = [&](std::size_t i) { return run_.cases[i].repetitions.front(); };
+    const auto count_once = [&](std::size_t i) {
+      const auto iterations = as_timed(i).iterations;
+      const double repetition_s = as_timed(i).real_ns * 1e-9 * static_cast<double>(iterations);
+      return perf.count(command(plan_.cases[i], std::max(warmup_s, 1e-3), iterations),
+                        60 + 20 * (repetition_s + warmup_s));
+    };
+    const bool counts = perf.unavailable().empty() && perf.counts_any();
+    count({"counting", events, counts ? count_once : decltype(Counter::count_once)(),
+           [&](std::size_t i) { return as_timed(i).iterations; }});
+  }
+
+  void count_by_callgrind() {
+    /// Few iterations: callgrind is fifty times slower, and here one is as good as many, since all
+    /// are equal. The warm-up, which is not counted, makes the allocations that happen once.
+    constexpr std::int64_t kIterations = 4;
+    constexpr double kUnusedMinTime_s = 0.001;  // the iterations are given
+    const auto count_once = [&](std::size_t i) {
+      Case spec = plan_.cases[i];  // on a scheduler that does the same each time
+      if (!spec.scheduler->repeatable) spec.scheduler = find_scheduler("in_turn");
+      return under_callgrind(command(spec, kUnusedMinTime_s, kIterations));
+    };
+    count({"counting instructions",
+           {not_counted(std::string(model::kInstructionsExact), {})},
+           count_once,
+           [](std::size_t) { return kIterations; }});
+    for (model::Case& each : run_.cases) {
+      if (!was_timed(each)) continue;
+      each.events.back().counted_share.reset();  // callgrind extrapolates nothing
+      warn_of_scatter(each);
+    }
+  }
+
+ private:
+  Strings command(const Case& spec, double min_time_s, std::int64_t iterations) const {
+    Strings words = case_command(plan_, spec, min_time_s, scratch_.path() / "result.json");
+    words.insert(words.end(), {"--iterations", fmt::format("{}={}", spec.name(), iterations)});
+    return words;
+  }
+
+  void count(const Counter& counter) {
+    std::string given_up;  // why no further process is tried; empty: go on
+    std::size_t done = 0;
+    std::vector<Events> counted;
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      const model::Case& measured = run_.cases[i];
+      Events& events = counted.emplace_back();
+      if (!was_timed(measured)) continue;
+      events = counter.events;
+      if (!counter.count_once) continue;
+      std::string failure = given_up;
+      for (int process = 0; process < kCountingProcesses && failure.empty(); ++process) {
+        listener_.progress(fmt::format("{}, {}/{} processes: {}", counter.what, done++,
+                                       run_.cases.size() * kCountingProcesses, measured.name));
+        const PerfOutcome outcome = counter.count_once(i);
+        failure = outcome.failure;
+        if (outcome.stop_trying) given_up = failure;
+        add_counts(outcome.counts, counter.iterations(i), events);
+      }
+      if (stop_.stop_requested()) failure = "interrupted before it was counted";
+      for (model::EventCount& event : events) {
+        if (event.per_iteration.size() >= kCountingProcesses || !event.unavailable.empty())
+          continue;
+        event.unavailable = failure.empty() ? "perf printed no count of it" : failure;
+      }
+    }
+    for (std::size_t i = 0; i < run_.cases.size(); ++i) {
+      std::ranges::move(counted[i], std::back_inserter(run_.cases[i].events));
+    }
+  }
+
+  PerfOutcome under_callgrind(const Strings& command) const {
+    const fs::path file = scratch_.path() / "callgrind.out";
+    fs::remove(file);
+    Strings words{"valgrind", "--tool=callgrind", "--toggle-collect=taskbench_iteration",
+                  "--callgrind-out-file=" + file.string()};
+    words.insert(words.end(), command.begin(), command.end());
+    const ProcessOutcome outcome =
+        run_process({.command = words, .environment = {}, .timeout_s = 600}, stop_);
+    PerfOutcome result;
+    if (outcome.end == ProcessOutcome::End::not_started) {
+      result.failure = kValgrindMissing;
+    } else if (!outcome.ok()) {
+      result.failure = fmt::format("under callgrind it {}", outcome.text());
+    }
+    result.stop_trying = outcome.end != ProcessOutcome::End::exited;
+    if (!result.failure.empty()) return result;
+    const auto total = perf::callgrind_instructions(read_file(file).bytes);
+    if (!total) {
+      result.failure = "callgrind wrote no count of it";
+      return result;
+    }
+    perf::PerfCount count;
+    count.event = model::kInstructionsExact;
+    count.value = static_cast<double>(*total);
+    result.counts.push_back(std::move(count));
+    return result;
+  }
+
+  void warn_of_scatter(const model::Case& measured) const {
+    const auto& counts = measured.events.back().per_iteration;
+    if (counts.empty()) return;
+    const auto [least, most] = std::ranges::minmax(counts);
+    if (least == most) return;
+    listener_.note(fmt::format(
+        "{}: {} counts of its instructions differ by up to {:.2g} %: something in it depends on "
+        "the clock, on addresses, or on another thread",
+        measured.name, counts.size(), 100 * (most / least - 1)));
+  }
+
+  const RunPlan& plan_;
+  std::stop_token stop_;
+  const Listener& listener_;
+  model::Run& run_;
+  ScratchFolder scratch_;
+};
+
+/// Whether perf says that there is no such event, rather than that it cannot be counted here.
+bool says_unknown(std::string_view reason) {
+  const auto has = [&](std::string_view part) { return reason.find(part) != reason.npos; };
+  return has("event syntax error") && (has("parser error") || has("Bad event name") ||
+                                       has("unknown tracepoint") || has("Unable to find"));
+}
+
+}  // namespace
+
+void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
+  constexpr double kPatience_s = 10;
+  if (plan.instructions_exact) {
+    const ProcessOutcome version = run_process(
+        {.command = {"valgrind", "--version"}, .environment = {}, .timeout_s = kPatience_s}, stop);
+    if (version.end == ProcessOutcome::End::not_started) throw ToolMissing(kValgrindMissing);
+  }
+  if (plan.requests.empty()) return;
+  if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);
+  // perf reports events of sets as unknown, too, if the CPU lacks them.
+  const Strings known = events_of_sets();
+  const auto is_known = [&](const std::string& event) {
+    return std::ranges::find(known, event) != known.end();
+  };
+  std::vector<CounterRequest> asked;
+  std::ranges::copy_if(plan.requests, std::back_inserter(asked), [&](const auto& request) {
+    return !std::ranges::all_of(request.events, is_known);
+  });
+  if (asked.empty()) return;
+  const ScratchFolder scratch;
+  const Perf perf(asked, scratch.path(), stop);
+  for (const ProbedEvent& each : perf.events()) {
+    if (!says_unknown(each.unavailable)) continue;
+    const auto near = nearest(each.event, known);
+    refuse("--counters: perf knows no event '{}'; {}", each.event,
+           near ? fmt::format("did you mean '{}'?", *near)
+                : std::string("`perf list` shows those that it knows"));
+  }
+}
+
+Strings case_command(const RunPlan& plan, const Case& spec, double min_time_s,
+                     const fs::path& result) {
+  Strings words{fs::canonical("/proc/self/exe").string(), "run"};
+  const auto add = [&](std::string_view option, std::string value) {
+    words.insert(words.end(), {std::string(option), std::move(value)});
+  };
+  words.emplace_back(spec.workload->name);
+  add("--scheduler", std::string(spec.scheduler->name));
+  add("--workers", std::to_string(spec.workers));
+  add("--repetitions", "1");
+  add("--min-time", fmt::format("{:.6f}s", min_time_s));
+  add("--seed", std::to_string(plan.settings.seed));
+  add("--json", result.string());
+  words.emplace_back("--quiet");
+  if (plan.settings.pin) words.emplace_back("--pin");
+  for (const auto& [name, value] : spec.parameters) {
+    add("--param", fmt::format("{}={}", name, value));
+  }
+  for (const PlantedDelay& each : plan.planted) {
+    const auto site = rt::kDelaySites[static_cast<std::size_t>(each.site)];
+    add("--plant", fmt::format("{}={}", site, each.ns));
+  }
+  return words;
+}
+
+void count_events(const RunPlan& plan, const std::stop_token& stop, const Listener& listener,
+                  model::Run& run) {
+  run.counter_pass.emplace();
+  run.counter_pass->requested = plan.counters.words;
+  run.counter_pass->processes = kCountingProcesses;
+  const auto none = [&](const Strings& events, const std::string& reason) {
+    for (model::Case& each : run.cases) {
+      if (!was_timed(each)) continue;
+      for (const std::string& event : events) each.events.push_back(not_counted(event, reason));
+    }
+  };
+  if (!plan.counters.requests.empty()) {
+    try {
+      CountingPass(plan, stop, listener, run).count_by_perf();
+    } catch (const std::exception& error) {  // no room for the pipes, no memory
+      run.counter_pass->unavailable = error.what();
+      for (const CounterRequest& each : plan.counters.requests) none(each.events, error.what());
+    }
+  }
+  if (plan.counters.instructions_exact) {
+    try {
+      CountingPass(plan, stop, listener, run).count_by_callgrind();
+    } catch (const std::exception& error) {  // no room for the files, no memory
+      none({std::string(model::kInstructionsExact)}, error.what());
+    }
+  }
+}
+
+}  // namespace taskbench::harness

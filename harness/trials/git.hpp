@@ -1,0 +1,76 @@
+// What taskbench asks of git: which commit a name means, what differs between two, and a checkout
+// of one in another folder.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <stop_token>
+
+#include "harness/trials/names.hpp"
+
+namespace taskbench::harness {
+
+/// A git command that failed although what was asked for exists: for example, the disk is full.
+/// what() ends in git's own words.
+class GitError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One of the files in which two commits differ.
+struct ChangedFile {
+  std::string path;           ///< from the root of the repository
+  bool is_submodule = false;  ///< on either side
+};
+
+class GitRepository {
+ public:
+  /// Opens the repository of the current directory. Unsets the environment variables that would
+  /// name another one to git. Throws UsageError if there is none, or no git.
+  explicit GitRepository(const std::stop_token& stop);
+
+  /// The folder that all worktrees of the repository share: its identity.
+  [[nodiscard]] const fs::path& common_folder() const { return common_folder_; }
+
+  /// The full hash of the commit that `revision` means. Throws UsageError, with the nearest branch
+  /// or tag, if there is none. `option` is for the message.
+  [[nodiscard]] std::string commit_of(const std::string& option, const std::string& revision) const;
+
+  /// Like commit_of(), for a revision that need not exist.
+  [[nodiscard]] std::optional<std::string> find_commit(const std::string& revision) const;
+
+  /// The files of the current working tree that differ from its HEAD, and with `untracked` also
+  /// those that git does not know and does not ignore.
+  [[nodiscard]] Strings uncommitted_files(bool untracked) const;
+
+  /// What differs between the files of two commits, submodules, links and permissions included.
+  /// Throws GitError, also where there is too much to tell.
+  [[nodiscard]] std::vector<ChangedFile> changes(const std::string& base,
+                                                 const std::string& head) const;
+
+  /// The symbolic links of a commit, by their paths. Throws GitError, also for more than
+  /// kMostLinks.
+  [[nodiscard]] std::map<fs::path, fs::path> links(const std::string& commit) const;
+
+  /// Checks `commit` out at `folder`, which must not exist, without running the user's hooks.
+  /// Throws GitError.
+  void add_worktree(const fs::path& folder, const std::string& commit) const;
+
+  /// Makes git forget the worktrees whose folders have been deleted.
+  void prune_worktrees() const;
+
+ private:
+  /// The whole output of a git command. Throws GitError.
+  [[nodiscard]] std::string list(Strings words) const;
+
+  std::stop_token stop_;
+  fs::path common_folder_;
+};
+
+/// Limit on the symbolic links of a commit: reading each takes git a moment.
+inline constexpr std::size_t kMostLinks = 200;
+
+/// The first twelve digits of a commit's hash, as messages show it.
+[[nodiscard]] std::string abbreviated(const std::string& commit);
+
+}  // namespace taskbench::harness

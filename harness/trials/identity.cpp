@@ -1,0 +1,217 @@
+#include "harness/trials/identity.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "harness/os/system_file.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> arguments_of(const Program& program) {
+  return {program.command().begin() + 1, program.command().end()};
+}
+
+fs::path root_of(const InstalledProgram& each) {
+  return each.root.empty() ? each.program->executable().parent_path() : fs::canonical(each.root);
+}
+
+/// What ldd reports, without the addresses, which differ each time. A library that is below the
+/// program's root, or is found from where it runs, is named relative to that, with a digest of its
+/// bytes. Empty if ldd fails, as it does for a static binary.
+std::string libraries_of(const InstalledProgram& each, const std::stop_token& stop) {
+  const Program& program = *each.program;
+  const std::string root = root_of(each).string() + '/';
+  std::string result;
+  for (const std::string& word : words_of_ldd(program.executable(), program.folder(), stop)) {
+    if (word.starts_with('(')) continue;
+    const bool is_below = word.starts_with(root);
+    result += fmt::format("{}\n", is_below ? word.substr(root.size()) : word);
+    if (is_below || (word.find('/') != std::string::npos && !word.starts_with('/'))) {
+      result += digest_of(content_of(program.folder() / word, kWholeFile).value_or("")) + '\n';
+    }
+  }
+  return result;
+}
+
+/// Whether a link leads to the same file on both sides: only if it does not lead out of its folder.
+bool stays_inside(const fs::path& link, const fs::path& target) {
+  if (target.is_absolute()) return true;  // and equal texts are one file
+  const fs::path end = (link.parent_path() / target).lexically_normal();
+  return end.empty() || *end.begin() != "..";
+}
+
+/// Everything below a folder, by its path there.
+class Listing {
+ public:
+  /// False if there is too much, or something that cannot be read.
+  bool read(const fs::path& folder) {
+    std::error_code failed;
+    auto each = fs::recursive_directory_iterator(folder, failed);
+    for (; !failed && each != fs::end(each); each.increment(failed)) {
+      const auto status = each->symlink_status(failed);
+      if (failed) return false;
+      if (status.type() == fs::file_type::regular) bytes_ += each->file_size(failed);
+      entries_.emplace(each->path().lexically_relative(folder), status);
+      if (entries_.size() > kMostComparedFiles || bytes_ > kMostComparedBytes) return false;
+    }
+    return !failed;
+  }
+  [[nodiscard]] const std::map<fs::path, fs::file_status>& entries() const { return entries_; }
+
+ private:
+  std::map<fs::path, fs::file_status> entries_;
+  std::uintmax_t bytes_ = 0;
+};
+
+bool have_equal_bytes(const fs::path& base, const fs::path& head) {
+  std::error_code failed;
+  if (fs::file_size(base, failed) != fs::file_size(head, failed) || failed) return false;
+  const auto content = content_of(base, kWholeFile);
+  return content && content == content_of(head, kWholeFile);
+}
+
+/// Whether the entries at `below` in both folders are equal.
+bool are_equal(const fs::path& base, const fs::path& head, const fs::path& below,
+               const fs::file_status& one, const fs::file_status& other) {
+  if (one.type() != other.type() || one.permissions() != other.permissions()) return false;
+  if (one.type() == fs::file_type::directory) return true;
+  if (one.type() == fs::file_type::regular) return have_equal_bytes(base / below, head / below);
+  if (one.type() != fs::file_type::symlink) return false;
+  std::error_code failed;
+  const fs::path target = fs::read_symlink(base / below, failed);
+  const fs::path other_target = fs::read_symlink(head / below, failed);
+  return !failed && target == other_target && stays_inside(below, target);
+}
+
+std::optional<std::string> difference_of_folders(const fs::path& base, const fs::path& head) {
+  Listing ours;
+  Listing theirs;
+  if (!ours.read(base) || !theirs.read(head)) {
+    return fmt::format("more than {} files or {} MiB, or what cannot be read, lie in {} or {}",
+                       kMostComparedFiles, kMostComparedBytes >> 20, base.string(), head.string());
+  }
+  for (const auto& [path, status] : ours.entries()) {
+    const auto other = theirs.entries().find(path);
+    if (other == theirs.entries().end()) {
+      return fmt::format("head has no {}", path.string());
+    }
+    if (!are_equal(base, head, path, status, other->second)) {
+      return fmt::format("{} differs", path.string());
+    }
+  }
+  for (const auto& [path, status] : theirs.entries()) {
+    if (!ours.entries().contains(path)) return fmt::format("base has no {}", path.string());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> difference_of_outputs(const InstalledProgram& base,
+                                                 const InstalledProgram& head,
+                                                 const std::vector<std::string>& outputs) {
+  for (const std::string& name : outputs) {
+    const fs::path ours = root_of(base) / name;
+    const fs::path theirs = root_of(head) / name;
+    const bool one = fs::exists(ours);
+    const bool other = fs::exists(theirs);
+    if (!one && !other) {
+      throw NoSuchOutput(fmt::format("neither {} nor {} exists", ours.string(), theirs.string()));
+    }
+    if (one != other) return fmt::format("{} has no {}", one ? "head" : "base", name);
+    if (const auto difference = first_difference(ours, theirs)) {
+      return fs::is_directory(ours) ? fmt::format("in {}, {}", name, *difference)
+                                    : fmt::format("{} differs", name);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether both are one file, called by one path in one folder: then they see the same, whatever
+/// they look for.
+bool are_one_call(const Program& base, const Program& head) {
+  return called_path(base.command()) == called_path(head.command()) &&
+         base.folder() == head.folder();
+}
+
+/// What differs below the roots that the user named, or in the programs' places there.
+std::string difference_of_roots(const InstalledProgram& base, const InstalledProgram& head) {
+  const fs::path ours = root_of(base);
+  const fs::path theirs = root_of(head);
+  const auto place = [](const InstalledProgram& each, const fs::path& root) {
+    return called_path(each.program->command()).lexically_relative(root);
+  };
+  const fs::path below = place(base, ours);
+  if (below.empty() || *below.begin() == "..") {
+    return fmt::format("{} is not below {}", base.program->command().front(), ours.string());
+  }
+  if (place(head, theirs) != below) {
+    return fmt::format("{} is called by another path", head.program->command().front());
+  }
+  const auto difference = difference_of_folders(ours, theirs);
+  return difference ? fmt::format("below the roots, {}", *difference) : std::string();
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::optional<std::string> first_difference(const fs::path& base, const fs::path& head) {
+  std::error_code failed;
+  const auto one = fs::status(base, failed);
+  const auto other = fs::status(head, failed);
+  if (one.type() == fs::file_type::directory && other.type() == fs::file_type::directory) {
+    return difference_of_folders(base, head);
+  }
+  const bool equal = one.type() == fs::file_type::regular && one.type() == other.type() &&
+                     one.permissions() == other.permissions() && have_equal_bytes(base, head);
+  return equal ? std::nullopt : std::optional<std::string>("they differ");
+}
+
+Identity identity_of(const InstalledProgram& base, const InstalledProgram& head,
+                     const std::vector<std::string>& outputs, const std::stop_token& stop) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  const auto content = content_of(base.program->executable(), kWholeFile);
+  if (!content || !content->starts_with(kElf) ||
+      content != content_of(head.program->executable(), kWholeFile) ||
+      arguments_of(*base.program) != arguments_of(*head.program)) {
+    return {};
+  }
+  if (libraries_of(base, stop) != libraries_of(head, stop)) {
+    return {.doubt = "they load libraries from different places"};
+  }
+  if (!outputs.empty()) {
+    const auto difference = difference_of_outputs(base, head, outputs);
+    if (difference) return {.doubt = *difference};
+    return {.reason =
+                fmt::format("the executables, their libraries and {} are equal, byte for byte",
+                            list_of(outputs))};
+  }
+  if (are_one_call(*base.program, *head.program)) {
+    return {.reason = "base and head are one program, called in the same way"};
+  }
+  if (base.program->kind() == Program::Kind::taskbench &&
+      head.program->kind() == Program::Kind::taskbench) {
+    return {.reason = "both are the same taskbench, byte for byte, which reads no other files"};
+  }
+  if (!base.root_has_all || !head.root_has_all) {
+    return {.doubt = "they may read other files that differ"};
+  }
+  const std::string difference = difference_of_roots(base, head);
+  if (!difference.empty()) return {.doubt = difference};
+  return {.reason = fmt::format("everything below {} and {} is equal, byte for byte",
+                                base.root.string(), head.root.string())};
+}
+
+}  // namespace taskbench::harness

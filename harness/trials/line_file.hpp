@@ -1,0 +1,38 @@
+// A journal: a file that grows by whole lines. Each is on the disk before what it records is built
+// upon. What the lines contain is up to whoever writes them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "harness/os/descriptor.hpp"
+
+namespace taskbench::harness {
+
+/// The content of the file. Throws JournalError.
+[[nodiscard]] std::string journal_text(const std::filesystem::path& path);
+
+/// A journal that is open for writing. Not thread-safe. One writer a file: the file is locked.
+class LineFile {
+ public:
+  /// Creates a file with its first line. Throws JournalError if it exists or cannot be written.
+  static LineFile create(const std::filesystem::path& path, const std::string& first);
+
+  /// Opens an existing journal to continue it. A last line that a kill has cut off is removed.
+  static LineFile resume(const std::filesystem::path& path);
+
+  /// Appends a line, which is on the disk when this returns. Throws JournalError.
+  void append(const std::string& line);
+
+ private:
+  LineFile(std::filesystem::path path, Descriptor descriptor);
+
+  std::filesystem::path path_;
+  Descriptor descriptor_;
+};
+
+}  // namespace taskbench::harness

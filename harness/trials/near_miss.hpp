@@ -1,0 +1,32 @@
+// "Did you mean …": which known name a mistyped one is nearest to.
+#pragma once
+
+#include <ranges>
+
+#include "harness/trials/names.hpp"
+
+namespace taskbench::harness {
+
+/// Names to choose from, made of any range of texts. The texts must outlive it.
+struct Names : std::vector<std::string_view> {
+  template <std::ranges::input_range Texts>
+  Names(const Texts& texts) : vector(std::ranges::begin(texts), std::ranges::end(texts)) {}
+};
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment). Case and the difference between '-' and '_' cost nothing.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name that `text` most likely stands for: the only one it begins, or the first of the
+/// nearest, when that one is near enough to be a slip of the fingers.
+[[nodiscard]] std::optional<std::string_view> nearest(std::string_view text, const Names& names);
+
+/// "unknown workload 'chained_spwan'; did you mean 'chained_spawn'?", or the list of the names
+/// where none is near.
+[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view text,
+                                       const Names& names);
+
+/// At most 60 characters of a text, with "…" for the rest. For messages.
+[[nodiscard]] std::string shortened(std::string_view text);
+
+}  // namespace taskbench::harness

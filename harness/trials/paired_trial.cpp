@@ -1,0 +1,368 @@
+#include "harness/trials/paired_trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "harness/bench/order.hpp"
+#include "harness/trials/counter_pass.hpp"
+#include "reports/json/paired.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/model/event_count.hpp"
+#include "reports/stats/summary.hpp"
+#include "reports/verdict/paired.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using model::Side;
+
+/// Calls `call` with a side's program, and turns a failure into one that names the side.
+template <class Call>
+auto of_side(const TrialPrograms& programs, Side side, const Call& call) {
+  try {
+    return call(of(programs, side));
+  } catch (const ProgramError& error) {
+    const auto* in = dynamic_cast<const BenchmarkError*>(&error);
+    throw SideError(error.what(), side, in != nullptr ? in->benchmark() : std::string());
+  }
+}
+
+template <class Range, class... Projection>
+bool has_name(const Range& range, const std::string& name, Projection... projection) {
+  return std::ranges::find(range, name, projection...) != range.end();
+}
+
+bool has_case(const model::Run& run, const std::string& name) {
+  return has_name(run.cases, name, &model::Case::name);
+}
+
+/// Google Benchmark says in a benchmark's name when MeasureProcessCPUTime() was called.
+model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmark) {
+  const bool of_process = program.kind() == Program::Kind::taskbench ||
+                          (benchmark + '/').find("/process_time/") != std::string::npos;
+  return of_process ? model::CpuTimeOf::process : model::CpuTimeOf::main_thread;
+}
+
+/// The benchmarks of both programs, as far as base can run them.
+struct Exploration {
+  model::Run base;
+  model::Run head;
+  Strings failing;                       ///< in base; in neither result
+  std::vector<model::LeftOut> left_out;  ///< in neither result, too
+
+  void leave_out(const std::string& name, std::string reason) {
+    if (!has_name(left_out, name, &model::LeftOut::name)) {
+      left_out.push_back({name, std::move(reason)});
+    }
+  }
+
+  /// Whether each of `chosen` means a benchmark of either side.
+  [[nodiscard]] bool has_all(const Strings& chosen) const {
+    return std::ranges::all_of(chosen, [&](const std::string& name) {
+      const auto is_meant = [&](const std::string& benchmark) {
+        return is_chosen({name}, benchmark);
+      };
+      return std::ranges::any_of(base.cases, is_meant, &model::Case::name) ||
+             std::ranges::any_of(head.cases, is_meant, &model::Case::name) ||
+             std::ranges::any_of(failing, is_meant) ||
+             std::ranges::any_of(left_out, is_meant, &model::LeftOut::name);
+    });
+  }
+};
+
+/// Notes benchmarks that a program lists but does not run: they must not look as if they were
+/// judged.
+void note_missing(const TrialPrograms& programs, const Strings& chosen, Exploration& both) {
+  for (const Side side : kBothSides) {
+    for (const std::string& name : of(programs, side).listed()) {
+      // A program with its own main() may print more than names.
+      const bool is_prose = name.find(' ') != std::string::npos && !name.ends_with('>');
+      if (is_prose || !is_chosen(chosen, name)) continue;
+      if (has_case(both.base, name) || has_case(both.head, name)) continue;
+      both.leave_out(name, "it is listed, but no result of it was written");
+    }
+  }
+}
+
+Exploration run_both(const TrialPrograms& programs, SampleRequest request, const Bench& bench) {
+  Exploration both;
+  for (const Side side : kBothSides) {
+    of(both, side) = of_side(programs, side, [&](const Program& program) {
+      request.repetitions = trial_repetitions(program);
+      return run_once(program, request, bench);
+    });
+  }
+  note_missing(programs, request.families, both);
+  for (const Side side : kBothSides) {
+    for (const auto& benchmark : of(both, side).cases) {
+      if (const std::string reason = why_left_out(benchmark); !reason.empty()) {
+        both.leave_out(benchmark.name, fmt::format("{} {}", name_of(side), reason));
+      } else if (side == Side::base && !benchmark.error.empty()) {
+        both.failing.push_back(benchmark.name);
+      }
+    }
+  }
+  for (const Side side : kBothSides) {
+    model::Run& result = of(both, side);
+    std::erase_if(result.cases, [&](const model::Case& benchmark) {
+      return has_name(both.failing, benchmark.name) ||
+             has_name(both.left_out, benchmark.name, &model::LeftOut::name);
+    });
+    of_side(programs, side, [&](const Program& program) { require_sound(program, result); });
+  }
+  return both;
+}
+
+/// How long an iteration waited for a CPU, at most: as the program has measured it, or else as if
+/// its process had waited only during this benchmark. Includes stolen time, which looks like sleep
+/// from inside. Empty if nobody knows, as for a time that was not taken from the clock.
+std::optional<double> queued_ns(const model::Case& benchmark, std::optional<double> measured_ns,
+                                const MeasuredProcess& process) {
+  const auto& cpu = process.machine.cpu.value;
+  if (!cpu || (benchmark.name + '/').find("/manual_time/") != std::string::npos) return {};
+  double iterations = 0;
+  for (const auto& repetition : benchmark.repetitions) {
+    iterations += static_cast<double>(repetition.iterations);
+  }
+  if (iterations <= 0) return {};
+  const double stolen_ns = 1e9 * cpu->stolen_s / iterations;
+  if (measured_ns) return *measured_ns + stolen_ns;
+  if (!process.result.queued_s) return {};
+  return 1e9 * *process.result.queued_s / iterations + stolen_ns;
+}
+
+/// Medians of the CPU time and of everything that was counted.
+std::map<std::string, double> counters_of(const model::Case& benchmark,
+                                          const MeasuredProcess& process) {
+  std::map<std::string, std::vector<double>> values;
+  for (const auto& repetition : benchmark.repetitions) {
+    values["cpu_ns"].push_back(repetition.cpu_ns);
+    for (const auto& [name, value] : repetition.counters) values[name].push_back(value);
+  }
+  std::map<std::string, double> medians;
+  for (const auto& [name, each] : values) medians[name] = stats::median(each);
+  const auto& measured = values[model::kQueuedTime];
+  const bool has_all = !measured.empty() && measured.size() == benchmark.repetitions.size();
+  const auto queued = queued_ns(
+      benchmark, has_all ? std::optional(stats::median(measured)) : std::nullopt, process);
+  medians.erase(model::kQueuedTime);
+  if (queued) medians[model::kQueuedTime] = *queued;
+  return medians;
+}
+
+/// Why no further block may be begun, if there is a reason.
+std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
+                                      double budget_s, bool ends_when_decided) {
+  const int blocks = verdict::complete_blocks(trial);
+  if (ends_when_decided && verdict::is_at_look(trial) && verdict::judge(trial).decided) {
+    return model::TrialEnd::decided;
+  }
+  if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
+  const double each = blocks > 0 ? spent_s / blocks : 0;
+  if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  return std::nullopt;
+}
+
+/// Why instructions cannot be counted; empty if valgrind is installed.
+std::string why_not_counted(const std::stop_token& stop) {
+  try {
+    check_counters({.words = {}, .requests = {}, .instructions_exact = true}, stop);
+    return {};
+  } catch (const ToolMissing& error) {
+    return error.what();
+  }
+}
+
+/// Fills in the counts, or why there are none.
+void count(const Program& program, const Bench& bench, model::InstructionSample& sample) {
+  if (program.kind() != Program::Kind::taskbench) {
+    sample.unavailable =
+        "only programs that are taskbench tell callgrind where an iteration begins";
+    return;
+  }
+  SampleRequest request;
+  request.benchmarks = {sample.benchmark};
+  request.iterations = {{sample.benchmark, 1}};  // of the times, which nobody will read
+  request.repetitions = 1;
+  request.timeout_s = bench.timeout_s;
+  request.counts_instructions = true;
+  sample.unavailable = "it wrote no count of them";
+  try {
+    for (const model::Case& benchmark : measure_once(program, request, bench).cases) {
+      for (const model::EventCount& event : benchmark.events) {
+        if (benchmark.name != sample.benchmark || event.event != model::kInstructionsExact)
+          continue;
+        sample.per_iteration = event.per_iteration;
+        sample.unavailable = event.per_iteration.empty() ? event.unavailable : std::string();
+      }
+    }
+  } catch (const std::runtime_error& error) {  // it failed, or wrote what cannot be read
+    sample.unavailable = error.what();
+  }
+}
+
+}  // namespace
+
+void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
+             model::PairedSetup& setup, const std::function<void()>& waiting) {
+  SampleRequest request = request_of(setup, bench.timeout_s);
+  request.families = chosen;
+  request.waiting = [&](double) {
+    if (waiting) waiting();
+  };
+  std::optional<Exploration> found;
+  try {
+    found = run_both(programs, request, bench);
+  } catch (const SideError&) {
+    // A program may treat it as a failure if none of its benchmarks is meant.
+    if (chosen.empty() || bench.stop.stop_requested()) throw;
+  }
+  if (!found || !found->has_all(chosen)) {  // all of them, to say which name was meant
+    request.families.clear();
+    found = run_both(programs, request, bench);
+  }
+  setup.failing_in_base = found->failing;
+  setup.left_out = found->left_out;
+  setup.benchmarks.clear();
+  setup.cpu_time_of.clear();
+  for (const auto& benchmark : found->base.cases) {
+    const std::string& name = benchmark.name;
+    if (!has_case(found->head, name)) {
+      setup.only_base.push_back(name);
+      continue;
+    }
+    setup.benchmarks.push_back(name);
+    const auto cpu_time = cpu_time_of(programs.base, name);
+    if (cpu_time == cpu_time_of(programs.head, name)) setup.cpu_time_of[name] = cpu_time;
+    if (programs.base.takes_iterations() && programs.head.takes_iterations()) {
+      setup.iterations[name] = benchmark.repetitions.front().iterations;
+    }
+  }
+  for (const auto& benchmark : found->head.cases) {
+    if (!has_case(found->base, benchmark.name)) setup.only_head.push_back(benchmark.name);
+  }
+  if (setup.benchmarks.empty()) {
+    std::string text = "base and head have no benchmark in common; nothing can be compared";
+    for (const auto& [name, reason] : setup.left_out) {
+      text += fmt::format("; {} is left out: {}", name, reason);
+    }
+    throw ProgramError(text);
+  }
+}
+
+void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
+  // A name that means only benchmarks that are left out is not unknown: the report says why they
+  // are.
+  Strings judged = chosen;
+  std::erase_if(judged, [&](const std::string& name) {
+    const auto is_meant = [&](const std::string& benchmark) {
+      return is_chosen({name}, benchmark);
+    };
+    return std::ranges::none_of(setup.benchmarks, is_meant) &&
+           (std::ranges::any_of(setup.left_out, is_meant, &model::LeftOut::name) ||
+            std::ranges::any_of(setup.failing_in_base, is_meant));
+  });
+  if (judged.empty() && !chosen.empty()) {
+    throw ProgramError("nothing that --workload names can be compared: all of it is left out");
+  }
+  setup.benchmarks = chosen_benchmarks(judged, setup.benchmarks);
+
+  const auto unwanted = [&](const std::string& name) { return !is_chosen(chosen, name); };
+  for (Strings* names : {&setup.only_base, &setup.only_head, &setup.failing_in_base}) {
+    std::erase_if(*names, unwanted);
+  }
+  std::erase_if(setup.left_out, [&](const model::LeftOut& each) { return unwanted(each.name); });
+  const auto is_unwanted = [&](const auto& entry) { return unwanted(entry.first); };
+  std::erase_if(setup.iterations, is_unwanted);
+  std::erase_if(setup.cpu_time_of, is_unwanted);
+}
+
+std::string failing_benchmark(const TrialPrograms& programs, Side side,
+                              const model::PairedSetup& setup, const Bench& bench) {
+  constexpr std::chrono::seconds kPatience{60};
+  const auto start = std::chrono::steady_clock::now();
+  SampleRequest request = request_of(setup, std::min<double>(bench.timeout_s, kPatience.count()));
+  request.repetitions = 1;
+  request.iterations.clear();  // they name benchmarks that are not asked for here
+  /// The results of a side; empty if it fails.
+  const auto run = [&](Side which) -> std::optional<model::Run> {
+    try {
+      return measure_once(of(programs, which), request, bench);
+    } catch (const ProgramError&) {
+      return std::nullopt;
+    }
+  };
+  Strings names = setup.benchmarks;
+  if (names.empty()) {  // it failed before they were known: those of the other side are the same
+    const auto result = run(side == Side::base ? Side::head : Side::base);
+    if (!result) return {};
+    for (const auto& benchmark : result->cases) names.push_back(benchmark.name);
+  }
+  Strings failing;
+  for (const std::string& name : names) {
+    request.benchmarks = {name};
+    if (!run(side)) failing.push_back(name);
+    if (bench.stop.stop_requested()) return {};
+    if (std::chrono::steady_clock::now() - start > kPatience) return {};
+  }
+  const bool in_every_one = failing.size() == names.size() && names.size() > 1;
+  return failing.empty() || in_every_one ? std::string() : failing.front();
+}
+
+void count_instructions(const TrialPrograms& programs, const Bench& bench,
+                        const std::function<void(const std::string&)>& progress, LineFile& journal,
+                        model::PairedTrial& trial) {
+  if (!trial.setup.counts_instructions) return;
+  const auto& names = trial.setup.benchmarks;
+  const std::size_t all = 2 * names.size();
+  const std::string missing = why_not_counted(bench.stop);
+  while (trial.instructions.size() < all && !bench.stop.stop_requested()) {
+    const std::size_t done = trial.instructions.size();
+    model::InstructionSample sample;
+    sample.side = kBothSides[done % 2];
+    sample.benchmark = names[done / 2];
+    progress(fmt::format("counting instructions, {} of {}: {}, {}", done + 1, all,
+                         name_of(sample.side), sample.benchmark));
+    sample.unavailable = missing;
+    if (missing.empty()) count(of(programs, sample.side), bench, sample);
+    if (bench.stop.stop_requested()) return;  // what was told to stop has not failed
+    journal.append(json::journal_line(sample));
+    trial.instructions.push_back(std::move(sample));
+  }
+}
+
+void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
+               bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
+               LineFile& journal, model::PairedTrial& trial) {
+  SampleRequest request = request_of(trial.setup, bench.timeout_s);
+  double spent_s = 0;
+  for (const auto& sample : trial.samples) spent_s += sample.took_s;
+  while (!trial.end && !bench.stop.stop_requested()) {
+    const auto done = static_cast<int>(trial.samples.size());
+    model::ProcessSample sample;
+    sample.block = done / model::kBlockSize;
+    sample.position = done % model::kBlockSize;
+    if (sample.position == 0) {
+      trial.end = end_of(trial, spent_s, budget_s, ends_when_decided);
+      if (trial.end) return journal.append(json::journal_line(*trial.end));
+    }
+    const auto drawn = block_plan(trial.setup.seed, sample.block);
+    sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
+    progress({.blocks = sample.block, .spent_s = spent_s});
+    const auto measured = of_side(programs, sample.side, [&](const Program& program) {
+      return measure_next(program, request, drawn, bench);
+    });
+    if (!measured) return;
+    spent_s += sample.took_s = measured->took_s;
+    sample.machine = measured->machine;
+    sample.real_ns = measured->real_ns;
+    for (const auto& benchmark : measured->result.cases) {
+      sample.counters[benchmark.name] = counters_of(benchmark, *measured);
+    }
+    journal.append(json::journal_line(sample));
+    trial.samples.push_back(std::move(sample));
+  }
+}
+
+}  // namespace taskbench::harness

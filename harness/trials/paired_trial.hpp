@@ -1,0 +1,79 @@
+// Runs a paired trial: block after block of fresh processes, each journaled, until every benchmark
+// has its verdict or the budget is spent.
+#pragma once
+
+#include <functional>
+
+#include "harness/trials/line_file.hpp"
+#include "harness/trials/measured_process.hpp"
+#include "harness/trials/names.hpp"
+#include "harness/trials/program.hpp"
+#include "reports/model/paired.hpp"
+
+namespace taskbench::harness {
+
+inline constexpr model::Side kBothSides[] = {model::Side::base, model::Side::head};
+
+/// The member of `side`, of anything with a base and a head.
+template <class Both>
+[[nodiscard]] auto& of(Both& both, model::Side side) {
+  return side == model::Side::base ? both.base : both.head;
+}
+
+struct TrialPrograms {
+  Program base;
+  Program head;
+};
+
+/// A program that failed while it was measured: which side's, and, if that is known, in which
+/// benchmark.
+class SideError : public BenchmarkError {
+ public:
+  SideError(const std::string& what, model::Side side, const std::string& benchmark)
+      : BenchmarkError(what, benchmark), side_(side) {}
+  [[nodiscard]] model::Side side() const { return side_; }
+
+ private:
+  model::Side side_;
+};
+
+/// How far a trial is.
+struct TrialProgress {
+  int blocks = 0;      ///< complete ones
+  double spent_s = 0;  ///< of the budget
+};
+
+/// Runs each program once, without counting it, to learn which benchmarks both have and how many
+/// iterations theirs take, and adds these to `setup`. Runs only the benchmarks that `chosen` means,
+/// as keep_chosen() understands it, if it means any. Those that fail in base, or cannot be judged,
+/// are noted and left out. Calls `waiting` meanwhile. Throws SideError, and ProgramError if the
+/// programs have nothing in common.
+void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
+             model::PairedSetup& setup, const std::function<void()>& waiting = {});
+
+/// Keeps the benchmarks of `setup` that the user has named, in full or by a prefix that ends before
+/// a slash; all if `chosen` is empty. Throws UsageError for a name that matches no benchmark.
+void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
+
+/// The benchmark in which the program of `side` fails, found out after a failure by running each
+/// alone, once. Empty if that takes more than a minute, or if every one fails.
+[[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
+                                            const model::PairedSetup& setup, const Bench& bench);
+
+/// Counts the instructions that `trial` still lacks, if its setup asks for them: each benchmark on
+/// each side, by `taskbench run --counters instructions-exact`. Appends each count to the journal
+/// and to the trial; if one is impossible, the reason, which is no error. Returns early if told to
+/// stop. Throws json::JournalError.
+void count_instructions(const TrialPrograms& programs, const Bench& bench,
+                        const std::function<void(const std::string&)>& progress, LineFile& journal,
+                        model::PairedTrial& trial);
+
+/// Continues `trial` until it has an end or is told to stop. It ends when everything is decided, if
+/// `ends_when_decided`, and otherwise with the budget or the number of blocks. Appends each sample
+/// to the journal and to the trial. Throws SideError and json::JournalError; the trial then holds
+/// what was complete.
+void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,
+               bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
+               LineFile& journal, model::PairedTrial& trial);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,104 @@
+// perf(1), run as a program: which events it can count here, counting them, and sampling.
+//
+// What works is tried, not inferred: on many virtual machines the software events work and those of
+// the hardware do not, and what is permitted depends on more than one setting.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "harness/trials/counter_events.hpp"
+#include "harness/trials/names.hpp"
+#include "reports/model/profile.hpp"
+#include "reports/perf/stat.hpp"
+
+namespace taskbench::harness {
+
+/// perf cannot be used; what() says why, in a sentence.
+class PerfError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Why perf cannot even be started; empty if it can.
+[[nodiscard]] std::string why_no_perf(const std::stop_token& stop);
+
+/// What perf said of one event when it was tried.
+struct ProbedEvent {
+  std::string event;
+  std::string unit;
+  bool user_only = false;
+  std::string unavailable;  ///< why it cannot be counted here; empty: it can
+};
+
+/// What one process counted.
+struct PerfOutcome {
+  std::vector<perf::PerfCount> counts;
+  std::string failure;       ///< a clause that says what went wrong; then there are no counts
+  bool stop_trying = false;  ///< the next process would do no better: it hung, or we are to stop
+};
+
+class Perf {
+ public:
+  /// Tries perf and then each request. `scratch` is a folder for its pipes and files.
+  Perf(const std::vector<CounterRequest>& requests, fs::path scratch, const std::stop_token& stop);
+
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+  /// Why perf can count nothing at all; empty when it can be used.
+  [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
+
+  /// The events in the order of the requests, each once; more often if perf counts it on each kind
+  /// of core.
+  [[nodiscard]] const std::vector<ProbedEvent>& events() const { return events_; }
+
+  [[nodiscard]] bool counts_any() const { return !arguments_.empty(); }
+
+  /// Runs a taskbench that switches the counters on and off itself, and counts what can be counted.
+  [[nodiscard]] PerfOutcome count(const Strings& command, double timeout_s) const;
+
+ private:
+  void find_form();
+  void probe(const CounterRequest& request);
+
+  /// Records what perf answered for the request; true if there is something in it that can be
+  /// counted.
+  [[nodiscard]] bool add_events(const CounterRequest& request,
+                                const std::vector<perf::PerfCount>& counts);
+  [[nodiscard]] PerfOutcome ask(const Strings& options, const Strings& command, double timeout_s,
+                                const std::string& pipes = {}) const;
+
+  fs::path scratch_;
+  std::stop_token stop_;
+  std::string pipes_;
+  std::string version_;
+  std::string unavailable_;
+  Strings form_;  // of the output
+  std::vector<ProbedEvent> events_;
+  Strings arguments_;                           // the -e of what can be counted
+  std::map<std::string, ProbedEvent> printed_;  // by what perf prints of it
+};
+
+/// The workload itself failed under perf, and why.
+class WorkloadError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Recording {
+  model::Profile profile;
+  std::string event;       ///< what was sampled
+  bool user_only = false;  ///< perf was not permitted to look into the kernel
+};
+
+/// The most that a recording may take on the disk.
+[[nodiscard]] double recording_bytes(unsigned frequency, unsigned cpus, double duration_s);
+
+/// Samples a taskbench that switches sampling on and off itself, `frequency` times a second on each
+/// CPU: by cycles, or by the clock if the machine cannot count cycles. Calls `waiting` now and
+/// then. Throws PerfError, and WorkloadError.
+[[nodiscard]] Recording record(const Strings& command, unsigned frequency, double timeout_s,
+                               const fs::path& scratch, const std::stop_token& stop,
+                               const std::function<void(double elapsed_s)>& waiting);
+
+}  // namespace taskbench::harness

@@ -1,0 +1,264 @@
+#include "harness/trials/revision.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
+#include "harness/trials/program.hpp"
+#include "reports/model/date.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using Waiting = std::function<void(const std::string& text)>;
+
+constexpr double kBuildTimeout_s = 24 * 3600;
+constexpr double kBuildGrace_s = 5;  // make and ninja end their compilers on a SIGTERM
+constexpr auto kLockInterval = std::chrono::milliseconds(100);
+constexpr std::int64_t kSourceDate_s = 946'684'800;  // 2000-01-01, which archives can hold, too
+constexpr std::size_t kLogLines = 20;
+constexpr std::size_t kLogLineBytes = 300;
+constexpr std::streamoff kLogTailBytes = 16384;
+
+struct Places {
+  fs::path folder;
+  fs::path source;
+  fs::path log;
+  fs::path lock;
+  fs::path stamp;
+};
+
+Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
+                 const std::string& commit) {
+  std::string identity = repository.common_folder().string() + '\0' + recipe.build;
+  // Compilers' drivers, make and CMake read these variables: another value is another build.
+  for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr) identity += fmt::format("{}{}={}", '\0', variable, value);
+  }
+  const std::string key = digest_of(identity);
+  const fs::path folder = recipe.cache / key / commit;
+  return {folder, folder / "source", folder / "build.log", folder / "lock", folder / "built"};
+}
+
+/// Ensures that only one taskbench at a time builds a commit. The lock file stays: if it were
+/// removed, a third process could lock another file of the same name.
+class BuildLock {
+ public:
+  BuildLock(const fs::path& path, const std::string& name, const std::stop_token& stop,
+            const Waiting& waiting)
+      : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) {
+      refuse("{}: {}", path.string(), std::strerror(errno));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) {
+        const int error = errno;
+        ::close(descriptor_);
+        refuse("{}: {}", path.string(), std::strerror(error));
+      }
+      if (stop.stop_requested()) {
+        ::close(descriptor_);
+        throw BuildError("interrupted");
+      }
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+      waiting(fmt::format("waiting for another taskbench that builds {}, {}", name,
+                          model::duration_text(waited.count())));
+      std::this_thread::sleep_for(kLockInterval);
+    }
+  }
+  BuildLock(const BuildLock&) = delete;
+  BuildLock& operator=(const BuildLock&) = delete;
+  ~BuildLock() { ::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+Strings last_lines_of(const fs::path& log) {
+  std::ifstream file(log, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max(std::streamoff{0}, size - kLogTailBytes));
+  Strings lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(line.substr(0, kLogLineBytes));
+    if (lines.size() > kLogLines) lines.erase(lines.begin());
+  }
+  return lines;
+}
+
+[[noreturn]] void fail(const std::string& name, const std::string& how, const BuildRecipe& recipe,
+                       const fs::path& log) {
+  std::string hint;
+  if (recipe.build == kDefaultBuild) hint = "; --build names another command to build with";
+  throw BuildError(fmt::format("{} does not build: the command {}; its output is in {}{}", name,
+                               how, log.string(), hint),
+                   last_lines_of(log));
+}
+
+/// Why the program cannot be run; empty if it can.
+std::string why_not_runnable(const fs::path& program, const std::string& name) {
+  if (fs::is_directory(program)) {
+    return fmt::format("{} is a folder; --program names the program in it", name);
+  }
+  if (fs::exists(program)) {
+    if (::access(program.c_str(), X_OK) == 0) return {};
+    return fmt::format("{} cannot be executed; --program names another, or chmod +x it", name);
+  }
+  std::string problem = fmt::format("leaves no program at {}; --program names another", name);
+  if (name.find('/') == std::string::npos && !executable_of({name}).empty()) {
+    problem += fmt::format(
+        ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
+        "checkout "
+        "can call that, and hand its arguments on to it: {} … \"$@\"",
+        name, name);
+  }
+  return problem;
+}
+
+/// Variables by which a user's own build gets equal bytes from equal sources in every checkout: the
+/// folder must not get into debug information and __FILE__, nor the time into __DATE__. For
+/// taskbench itself TASKBENCH_COMPARABLE does that.
+Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
+  if (recipe.build == kDefaultBuild) return {};
+  const auto value_of = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value != nullptr ? value : "");
+  };
+  Strings result;
+  if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
+    for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
+      const std::string given = value_of(variable);
+      result.push_back(fmt::format("{}={}{}-ffile-prefix-map={}=.", variable, given,
+                                   given.empty() ? "" : " ", source.string()));
+    }
+  }
+  if (value_of("SOURCE_DATE_EPOCH").empty()) {
+    result.push_back(fmt::format("SOURCE_DATE_EPOCH={}", kSourceDate_s));
+  }
+  return result;
+}
+
+/// Checks out and builds a commit. What an earlier attempt has left is deleted: nobody knows how
+/// far it came.
+void build(const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
+           const std::string& commit, const Places& places, const std::stop_token& stop,
+           const Waiting& waiting) {
+  fs::remove_all(places.source);
+  fs::remove(places.log);
+  repository.add_worktree(places.source, commit);
+  constexpr const char* kScript = "cd \"$1\" && exec sh -c \"$2\" >\"$3\" 2>&1";
+  const ProcessOutcome outcome = run_process(
+      {.command = {"sh", "-c", kScript, "sh", places.source.string(), recipe.build,
+                   places.log.string()},
+       .environment = comparable_environment(recipe, places.source),
+       .timeout_s = kBuildTimeout_s,
+       .grace_s = kBuildGrace_s,
+       .waiting =
+           [&](double elapsed_s) {
+             waiting(fmt::format("building {} …, {}", name, model::duration_text(elapsed_s)));
+           }},
+      stop);
+  if (!outcome.ok()) fail(name, outcome.text(), recipe, places.log);
+  const auto written = write_atomically(places.stamp, recipe.build + '\n');
+  if (!written.ok()) throw UsageError(written.error);
+}
+
+/// Deletes the builds that were used longest ago, beyond kKeptRevisions. A build that another
+/// taskbench is working on has no stamp, and one that it has just asked for is among the newest.
+void forget_oldest(const GitRepository& repository, const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> built;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto time = fs::last_write_time(entry.path() / "built", ignored);
+    if (!ignored) built.emplace_back(time, entry.path());
+  }
+  if (built.size() <= kKeptRevisions) return;
+  std::ranges::sort(built, std::greater{});
+  for (const auto& [time, commit] : std::span(built).subspan(kKeptRevisions)) {
+    fs::remove(commit / "built", ignored);
+    fs::remove_all(commit / "source", ignored);
+    fs::remove(commit / "build.log", ignored);
+  }
+  repository.prune_worktrees();
+}
+
+}  // namespace
+
+fs::path default_cache() {
+  const auto folder = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    return text != nullptr ? fs::path(text) : fs::path();
+  };
+  // As the XDG specification says, a relative path is ignored.
+  fs::path base = folder("XDG_CACHE_HOME");
+  if (!base.is_absolute()) base = folder("HOME") / ".cache";
+  if (!base.is_absolute()) {
+    throw UsageError("neither XDG_CACHE_HOME nor HOME is set; name a folder by --cache");
+  }
+  return base / "taskbench" / "revisions";
+}
+
+BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe& recipe,
+                             const std::string& name, const std::string& commit,
+                             const std::stop_token& stop, const Waiting& waiting) {
+  const Places places = places_of(repository, recipe, commit);
+  std::error_code failed;
+  fs::create_directories(places.folder, failed);
+  if (failed) {
+    refuse("{}: {}; name another folder by --cache", places.folder.string(), failed.message());
+  }
+  {
+    const BuildLock lock(places.lock, name, stop, waiting);
+    const bool is_built = fs::exists(places.stamp) && fs::exists(places.source);
+    if (is_built) {
+      fs::last_write_time(places.stamp, fs::file_time_type::clock::now(), failed);
+    } else {
+      fs::remove(places.stamp);
+      try {
+        build(repository, recipe, name, commit, places, stop, waiting);
+        forget_oldest(repository, places.folder.parent_path());
+      } catch (const GitError& error) {
+        throw BuildError(error.what());
+      } catch (const fs::filesystem_error& error) {
+        throw BuildError(fmt::format("'{}': {}", error.path1().string(), error.code().message()));
+      }
+    }
+  }
+  Strings words = split_command(recipe.program);
+  const fs::path program = places.source / words.front();
+  if (const std::string problem = why_not_runnable(program, words.front()); !problem.empty()) {
+    throw BuildError(fmt::format("{} builds, but {}; to build it anew, remove {}", name, problem,
+                                 places.folder.string()),
+                     last_lines_of(places.log), true);
+  }
+  words.front() = program.string();
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + quoted(word);
+  return {command, places.source};
+}
+
+std::string quoted(const std::string& word) {
+  if (word.find_first_of(" \t\n'\"\\$`*?&|;<>()") == std::string::npos && !word.empty())
+    return word;
+  std::string result = "'";
+  for (const char each : word) result += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return result + "'";
+}
+
+}  // namespace taskbench::harness

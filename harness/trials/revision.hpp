@@ -1,0 +1,73 @@
+// Programs built from git revisions, each in a worktree of its own below a cache folder.
+//
+//   CACHE/<repository and build command>/<commit>/source       the worktree
+//                                                /build.log
+//                                                /lock         held while building
+//                                                /built        written last: the build is complete
+//
+// A worktree without the stamp `built` was interrupted or failed, and the next build deletes it.
+// For each repository and build command the commits that were used last are kept; the stamp's time
+// says when. The whole cache may be deleted at any time.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+
+#include "harness/trials/git.hpp"
+#include "harness/trials/names.hpp"
+
+namespace taskbench::harness {
+
+/// What the user wants built, and where.
+struct BuildRecipe {
+  std::string build;    ///< a command for `sh -c`, run in the worktree's root
+  std::string program;  ///< a path below that root, and arguments
+  fs::path cache;       ///< absolute
+};
+
+// The default recipe builds taskbench itself, so that equal sources give equal bytes. It does not
+// call scripts/build, since that of an old revision takes no cache variables. As there, Ninja is
+// used if it is installed: scripts/install-deps installs it, and no make.
+inline constexpr std::string_view kDefaultBuild =
+    "if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; "
+    "cmake --preset release -DTASKBENCH_BUILD_TESTS=OFF -DTASKBENCH_COMPARABLE=ON && "
+    "cmake --build build/release --target taskbench --parallel \"$(nproc)\"";
+inline constexpr std::string_view kDefaultProgram = "build/release/cli/taskbench";
+
+/// How many commits of one repository and build command are kept.
+inline constexpr std::size_t kKeptRevisions = 16;
+
+/// ${XDG_CACHE_HOME:-$HOME/.cache}/taskbench/revisions. Throws UsageError where neither is set.
+[[nodiscard]] fs::path default_cache();
+
+/// A revision that could not be built, or that `is_built` but has no program where it should be.
+/// what() names it, the reason, and the log.
+class BuildError : public std::runtime_error {
+ public:
+  explicit BuildError(const std::string& what, Strings last_lines = {}, bool is_built = false)
+      : std::runtime_error(what), last_lines_(std::move(last_lines)), is_built_(is_built) {}
+  [[nodiscard]] const Strings& last_lines() const { return last_lines_; }
+  [[nodiscard]] bool is_built() const { return is_built_; }
+
+ private:
+  Strings last_lines_;  ///< of the log
+  bool is_built_;
+};
+
+struct BuiltRevision {
+  std::string command;  ///< runs the program, with its arguments
+  fs::path source;      ///< the root of the checkout
+};
+
+/// The program of `commit`, built now or taken from the cache. Messages call it `name` ("base
+/// 1a2b3c4d5e6f"); `waiting` is called now and then with what is being done. Throws UsageError, and
+/// BuildError, also when `stop` was requested.
+[[nodiscard]] BuiltRevision build_revision(
+    const GitRepository& repository, const BuildRecipe& recipe, const std::string& name,
+    const std::string& commit, const std::stop_token& stop,
+    const std::function<void(const std::string& text)>& waiting);
+
+/// `word` quoted so that a shell takes it for one word.
+[[nodiscard]] std::string quoted(const std::string& word);
+
+}  // namespace taskbench::harness

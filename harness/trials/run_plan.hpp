@@ -1,0 +1,27 @@
+// What a run of this taskbench measures, and how.
+#pragma once
+
+#include "harness/bench/measure.hpp"
+#include "harness/trials/counter_events.hpp"
+#include "harness/trials/names.hpp"
+#include "runtime/trace/planted_delay.hpp"
+
+namespace taskbench::harness {
+
+/// A delay in the scheduler, in builds that can plant one.
+struct PlantedDelay {
+  rt::DelaySite site;
+  double ns = 0;
+};
+
+/// All that a run of this taskbench measures.
+struct RunPlan {
+  std::vector<Case> cases;
+  Settings settings;
+  Strings left_out;  ///< impossible combinations, in words
+  std::vector<PlantedDelay> planted;
+  CounterPlan counters;  ///< counted in passes after the timing
+  bool quiet = false;
+};
+
+}  // namespace taskbench::harness

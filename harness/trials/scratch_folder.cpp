@@ -1,0 +1,38 @@
+#include "harness/trials/scratch_folder.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+namespace taskbench::harness {
+
+namespace {
+
+[[noreturn]] void refuse_temporary(const fs::path& folder, const std::error_code& why) {
+  refuse("no room for temporary files at '{}': {}; set TMPDIR to a folder that can be written",
+         folder.string(), why.message());
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    const char* const named = std::getenv("TMPDIR");
+    refuse_temporary(named != nullptr ? named : "/tmp", error);
+  }
+  std::string name = (parent / "taskbench-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    refuse_temporary(parent, std::error_code(errno, std::system_category()));
+  }
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace taskbench::harness

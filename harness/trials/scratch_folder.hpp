@@ -1,0 +1,21 @@
+// A temporary folder.
+#pragma once
+
+#include "harness/trials/names.hpp"
+
+namespace taskbench::harness {
+
+/// A folder for result files that is removed on destruction.
+class ScratchFolder {
+ public:
+  ScratchFolder();  ///< Throws UsageError, which says what to do.
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace taskbench::harness

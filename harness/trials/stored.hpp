@@ -1,0 +1,30 @@
+// What taskbench and other programs have left on the disk: files of results, of baselines, of
+// calibrations, and journals. Each function throws what the parser of its text in reports/json
+// throws, also for a file that cannot be read.
+#pragma once
+
+#include "harness/trials/names.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/model/baseline.hpp"
+#include "reports/model/noise.hpp"
+#include "reports/model/paired.hpp"
+#include "reports/model/run.hpp"
+
+namespace taskbench::harness {
+
+/// The content of a file that should be a result. Throws json::ReadError if it does not exist,
+/// cannot be read, or is larger than json::kMaxResultBytes.
+[[nodiscard]] std::string read_result_text(const fs::path& path);
+
+[[nodiscard]] model::Run read_result_file(
+    const fs::path& path, json::UnusableRows unusable = json::UnusableRows::refused);
+
+[[nodiscard]] model::Series read_baseline(const fs::path& path);
+
+[[nodiscard]] model::NoiseCalibration read_noise(const fs::path& path);
+
+[[nodiscard]] model::Series read_series_journal(const fs::path& path);
+
+[[nodiscard]] model::PairedTrial read_journal(const fs::path& path);
+
+}  // namespace taskbench::harness

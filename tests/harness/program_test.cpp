@@ -1,0 +1,303 @@
+// split_command(), and how a program is found out and spoken to.
+#include "harness/trials/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/trials/identity.hpp"
+#include "tests/harness/fake_root.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(program_test, commands_are_split_as_a_shell_does) {
+  EXPECT_EQ(split_command("a b  c"), (Words{"a", "b", "c"}));
+  EXPECT_EQ(split_command("  'a b' \"c d\"e\\ f '' "), (Words{"a b", "c de f", ""}));
+  EXPECT_EQ(split_command(R"("a\"b" 'c\d')"), (Words{"a\"b", "c\\d"}));
+  EXPECT_EQ(split_command("a\\"), (Words{"a\\"}));
+}
+
+TEST(program_test, commands_without_words_or_with_an_open_quote_are_refused) {
+  EXPECT_THROW((void)split_command("  "), std::invalid_argument);
+  EXPECT_THROW((void)split_command("a 'b"), std::invalid_argument);
+}
+
+class Scripts : public testing::Test {
+ protected:
+  /// Makes a program that does this.
+  std::string script(const std::string& name, const std::string& body) {
+    return root_.script(name, body);
+  }
+
+  std::string failure(Words command) {
+    try {
+      (void)Program::find_out(std::move(command), {});
+    } catch (const ProgramError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  FakeRoot root_;
+  const std::filesystem::path& folder_ = root_.path();
+};
+
+TEST_F(Scripts, taskbench_is_known_by_its_version) {
+  const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1.2.3");
+  const Program program = Program::find_out({path, "--workers", "2"}, {});
+  EXPECT_EQ(program.kind(), Program::Kind::taskbench);
+  const Words words = program.arguments({.benchmarks = {"a/b:2"},
+                                         .families = {},
+                                         .iterations = {{"a/b:2", 7}},
+                                         .repetitions = 3,
+                                         .min_time_s = 0.5,
+                                         .seed = 9},
+                                        "r.json");
+  EXPECT_EQ(words, (Words{path, "run", "--workers", "2", "--repetitions", "3", "--min-time", "0.5s",
+                          "--seed", "9", "--json", "r.json", "--quiet", "--filter", "^(a/b:2)$",
+                          "--iterations", "a/b:2=7"}));
+}
+
+TEST_F(Scripts, a_google_benchmark_program_is_known_by_its_list) {
+  const auto path =
+      script("g", "case $1 in --benchmark_list_tests=true) echo BM_a;; *) exit 1;; esac");
+  const Program program = Program::find_out({path}, {});
+  EXPECT_EQ(program.kind(), Program::Kind::google_benchmark);
+  EXPECT_FALSE(program.takes_iterations());
+  SampleRequest request;
+  request.benchmarks = {"BM_a<int>(1)", "BM_b"};
+  const Words words = program.arguments(request, "r.json");
+  EXPECT_EQ(words.back(), "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)$");
+  EXPECT_EQ(words[1], "--benchmark_out=r.json");
+  request.benchmarks.clear();
+  EXPECT_FALSE(program.arguments(request, "r.json").back().starts_with("--benchmark_filter"));
+  request.families = {"BM_a<int>(1)", "BM_b"};
+  EXPECT_EQ(program.arguments(request, "r.json").back(),
+            "--benchmark_filter=^(BM_a<int>\\(1\\)|BM_b)(/|$)");
+}
+
+TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
+  EXPECT_EQ(failure({script("x", "echo what? >&2; exit 3")}),
+            "'" + (folder_ / "x").string() +
+                "' is neither taskbench nor a Google Benchmark program: asked with "
+                "--benchmark_list_tests=true for what it measures, it exited with status 3: what?; "
+                "it is a script, which has to hand its arguments on to a benchmark: exec "
+                "path/to/benchmark \"$@\"");
+  EXPECT_NE(failure({script("e", "exit 0")}).find("lists no benchmarks"), std::string::npos);
+  EXPECT_NE(failure({"/no/such"}).find("cannot be started"), std::string::npos);
+}
+
+TEST_F(Scripts, a_process_that_fails_is_told_with_its_command) {
+  const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1 && exit 0; kill -9 $$");
+  const Program program = Program::find_out({path}, {});
+  try {
+    program.measure({}, folder_ / "r.json", {});
+    FAIL() << "nothing was thrown";
+  } catch (const ProgramError& error) {
+    EXPECT_EQ(std::string(error.what()), "'" + path + "' was killed by signal 9 (Killed)");
+  }
+}
+
+TEST_F(Scripts, each_question_ends_with_the_time_that_a_process_may_take) {
+  const auto path = script("s", "sleep 60");
+  double told_s = 0;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW((void)Program::find_out(
+                   {path}, {}, {.timeout_s = 0.2, .waiting = [&](double s) { told_s = s; }}),
+               ProgramError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+  EXPECT_GT(told_s, 0.2);  // of both questions
+}
+
+TEST_F(Scripts, what_never_ran_and_what_measures_nothing_is_told_from_what_failed) {
+  const auto find_out = [](Words command) { (void)Program::find_out(std::move(command), {}); };
+  EXPECT_THROW(find_out({"/no/such"}), NotMeasurable);
+  EXPECT_THROW(find_out({script("e", "exit 0")}), NotMeasurable);
+  try {
+    find_out({script("c", "kill -SEGV $$")});
+    FAIL() << "nothing was thrown";
+  } catch (const NotMeasurable&) {
+    FAIL() << "it has crashed";
+  } catch (const ProgramError& error) {
+    EXPECT_NE(std::string(error.what()).find("was killed by signal 11"), std::string::npos);
+  }
+}
+
+TEST_F(Scripts, a_plug_in_that_was_built_anew_is_noticed) {
+  std::filesystem::create_directory(folder_ / "plugins");
+  std::filesystem::copy("/bin/echo", folder_ / "program");
+  const Words command{(folder_ / "program").string()};
+  const std::string alone = digest_of_program(command);
+  std::ofstream(folder_ / "results.json") << "{}";
+  EXPECT_EQ(digest_of_program(command), alone);
+  std::ofstream(folder_ / "plugins/fast.so.1") << "code";
+  const std::string with_plug_in = digest_of_program(command);
+  EXPECT_NE(with_plug_in, alone);
+  std::ofstream(folder_ / "plugins/fast.so.1") << "other";
+  EXPECT_NE(digest_of_program(command), with_plug_in);
+}
+
+TEST_F(Scripts, what_would_do_in_place_of_a_script_or_another_program_is_said) {
+  EXPECT_NE(failure({script("x", "exit 3")}).find("it is a script, which has to hand"),
+            std::string::npos);
+  EXPECT_NE(failure({"/bin/false"}).find("what can be measured is"), std::string::npos);
+  EXPECT_NE(failure({"/bin/true"}).find("what can be measured is"), std::string::npos);
+}
+
+TEST_F(Scripts, what_answers_every_question_alike_is_not_surely_a_benchmark) {
+  const auto lists_by_filter = [](const std::string& path) {
+    return Program::find_out({path}, {}).lists_by_filter({});
+  };
+  EXPECT_FALSE(lists_by_filter("/bin/echo"));
+  EXPECT_FALSE(lists_by_filter(script("hello", "echo Hello, world!")));
+  EXPECT_TRUE(lists_by_filter(
+      script("g", "echo prose; case $* in *filter=^*) ;; *--benchmark_list*) echo BM_a;; esac")));
+}
+
+TEST_F(Scripts, all_processes_run_in_the_folder_that_is_asked_for) {
+  std::filesystem::create_directory(folder_ / "there");
+  const auto path = script("g", "pwd >>cwd; echo BM_a");
+  const Program program = Program::find_out({path}, {}, {.folder = folder_ / "there"});
+  EXPECT_FALSE(program.lists_by_filter({}));
+  program.measure({}, folder_ / "r.json", {});
+  std::ifstream file(folder_ / "there/cwd");
+  int lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) {
+    EXPECT_EQ(line, std::filesystem::canonical(folder_ / "there").string());
+  }
+  EXPECT_EQ(lines, 4);
+}
+
+TEST_F(Scripts, a_relative_command_means_the_same_in_another_folder) {
+  (void)script("g", "echo BM_a");
+  const auto path = std::filesystem::relative(folder_ / "g");
+  EXPECT_EQ(Program::find_out({path.string()}, {}, {.folder = "/"}).listed(), Words{"BM_a"});
+}
+
+/// Two folders with a copy of one binary each. Any will do that answers: /bin/echo prints its
+/// arguments, so that it "lists" something.
+class Identical : public Scripts {
+ protected:
+  Identical() {
+    for (const std::string side : {"base", "head"}) {
+      std::filesystem::create_directories(folder_ / side / "out");
+      std::filesystem::copy("/bin/echo", folder_ / side / "out/program");
+    }
+  }
+
+  void write(const std::string& file, const std::string& text) { root_.write(file, text); }
+
+  Identity identity(const std::string& base, const std::string& head, const Words& outputs = {},
+                    const Words& options = {}) {
+    const auto program = [&](const std::string& file, const Words& more) {
+      Words words{(folder_ / file).string()};
+      words.insert(words.end(), more.begin(), more.end());
+      return Program::find_out(words, {});
+    };
+    const Program ours = program(base, {});
+    const Program theirs = program(head, options);
+    return identity_of({&ours, roots_ ? folder_ / "base" : "", roots_},
+                       {&theirs, roots_ ? folder_ / "head" : "", roots_}, outputs, {});
+  }
+
+  Identity both(const Words& outputs = {}) {
+    return identity("base/out/program", "head/out/program", outputs);
+  }
+
+  bool roots_ = true;  ///< whether the user names the folders base and head
+};
+
+TEST_F(Identical, not_unless_the_user_says_where_all_lies_that_they_read) {
+  EXPECT_TRUE(both().holds());
+  roots_ = false;
+  EXPECT_EQ(both().doubt, "they may read other files that differ");
+}
+
+TEST_F(Identical, where_all_that_lies_below_their_roots_is_equal) {
+  for (const std::string side : {"base", "head"}) {
+    write(side + "/lib/fast.so", "code");
+    std::filesystem::create_symlink("lib", folder_ / side / "current");
+  }
+  EXPECT_TRUE(both().holds()) << both().doubt;
+  write("head/lib/fast.so", "other");
+  EXPECT_EQ(both().doubt, "below the roots, lib/fast.so differs");
+}
+
+TEST_F(Identical, not_where_one_side_has_more_or_other_permissions) {
+  write("base/config", "x");
+  EXPECT_EQ(both().doubt, "below the roots, head has no config");
+  std::filesystem::rename(folder_ / "base/config", folder_ / "head/config");
+  EXPECT_EQ(both().doubt, "below the roots, base has no config");
+  write("base/config", "x");
+  EXPECT_TRUE(both().holds());
+  std::filesystem::permissions(folder_ / "base/config", std::filesystem::perms::owner_all);
+  EXPECT_EQ(both().doubt, "below the roots, config differs");
+}
+
+TEST_F(Identical, not_where_a_link_leads_out_of_the_roots) {
+  for (const std::string side : {"base", "head"}) {
+    std::filesystem::create_symlink("../shared", folder_ / side / "shared");
+  }
+  EXPECT_EQ(both().doubt, "below the roots, shared differs");
+}
+
+TEST_F(Identical, not_where_a_root_has_too_much_to_compare) {
+  for (const std::string side : {"base", "head"}) {
+    for (std::size_t i = 0; i < kMostComparedFiles; ++i) write(side + "/" + std::to_string(i), "");
+  }
+  EXPECT_NE(both().doubt.find("more than 2000 files"), std::string::npos) << both().doubt;
+}
+
+TEST_F(Identical, only_by_their_bytes_arguments_and_places) {
+  EXPECT_FALSE(identity("base/out/program", "head/out/program", {}, {"x"}).holds());
+  std::filesystem::rename(folder_ / "head/out/program", folder_ / "head/program");
+  EXPECT_NE(identity("base/out/program", "head/program").doubt.find("is called by another path"),
+            std::string::npos);
+  std::ofstream(folder_ / "head/program", std::ios::app) << "x";
+  const Identity changed = identity("base/out/program", "head/program");
+  EXPECT_FALSE(changed.holds());
+  EXPECT_EQ(changed.doubt, "");
+}
+
+TEST_F(Identical, not_where_one_lies_outside_of_its_root) {
+  std::filesystem::create_directory(folder_ / "else");
+  std::filesystem::copy("/bin/echo", folder_ / "else/program");
+  EXPECT_NE(identity("else/program", "head/out/program").doubt.find("is not below"),
+            std::string::npos);
+}
+
+TEST_F(Identical, one_file_by_one_path_in_one_folder_but_not_by_links_from_elsewhere) {
+  roots_ = false;
+  EXPECT_TRUE(identity("base/out/program", "base/out/program").holds());
+  const Words command{(folder_ / "base/out/program").string()};
+  const Program here = Program::find_out(command, {});
+  const Program there = Program::find_out(command, {}, {.folder = folder_});
+  EXPECT_FALSE(identity_of({&here}, {&there}, {}, {}).holds());
+  std::filesystem::remove(folder_ / "head/out/program");
+  std::filesystem::create_symlink(folder_ / "base/out/program", folder_ / "head/out/program");
+  EXPECT_FALSE(both().holds());
+}
+
+TEST_F(Identical, where_the_outputs_that_matter_are_equal) {
+  write("head/build.log", "at noon");
+  EXPECT_TRUE(both({"out/program"}).holds());
+  write("base/data/table", "1");
+  write("head/data/table", "2");
+  EXPECT_EQ(both({"out/program", "data"}).doubt, "in data, table differs");
+  EXPECT_EQ(both({"build.log"}).doubt, "base has no build.log");
+  EXPECT_THROW((void)both({"prgram"}), NoSuchOutput);
+}
+
+TEST_F(Identical, not_where_it_is_a_script) {
+  const auto text = script("t", "echo taskbench 1");
+  const Program program = Program::find_out({text}, {});
+  EXPECT_FALSE(identity_of({&program, {}}, {&program, {}}, {}, {}).holds());
+}
+
+}  // namespace
+}  // namespace taskbench::harness

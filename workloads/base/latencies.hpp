@@ -1,0 +1,47 @@
+// Times that a workload observes one by one, and their quantiles.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/base/workload.hpp"
+
+namespace taskbench::workloads {
+
+/// Collects times. Belongs to one thread at a time.
+class Latencies {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+
+  void add(Duration latency) { latencies_.push_back(latency); }
+
+  /// Stores the quantiles of all times since the last call, as `of`_p50_ns and so on. A quantile
+  /// with less than one time above it means nothing and is left out.
+  void take(std::string_view of, Figures& figures) {
+    struct Quantile {
+      std::string_view name;
+      std::size_t part, whole;
+    };
+    constexpr Quantile kQuantiles[] = {{"p50", 1, 2}, {"p99", 99, 100}, {"p99_9", 999, 1'000}};
+    std::ranges::sort(latencies_);
+    const auto put = [&](std::string_view name, Duration latency) {
+      const std::chrono::duration<double, std::nano> ns = latency;
+      figures[std::string(of).append("_").append(name).append("_ns")] = ns.count();
+    };
+    const std::size_t count = latencies_.size();
+    for (const auto& [name, part, whole] : kQuantiles) {
+      if (count >= whole) put(name, latencies_[(count * part + whole - 1) / whole - 1]);
+    }
+    if (count > 0) put("slowest", latencies_.back());
+    latencies_.clear();
+  }
+
+ private:
+  std::vector<Duration> latencies_;
+};
+
+}  // namespace taskbench::workloads
