@@ -34,9 +34,8 @@ struct OutputFormat {
 };
 
 /// What --format prints; the first is the default. A new renderer is one more row.
-constexpr std::array<OutputFormat, 4> kFormats{{
+constexpr std::array<OutputFormat, 3> kFormats{{
     {"table", render::table},
-    {"libtest", [](const model::Run& run, const TableStyle&) { return render::libtest(run); }},
     {"csv", [](const model::Run& run, const TableStyle&) { return render::csv(run); }},
     {"markdown", [](const model::Run& run, const TableStyle&) { return render::markdown(run); }},
 }};
@@ -115,9 +114,8 @@ class RunCommand final : public Command {
         "  taskbench run --workers 1,2 --report out           plots, in out/index.html\n"
         "  taskbench run http_hello --load wrk --repetitions 3\n"
         "\n"
-        "Exit status: 0 done, 2 usage or input error, 4 the program that --load names is missing "
-        "or "
-        "failed, 5 a workload failed, 130 interrupted.");
+        "Exit status: 0 done, 2 usage or input error, 4 a program that --load or --counters needs "
+        "is missing or failed, 5 a workload failed, 130 interrupted.");
     declare_selection(options);
     declare_measuring(options);
     declare_output(options);

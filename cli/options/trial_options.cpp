@@ -16,9 +16,8 @@ void declare_timeout(Options& options, double& timeout_s) {
 
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what) {
   options.group("How to measure");
-  return options.flag(
-      "--allow-busy", given,
-      fmt::format("{} even if other processes use the CPUs, or the host moves the CPUs.", what));
+  return options.flag("--allow-busy", given,
+                      fmt::format("{} even if other processes use the CPUs.", what));
 }
 
 void VerdictOptions::declare(Options& options, double& delta, double& alpha) {

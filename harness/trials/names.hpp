@@ -42,7 +42,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws it, with a message of these parts.
+/// Throws a UsageError whose message is formatted from these parts.
 template <class... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
   throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));

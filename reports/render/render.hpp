@@ -46,11 +46,6 @@ struct TableStyle {
 /// last columns, the same in each row of a case.
 [[nodiscard]] std::string csv(const model::Run& run);
 
-/// "test chained_spawn ... bench:     168,854 ns/iter (+/- 8,339)": median and max - min, as
-/// libtest prints them. A workload that the run has once is listed by its name, one that it has
-/// several times by the full names of its cases.
-[[nodiscard]] std::string libtest(const model::Run& run);
-
 // Comparisons of result files, of two sides.
 [[nodiscard]] std::string table(const verdict::FilesReport& report, const TableStyle& style);
 [[nodiscard]] std::string markdown(const verdict::FilesReport& report);

@@ -23,7 +23,7 @@ namespace {
 using Outcome = verdict::PairedFile::Outcome;
 using Results = std::vector<const NamedResult*>;
 
-constexpr std::size_t kMostFailures = 20;
+constexpr std::size_t kMostListedFailures = 20;
 constexpr std::size_t kMostCommands = 20;
 constexpr std::size_t kUnfoldedInputs = 12;
 
@@ -104,7 +104,7 @@ void add_failures(const Results& in_order, std::vector<Paragraph>& list) {
   for (const NamedResult* result : in_order) {
     for (const model::Case& benchmark : result->file.cases) {
       if (benchmark.has_samples()) continue;
-      if (list.size() >= kMostFailures) {
+      if (list.size() >= kMostListedFailures) {
         ++more;
       } else if (!benchmark.error.empty()) {
         list.push_back(

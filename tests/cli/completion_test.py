@@ -79,11 +79,11 @@ class Bash(Completion):
             ("baseline list --format _", "table json"),
             ("run --scheduler _", schedulers),
             ("run --scheduler work_stealing,cur", "work_stealing,current_thread"),
-            ("run --format _", "table libtest csv markdown"),
+            ("run --format _", "table csv markdown"),
             ("list --format _", "table json"),
             ("run --workers _", ""),
-            ("run --format = li", "libtest"),  # as Readline hands "--format=li" over
-            ("run --format =", "table libtest csv markdown"),
+            ("run --format = ma", "markdown"),  # as Readline hands "--format=ma" over
+            ("run --format =", "table csv markdown"),
             ("run --param _", parameters),
             ("run --param spawn_many.tasks = 1", ""),
             ("run --json old", "old"),
@@ -121,8 +121,8 @@ class Program(Completion):
             self.assertEqual(self.taskbench(f"__complete {words}").stdout, says)
 
     def test_a_value_after_an_equals_sign_is_one_word_or_three(self):
-        self.assertEqual(self.offered("run", "--format=li"), ["--format=libtest"])
-        self.assertEqual(self.offered("run", "--format", "=", "li"), ["libtest"])
+        self.assertEqual(self.offered("run", "--format=ma"), ["--format=markdown"])
+        self.assertEqual(self.offered("run", "--format", "=", "ma"), ["markdown"])
         self.assertEqual(self.offered("run", "--json="), [":files"])
 
     def test_odd_words_are_no_error(self):
@@ -164,7 +164,7 @@ class Interactive(Completion):
         ("trac", "trace"),
         ("run --repe", "run --repetitions"),
         ("run --scheduler work_stealing,cur", "run --scheduler work_stealing,current_thread"),
-        ("run --format=li", "run --format=libtest"),
+        ("run --format=ma", "run --format=markdown"),
         ("run chai", "run chained_spawn"),
         ("baseline promo", "baseline promote"),
         ("run --param spawn_many.t", "run --param spawn_many.tasks="),

@@ -143,13 +143,6 @@ class Formats(CommandTest):
             self.assertIn(name, text)
         self.assertNotIn("\x1b", text)
 
-    def test_libtest_prints_one_line_a_case(self):
-        text = self.taskbench("run", *self.small(), "--format", "libtest").stdout
-        lines = [line for line in text.splitlines() if line.startswith("test ")]
-        self.assertEqual(len(lines), len(self.workload_names()))
-        for line in lines:
-            self.assertRegex(line, r"^test \S+ +\.\.\. bench: +[\d,.]+ ns/iter \(\+/- [\d,.]+\)$")
-
     def test_csv_has_a_header_and_a_row_a_repetition(self):
         text = self.taskbench("run", *self.small(), "--format", "csv").stdout
         rows = list(csv.DictReader(io.StringIO(text), strict=True))

@@ -13,8 +13,7 @@ namespace {
 using namespace taskbench::reports;
 
 int usage() {
-  std::fputs("usage: print_sample_run json|flat|table|colour|markdown|csv|libtest RUN [WIDTH]\n",
-             stderr);
+  std::fputs("usage: print_sample_run json|flat|table|colour|markdown|csv RUN [WIDTH]\n", stderr);
   for (const samples::NamedRun& run : samples::all()) {
     std::fprintf(stderr, "  %.*s\n", static_cast<int>(run.name.size()), run.name.data());
   }
@@ -28,7 +27,6 @@ std::string render_as(std::string_view format, const model::Run& run, int width)
   if (format == "colour") return render::table(run, {true, width});
   if (format == "markdown") return render::markdown(run);
   if (format == "csv") return render::csv(run);
-  if (format == "libtest") return render::libtest(run);
   return "";
 }
 

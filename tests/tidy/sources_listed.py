@@ -5,9 +5,9 @@ import re
 
 from source import CXX_SUFFIXES, Finding
 
-PARTS = ("runtime", "reports", "workloads", "cli", "tests")
+PARTS = ("runtime", "reports", "workloads", "harness", "cli", "scripts/peers", "tests")
 # Projects with lists of their own, and files for a copy of this project.
-ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/", "workloads/peers/")
+ELSEWHERE = ("tests/package/", "tests/runtime/added_scheduler/")
 
 
 def check(files, read_text):

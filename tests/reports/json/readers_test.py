@@ -124,18 +124,6 @@ class GitHubActionBenchmark:
         ]
 
     @staticmethod
-    def cargo(text):
-        pattern = re.compile(
-            r"^test (.+)\s+\.\.\. bench:\s+([0-9,]+) ns/iter \(\+/- ([0-9,]+)\)$"
-        )
-        found = [pattern.match(line) for line in re.split(r"\r?\n", text)]
-        return {
-            match[1].strip(): (int(match[2].replace(",", "")), int(match[3].replace(",", "")))
-            for match in found
-            if match
-        }
-
-    @staticmethod
     def alerts(current, previous, threshold=2.0):
         """The first of equal names counts on the previous side; every row can raise an alert."""
         raised = []
@@ -257,14 +245,6 @@ class GitHubActionBenchmarkTest(unittest.TestCase):
             benches = GitHubActionBenchmark.google_cpp(printed(form, "failed"))
             self.assertFalse([b for b in benches if b["name"].startswith("ping_pong")])
             self.assertTrue(benches)
-
-    def test_cargo_reader_takes_the_libtest_lines(self):
-        benches = GitHubActionBenchmark.cargo(printed("libtest", "complete"))
-        self.assertEqual(benches["chained_spawn"], (60123, 2525))
-        self.assertEqual(benches["yield_many"], (5123456, 215185))
-        self.assertEqual(len(benches), 5)
-        self.assertEqual(list(GitHubActionBenchmark.cargo(printed("libtest", "failed"))),
-                         ["chained_spawn"])
 
 
 class BencherTest(unittest.TestCase):
