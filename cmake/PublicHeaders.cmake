@@ -24,6 +24,12 @@ function(taskbench_public_headers target)
     list(APPEND headers "${header}")
   endforeach()
   list(TRANSFORM headers PREPEND "${directory}/taskbench/" OUTPUT_VARIABLE copies)
+  # Copies of headers that are gone would be installed with the others.
+  file(GLOB_RECURSE stale "${directory}/taskbench/*")
+  list(REMOVE_ITEM stale ${copies})
+  if(stale)
+    file(REMOVE ${stale})
+  endif()
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
   add_custom_command(
     OUTPUT ${copies}

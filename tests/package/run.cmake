@@ -98,6 +98,12 @@ elseif(KIND STREQUAL "add_subdirectory")
     list(APPEND disabled "-DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON")
   endforeach()
   build_and_run_consumer("-DTASKBENCH_SOURCE_DIR=${SOURCE_DIR}" ${disabled})
+  # A small program must not wait for each of our files on its own, let alone for rungs.
+  file(GLOB_RECURSE objects "${work}/build/*.o" "${work}/build/*.obj")
+  list(LENGTH objects count)
+  if(count GREATER 12)
+    message(FATAL_ERROR "a program of one file compiles ${count} units: ${objects}")
+  endif()
 
 elseif(KIND STREQUAL "missing_dependencies")
   execute_process(
