@@ -75,9 +75,9 @@ Entries of_this_machine(const StoreContent& content, const std::string& name) {
 
 /// Makes `setup` measure in the same way as the baseline, except for the seed.
 void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
-  setup.seed = stored.seed + 1;
-  setup.repetitions = stored.repetitions;
-  setup.min_time_s = stored.min_time_s;
+  static_cast<model::Sampling&>(setup) = stored;
+  setup.iterations.clear();  // those of the benchmarks that are chosen follow
+  ++setup.seed;
 }
 
 /// Keeps the benchmarks that the program and the baseline share, with the baseline's iterations.

@@ -62,7 +62,7 @@ class BaselineSaveCommand final : public Command {
     options.group("How to measure");
     options.value("--processes", setup_.processes, "N",
                   Number{model::kMinBaselineProcesses, kMaxProcesses}, "Fresh processes.");
-    declare_process(options, setup_, timeout_s_);
+    declare_sampling(options, setup_, timeout_s_);
     declare_allow_busy(options, allow_busy_, "Store it");
     options.group("Output");
     options.value("--journal", journal_, "FILE", Journal{},

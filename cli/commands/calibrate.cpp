@@ -441,7 +441,7 @@ class CalibrateCommand final : public Command {
         ->default_str(
             fmt::format("{} for each copy, {} at least", kTrialsOfCopy, kLeastDefaultTrials));
     options.value("--blocks", plan_.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
-    declare_process(options, plan_.setup, plan_.timeout_s);
+    declare_sampling(options, plan_.setup, plan_.timeout_s);
     options.flag("--allow-busy", plan_.allow_busy,
                  "Store it even if other processes use the CPUs.");
 

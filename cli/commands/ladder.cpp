@@ -59,7 +59,7 @@ class LadderCommand final : public Command {
                   "No further block is begun when this time would be exceeded.");
     options.value("--max-blocks", max_blocks_, "N", Number{1, 1000},
                   "Most blocks: processes of each workload. Intervals take 8.");
-    declare_process(options, ladder_, timeout_s_);
+    declare_sampling(options, ladder_, timeout_s_);
     options.group("Output");
     options.value("--json", json_, "FILE", Path{}, "Write the steps, and every block.");
     options.value("--report", report_, "DIR", Path{},
@@ -149,7 +149,7 @@ class LadderCommand final : public Command {
       for (std::size_t k = 0; k < ladder_.rungs.size(); ++k) {
         request.benchmarks.push_back(plan.cases[i + k].name());
       }
-      request.min_time_s = ladder_.min_time_s;
+      static_cast<model::Sampling&>(request) = ladder_;
       request.timeout_s = timeout_s_;
       ladder_.workloads.push_back({name, {}});
       works.push_back(

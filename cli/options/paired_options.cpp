@@ -117,7 +117,7 @@ void PairedPlan::declare(Options& options) {
                 "No further block is begun when this time would be exceeded.");
   options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
                 "Most blocks.");
-  declare_process(options, setup, setup.timeout_s);
+  declare_sampling(options, setup, setup.timeout_s);
   options
       .value("--cwd", cwd, "DIR", Path{},
              "Where the programs run: a path in each checkout, or of a folder for both.")

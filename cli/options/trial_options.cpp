@@ -14,6 +14,17 @@ void declare_timeout(Options& options, double& timeout_s) {
                 "A process that takes longer is killed, and counts as failed.");
 }
 
+void declare_sampling(Options& options, model::Sampling& sampling, double& timeout_s) {
+  options.group("How to measure");
+  options.value("--repetitions", sampling.repetitions, "N", Number{1, kMaxRepetitions},
+                "Repetitions of each benchmark in each process.");
+  options.value("--min-time", sampling.min_time_s, "TIME", Duration{kMinMinTimeS, kMaxMinTimeS},
+                "Shortest duration of a repetition.");
+  declare_timeout(options, timeout_s);
+  options.value("--seed", sampling.seed, "N", Number{0, kMaxSeed},
+                "Seed of everything that is drawn.");
+}
+
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what) {
   options.group("How to measure");
   return options.flag("--allow-busy", given,

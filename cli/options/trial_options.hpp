@@ -15,21 +15,8 @@ inline constexpr double kMaxBudget_s = model::kMostBudget_s;
 
 void declare_timeout(Options& options, double& timeout_s);
 
-/// Declares --repetitions, --min-time, --timeout and --seed, for a PairedSetup or a SeriesSetup.
-template <class Setup>
-void declare_process(Options& options, Setup& setup, double& timeout_s) {
-  setup.repetitions = model::PairedSetup{}.repetitions;
-  setup.min_time_s = model::PairedSetup{}.min_time_s;
-  setup.seed = 1;
-  options.group("How to measure");
-  options.value("--repetitions", setup.repetitions, "N", Number{1, kMaxRepetitions},
-                "Repetitions of each benchmark in each process.");
-  options.value("--min-time", setup.min_time_s, "TIME", Duration{kMinMinTimeS, kMaxMinTimeS},
-                "Shortest duration of a repetition.");
-  declare_timeout(options, timeout_s);
-  options.value("--seed", setup.seed, "N", Number{0, kMaxSeed},
-                "Seed of everything that is drawn.");
-}
+/// Declares --repetitions, --min-time, --timeout and --seed.
+void declare_sampling(Options& options, model::Sampling& sampling, double& timeout_s);
 
 /// Declares --allow-busy: do `what` on a busy machine as well.
 CLI::Option* declare_allow_busy(Options& options, bool& given, std::string_view what);

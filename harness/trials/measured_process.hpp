@@ -46,11 +46,8 @@ struct Bench {
 template <class Setup>
 [[nodiscard]] SampleRequest request_of(const Setup& setup, double timeout_s) {
   SampleRequest request;
+  static_cast<model::Sampling&>(request) = setup;
   request.benchmarks = setup.benchmarks;
-  request.iterations = setup.iterations;
-  request.repetitions = setup.repetitions;
-  request.min_time_s = setup.min_time_s;
-  request.seed = setup.seed;
   request.timeout_s = timeout_s;
   return request;
 }

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/model/sampling.hpp"
+
 namespace taskbench::harness {
 
 /// A failure of a program, in a sentence that names it.
@@ -66,14 +68,10 @@ class NotMeasurable : public ProgramError {
 [[nodiscard]] std::string digest_of_program(const std::vector<std::string>& command);
 
 /// How one process should measure.
-struct SampleRequest {
+struct SampleRequest : reports::model::Sampling {
   std::vector<std::string> benchmarks;  ///< names; empty: all
   std::vector<std::string>
-      families;  ///< where those are empty: what names begin with up to a slash
-  std::map<std::string, std::int64_t> iterations;  ///< of a repetition, by name
-  std::int64_t repetitions = 5;
-  double min_time_s = 0.02;       ///< of a repetition whose iterations are not given
-  std::uint64_t seed = 1;         ///< of the order of its benchmarks
+      families;                   ///< where those are empty: what names begin with up to a slash
   std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
   double timeout_s = 60;
   bool counts_instructions = false;                 ///< after measuring; only for taskbench

@@ -12,6 +12,7 @@
 #include "reports/model/fact.hpp"
 #include "reports/model/machine_key.hpp"
 #include "reports/model/paired.hpp"
+#include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
 
@@ -45,7 +46,7 @@ struct ComparedWith {
 };
 
 /// What is measured and how. Fixed before the first process begins.
-struct SeriesSetup {
+struct SeriesSetup : Sampling {
   std::string name;     ///< of the baseline
   std::string command;  ///< of the program; empty: the taskbench that measured
   std::string digest;   ///< of its executable's bytes; empty when it could not be read
@@ -53,13 +54,9 @@ struct SeriesSetup {
   std::string date;     ///< RFC 3339, of the beginning
   MachineKey key;
   int processes = 0;
-  std::uint64_t seed = 0;
-  std::int64_t repetitions = 0;  ///< in each process
-  double min_time_s = 0;         ///< of a repetition
   std::vector<std::string> benchmarks;
-  std::vector<std::string> unmeasured;             ///< which the series leaves out; not stored
-  std::map<std::string, std::int64_t> iterations;  ///< of a repetition, where the program takes it
-  std::optional<ComparedWith> compared_with;       ///< not stored
+  std::vector<std::string> unmeasured;        ///< which the series leaves out; not stored
+  std::optional<ComparedWith> compared_with;  ///< not stored
 };
 
 /// The times of one process.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reports/model/machine_key.hpp"
+#include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
 
@@ -27,14 +28,11 @@ struct LadderWorkload {
   std::vector<std::vector<double>> blocks_ns;
 };
 
-struct Ladder {
+struct Ladder : Sampling {
   std::string date;               ///< RFC 3339
   std::string commit;             ///< of the sources; may be empty
   std::vector<KeyField> machine;  ///< the machine fields of its key
   unsigned workers = 2;
-  std::int64_t repetitions = 5;  ///< of each rung in each process, whose median counts
-  double min_time_s = 0.02;
-  std::uint64_t seed = 1;
   bool partial = false;  ///< interrupted
   std::vector<LadderRung> rungs;
   std::vector<LadderWorkload> workloads;

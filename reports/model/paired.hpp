@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/model/drift.hpp"
+#include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
 
@@ -63,17 +64,14 @@ enum class CpuTimeOf {
 };
 
 /// Everything that the verdict depends on besides the samples. Fixed before the first block.
-struct PairedSetup {
+struct PairedSetup : Sampling {
   PairedProgram base;
   PairedProgram head;
-  std::uint64_t seed = 0;
   /// Chance of a false FAIL over all benchmarks and looks: of the wall times, and again of the CPU
   /// times.
   double alpha = 0.01;
-  double pass_error = 0.05;      ///< chance of a false PASS of one benchmark, over all looks
-  double delta = 0.03;           ///< the smallest change that matters, relative
-  std::int64_t repetitions = 5;  ///< in each process
-  double min_time_s = 0.02;      ///< of a repetition
+  double pass_error = 0.05;  ///< chance of a false PASS of one benchmark, over all looks
+  double delta = 0.03;       ///< the smallest change that matters, relative
   int max_blocks = kDefaultMaxBlocks;
   bool counts_instructions = false;     ///< for each benchmark on each side, before the first block
   std::vector<std::string> benchmarks;  ///< that both sides have, in base's order
@@ -81,7 +79,6 @@ struct PairedSetup {
   std::vector<std::string> only_head;
   std::vector<std::string> failing_in_base;        ///< benchmarks with nothing to compare with
   std::vector<LeftOut> left_out;                   ///< benchmarks of either side
-  std::map<std::string, std::int64_t> iterations;  ///< the same for both sides, where they take it
   std::map<std::string, NoiseFloor> noise_floors;  ///< for each of `benchmarks`
   double budget_s = 0;                             ///< when the trial began; 0: not known
   int trials = 0;                                  ///< of a calibration; 0: not known

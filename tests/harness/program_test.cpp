@@ -51,13 +51,13 @@ TEST_F(Scripts, taskbench_is_known_by_its_version) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1.2.3");
   const Program program = Program::find_out({path, "--workers", "2"}, {});
   EXPECT_EQ(program.kind(), Program::Kind::taskbench);
-  const Words words = program.arguments({.benchmarks = {"a/b:2"},
-                                         .families = {},
-                                         .iterations = {{"a/b:2", 7}},
-                                         .repetitions = 3,
-                                         .min_time_s = 0.5,
-                                         .seed = 9},
-                                        "r.json");
+  SampleRequest request;
+  request.benchmarks = {"a/b:2"};
+  request.iterations = {{"a/b:2", 7}};
+  request.repetitions = 3;
+  request.min_time_s = 0.5;
+  request.seed = 9;
+  const Words words = program.arguments(request, "r.json");
   EXPECT_EQ(words, (Words{path, "run", "--workers", "2", "--repetitions", "3", "--min-time", "0.5s",
                           "--seed", "9", "--json", "r.json", "--quiet", "--filter", "^(a/b:2)$",
                           "--iterations", "a/b:2=7"}));
