@@ -17,6 +17,9 @@
 namespace taskbench::rt {
 namespace {
 
+/// More threads than any machine has CPUs; each takes a stack, and its queue takes memory at once.
+constexpr unsigned kMostWorkers = 4'096;
+
 using Clock = scheduler::Engine::Clock;
 
 unsigned usable_cpus() {
@@ -172,6 +175,11 @@ Builder& Builder::scheduler(const SchedulerInfo& info) {
   return *this;
 }
 Builder& Builder::workers(unsigned count) {
+  if (count > kMostWorkers) {
+    throw std::invalid_argument(std::to_string(count) +
+                                " workers are more than a runtime may have, " +
+                                std::to_string(kMostWorkers));
+  }
   options_.workers = count;
   return *this;
 }

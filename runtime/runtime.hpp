@@ -197,7 +197,8 @@ class Runtime::Builder {
   Builder& scheduler(std::string_view name);
   /// `info` must outlive the builder.
   Builder& scheduler(const SchedulerInfo& info);
-  /// Workers of a pool; 0 (the default) is one per CPU that the process may use.
+  /// Workers of a pool; 0 (the default) is one per CPU that the process may use. Throws
+  /// std::invalid_argument for more than 4,096.
   Builder& workers(unsigned count);
   /// Polls between two looks at the injector, > 0.
   Builder& global_queue_interval(std::uint32_t polls);

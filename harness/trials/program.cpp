@@ -24,6 +24,7 @@ namespace {
 // Limits for questions. A program that knows neither may begin to measure in answer, so they are
 // short.
 constexpr double kVersionTimeout_s = 10;
+constexpr double kLddTimeout_s = 60;
 constexpr double kListTimeout_s = 60;
 
 constexpr const char* kListing = "--benchmark_list_tests=true";
@@ -242,9 +243,16 @@ std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
                                       const std::stop_token& stop) {
   const ProcessOutcome outcome = run_process({.command = {"ldd", executable.string()},
                                               .environment = {"LC_ALL=C"},
-                                              .timeout_s = kVersionTimeout_s,
+                                              .timeout_s = kLddTimeout_s,
                                               .folder = folder.string()},
                                              stop);
+  // Of a program without libraries it says so, and exits with 1. Else a failure would look like
+  // another program.
+  using End = ProcessOutcome::End;
+  if (outcome.end != End::exited && outcome.end != End::not_started && !stop.stop_requested()) {
+    throw ProgramError(fmt::format("ldd, which names the libraries of '{}', {}",
+                                   executable.string(), outcome.text()));
+  }
   if (!outcome.ok()) return {};
   const auto words = words_of(outcome.output);
   return {words.begin(), words.end()};

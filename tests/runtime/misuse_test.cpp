@@ -82,6 +82,11 @@ TEST(Misuse, a_missing_co_return_is_named) {
   EXPECT_EQ(HandPolled(forgets_to_return(false)).finish(), 1);
 }
 
+TEST(Misuse, more_workers_than_any_machine_has_cpus_are_refused_at_once) {
+  EXPECT_THROW((void)Runtime::Builder{}.workers(1'000'000), std::invalid_argument);
+  EXPECT_NO_THROW((void)Runtime::Builder{}.workers(4'096));
+}
+
 TEST(Misuse, what_needs_a_runtime_is_named) {
   expect_begins(message_of([] { (void)spawn(nothing()); }), "rt::spawn needs a runtime");
   expect_begins(message_of([] { (void)Handle::current(); }), "Handle::current needs a runtime");

@@ -95,5 +95,32 @@ TEST(Http2HeaderTrimmer, metadata_of_any_size_costs_its_own_call_only) {
   talk_to(100'000, false, 150, SIZE_MAX);
 }
 
+TEST(Http2HeaderTrimmer, a_reset_of_a_stream_that_was_never_opened_costs_nobody_the_connection) {
+  const std::string reset_code("\0\0\0\x8"s);
+  for (const std::size_t piece_bytes : {1U, 7U, 100'000U}) {
+    GrpcServerSession server({});
+    const auto tell = [&](std::string_view bytes) {
+      for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), piece_bytes))) {
+        server.receive(bytes.substr(0, piece_bytes));
+      }
+    };
+    tell(std::string(kPreface) + frame(kSettings, 0, 0));
+    tell(frame(kHeaders, kEndHeaders, 1, header_block()));
+    for (StreamId id = 3; id < 100; id += 2) tell(frame(kReset, 0, id, reset_code));
+    tell(frame(kData, kEndStream, 1, grpc_framed("x")));
+    tell(frame(kHeaders, kEndHeaders, 101, header_block()));
+    tell(frame(kReset, 0, 101, reset_code));  // of an open one: passed on
+    EXPECT_FALSE(server.is_over()) << piece_bytes;
+    const auto calls = server.take_calls();
+    ASSERT_EQ(calls.size(), 1U) << piece_bytes;
+    EXPECT_EQ(calls.front().stream, 1);
+    // As a flood, they end it like any other.
+    for (int i = 0; i < 20'000; ++i) tell(frame(kReset, 0, 1'001, reset_code));
+    std::string out;
+    server.send(out);
+    EXPECT_TRUE(server.is_over()) << piece_bytes;
+  }
+}
+
 }  // namespace
 }  // namespace taskbench::workloads::net

@@ -33,6 +33,7 @@ struct ServerLimits {
 class Budget {
  public:
   class Share;
+  class Refusal;
 
   explicit Budget(std::size_t bytes) : left_(bytes) {}
 
@@ -50,6 +51,31 @@ class Budget {
   void give_back(std::size_t bytes) { left_.fetch_add(bytes, std::memory_order_relaxed); }
 
   std::atomic<std::size_t> left_;
+  std::atomic<std::size_t> refusals_{0};
+};
+
+/// A client being told that there is no room. At most 100 at a time are: each takes some memory,
+/// which is not in the budget. Belongs to the task that tells it.
+class Budget::Refusal {
+ public:
+  explicit Refusal(Budget& budget)
+      : budget_(budget),
+        // relaxed: a count that guards nothing
+        is_granted_(budget.refusals_.fetch_add(1, std::memory_order_relaxed) < kMost) {}
+  ~Refusal() {
+    budget_.refusals_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in the constructor
+  }
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+
+  /// False: the client is to be closed without a word.
+  [[nodiscard]] bool is_granted() const { return is_granted_; }
+
+ private:
+  static constexpr std::size_t kMost = 100;
+
+  Budget& budget_;
+  const bool is_granted_;
 };
 
 /// The memory that one connection holds, given back on destruction. Belongs to the connection's

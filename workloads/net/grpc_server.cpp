@@ -234,6 +234,8 @@ GrpcServerLimits GrpcServerLimits::of(std::uint64_t connections) {
 /// Refuses a connection: its calls are not processed, and the client knows that it may make them
 /// elsewhere.
 rt::Task<> GrpcServer::refuse(rt::net::TcpStream stream) {
+  const Budget::Refusal refusal(budget_);
+  if (!refusal.is_granted()) co_return;
   Patience::Wait wait(patience_, stream);
   wait.begin();
   GrpcServerSession session(limits_.session);

@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kFrameHeader_bytes = 9;
 constexpr std::size_t kLargestFrame_bytes = 16'384;  // we have told no peer otherwise
 constexpr char kHeaders = 1;
+constexpr char kResetStream = 3;
 constexpr char kContinuation = 9;
 constexpr unsigned kEndHeaders = 0x4;
 constexpr unsigned kPadded = 0x8;
@@ -35,6 +36,7 @@ std::size_t length_of(std::string_view frame) {
 std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
   out_.clear();
   cut_streams_.clear();
+  left_out_ = 0;
   // Until something has to be changed, `in` is the result.
   const std::string_view whole = in;
   bool is_changed = !frame_.empty();
@@ -83,13 +85,33 @@ std::string_view Http2HeaderTrimmer::trimmed(std::string_view in) {
 
 /// Whether the frame must be examined: headers that fit into one frame have no string that is too
 /// long.
-bool Http2HeaderTrimmer::is_to_be_held() const {
+bool Http2HeaderTrimmer::is_to_be_held() {
   if (length_of(frame_) > kLargestFrame_bytes) return false;  // it ends the connection
   if (is_in_block_) return frame_[3] == kContinuation;
+  if (frame_[3] == kHeaders) highest_ = std::max(highest_, stream());
+  if (is_reset_of_nothing()) return true;
   return frame_[3] == kHeaders && (byte_of(frame_[4]) & kEndHeaders) == 0;
 }
 
+/// Whether the frame resets a stream that the peer may open, and has not: 4 bytes on an odd stream.
+bool Http2HeaderTrimmer::is_reset_of_nothing() const {
+  constexpr std::size_t kReset_bytes = 4;
+  return is_peer_client_ && !is_in_block_ && frame_[3] == kResetStream &&
+         length_of(frame_) == kReset_bytes && stream() % 2 == 1 && stream() > highest_;
+}
+
+StreamId Http2HeaderTrimmer::stream() const {
+  StreamId id = 0;
+  for (const char each : std::string_view(frame_).substr(5, 4)) id = id << 8 | byte_of(each);
+  return id & 0x7fffffff;
+}
+
 void Http2HeaderTrimmer::take_frame() {
+  if (is_reset_of_nothing()) {
+    ++left_out_;
+    frame_.clear();
+    return;
+  }
   const unsigned flags = byte_of(frame_[4]);
   std::string_view fragment = std::string_view(frame_).substr(kFrameHeader_bytes);
   std::string_view priority;
@@ -196,9 +218,7 @@ void Http2HeaderTrimmer::begin_string(std::string& out) {
   if (is_cutting_) {
     out += kTableLength;
     out.append(kTable_bytes, 'x');
-    StreamId id = 0;
-    for (const char each : std::string_view(frame_).substr(5, 4)) id = id << 8 | byte_of(each);
-    cut_streams_.push_back(id & 0x7fffffff);
+    cut_streams_.push_back(stream());
   } else {
     out += length_;
   }

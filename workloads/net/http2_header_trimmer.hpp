@@ -4,6 +4,10 @@
 // Of HPACK (RFC 7541) it knows where strings begin and end, not what they mean. The table of
 // headers stays as the peer believes it to be: an entry that is larger than the table empties it,
 // and so does what is left of that entry.
+//
+// From a client, it also leaves out resets of streams that the client never opened. RFC 9113 lets
+// nghttp2 end the connection for these, but gRPC's own client sends them for calls whose deadline
+// passes before their headers are on the way.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +24,9 @@ using StreamId = std::int32_t;
 
 class Http2HeaderTrimmer {
  public:
-  /// `preface_bytes` come before the first frame.
-  explicit Http2HeaderTrimmer(std::size_t preface_bytes) : verbatim_bytes_(preface_bytes) {}
+  /// `preface_bytes` come before the first frame: 0 if the peer is a server.
+  explicit Http2HeaderTrimmer(std::size_t preface_bytes)
+      : is_peer_client_(preface_bytes > 0), verbatim_bytes_(preface_bytes) {}
 
   /// The bytes for nghttp2 to receive in place of `in`, the next that arrived. Valid until the next
   /// call. The beginning of a frame is kept until the rest arrives.
@@ -30,11 +35,15 @@ class Http2HeaderTrimmer {
   [[nodiscard]] bool has_cut(StreamId stream) const {
     return std::ranges::find(cut_streams_, stream) != cut_streams_.end();
   }
+  /// How many resets the last call of trimmed() left out.
+  [[nodiscard]] std::uint32_t left_out() const { return left_out_; }
 
  private:
   enum class At : std::uint8_t { field, index, length, long_length, string };
 
-  [[nodiscard]] bool is_to_be_held() const;
+  [[nodiscard]] bool is_to_be_held();
+  [[nodiscard]] bool is_reset_of_nothing() const;
+  [[nodiscard]] StreamId stream() const;
   void take_frame();
   void put_frame(std::string_view fragment, std::string_view priority);
   void trim(std::string_view fragment, std::string& out);
@@ -42,6 +51,9 @@ class Http2HeaderTrimmer {
   void begin_string(std::string& out);
   void end_string();
 
+  const bool is_peer_client_;
+  StreamId highest_ = 0;  // of the streams that the peer has opened
+  std::uint32_t left_out_ = 0;
   std::string out_;
   std::size_t verbatim_bytes_;  // left of the preface, or of a frame that is passed on unchanged
   std::string frame_;           // its header, and its payload if that is examined

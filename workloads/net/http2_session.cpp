@@ -236,6 +236,7 @@ void Http2Session::receive(std::string_view in, Clock::time_point now) {
   const std::chrono::duration<double> passed = now - std::exchange(now_, now);
   make_up_for(passed.count() * limits_.fruitless_per_s);
   in = trimmer_.trimmed(in);
+  fruitless_frames_ += trimmer_.left_out();
   const auto taken = nghttp2_session_mem_recv(native_->session, bytes_of(in), in.size());
   if (taken == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (taken < 0) {

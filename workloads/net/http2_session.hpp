@@ -28,7 +28,7 @@ struct Http2Limits {
   /// Limits for fruitless frames, which are all but DATA with content: this many at once, and this
   /// many more each second. A stream that ends well makes up for some of them, and so does DATA
   /// that is sent; a stream that is reset after as long as a call may take makes up for its own.
-  std::uint32_t fruitless_burst = 3'000;
+  std::uint32_t fruitless_burst = 10'000;
   std::uint32_t fruitless_per_s = 1'000;
 };
 

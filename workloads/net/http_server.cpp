@@ -31,6 +31,8 @@ HttpServer::HttpServer(rt::Runtime& runtime, const HttpServerLimits& limits)
           limits.server.connections) {}
 
 rt::Task<> HttpServer::refuse(rt::net::TcpStream stream) {
+  const Budget::Refusal refusal(budget_);
+  if (!refusal.is_granted()) co_return;
   Patience::Wait wait(patience_, stream);
   wait.begin();
   HttpSession session(limits_.request);

@@ -26,9 +26,6 @@ namespace {
 /// Descriptors for what else is opened meanwhile: files, the descriptors of other runtimes.
 constexpr std::uint64_t kOtherDescriptors = 100;
 
-/// How many refused clients at a time are told why. Further ones are closed without a message.
-constexpr std::size_t kRefusals = 100;
-
 constexpr std::size_t kUnheard_bytes = 4 * 1'024 * 1'024;
 constexpr std::size_t kUnheardAtOnce_bytes = 16'384;
 
@@ -60,11 +57,8 @@ rt::Task<> LoopbackServer::accept_all() {
     stream.set_no_delay(true);
     while (connections_.try_join_next()) {
     }
-    if (connections_.size() < most_connections_) {
-      connections_.spawn(serve_(std::move(stream)));
-    } else if (connections_.size() - most_connections_ < kRefusals) {
-      connections_.spawn(refuse_(std::move(stream)));
-    }
+    const bool has_room = connections_.size() < most_connections_;
+    connections_.spawn((has_room ? serve_ : refuse_)(std::move(stream)));
   }
 }
 

@@ -23,7 +23,7 @@ class LoopbackServer {
   /// Throws std::system_error if there is no loopback interface.
   LoopbackServer(rt::Runtime& runtime, Serve serve)
       : LoopbackServer(runtime, serve, serve, SIZE_MAX) {}
-  /// Further connections than `connections` go to `refuse`, as long as it keeps up.
+  /// Further connections than `connections` go to `refuse`.
   LoopbackServer(rt::Runtime& runtime, Serve serve, Serve refuse, std::size_t connections);
   /// Ends all connections, and waits for their tasks.
   ~LoopbackServer();
