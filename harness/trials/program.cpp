@@ -248,8 +248,9 @@ std::vector<std::string> words_of_ldd(const std::filesystem::path& executable,
                                              stop);
   // Of a program without libraries it says so, and exits with 1. Else a failure would look like
   // another program.
-  using End = ProcessOutcome::End;
-  if (outcome.end != End::exited && outcome.end != End::not_started && !stop.stop_requested()) {
+  const bool has_answered =
+      outcome.end == ProcessOutcome::End::exited || outcome.end == ProcessOutcome::End::not_started;
+  if (!has_answered && !stop.stop_requested()) {
     throw ProgramError(fmt::format("ldd, which names the libraries of '{}', {}",
                                    executable.string(), outcome.text()));
   }
