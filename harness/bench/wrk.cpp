@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -25,13 +26,6 @@ constexpr std::array<std::pair<std::string_view, double>, 5> kTimeUnits{
 [[noreturn]] void throw_not_understood(std::string_view line) {
   throw workloads::LoadError(
       fmt::format("wrk printed what wrk does not: '{}'", line.substr(0, 60)));
-}
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
 }
 
 /// Removes the number that `text` begins with, and returns it.
@@ -59,7 +53,7 @@ double time_ns_in(std::string_view text, std::string_view line) {
 }
 
 /// Parses "Socket errors: connect 0, read 2, write 0, timeout 0".
-bool has_errors(const std::vector<std::string>& words, std::string_view line) {
+bool has_errors(const std::vector<std::string_view>& words, std::string_view line) {
   bool any = false;
   for (std::size_t i = 3; i < words.size(); i += 2) any |= number_in(words[i], line) != 0;
   return any;
@@ -73,12 +67,12 @@ workloads::LoadReport parse_wrk(std::string_view output) {
   std::string errors;
   std::istringstream lines{std::string(output)};
   for (std::string line; std::getline(lines, line);) {
-    const std::vector<std::string> words = fields_of(line);
+    const std::vector<std::string_view> words = words_of(line);
     const std::size_t count = words.size();
     if (count == 5 && words[0] == "Latency") {  // mean, deviation, longest, share
       report.latency_ns["slowest"] = time_ns_in(words[3], line);
     } else if (count == 2 && words[0].ends_with('%')) {
-      const std::string percent = words[0].substr(0, words[0].size() - 1);
+      const std::string percent(words[0].substr(0, words[0].size() - 1));
       static_cast<void>(number_in(percent, line));
       report.latency_ns["p" + percent] = time_ns_in(words[1], line);
     } else if (count > 3 && words[1] == "requests" && words[2] == "in") {
@@ -108,10 +102,10 @@ std::string wrk_version() {
   if (outcome.end == ProcessOutcome::End::not_started && outcome.code == ENOENT) {
     throw workloads::LoadError("wrk is not installed; the package wrk provides it");
   }
-  const std::vector<std::string> words =
-      fields_of(outcome.output.substr(0, outcome.output.find('\n')));
+  const std::vector<std::string_view> words =
+      words_of(std::string_view(outcome.output).substr(0, outcome.output.find('\n')));
   if (outcome.end == ProcessOutcome::End::exited && words.size() > 1 && words[0] == "wrk")
-    return words[1];
+    return std::string(words[1]);
   throw workloads::LoadError(
       fmt::format("'wrk -v' does not tell its version: it {}", outcome.text()));
 }

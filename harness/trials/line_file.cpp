@@ -13,13 +13,8 @@
 #include "reports/json/journal_lines.hpp"
 
 namespace taskbench::harness {
-namespace {
 
-[[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what) {
-  throw json::JournalError(fmt::format("{}: {}", path.string(), what));
-}
-
-}  // namespace
+using reports::json::fail_journal;
 
 std::string journal_text(const std::filesystem::path& path) {
   FileContent content = read_regular_file(path);
@@ -37,7 +32,7 @@ LineFile LineFile::create(const std::filesystem::path& path, const std::string& 
   LineFile file(path, std::move(created));
   try {
     file.append(first);
-  } catch (const json::JournalError&) {
+  } catch (const reports::json::JournalError&) {
     ::unlink(path.c_str());  // without its first line it is none
     throw;
   }

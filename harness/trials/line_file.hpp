@@ -2,12 +2,8 @@
 // upon. What the lines contain is up to whoever writes them.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "harness/os/descriptor.hpp"
 

@@ -5,13 +5,10 @@
 #include <exception>
 
 namespace taskbench::reports::json {
-namespace {
 
-[[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what) {
+void fail_journal(const std::filesystem::path& path, std::string_view what) {
   throw JournalError(fmt::format("{}: {}", path.string(), what));
 }
-
-}  // namespace
 
 void for_each_line(const std::filesystem::path& path, std::string_view content,
                    const std::function<void(std::string_view text, std::size_t number)>& take) {

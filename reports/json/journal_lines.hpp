@@ -16,6 +16,9 @@ class JournalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws a JournalError that says `what` of the file.
+[[noreturn]] void fail_journal(const std::filesystem::path& path, std::string_view what);
+
 /// Passes each line to `take`, without its newline, numbered from 1. A last line without a newline
 /// was cut off by a kill, and is left out. What `take` throws becomes a JournalError that names the
 /// line; a journal without a complete line throws one, too. `path` is for the messages.
