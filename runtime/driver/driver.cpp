@@ -43,9 +43,10 @@ struct Driver::Sleeping {
 Driver::Driver(std::uint32_t workers) : origin_(Clock::now()), reserve_(*this) {
   wheels_.reserve(workers + 1);
   for (std::uint32_t i = 0; i <= workers; ++i) wheels_.push_back(std::make_unique<Wheel>(*this));
+  task::add_trimmer(*this);
 }
 
-Driver::~Driver() = default;
+Driver::~Driver() { task::remove_trimmer(*this); }
 
 int Driver::epoll_descriptor() {
   if (poller_.is_open()) return poller_.descriptor();
@@ -92,6 +93,12 @@ void Driver::wake(const park::Token* token) noexcept {
   } else {
     base::futex_wake_one(token);
   }
+}
+
+void Driver::trim_has_come_up() noexcept {
+  // seq_cst: the others' half of the story at the top of the header
+  base::full_fence();
+  signal(inside_.load(base::relaxed));  // relaxed: ordered by the fence
 }
 
 void Driver::signal(std::uintptr_t inside) noexcept {

@@ -13,7 +13,8 @@
 // and gives the driver up. A worker that does not sleep looks every now and then.
 //
 // No wake-up is lost: the story of two threads
-//   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open
+//   inside:   wakes_at_, inside_ = ...;  fence;  read the token, the wheels, whether epoll is open,
+//                                                when idle memory is due
 //   others:   publish one of these;      fence;  read wakes_at_, inside_
 // One of the two fences comes first. If it is that of the thread inside, the others see that it
 // sleeps, and how, and end its sleep. If it is the others', the thread inside sees what they have
@@ -50,10 +51,11 @@
 #include "runtime/driver/registration.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
+#include "runtime/task/frame_cache.hpp"
 
 namespace taskbench::rt::driver {
 
-class Driver final : public park::Sleeper, public base::Shared {
+class Driver final : public park::Sleeper, public base::Shared, private task::Trimmer {
   using Clock = base::Clock;
 
  public:
@@ -144,6 +146,7 @@ class Driver final : public park::Sleeper, public base::Shared {
   void leave_line(Sleeping& self) noexcept;
   /// D4: returns the token to be woken when lock_ has been given up, or nullptr.
   [[nodiscard]] const park::Token* appoint_watcher() noexcept;
+  void trim_has_come_up() noexcept override;
   /// Ends the sleep of the thread inside; `inside` is what inside_ held.
   void signal(std::uintptr_t inside) noexcept;
   [[nodiscard]] Tick next_tick() const noexcept;

@@ -79,10 +79,25 @@ class alignas(base::kFalseSharingBytes) Depot {
 
   void put(void* magazine, std::uint32_t units) noexcept {
     Shelf& shelf = shelves_[units];
-    base::LockGuard lock(shelf.mutex);
-    link_of(magazine).next_magazine = shelf.magazines;
-    shelf.magazines = magazine;
-    if (++shelf.count >= kWorthwhile && next_trim() == Clock::time_point::max()) look_later();
+    {
+      base::LockGuard lock(shelf.mutex);
+      link_of(magazine).next_magazine = shelf.magazines;
+      shelf.magazines = magazine;
+      if (++shelf.count < kWorthwhile || next_trim() != Clock::time_point::max()) return;
+      look_later();
+    }
+    const base::LockGuard lock(trimmers_mutex_);
+    for (Trimmer* const trimmer : trimmers_) trimmer->trim_has_come_up();
+  }
+
+  void add(Trimmer& trimmer) {
+    const base::LockGuard lock(trimmers_mutex_);
+    trimmers_.push_back(&trimmer);
+  }
+
+  void remove(Trimmer& trimmer) noexcept {
+    const base::LockGuard lock(trimmers_mutex_);
+    std::erase(trimmers_, &trimmer);
   }
 
   /// Makes a magazine of fresh blocks, in address order.
@@ -193,6 +208,8 @@ class alignas(base::kFalseSharingBytes) Depot {
   base::Atomic<std::size_t> reserved_bytes_{0};
   base::Atomic<std::int64_t> next_trim_{kNever};
   base::Atomic<std::int64_t> pause_ms_{kShortest.count()};
+  base::Mutex trimmers_mutex_;
+  std::vector<Trimmer*> trimmers_;
   base::Mutex region_mutex_;
   std::byte* region_ = nullptr;
   std::size_t region_left_ = 0;
@@ -372,6 +389,8 @@ void deallocate_block(void* block, std::uint32_t) noexcept { free_to_system(bloc
 
 std::size_t reserved_block_bytes() noexcept { return 0; }
 std::size_t trim() noexcept { return 0; }
+void add_trimmer(Trimmer&) {}
+void remove_trimmer(Trimmer&) noexcept {}
 base::Clock::time_point next_trim() noexcept { return base::Clock::time_point::max(); }
 void trim_idle() noexcept {}
 
@@ -413,6 +432,8 @@ std::size_t trim() noexcept {
   return depot().trim();
 }
 
+void add_trimmer(Trimmer& trimmer) { depot().add(trimmer); }
+void remove_trimmer(Trimmer& trimmer) noexcept { depot().remove(trimmer); }
 base::Clock::time_point next_trim() noexcept { return depot().next_trim(); }
 void trim_idle() noexcept { depot().trim_idle(); }
 

@@ -6,7 +6,7 @@
 //
 // Blocks are whole cache lines, cache-line aligned. kMagazineBlocks of them are carved from a slab,
 // whose pages go back to the system when all of its blocks are in the depot: those of as many slabs
-// as no thread has wanted for a while (a thread that sleeps looks, see next_trim()), or of all when
+// as no thread has wanted for a while (a thread that sleeps looks, see Trimmer), or of all when
 // trim() is called. Their addresses are kept. Under the sanitizers every block comes from the
 // system's allocator, so that they see each use after free.
 //
@@ -39,6 +39,19 @@ void deallocate_block(void* block, std::uint32_t units) noexcept;
 /// Gives back to the system what lies free in the depot, and what the calling thread has cached.
 /// Other threads keep up to two magazines of each size. Returns how many bytes. Any thread.
 std::size_t trim() noexcept;
+
+/// Whose threads sleep until next_trim() at most, and call trim_idle() then.
+class Trimmer {
+ public:
+  /// There is a next_trim() where there was none, set by a thread that may never sleep here.
+  /// Called on any thread, with a lock held that remove_trimmer() takes.
+  virtual void trim_has_come_up() noexcept = 0;
+
+ protected:
+  ~Trimmer() = default;
+};
+void add_trimmer(Trimmer& trimmer);
+void remove_trimmer(Trimmer& trimmer) noexcept;
 
 /// When to call trim_idle(); the end of time: there is nothing to be given back.
 [[nodiscard]] base::Clock::time_point next_trim() noexcept;

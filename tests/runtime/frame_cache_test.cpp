@@ -129,6 +129,17 @@ TEST(FrameCache, gives_back_what_lies_idle_when_a_runtime_sleeps) {
   EXPECT_TRUE(testing::eventually([&] { return reserved_block_bytes() < used; }));
 }
 
+TEST(FrameCache, gives_back_what_another_thread_freed_while_the_whole_runtime_slept) {
+  if (!kCached) return;
+  Runtime runtime = Runtime::Builder{}.workers(2).build();
+  std::vector<Block> blocks;
+  for (int i = 0; i < 20'000; ++i) blocks.emplace_back(16, 7);
+  const std::size_t used = reserved_block_bytes();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the workers go to sleep
+  for (const Block& block : blocks) block.check_and_free();
+  EXPECT_TRUE(testing::eventually([&] { return reserved_block_bytes() < used / 2; }));
+}
+
 TEST(FrameCache, large_blocks_are_the_systems) {
   const std::size_t reserved = reserved_block_bytes();
   Block(kMaxCachedUnits + 1, 3).check_and_free();
