@@ -1,20 +1,42 @@
 #include "reports/stats/sequential.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/stats/require.hpp"
+#include "reports/stats/sign_flip.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
 
 constexpr std::size_t kFirstLook = 8;
+constexpr double kLooksPerDoubling = 4;
+constexpr double kFirstFailShare = 0.4;
 constexpr double kFirstPassShare = 0.1;
 
 std::vector<std::size_t> look_blocks(std::size_t max_blocks) {
   std::vector<std::size_t> blocks;
-  for (std::size_t each = kFirstLook; each < max_blocks; each *= 2) blocks.push_back(each);
+  for (int i = 0;; ++i) {
+    const auto each =
+        static_cast<std::size_t>(std::lround(kFirstLook * std::exp2(i / kLooksPerDoubling)));
+    if (each >= max_blocks) break;
+    blocks.push_back(each);
+  }
   blocks.push_back(max_blocks);
   return blocks;
+}
+
+/// Shares of 1 for so many looks: `first_share` for the one with index `first`, none for the looks
+/// before it, and the rest for the others, each as much as its number.
+std::vector<double> shares(std::size_t looks, std::size_t first, double first_share) {
+  std::vector<double> result(looks, 0);
+  double sum = 0;
+  for (std::size_t i = first + 1; i < looks; ++i) sum += static_cast<double>(i + 1);
+  for (std::size_t i = first + 1; i < looks; ++i) {
+    result[i] = (1 - first_share) * static_cast<double>(i + 1) / sum;
+  }
+  if (first < looks) result[first] = sum > 0 ? first_share : 1;
+  return result;
 }
 
 }  // namespace
@@ -24,21 +46,17 @@ std::vector<Look> looks(const TrialErrors& errors) {
   require_fraction(alpha, "looks: alpha");
   require_fraction(pass_error, "looks: pass_error");
   require(max_blocks > 0, "looks: no blocks");
+  const std::vector<std::size_t> blocks = look_blocks(max_blocks);
+  const auto can_fail = std::ranges::find_if(
+      blocks, [&](std::size_t each) { return least_p(each) < kFirstFailShare * alpha; });
+  const auto first = static_cast<std::size_t>(can_fail - blocks.begin());
+  const std::vector<double> of_alpha =
+      shares(blocks.size(), std::min(first, blocks.size() - 1), kFirstFailShare);
+  const std::vector<double> of_pass_error = shares(blocks.size(), 0, kFirstPassShare);
   std::vector<Look> result;
-  double alpha_weights = 0;
-  double pass_weights = 0;  // of all looks but the first
-  for (const std::size_t blocks : look_blocks(max_blocks)) {
-    const auto number = static_cast<double>(result.size() + 1);
-    result.push_back({blocks, number * (number + 1) / 2, number});
-    alpha_weights += result.back().alpha;
-    if (number > 1) pass_weights += number;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    result.push_back({blocks[i], alpha * of_alpha[i], pass_error * of_pass_error[i]});
   }
-  const bool several = result.size() > 1;
-  for (Look& look : result) {
-    look.alpha *= alpha / alpha_weights;
-    look.pass_error *= several ? pass_error * (1 - kFirstPassShare) / pass_weights : pass_error;
-  }
-  if (several) result.front().pass_error = pass_error * kFirstPassShare;
   return result;
 }
 

@@ -23,12 +23,14 @@ struct Look {
   double pass_error = 0;  ///< a PASS needs an upper bound whose error is this
 };
 
-/// The looks of a trial: at 8 blocks, at each doubling, and at the end. Throws
-/// std::invalid_argument for no blocks, and unless both errors lie between 0 and 1.
+/// The looks of a trial: at 8 blocks, from there on at each fourth root of two, rounded, and at the
+/// end (docs/adr/0037). Throws std::invalid_argument for no blocks, and unless both errors lie
+/// between 0 and 1.
 ///
-/// The looks' shares of alpha are 1 : 3 : 6 : 10 : 15 ..., the triangular numbers: late looks have
-/// the power, so they get the error. With 8 blocks the smallest p that exists is 2^-8 = 0.0039;
-/// with alpha = 0.01, FAIL cannot happen there, and is not meant to.
+/// Four tenths of alpha go to the first look at which they permit a FAIL: with alpha = 0.01, the
+/// one at 8 blocks, where the smallest p that exists is 2^-8 = 0.0039. A great slowdown ends the
+/// trial there. The other looks share the rest of alpha as 2 : 3 : 4 ...: late looks have the
+/// power, so they get more of the error.
 ///
 /// Of several looks the first gets a tenth of pass_error, and the others share the rest as
 /// 2 : 3 : 4 ...: with 0.05, a PASS at 8 blocks can happen (0.005), if all differences lie below

@@ -78,7 +78,7 @@ struct Reach {
 [[nodiscard]] std::vector<double> block_differences(const model::PairedTrial& trial,
                                                     const std::string& name, int blocks);
 
-/// Whether the trial may be judged after as many blocks as it has: 8, 16, 32 and so on.
+/// Whether the trial may be judged after as many blocks as it has (stats/sequential.hpp).
 [[nodiscard]] bool is_at_look(const model::PairedTrial& trial);
 
 /// Judges the trial at each look that it has reached, and, if it has ended, at its end. The first

@@ -87,7 +87,7 @@ TEST(MinimumFailingEffect, is_the_detectable_one_where_that_is_greater) {
 TEST(LeastBlocks, is_where_the_first_outcome_can_fail) {
   EXPECT_EQ(least_blocks({0.01, 0.05, 256}), 7U);
   EXPECT_EQ(least_blocks({0.05, 0.05, 256}), 5U);
-  EXPECT_EQ(least_blocks({0.01, 0.05, 256}, 40), 12U);
+  EXPECT_EQ(least_blocks({0.01, 0.05, 256}, 40), 13U);
   EXPECT_EQ(least_blocks({0.01, 0.05, 6}), std::nullopt);
   EXPECT_EQ(least_blocks({1e-5, 0.05, 256}), std::nullopt) << "ten thousand flips do not tell";
   EXPECT_TRUE(least_blocks({0.01, 0.05, 256}, 500)) << "of many blocks no workload's floor is left";
