@@ -105,6 +105,8 @@ class Comparison {
              const render::CommentStyle& style, const std::stop_token& stop)
       : plan_(plan), invocation_(invocation), style_(style), stop_(stop) {
     trial_.setup = plan.setup;
+    trial_.setup.fits_budget =
+        !invocation.given("--repetitions") && !invocation.given("--min-time");
   }
 
   ExitCode run() {

@@ -44,7 +44,7 @@ Strings items_of(std::string_view text) {
   return items;
 }
 
-CounterRequest request_of(const std::string& argument) {
+CounterRequest request_for(const std::string& argument) {
   CounterRequest request{argument, {argument}};
   const auto closing = argument.rfind('}');
   if (argument.starts_with('{') && closing != std::string::npos) {
@@ -87,7 +87,7 @@ Strings events_of_sets() {
   Strings events;
   for (const CounterSet& set : kSets) {
     for (const std::string& item : items_of(set.events)) {
-      const CounterRequest request = request_of(item);
+      const CounterRequest request = request_for(item);
       events.insert(events.end(), request.events.begin(), request.events.end());
     }
   }
@@ -100,7 +100,7 @@ CounterPlan parse_counters(std::string_view option, const Strings& given) {
   std::set<std::string> words;
   std::set<std::string> arguments;
   const auto add = [&](const std::string& argument) {
-    if (arguments.insert(argument).second) plan.requests.push_back(request_of(argument));
+    if (arguments.insert(argument).second) plan.requests.push_back(request_for(argument));
   };
   for (const std::string& list : given) {
     for (const std::string& item : items_of(list)) {

@@ -20,18 +20,85 @@ bool is_meant(const std::string& given, const std::string& benchmark) {
   return benchmark == given || benchmark.starts_with(given + '/');
 }
 
-double median_real_ns(const Program& program, const model::Run& result, const std::string& name) {
-  const auto found = std::ranges::find(result.cases, name, &model::Case::name);
+/// A repetition below this share of the time that was asked for is cut short.
+constexpr double kCutShort = 0.5;
+constexpr int kMostAgain = 2;
+
+/// More of a process's time in the run queue than this share says that its CPU was not its own.
+constexpr double kBusy = 0.02;
+/// Of the waiting in the repetitions of a process that queued, what counts is this quantile: what a
+/// benchmark sleeps by its own will is in every repetition, waiting for a CPU is not.
+constexpr double kOwnWaiting = 0.25;
+
+/// The wall time per iteration, without what a process of one thread waited for a CPU.
+double wanted_ns(const model::Case& benchmark) {
+  std::vector<double> cpu;
+  std::vector<double> waiting;
+  for (const auto& repetition : benchmark.repetitions) {
+    cpu.push_back(repetition.cpu_ns);
+    waiting.push_back(std::max(0.0, repetition.real_ns - repetition.cpu_ns));
+  }
+  return stats::median(cpu) + stats::quantile(waiting, kOwnWaiting);
+}
+
+double real_ns_of(const Program& program, const MeasuredProcess& process, const std::string& name) {
+  const auto& cases = process.result.cases;
+  const auto found = std::ranges::find(cases, name, &model::Case::name);
   std::vector<double> times;
-  if (found != result.cases.end()) {
+  if (found != cases.end()) {
     for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
   }
-  const double median = times.empty() ? 0 : stats::median(times);
-  if (std::isfinite(median) && median > 0) return median;
+  double time = times.empty() ? 0 : stats::median(times);
+  const bool by_hand = (name + '/').find("/manual_time/") != std::string::npos;
+  if (time > 0 && !by_hand && process.result.queued_s.value_or(0) > kBusy * process.took_s) {
+    time = std::min(time, wanted_ns(*found));
+  }
+  if (std::isfinite(time) && time > 0) return time;
   throw BenchmarkError(
       fmt::format("'{}' {} '{}', which it had measured before", program.command().front(),
                   times.empty() ? "left out" : "gave no time above 0 of", name),
       name);
+}
+
+/// Whether a Google Benchmark's repetitions are far shorter than they were asked to be: what the
+/// process met while it chose the number of iterations, such as the loss of its CPU, was taken for
+/// their time. What is measured then is mostly a cold start.
+bool is_cut_short(const model::Case& benchmark, double min_time_s) {
+  const std::string name = benchmark.name + '/';
+  const bool has_own_count = name.find("/iterations:") != std::string::npos;
+  if (has_own_count || name.find("/manual_time/") != std::string::npos) return false;
+  std::vector<double> lengths_ns;
+  for (const auto& repetition : benchmark.repetitions) {
+    lengths_ns.push_back(static_cast<double>(repetition.iterations) *
+                         std::max(repetition.real_ns, repetition.cpu_ns));
+  }
+  return !lengths_ns.empty() && stats::median(lengths_ns) < kCutShort * 1e9 * min_time_s;
+}
+
+Strings cut_short(const model::Run& result, double min_time_s) {
+  Strings names;
+  for (const auto& benchmark : result.cases) {
+    if (is_cut_short(benchmark, min_time_s)) names.push_back(benchmark.name);
+  }
+  return names;
+}
+
+/// Measures the benchmarks that were cut short again, in further processes.
+void lengthen(const Program& program, SampleRequest request, const Bench& bench,
+              model::Run& result) {
+  for (int again = 0; again < kMostAgain; ++again) {
+    request.benchmarks = cut_short(result, request.min_time_s);
+    if (request.benchmarks.empty()) return;
+    model::Run better = measure_once(program, request, bench);
+    for (model::Case& benchmark : better.cases) {
+      const auto old = std::ranges::find(result.cases, benchmark.name, &model::Case::name);
+      if (old != result.cases.end()) *old = std::move(benchmark);
+    }
+    if (result.queued_s) {
+      result.queued_s =
+          better.queued_s ? std::optional(*result.queued_s + *better.queued_s) : std::nullopt;
+    }
+  }
 }
 
 }  // namespace
@@ -131,6 +198,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
   const Clock::time_point start = Clock::now();
   try {
     process.result = measure_once(program, request, bench);
+    if (!program.takes_iterations()) lengthen(program, request, bench, process.result);
   } catch (const ProgramError&) {
     if (bench.stop.stop_requested()) return std::nullopt;
     throw;
@@ -138,7 +206,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
   process.took_s = std::chrono::duration<double>(Clock::now() - start).count();
   process.machine = use_between(before, read_machine("/", false));
   for (const std::string& name : request.benchmarks) {
-    process.real_ns[name] = median_real_ns(program, process.result, name);
+    process.real_ns[name] = real_ns_of(program, process, name);
   }
   return process;
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "harness/bench/order.hpp"
 #include "harness/trials/counter_pass.hpp"
+#include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/model/event_count.hpp"
@@ -48,6 +50,8 @@ model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmar
 struct Exploration {
   model::Run base;
   model::Run head;
+  double base_s = 0;  ///< that the processes took
+  double head_s = 0;
   Strings failing;                       ///< in base; in neither result
   std::vector<model::LeftOut> left_out;  ///< in neither result, too
 
@@ -90,7 +94,11 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   for (const Side side : kBothSides) {
     of(both, side) = of_side(programs, side, [&](const Program& program) {
       request.repetitions = trial_repetitions(program);
-      return run_once(program, request, bench);
+      const auto start = std::chrono::steady_clock::now();
+      model::Run result = run_once(program, request, bench);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      (side == Side::base ? both.base_s : both.head_s) = took.count();
+      return result;
     });
   }
   note_missing(programs, request.families, both);
@@ -112,6 +120,53 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
     of_side(programs, side, [&](const Program& program) { require_sound(program, result); });
   }
   return both;
+}
+
+/// What the processes of a trial take, by the slower of the first two.
+ProcessCost cost_of(const Exploration& found) {
+  const bool is_base = found.base_s > found.head_s;
+  ProcessCost cost{.start_s = std::max(found.base_s, found.head_s)};
+  for (const model::Case& benchmark : (is_base ? found.base : found.head).cases) {
+    std::vector<double> times_s;
+    double measured_s = 0;
+    for (const auto& repetition : benchmark.repetitions) {
+      times_s.push_back(1e-9 * repetition.real_ns);
+      measured_s += times_s.back() * static_cast<double>(repetition.iterations);
+    }
+    cost.iterations_s.push_back(stats::median(times_s));
+    cost.start_s = std::max(0.0, cost.start_s - measured_s);
+  }
+  return cost;
+}
+
+void take_sampling(const model::Sampling& sampling, model::PairedSetup& setup) {
+  for (auto& [name, iterations] : setup.iterations) {
+    const double scaled = static_cast<double>(iterations) * sampling.min_time_s / setup.min_time_s;
+    iterations = std::max<std::int64_t>(1, std::llround(scaled));
+  }
+  setup.repetitions = sampling.repetitions;
+  setup.min_time_s = sampling.min_time_s;
+}
+
+/// Makes the sampling fit into what is left of the budget, and the iterations fit the sampling.
+/// Where that is not plenty, one more process shows what the first two did not: how much of a
+/// process's time grows with its repetitions.
+void fit_budget(const TrialPrograms& programs, const Exploration& found, const Bench& bench,
+                model::PairedSetup& setup) {
+  using Clock = std::chrono::steady_clock;
+  const model::Sampling usual = setup;
+  ProcessCost cost = cost_of(found);
+  const auto left_s = [&] { return setup.budget_s - setup.explored_s; };
+  take_sampling(sampling_for(cost, left_s(), usual), setup);
+  if (has_plenty(cost, left_s(), setup)) return;
+  const Clock::time_point start = Clock::now();
+  (void)of_side(programs, Side::base, [&](const Program& program) {
+    return run_once(program, request_of(setup, bench.timeout_s), bench);
+  });
+  const double took_s = std::chrono::duration<double>(Clock::now() - start).count();
+  setup.explored_s += took_s;
+  cost.start_s = std::max(0.0, cost.start_s + took_s - cost.seconds(setup));
+  take_sampling(sampling_for(cost, left_s(), setup), setup);
 }
 
 /// How long an iteration waited for a CPU, at most: as the program has measured it, or else as if
@@ -159,8 +214,15 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
     return model::TrialEnd::decided;
   }
   if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
-  const double each = blocks > 0 ? spent_s / blocks : 0;
+  const double each = blocks > 0 ? (spent_s - trial.setup.explored_s) / blocks : 0;
   if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  if (ends_when_decided && blocks > 0 && trial.setup.max_blocks > blocks) {
+    const int in_all = verdict::blocks_within(trial, budget_s);
+    // Nothing can fail in what time there is: the time is better spent on a trial that has enough.
+    if (in_all < trial.setup.max_blocks && !verdict::reach_of(trial, in_all).can_fail()) {
+      return model::TrialEnd::budget;
+    }
+  }
   return std::nullopt;
 }
 
@@ -212,6 +274,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     if (waiting) waiting();
   };
   std::optional<Exploration> found;
+  const auto start = std::chrono::steady_clock::now();
   try {
     found = run_both(programs, request, bench);
   } catch (const SideError&) {
@@ -227,6 +290,8 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   std::ranges::stable_sort(found->base.cases, {}, [&](const model::Case& benchmark) {
     return std::ranges::find(listed, benchmark.name) - listed.begin();
   });
+  setup.explored_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   setup.failing_in_base = found->failing;
   setup.left_out = found->left_out;
   setup.benchmarks.clear();
@@ -254,6 +319,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     }
     throw ProgramError(text);
   }
+  if (setup.fits_budget) fit_budget(programs, *found, bench, setup);
 }
 
 void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
@@ -341,7 +407,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
                bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
                LineFile& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
-  double spent_s = 0;
+  double spent_s = trial.setup.explored_s;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
   while (!trial.end && !bench.stop.stop_requested()) {
     const auto done = static_cast<int>(trial.samples.size());

@@ -88,6 +88,7 @@ void describe(Io& io, Setup& setup) {
   io.since("cpu_time_of", setup.cpu_time_of);
   io.since("reproduce", setup.reproduce);
   io.unless_default("budget_s", setup.budget_s, is_positive);
+  io.unless_default("explored_s", setup.explored_s, is_positive);
   io.unless_default("trials", setup.trials, is_positive);
   io.unless_default("timeout_s", setup.timeout_s, is_positive);
 }

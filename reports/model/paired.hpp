@@ -83,6 +83,8 @@ struct PairedSetup : Sampling {
   double budget_s = 0;                             ///< when the trial began; 0: not known
   int trials = 0;                                  ///< of a calibration; 0: not known
   double timeout_s = 0;                            ///< of a process; 0: not known
+  double explored_s = 0;     ///< of the budget: what the first runs took, which nothing counts of
+  bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
   std::string reproduce;  ///< the command that does the same elsewhere

@@ -233,8 +233,8 @@ int blocks_within(const PairedTrial& trial, double budget_s) {
   const int complete = complete_blocks(trial);
   const double block_s = reach_of(trial, complete).block_s;
   if (block_s <= 0) return trial.setup.max_blocks;
-  const double fit =
-      std::floor(std::min(budget_s / block_s, static_cast<double>(trial.setup.max_blocks)));
+  const double fit = std::floor(std::min((budget_s - trial.setup.explored_s) / block_s,
+                                         static_cast<double>(trial.setup.max_blocks)));
   return std::max(complete, static_cast<int>(fit));
 }
 

@@ -4,6 +4,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 
 from fake_program import fake_valgrind
@@ -84,6 +86,43 @@ class Verdicts(AbTest):
         self.ab(*sides, "--budget 2s --json r.json", status=3)
         self.assertLess(time.monotonic() - start, 20)
         self.assertLess(self.result()["blocks"], 64)
+
+    def test_a_budget_in_which_nothing_can_fail_ends_after_a_block_and_says_which_is_enough(self):
+        sides = (self.program(name, body="time.sleep(0.3)") for name in "ab")
+        answer = self.ab(*sides, "--budget 6s --json r.json", status=3)
+        self.assertEqual(self.result()["blocks"], 1)
+        self.assertRegex(answer.stdout, r"--budget (10|15|20)s")
+
+    def test_the_first_runs_count_into_the_budget(self):
+        first = "flags.get('benchmark_repetitions') == '2' and time.sleep(1.5)"
+        sides = (self.program(name, noise=0.3, body=first) for name in "ab")
+        self.ab(*sides, "--budget 5s --json r.json", status=3)
+        spent = sum(sample["machine"]["seconds"] for sample in self.result()["samples"])
+        self.assertLess(spent, 2.5)
+
+    def test_a_benchmark_whose_repetitions_were_cut_short_is_measured_again(self):
+        cut = "cut = ('hash',) if 'sort' in flags.get('benchmark_filter', 'sort') else ()"
+        head = self.program("b", body=cut)
+        self.ab(self.program("a"), head, "--json r.json")
+        self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
+        runs = len(self.read("b.runs"))
+        self.assertGreaterEqual(runs, 2 * 2 * 8)  # each of head's processes, and one more
+        always = self.program("c", body="cut = ('hash',)")  # its own doing
+        self.ab(self.program("a"), always, "--max-blocks 8 --json r.json", status=1)
+        self.assertEqual(self.verdicts()["hash"], "FAIL")
+
+    def test_waiting_for_a_cpu_is_no_slowdown_while_it_spares_a_quarter_of_the_repetitions(self):
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(allowed)})
+        hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            sides = self.program("a"), self.program("b", body="waits = 6")
+            self.ab(*sides, "--max-blocks 16 --json r.json")
+        finally:
+            hog.kill()
+            hog.wait()
+            os.sched_setaffinity(0, allowed)
+        self.assertEqual(self.verdicts(), {"sort": "PASS", "hash": "PASS"})
 
     def test_what_could_not_have_failed_does_not_pass_unless_asked_for_by_name(self):
         run = (self.program("a", noise=0.1), self.program("b", "sort=9000 hash=500"),
@@ -336,13 +375,13 @@ class Instructions(AbTest):
 
 class Journals(AbTest):
     def test_the_budget_and_the_timeout_are_kept(self):
-        sides = [self.program(name, noise=0.3, body="time.sleep(0.05)") for name in "ab"]
+        sides = [self.program(name, body="time.sleep(0.05)") for name in "ab"]
         self.ab(*sides, "--journal j --budget 1s --timeout 77s --inconclusive pass-always")
         lines = self.read("j").splitlines()
         setup = json.loads(lines[0])
         self.assertEqual((setup["budget_s"], setup["timeout_s"]), (1, 77))
         block = [json.dumps({**json.loads(line), "took_s": 0.3}) for line in lines[1:5]]
-        for more, blocks in (("", 1), ("--budget 2.5s", 2)):
+        for more, blocks in (("", 1), ("--budget 15s", 2)):
             self.write("j", "\n".join([lines[0], *block, ""]))
             self.taskbench(
                 f"ab --resume --journal j --json r.json --inconclusive pass-always {more}")

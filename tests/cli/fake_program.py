@@ -14,6 +14,8 @@ with open(__file__ + ".runs", "a+") as runs:
     drawn = int.from_bytes(f"{{os.path.basename(__file__)}} {{runs.tell()}}".encode(), "big")
 times = dict(part.split("=") for part in {times!r}.split())
 burnt = 1  # CPU time for a unit of wall time
+waits = 0  # repetitions that wait for 3 ms besides
+cut = ()  # benchmarks whose number of iterations was chosen while the process had no CPU
 flags = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
 if flags.get("benchmark_list_tests") == "true":
     print("\\n".join(times))
@@ -30,10 +32,15 @@ def uniform():  # SplitMix64
 rows = []
 for name, ns in times.items():
     real = float(ns) * math.exp({noise} * (sum(uniform() for _ in range(12)) - 6))
+    iterations = 1 + int(1e9 * float(flags["benchmark_min_time"]) / float(ns))
+    if name in cut:
+        iterations, real = 1, 50 * real
     for index in range(int(flags["benchmark_repetitions"])):
+        waited = 3e6 / iterations if index < waits else 0
         rows.append(
             f'{{{{"name": "{{name}}", "run_name": "{{name}}", "run_type": "iteration",'
-            f' "repetition_index": {{index}}, "iterations": 10, "real_time": {{real}},'
+            f' "repetition_index": {{index}}, "iterations": {{iterations}},'
+            f' "real_time": {{real + waited}},'
             f' "cpu_time": {{float(ns) * burnt}}, "time_unit": "ns"}}}}')
 result = '{{"context": {{"json_schema_version": 1}}, "benchmarks": [' + ", ".join(rows) + "]}}"
 with open(flags["benchmark_out"], "w") as out:
