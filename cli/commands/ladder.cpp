@@ -49,8 +49,8 @@ class LadderCommand final : public Command {
                AsGiven{{OptionValues::Kind::one_of, row_names(workloads::all())}},
                "What to run; `taskbench list` shows them.")
         ->default_str("all");
-    options.value("--workers", ladder_.workers, "N", Number{1, kMaxWorkers},
-                  fmt::format("Workers, up to {}.", kMaxWorkers));
+    options.value("--workers", ladder_.workers, "N", Number{1, rt::kMostWorkers},
+                  fmt::format("Workers, up to {}.", rt::kMostWorkers));
     options.value("--param", arguments_.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
                   "Set a parameter of the workloads. May be repeated. `taskbench list parameters` "
                   "shows them.");

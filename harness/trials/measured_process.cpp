@@ -97,6 +97,13 @@ std::int64_t trial_repetitions(const Program& program) {
   return program.kind() == Program::Kind::taskbench ? 1 : 2;
 }
 
+void sort_as_listed(const Program& program, model::Run& result) {
+  const Strings& listed = program.listed();
+  std::ranges::stable_sort(result.cases, {}, [&](const model::Case& benchmark) {
+    return std::ranges::find(listed, benchmark.name) - listed.begin();
+  });
+}
+
 void require_sound(const Program& program, const model::Run& result) {
   const std::string& name = program.command().front();
   for (const auto& benchmark : result.cases) {

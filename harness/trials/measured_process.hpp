@@ -65,6 +65,10 @@ template <class Setup>
 /// Google Benchmark's that reports only aggregates does so from the second repetition on.
 [[nodiscard]] std::int64_t trial_repetitions(const Program& program);
 
+/// Puts the results, which come in the order in which they were drawn, into the order in which the
+/// program lists its benchmarks: that of reports.
+void sort_as_listed(const Program& program, model::Run& result);
+
 /// Throws BenchmarkError for a benchmark that failed, cannot be used, or has no repetition.
 void require_sound(const Program& program, const model::Run& result);
 

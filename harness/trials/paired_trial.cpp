@@ -222,11 +222,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     request.families.clear();
     found = run_both(programs, request, bench);
   }
-  // Results come in the order in which they were drawn; reports keep the order of the program.
-  const Strings listed = programs.base.listed();
-  std::ranges::stable_sort(found->base.cases, {}, [&](const model::Case& benchmark) {
-    return std::ranges::find(listed, benchmark.name) - listed.begin();
-  });
+  sort_as_listed(programs.base, found->base);
   setup.failing_in_base = found->failing;
   setup.left_out = found->left_out;
   setup.benchmarks.clear();
