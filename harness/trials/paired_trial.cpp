@@ -6,6 +6,7 @@
 
 #include "harness/bench/order.hpp"
 #include "harness/trials/counter_pass.hpp"
+#include "harness/trials/journaled_trial.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/model/event_count.hpp"
@@ -159,8 +160,7 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
     return model::TrialEnd::decided;
   }
   if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
-  const double each = blocks > 0 ? spent_s / blocks : 0;
-  if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  if (!fits_another(blocks, spent_s, budget_s)) return model::TrialEnd::budget;
   return std::nullopt;
 }
 
@@ -205,11 +205,12 @@ void count(const Program& program, const Bench& bench, model::InstructionSample&
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
-             model::PairedSetup& setup, const std::function<void()>& waiting) {
+             model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting) {
+  using Clock = std::chrono::steady_clock;
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
-  request.waiting = [&](double) {
-    if (waiting) waiting();
+  request.waiting = [&, begun = Clock::now()](double) {
+    if (waiting) waiting(std::chrono::duration<double>(Clock::now() - begun).count());
   };
   std::optional<Exploration> found;
   try {
@@ -339,7 +340,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
   double spent_s = 0;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
-  while (!trial.end && !bench.stop.stop_requested()) {
+  while (!trial.end && !bench.is_over()) {
     const auto done = static_cast<int>(trial.samples.size());
     model::ProcessSample sample;
     sample.block = done / model::kBlockSize;

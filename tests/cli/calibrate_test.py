@@ -278,7 +278,7 @@ class Refusals(CalibrateTest):
             f"{copies} --blocks 1": "--blocks",
             f"{copies} --trust-me --workload srot": "did you mean 'sort'?",
             f"{copies} --trust-me --store file": "file: ",
-            f"{copies} --trust-me --store file/in": "file/in: cannot be made",
+            f"{copies} --trust-me --store file/in": "/file is not a folder",
         })
         self.assertEqual(self.read("file"), "x")
 
