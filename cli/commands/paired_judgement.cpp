@@ -41,7 +41,7 @@ class PairedJudgement {
       if (plan_.build_only) return tell_of_build(ending);
       return ending == Ending::needless ? conclude_identical() : judge();
     } catch (const harness::NotComparable& failed) {
-      return failed.head_is_sound() ? conclude_without_base(failed.failure()) : fail(failed);
+      return failed.head_is_sound ? conclude_without_base(failed.failure) : fail(failed);
     }
   }
 
@@ -93,14 +93,14 @@ class PairedJudgement {
   }
 
   [[nodiscard]] ExitCode fail(const harness::NotComparable& failed) const {
-    const model::PairedFailure& failure = failed.failure();
+    const model::PairedFailure& failure = failed.failure;
     print_error(with_lines(failure));
     // The reason why the gate failed is already printed; so is it if a file could not be written.
     if (plan_.is_gate) {
       (void)plan_.output.write(json::failure_to_json(setup(), failure),
                                render::failure_markdown(setup(), failure, style_));
     }
-    return failed.is_usage() ? ExitCode::usage : ExitCode::measured_program_failed;
+    return failed.is_usage ? ExitCode::usage : ExitCode::measured_program_failed;
   }
 
   [[nodiscard]] const model::PairedSetup& setup() const { return compared_.trial.setup; }

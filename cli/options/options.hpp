@@ -6,7 +6,7 @@
 // shows the value that seed_ has now as the default in --help. A kind, such as Number, has
 //   parse(name, words)  the value for what was given, in the order of the command line
 //   written(value)      what --help shows of a default; without this function, nothing
-//   words(value)        what to give for that value; without this function, written(value)
+//   words(value)        what repeats the value; without this function, written(value)
 //   offered()           what the shells complete; without this function, nothing
 // An option that excludes or needs another says so by excludes() and needs() of the CLI::Option
 // that value() returns.
@@ -23,6 +23,7 @@
 
 #include "cli/output/names.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "harness/trials/revision.hpp"
 
 namespace taskbench::cli {
 
@@ -63,7 +64,7 @@ struct OptionValues {
 /// What is known of an option besides what CLI11 knows.
 struct DeclaredOption {
   OptionValues offered{};
-  Strings words{};  ///< that give it the value it was declared with, if it is to be repeated
+  std::string repeated{};  ///< gives it the value it was declared with: " --seed 1"; may be empty
 };
 using DeclaredOptions = std::map<const CLI::Option*, DeclaredOption>;
 
@@ -261,7 +262,7 @@ class Options {
 
   CLI::Option* flag(const std::string& name, bool& into, const std::string& help) {
     CLI::Option* option = app_->add_flag(name, into, help)->group(group_);
-    if (into && is_repeated_) (*declared_)[option].words = {"true"};
+    if (into && is_repeated_) (*declared_)[option].repeated = ' ' + name;
     return option;
   }
 
@@ -279,7 +280,9 @@ class Options {
     });
     DeclaredOption& declared = (*declared_)[option];
     if constexpr (requires { kind.offered(); }) declared.offered = kind.offered();
-    if (is_repeated_) declared.words = words_for(kind, into);
+    for (const std::string& word : is_repeated_ ? words_for(kind, into) : Strings{}) {
+      declared.repeated += fmt::format(" {} {}", name, quoted(word));
+    }
     if constexpr (requires { kind.written(into); }) {
       option->default_str(kind.written(into));
     } else if constexpr (requires { kind.written(*into); }) {

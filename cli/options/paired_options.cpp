@@ -82,39 +82,38 @@ struct Instructions {
   }
 };
 
-/// An option, and the words that repeat its value on a command line, with a blank before each;
-/// empty if it needs none.
-using RepeatedOption = std::pair<std::string, std::string>;
+/// Options by their names, each with what repeats it on a command line.
+using Repeated = std::vector<std::pair<std::string, std::string>>;
 
-/// All options of a plan, in the order in which they are declared.
-std::vector<RepeatedOption> repeated_options(PairedPlan plan) {
+Repeated all_options(PairedPlan plan) {
   CLI::App app;
   DeclaredOptions declared;
   Options options(app, declared);
   plan.declare(options);
-  std::vector<RepeatedOption> all;
-  for (const CLI::Option* option : options.all()) {
-    const bool is_flag = option->get_items_expected_max() == 0;
-    std::string& text = all.emplace_back(option->get_name(), "").second;
-    for (const std::string& word : declared[option].words) {
-      text += fmt::format(" {}{}", option->get_name(), is_flag ? "" : ' ' + quoted(word));
-    }
+  Repeated all;
+  for (const auto* option : options.all()) {
+    all.emplace_back(option->get_name(), declared[option].repeated);
   }
   return all;
 }
 
-/// What differs from the usual options of ab; seed and delta, which readers want to see, in any
-/// case.
+/// The options of `plan` that have another value than in `other`.
+Repeated differing_options(const PairedPlan& plan, const PairedPlan& other) {
+  Repeated options = all_options(plan);
+  const Repeated others = all_options(other);
+  std::erase_if(options, [&](const auto& option) {
+    return std::ranges::find(others, option) != others.end();
+  });
+  return options;
+}
+
+/// What differs from the usual options of ab; seed and delta, which readers want to see, always.
 std::string repeating_options(const PairedPlan& plan) {
   PairedPlan usual(false);
   usual.setup.seed = ~plan.setup.seed;
   usual.setup.delta = -1;
-  const auto asked = repeated_options(plan);
-  const auto known = repeated_options(std::move(usual));
   std::string text;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (asked[i] != known[i]) text += asked[i].second;
-  }
+  for (const auto& [option, repeated] : differing_options(plan, usual)) text += repeated;
   return text;
 }
 
@@ -130,12 +129,10 @@ void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
   const bool all_are_chosen = std::ranges::all_of(
       then.benchmarks, [&](const auto& name) { return is_chosen(chosen, name); });
   if (!all_are_chosen) begun.workloads.clear();
-  const auto now = repeated_options(plan);
-  const auto earlier = repeated_options(std::move(begun));
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (now[i] == earlier[i] || !invocation.given(now[i].first)) continue;
-    refuse("{}: {} was started with another; leave the option out, or start a new trial",
-           now[i].first, plan.journal.path.string());
+  for (const auto& [option, repeated] : differing_options(plan, begun)) {
+    if (!invocation.given(option)) continue;
+    refuse("{}: {} was started with another; leave the option out, or start a new trial", option,
+           plan.journal.path.string());
   }
 }
 

@@ -17,20 +17,4 @@ namespace taskbench::cli {
 [[nodiscard]] std::optional<ExitCode> interruption(Ending ending, std::string_view how_to_go_on,
                                                    std::string_view first);
 
-/// Runs `work`, which returns an exit code, and handles what it throws. Once `stop` is requested,
-/// every failure counts as an interruption, which `interrupted` reports; else `failed` reports a
-/// ProgramError. UsageError is passed on.
-template <class Work, class Interrupted, class Failed>
-[[nodiscard]] ExitCode run_measurement(const std::stop_token& stop, const Work& work,
-                                       const Interrupted& interrupted, const Failed& failed) {
-  try {
-    return work();
-  } catch (const UsageError&) {
-    if (!stop.stop_requested()) throw;
-  } catch (const harness::ProgramError& error) {
-    if (!stop.stop_requested()) return failed(error);
-  }
-  return interrupted();
-}
-
 }  // namespace taskbench::cli

@@ -45,17 +45,17 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     try {
       return run_or_fail();
     } catch (const NotComparable& failed) {
-      const model::PairedFailure& failure = failed.failure();
+      const model::PairedFailure& failure = failed.failure;
       const bool is_of_base = failure.side == Side::base && !program(Side::base).commit.empty();
       if (!plan_.is_gate || !is_of_base || stop().stop_requested()) throw;
       try {
         try_head_alone();
       } catch (const NotComparable& also) {
-        model::PairedFailure both = also.failure();
+        model::PairedFailure both = also.failure;
         both.message += fmt::format(". Base fails, too: {}", failure.message);
-        throw NotComparable(std::move(both), also.is_usage());
+        throw NotComparable(std::move(both), also.is_usage);
       }
-      throw NotComparable(failure, failed.is_usage(), true);
+      throw NotComparable(failure, failed.is_usage, true);
     }
   }
 
@@ -111,6 +111,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (plan_.base.given() && plan_.head.given()) {
       trial_.setup.reproduce = repeating + plan_.repeating_options;
     }
+    asked_ = trial_.setup;
     if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
       listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
     }
@@ -160,8 +161,6 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     return true;
   }
-
-  void before_reading() override { asked_ = std::move(trial_.setup); }
 
   void refuse_other() override {
     for (const Side side : kBothSides) refuse_other_program(side);
@@ -382,7 +381,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   const ComparisonPlan& plan_;
   const Listener& listener_;
   std::string& why_identical_;
-  model::PairedSetup asked_;  ///< where the trial is that of the journal
+  model::PairedSetup asked_;  ///< which that of the journal may contradict
   std::optional<GitRepository> repository_;
   fs::path roots_[2];  ///< of the checkouts, where there are some
   std::string doubt_;  ///< what differs between the revisions, as a clause

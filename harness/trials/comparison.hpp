@@ -47,25 +47,17 @@ struct ComparisonPlan {
 };
 
 /// There is nothing to judge.
-class NotComparable : public ProgramError {
- public:
-  explicit NotComparable(model::PairedFailure failure, bool is_usage = false,
-                         bool head_is_sound = false)
-      : ProgramError(failure.message),
-        failure_(std::move(failure)),
-        is_usage_(is_usage),
-        head_is_sound_(head_is_sound) {}
+struct NotComparable : ProgramError {
+  explicit NotComparable(model::PairedFailure why, bool names_no_benchmark = false,
+                         bool base_alone = false)
+      : ProgramError(why.message),
+        failure(std::move(why)),
+        is_usage(names_no_benchmark),
+        head_is_sound(base_alone) {}
 
-  [[nodiscard]] const model::PairedFailure& failure() const { return failure_; }
-  /// Whether a command was named that is no benchmark.
-  [[nodiscard]] bool is_usage() const { return is_usage_; }
-  /// Whether only base fails, and head was found to be sound.
-  [[nodiscard]] bool head_is_sound() const { return head_is_sound_; }
-
- private:
-  model::PairedFailure failure_;
-  bool is_usage_;
-  bool head_is_sound_;
+  model::PairedFailure failure;
+  bool is_usage;       ///< a command was named that is no benchmark
+  bool head_is_sound;  ///< only base fails: head was tried alone
 };
 
 /// A comparison as far as it has come.

@@ -85,15 +85,9 @@ class KeptTrial : public JournaledTrial {
   KeptTrial(JournalPlan journal, std::stop_token stop, Reader* reader, Trial& trial)
       : JournaledTrial(std::move(journal), std::move(stop)), reader_(reader), trial_(trial) {}
 
-  /// Called before the state of the journal replaces that of the trial.
-  virtual void before_reading() {}
-
  private:
   [[nodiscard]] std::string first_line() const final { return json::journal_line(trial_.setup); }
-  void read() final {
-    before_reading();
-    trial_ = reader_(journal());
-  }
+  void read() final { trial_ = reader_(journal()); }
   [[nodiscard]] bool has_ended() const final { return reader_(journal()).complete(); }
   [[nodiscard]] bool is_complete() const final { return trial_.complete(); }
 

@@ -524,6 +524,7 @@ class Journals(BaselineTest):
     def test_one_that_could_not_be_stored_is_stored_without_measuring_again(self):
         self.saved_with_its_store_in_the_way()
         (self.folder / "a").unlink()
+        self.refused("baseline save other --resume", says="is of the baseline 'default'")
         self.assertIn("saved 'default'", self.baseline("save --resume --allow-busy").stdout)
 
     def test_a_program_that_was_built_anew_is_noticed(self):
