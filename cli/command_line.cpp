@@ -70,7 +70,7 @@ class CommandLine {
 
   [[nodiscard]] ExitCode run() {
     if (words_.size() > 1 && words_[1] == kCompleteWord) {
-      return printed(candidates(root_, values_, std::span(words_).subspan(2)));
+      return printed(candidates(root_, declared_, std::span(words_).subspan(2)));
     }
     try {
       // CLI11 takes the words from the back, and without the program's name.
@@ -102,7 +102,7 @@ class CommandLine {
     parent.require_subcommand(0, 1);
     for (const CommandEntry& entry : entries) {
       CLI::App* app = parent.add_subcommand(std::string(entry.name))->group("Commands");
-      Options options(*app, values_);
+      Options options(*app, declared_);
       commands_[app] = entry.make();
       commands_[app]->declare(options);
       if (!entry.commands.empty()) declare(*app, entry.commands);
@@ -183,7 +183,7 @@ class CommandLine {
 
   Strings words_;
   CLI::App root_;
-  OptionValueTable values_;
+  DeclaredOptions declared_;
   std::map<const CLI::App*, std::unique_ptr<Command>> commands_;
 };
 

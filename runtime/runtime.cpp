@@ -17,9 +17,6 @@
 namespace taskbench::rt {
 namespace {
 
-/// More threads than any machine has CPUs; each takes a stack, and its queue takes memory at once.
-constexpr unsigned kMostWorkers = 4'096;
-
 using Clock = scheduler::Engine::Clock;
 
 unsigned usable_cpus() {

@@ -41,6 +41,9 @@
 
 namespace taskbench::rt {
 
+/// More threads than any machine has CPUs; each takes a stack, and its queue takes memory at once.
+inline constexpr unsigned kMostWorkers = 4'096;
+
 namespace task {
 /// The scheduler of the calling thread. Throws std::logic_error outside of every runtime.
 [[nodiscard]] Spawner& current_scheduler();
@@ -198,7 +201,7 @@ class Runtime::Builder {
   /// `info` must outlive the builder.
   Builder& scheduler(const SchedulerInfo& info);
   /// Workers of a pool; 0 (the default) is one per CPU that the process may use. Throws
-  /// std::invalid_argument for more than 4,096.
+  /// std::invalid_argument for more than kMostWorkers.
   Builder& workers(unsigned count);
   /// Polls between two looks at the injector, > 0.
   Builder& global_queue_interval(std::uint32_t polls);

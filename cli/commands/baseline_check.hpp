@@ -4,23 +4,12 @@
 
 #include "cli/options/trial_options.hpp"
 #include "cli/output/exit_code.hpp"
-#include "harness/trials/baseline_store.hpp"
+#include "harness/trials/baseline_trial.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::cli {
 
-inline constexpr int kDefaultFreshProcesses = 7;
-inline constexpr int kMaxProcesses = 1000;
-
-struct BaselineCheck {
-  std::string name{kDefaultBaseline};
-  fs::path store{kDefaultStore};
-  std::string program;           ///< empty: that of the baseline
-  std::optional<int> processes;  ///< empty: kDefaultFreshProcesses, or those of the journal
-  double timeout_s = kDefaultProcessTimeout_s;
-  bool allow_busy = false;  ///< judge even if others use the CPUs
-  double alpha = 0.01;
-  double delta = 0.03;
+struct BaselineCheck : ComparePlan {
   VerdictOptions verdict;
   VerdictOutput output;
   /// For CI: an existing journal is replaced, and a missing one that is to be resumed is started.
@@ -33,6 +22,6 @@ struct BaselineCheck {
 /// journal. Prints the table, writes the files. Throws UsageError for errors of usage; reports all
 /// other failures on standard error and as the exit code: wrong_machine for a canary that moved,
 /// and if the only baselines are of other machines or builds; measured_program_failed; interrupted.
-[[nodiscard]] ExitCode check_baseline(const BaselineCheck& check, const Invocation& invocation);
+[[nodiscard]] ExitCode check_baseline(BaselineCheck check, const Invocation& invocation);
 
 }  // namespace taskbench::cli

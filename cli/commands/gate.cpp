@@ -33,12 +33,20 @@ class GateCommand final : public Command {
         "baseline's machine, or it has changed, 5 a program failed or could not be built, 130 "
         "interrupted.");
     plan_.declare(options);
+    // A baseline has said how to measure; what is left to say is of head, and of the verdict.
+    std::vector<CLI::Option*> two_programs = options.all();
+    std::erase_if(two_programs, [](const CLI::Option* option) {
+      const std::string name = option->get_name();
+      const std::string group = option->get_group();
+      return name == "--head" || name == "--timeout" || group == "Verdict" || group == "Output" ||
+             name == "--help";
+    });
     options.group("What to compare");
     auto* baseline =
         options.value("--baseline", baseline_, "NAME", By{baseline_name},
                       "Compare --head with this stored baseline, as `taskbench baseline compare` "
                       "does.");
-    for (const char* name : kOptionsOfTwoPrograms) baseline->excludes(options[name]);
+    for (CLI::Option* other : two_programs) baseline->excludes(other);
     declare_allow_busy(options, allow_busy_, "With --baseline: judge")->needs(baseline);
     options.group("Output");
     options.value("--title", title_, "TEXT", Text{.may_be_empty = true},
@@ -57,6 +65,7 @@ class GateCommand final : public Command {
     check.alpha = plan_.setup.alpha;
     check.delta = plan_.setup.delta;
     check.verdict = plan_.verdict;
+    check.journal = plan_.journal;
     check.output = plan_.output;
     check.is_gate = true;
     check.comment = style;

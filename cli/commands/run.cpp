@@ -134,10 +134,10 @@ class RunCommand final : public Command {
                   fmt::format("Schedulers to run them on: {}; or rungs of `taskbench ladder`.",
                               fmt::join(row_names(schedulers), ", ")));
     options
-        .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, kMaxWorkers},
+        .value("--workers", arguments_.workers, "N[,N...]", Numbers{1, rt::kMostWorkers},
                fmt::format("Worker counts, each up to {}, and up to {} in all cases together. A "
                            "scheduler that supports only one worker takes part with 1 only.",
-                           kMaxWorkers, kMaxWorkersInAll))
+                           rt::kMostWorkers, kMaxWorkersInAll))
         ->default_str("the CPUs that this process may use");
     options.value(
         "--param", arguments_.parameters, "NAME=VALUE", AsGiven{offered_parameters()},

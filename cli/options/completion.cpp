@@ -72,25 +72,26 @@ Place place_after(const CLI::App& root, std::span<const std::string> words) {
 
 }  // namespace
 
-std::string candidates(const CLI::App& root, const OptionValueTable& values,
+std::string candidates(const CLI::App& root, const DeclaredOptions& options,
                        std::span<const std::string> words) {
   if (words.empty()) return {};
   const Place place = place_after(root, words.first(words.size() - 1));
   const std::string& last = words.back();
   if (place.awaits_value != nullptr) {
     Candidates found(last == "=" ? std::string() : last);
-    found.add_values(values.at(place.awaits_value), "");
+    found.add_values(options.at(place.awaits_value).offered, "");
     return std::move(found).text();
   }
   Candidates found(last);
   if (const auto equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
     const CLI::Option* option = place.app->get_option_no_throw(last.substr(0, equals));
-    if (takes_value(option)) found.add_values(values.at(option), last.substr(0, equals + 1));
+    if (takes_value(option))
+      found.add_values(options.at(option).offered, last.substr(0, equals + 1));
     return std::move(found).text();
   }
   for (const CLI::Option* option : place.app->get_options()) {
     if (option->get_positional()) {
-      if (!last.starts_with('-')) found.add_values(values.at(option), "");
+      if (!last.starts_with('-')) found.add_values(options.at(option).offered, "");
     } else if (last.starts_with('-')) {
       const std::string summary = summary_of(option->get_description());
       for (const auto& name : option->get_snames()) found.add("-" + name, summary);

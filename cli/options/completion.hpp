@@ -15,7 +15,7 @@ inline constexpr std::string_view kCompleteWord = "__complete";
 /// by a tab and what it is. ":files" alone means the name of a file; a candidate that ends in '='
 /// is to be followed by a value. `words` do not include the program's name; `--option=value` is one
 /// word, or three, as Readline splits it.
-[[nodiscard]] std::string candidates(const CLI::App& root, const OptionValueTable& values,
+[[nodiscard]] std::string candidates(const CLI::App& root, const DeclaredOptions& options,
                                      std::span<const std::string> words);
 
 }  // namespace taskbench::cli

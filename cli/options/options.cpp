@@ -27,24 +27,6 @@ constexpr std::array<Unit, 5> kUnits{{
   refuse("{}: '{}' is out of range; it must be from {} to {}", name, shortened(text), min, max);
 }
 
-void add_item(std::string_view name, std::string_view list, std::string item, Strings& items) {
-  if (item.empty()) refuse("{}: an item of '{}' is empty", name, shortened(list));
-  if (std::ranges::find(items, item) != items.end()) {
-    refuse("{}: '{}' is given twice", name, shortened(item));
-  }
-  items.push_back(std::move(item));
-}
-
-/// Whether every bracket of a name is closed. "Fx<int" is only part of a name.
-bool is_closed(std::string_view name) {
-  int open = 0;
-  for (const char each : name) {
-    if (std::string_view("<([{").find(each) != std::string_view::npos) ++open;
-    if (std::string_view(">)]}").find(each) != std::string_view::npos) --open;
-  }
-  return open == 0;
-}
-
 }  // namespace
 
 std::uint64_t parse_whole_number(std::string_view name, std::string_view text, std::uint64_t min,
@@ -126,28 +108,11 @@ Strings parse_list(std::string_view name, const Strings& given) {
       const std::size_t comma = std::min(list.find(',', begin), list.size());
       std::string item = list.substr(begin, comma - begin);
       begin = comma + 1;
-      add_item(name, list, std::move(item), items);
-    }
-  }
-  return items;
-}
-
-Strings parse_names(std::string_view name, const Strings& given,
-                    const std::function<bool(const std::string&)>& is_known) {
-  Strings items;
-  for (const std::string& list : given) {
-    for (std::size_t begin = 0; begin <= list.size();) {
-      // Takes the longest item that is a known name, else the shortest whose brackets are closed.
-      std::size_t end = list.size();
-      for (std::size_t comma = end;; comma = list.rfind(',', comma - 1)) {
-        const std::string item = list.substr(begin, comma - begin);
-        const bool found = is_known(item);
-        if (found || is_closed(item)) end = comma;
-        if (found || comma == begin || list.find(',', begin) >= comma) break;
+      if (item.empty()) refuse("{}: an item of '{}' is empty", name, shortened(list));
+      if (std::ranges::find(items, item) != items.end()) {
+        refuse("{}: '{}' is given twice", name, shortened(item));
       }
-      std::string item = list.substr(begin, end - begin);
-      begin = end + 1;
-      add_item(name, list, std::move(item), items);
+      items.push_back(std::move(item));
     }
   }
   return items;
@@ -225,8 +190,7 @@ fs::path Journal::parse(std::string_view name, const Strings& words) const {
 }
 
 CLI::Option* Options::add(const std::string& name, const std::string& label,
-                          const std::string& help, OptionValues offered,
-                          std::function<void(const Strings&)> parse) {
+                          const std::string& help, std::function<void(const Strings&)> parse) {
   // CLI11 passes a callback something else than the words if they are "{}", so they are read here.
   const auto callback = [app = app_, name, parse = std::move(parse)](const CLI::results_t&) {
     parse(app->get_option(name)->results());
@@ -235,7 +199,6 @@ CLI::Option* Options::add(const std::string& name, const std::string& label,
   CLI::Option* option = app_->add_option(name, callback, help);
   option->type_name(label)->expected(CLI::detail::expected_max_vector_size);
   if (!option->get_positional()) option->allow_extra_args(false)->group(group_);
-  offered_->emplace(option, std::move(offered));
   return option;
 }
 

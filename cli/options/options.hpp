@@ -6,6 +6,7 @@
 // shows the value that seed_ has now as the default in --help. A kind, such as Number, has
 //   parse(name, words)  the value for what was given, in the order of the command line
 //   written(value)      what --help shows of a default; without this function, nothing
+//   words(value)        what repeats the value; without this function, written(value)
 //   offered()           what the shells complete; without this function, nothing
 // An option that excludes or needs another says so by excludes() and needs() of the CLI::Option
 // that value() returns.
@@ -22,6 +23,7 @@
 
 #include "cli/output/names.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "harness/trials/revision.hpp"
 
 namespace taskbench::cli {
 
@@ -46,11 +48,6 @@ namespace taskbench::cli {
 /// an item given twice are errors: the second measurement would carry the first one's name.
 [[nodiscard]] Strings parse_list(std::string_view name, const Strings& given);
 
-/// The items of lists of names that may contain commas themselves. A text that `is_known` is one
-/// name, and so is what brackets hold together, as in "Fx<int, 3>/Run".
-[[nodiscard]] Strings parse_names(std::string_view name, const Strings& given,
-                                  const std::function<bool(const std::string&)>& is_known);
-
 /// What the shells complete for an option.
 struct OptionValues {
   enum class Kind {
@@ -64,7 +61,12 @@ struct OptionValues {
   Strings names;
 };
 
-using OptionValueTable = std::map<const CLI::Option*, OptionValues>;
+/// What is known of an option besides what CLI11 knows.
+struct DeclaredOption {
+  OptionValues offered{};
+  std::string repeated{};  ///< gives it the value it was declared with: " --seed 1"; may be empty
+};
+using DeclaredOptions = std::map<const CLI::Option*, DeclaredOption>;
 
 inline constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::uint64_t>::max();
 
@@ -146,6 +148,7 @@ struct List {
 /// Names as they were given: which commas separate them is known only once the benchmarks are.
 struct BenchmarkNames {
   [[nodiscard]] static Strings parse(std::string_view name, const Strings& words);
+  [[nodiscard]] static const Strings& words(const Strings& value) { return value; }
 };
 
 /// Words as they were given, for values that can be understood only with other options.
@@ -237,7 +240,7 @@ struct Invocation {
 /// Declares the options of one command.
 class Options {
  public:
-  Options(CLI::App& app, OptionValueTable& offered) : app_(&app), offered_(&offered) {}
+  Options(CLI::App& app, DeclaredOptions& declared) : app_(&app), declared_(&declared) {}
 
   /// Sets what --help says before the options, beginning with the summary line, and after them.
   void describe(const std::string& description, const std::string& footer) {
@@ -247,28 +250,39 @@ class Options {
   /// An option that is already declared.
   [[nodiscard]] CLI::Option* operator[](const std::string& name) { return app_->get_option(name); }
 
-  /// Sets the heading in --help for the options that are declared from now on.
-  void group(std::string name) { group_ = std::move(name); }
+  /// Sets the heading in --help for the options that are declared from now on, and whether a
+  /// command that repeats the measurement elsewhere has to give them.
+  void group(std::string name, bool is_repeated = true) {
+    group_ = std::move(name);
+    is_repeated_ = is_repeated;
+  }
+
+  /// All options that are declared so far.
+  [[nodiscard]] std::vector<CLI::Option*> all() { return app_->get_options(); }
 
   CLI::Option* flag(const std::string& name, bool& into, const std::string& help) {
-    return app_->add_flag(name, into, help)->group(group_);
+    CLI::Option* option = app_->add_flag(name, into, help)->group(group_);
+    if (into && is_repeated_) (*declared_)[option].repeated = ' ' + name;
+    return option;
   }
 
   /// Declares an option with a value. `name` begins with dashes, or names a positional argument.
   template <class T, class Kind>
   CLI::Option* value(const std::string& name, T& into, const std::string& label, const Kind& kind,
                      const std::string& help) {
-    OptionValues offered;
-    if constexpr (requires { kind.offered(); }) offered = kind.offered();
-    CLI::Option* option =
-        add(name, label, help, std::move(offered), [&into, kind, name](const Strings& words) {
-          using Value = std::decay_t<decltype(kind.parse(name, words))>;
-          if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T>) {
-            into = static_cast<T>(kind.parse(name, words));
-          } else {
-            into = kind.parse(name, words);
-          }
-        });
+    CLI::Option* option = add(name, label, help, [&into, kind, name](const Strings& words) {
+      using Value = std::decay_t<decltype(kind.parse(name, words))>;
+      if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T>) {
+        into = static_cast<T>(kind.parse(name, words));
+      } else {
+        into = kind.parse(name, words);
+      }
+    });
+    DeclaredOption& declared = (*declared_)[option];
+    if constexpr (requires { kind.offered(); }) declared.offered = kind.offered();
+    for (const std::string& word : is_repeated_ ? words_for(kind, into) : Strings{}) {
+      declared.repeated += fmt::format(" {} {}", name, quoted(word));
+    }
     if constexpr (requires { kind.written(into); }) {
       option->default_str(kind.written(into));
     } else if constexpr (requires { kind.written(*into); }) {
@@ -279,11 +293,27 @@ class Options {
 
  private:
   CLI::Option* add(const std::string& name, const std::string& label, const std::string& help,
-                   OptionValues offered, std::function<void(const Strings&)> parse);
+                   std::function<void(const Strings&)> parse);
+
+  template <class Kind, class T>
+  static Strings words_for(const Kind& kind, const T& value) {
+    std::string word;
+    if constexpr (requires { kind.words(value); }) {
+      return kind.words(value);
+    } else if constexpr (requires { kind.written(value); }) {
+      word = kind.written(value);
+    } else if constexpr (std::is_convertible_v<T, std::string>) {
+      word = value;
+    } else if constexpr (std::is_same_v<T, Strings>) {
+      word = joined(value, ",");
+    }
+    return word.empty() ? Strings{} : Strings{word};
+  }
 
   CLI::App* app_;
-  OptionValueTable* offered_;
+  DeclaredOptions* declared_;
   std::string group_ = "Options";
+  bool is_repeated_ = true;
 };
 
 /// `--format table|json`, for commands that print one or the other.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/trials/program.hpp"
+#include "harness/trials/documentation.hpp"
 #include "reports/model/event_count.hpp"
 
 namespace taskbench::cli {
@@ -28,18 +28,23 @@ std::string parse_program(std::string_view option, const Strings& given) {
   refuse("{} '{}': give a path from the root of the checkout", option, program);
 }
 
-Strings parse_documentation(std::string_view option, const Strings& given) {
-  Strings patterns = parse_list(option, given);
-  for (std::string& pattern : patterns) {  // --help shows a blank after each comma
-    pattern.erase(0, std::min(pattern.find_first_not_of(' '), pattern.size()));
+struct Documentation {
+  [[nodiscard]] static Strings parse(std::string_view option, const Strings& given) {
+    Strings patterns = parse_list(option, given);
+    for (std::string& pattern : patterns) {  // --help shows a blank after each comma
+      pattern.erase(0, std::min(pattern.find_first_not_of(' '), pattern.size()));
+    }
+    if (patterns == Strings{std::string(kNoDocumentation)}) return {};
+    for (const std::string& pattern : patterns) {
+      if (!pattern.empty() && is_inside(pattern)) continue;
+      refuse("{} '{}': give a pattern of paths from the root of the repository", option, pattern);
+    }
+    return patterns;
   }
-  if (patterns == Strings{std::string(kNoDocumentation)}) return {};
-  for (const std::string& pattern : patterns) {
-    if (!pattern.empty() && is_inside(pattern)) continue;
-    refuse("{} '{}': give a pattern of paths from the root of the repository", option, pattern);
+  [[nodiscard]] static std::string written(const Strings& patterns) {
+    return patterns.empty() ? std::string(kNoDocumentation) : joined(patterns, ",");
   }
-  return patterns;
-}
+};
 
 fs::path parse_folder(std::string_view option, const Strings& given) {
   const fs::path folder = Path{}.parse(option, given);
@@ -60,25 +65,89 @@ Strings parse_outputs(std::string_view option, const Strings& given) {
   return names;
 }
 
-bool parse_instructions(std::string_view option, const Strings& given) {
-  const std::string& text = single(option, given);
-  if (text == model::kInstructionsExact) return true;
-  refuse(
-      "{}: '{}' cannot be judged here, only {} can (the scheduler's own counters and the CPU time "
-      "are always reported)",
-      option, text, model::kInstructionsExact);
+struct Instructions {
+  [[nodiscard]] static bool parse(std::string_view option, const Strings& given) {
+    const std::string& text = single(option, given);
+    if (text == model::kInstructionsExact) return true;
+    refuse(
+        "{}: '{}' cannot be judged here, only {} can (the scheduler's own counters and the CPU "
+        "time are always reported)",
+        option, text, model::kInstructionsExact);
+  }
+  [[nodiscard]] static std::string written(bool value) {
+    return value ? std::string(model::kInstructionsExact) : std::string();
+  }
+  [[nodiscard]] static OptionValues offered() {
+    return {OptionValues::Kind::one_of, {std::string(model::kInstructionsExact)}};
+  }
+};
+
+/// Options by their names, each with what repeats it on a command line.
+using Repeated = std::vector<std::pair<std::string, std::string>>;
+
+Repeated all_options(PairedPlan plan) {
+  CLI::App app;
+  DeclaredOptions declared;
+  Options options(app, declared);
+  plan.declare(options);
+  Repeated all;
+  for (const auto* option : options.all()) {
+    all.emplace_back(option->get_name(), declared[option].repeated);
+  }
+  return all;
+}
+
+/// The options of `plan` that have another value than in `other`.
+Repeated differing_options(const PairedPlan& plan, const PairedPlan& other) {
+  Repeated options = all_options(plan);
+  const Repeated others = all_options(other);
+  std::erase_if(options, [&](const auto& option) {
+    return std::ranges::find(others, option) != others.end();
+  });
+  return options;
+}
+
+/// What differs from the usual options of ab; seed and delta, which readers want to see, always.
+std::string repeating_options(const PairedPlan& plan) {
+  PairedPlan usual(false);
+  usual.setup.seed = ~plan.setup.seed;
+  usual.setup.delta = -1;
+  std::string text;
+  for (const auto& [option, repeated] : differing_options(plan, usual)) text += repeated;
+  return text;
+}
+
+/// Refuses an option that is given now and was another when the trial began. The budget and the
+/// timeout may change.
+void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
+                          const model::PairedSetup& then) {
+  PairedPlan begun = plan;
+  begun.setup = then;
+  begun.setup.budget_s = plan.setup.budget_s;
+  begun.setup.timeout_s = plan.setup.timeout_s;
+  const Strings chosen = benchmark_names(plan.workloads, then.benchmarks);
+  const bool all_are_chosen = std::ranges::all_of(
+      then.benchmarks, [&](const auto& name) { return is_chosen(chosen, name); });
+  if (!all_are_chosen) begun.workloads.clear();
+  for (const auto& [option, repeated] : differing_options(plan, begun)) {
+    if (!invocation.given(option)) continue;
+    refuse("{}: {} was started with another; leave the option out, or start a new trial", option,
+           plan.journal.path.string());
+  }
 }
 
 }  // namespace
 
-PairedPlan::PairedPlan(bool is_gate_) : is_gate(is_gate_) {
+PairedPlan::PairedPlan(bool for_gate) {
+  is_gate = for_gate;
+  documentation = parse_list("", {std::string(kDefaultDocumentation)});
   setup.budget_s = is_gate ? 300 : 600;
   setup.timeout_s = kDefaultProcessTimeout_s;
-  output.journal = fmt::format("taskbench-{}.journal", command());
+  journal.path = fmt::format("taskbench-{}.journal", command());
 }
 
 void PairedPlan::declare(Options& options) {
-  options.group("What to compare");
+  options.group("What to compare", false);  // the command that repeats it names them by itself
   options.value("--base", base.command, "CMD", Text{}, "What to compare with.");
   options.value("--head", head.command, "CMD", Text{}, "What may be slower.");
   options
@@ -89,6 +158,7 @@ void PairedPlan::declare(Options& options) {
       .value("--head-rev", head.revision, "REV", Text{},
              "A git revision to build and use instead of --head.")
       ->excludes(options["--head"]);
+  options.group("What to compare");
   options
       .value("--workload", workloads, "NAME[,NAME...]", BenchmarkNames{},
              "Benchmarks to compare, by their names or what these begin with.")
@@ -105,11 +175,12 @@ void PairedPlan::declare(Options& options) {
       .value("--program", recipe.program, "CMD", By{parse_program},
              "What to run from a revision: a path in its checkout, and arguments.")
       ->default_str(recipe.program);
+  options.group("How to build a revision", false);
   options
       .value("--cache", recipe.cache, "DIR", Path{},
              "Where revisions are built, and kept for the next time.")
       ->default_str("~/.cache/taskbench/revisions");
-  options.value("--build-only", build_only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
+  options.value("--build-only", only, "SIDE", Choice<OnlySide>{"side", kOnlySides},
                 "Build base or head for the next time, and end; unless nothing would be measured.");
 
   options.group("How to measure");
@@ -122,16 +193,15 @@ void PairedPlan::declare(Options& options) {
       .value("--cwd", cwd, "DIR", Path{},
              "Where the programs run: a path in each checkout, or of a folder for both.")
       ->default_str("the root of a revision's checkout; for --base and --head the current folder");
-  const std::string counter{model::kInstructionsExact};
-  options.value("--counters", setup.counts_instructions, counter,
-                By{parse_instructions, OptionValues{OptionValues::Kind::one_of, {counter}}},
+  options.value("--counters", setup.counts_instructions, std::string(model::kInstructionsExact),
+                Instructions{},
                 "Also count the instructions of both, on top of the budget, and judge them.");
 
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
                "Measure even identical programs, which otherwise pass without a run.");
   options
-      .value("--documentation", documentation, "GLOB[,GLOB...]", By{parse_documentation},
+      .value("--documentation", documentation, "GLOB[,GLOB...]", Documentation{},
              "Files that no build and no benchmark reads, from the root of the repository: "
              "revisions that differ in nothing else are neither built nor measured. A * stands for "
              "a part of a name, a name ** for folders; 'none' is for no files.")
@@ -158,29 +228,41 @@ void PairedPlan::declare(Options& options) {
   verdict.declare(options, setup.delta, setup.alpha);
   options.value("--store", store, "FOLDER", Path{}, "Where noise floors and baselines are kept.");
   output.declare(
-      options,
+      options, journal,
       is_gate ? "Continue the trial of the journal if there is one; otherwise start afresh."
               : "Continue the trial of the journal; of a complete one, print the verdict again.",
       "Write verdicts and samples.");
 }
 
-void PairedPlan::complete() {
-  if (!output.resume && (!base.given() || !head.given())) {
+void PairedPlan::complete(const Invocation& invocation) {
+  const bool has_both = base.given() && head.given();
+  if (!journal.resume && !has_both) {
     refuse("{} needs two programs: --base CMD or --base-rev REV, and --head CMD or --head-rev REV",
            command());
   }
-  if (build_only != nullptr && (base.revision.empty() || head.revision.empty())) {
-    refuse("--build-only needs --base-rev and --head-rev");
+  if (only != nullptr) {
+    if (base.revision.empty() || head.revision.empty()) {
+      refuse("--build-only needs --base-rev and --head-rev");
+    }
+    build_only = only->side;
   }
   const bool has_revision = !base.revision.empty() || !head.revision.empty();
-  if (has_revision) {
-    recipe.cache = fs::absolute(recipe.cache.empty() ? default_cache() : recipe.cache);
-  }
-  if (cwd.empty() || cwd.is_absolute()) return;
-  if (has_revision && !is_inside(cwd)) {
+  if (has_revision && cwd.is_relative() && !cwd.empty() && !is_inside(cwd)) {
     refuse("--cwd '{}': give a path from the root of the checkout, or an absolute one",
            cwd.string());
   }
+  repeating_options = cli::repeating_options(*this);
+  if (has_revision) {
+    recipe.cache = fs::absolute(recipe.cache.empty() ? default_cache() : recipe.cache);
+  }
+  journal.is_named = invocation.given("--journal");
+  journal.is_replaced = is_gate && has_both;
+  budget_is_given = invocation.given("--budget");
+  timeout_is_given = invocation.given("--timeout");
+  setup.fits_budget = !invocation.given("--repetitions") && !invocation.given("--min-time");
+  refuse_other_options = [this, &invocation](const model::PairedSetup& then) {
+    cli::refuse_other_options(*this, invocation, then);
+  };
 }
 
 }  // namespace taskbench::cli

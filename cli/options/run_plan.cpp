@@ -62,7 +62,7 @@ struct Pairing {
 std::vector<Pairing> pairings(std::span<const Scheduler* const> schedulers,
                               std::vector<unsigned> counts, unsigned cpus, Strings& left_out) {
   const bool asked_for = !counts.empty();
-  if (!asked_for) counts.push_back(std::clamp(cpus, 1U, kMaxWorkers));
+  if (!asked_for) counts.push_back(std::clamp(cpus, 1U, rt::kMostWorkers));
   std::vector<Pairing> possible;
   for (const Scheduler* scheduler : schedulers) {
     if (scheduler->single_worker && !asked_for) {
@@ -390,8 +390,8 @@ void declare_one_case(Options& options, RunArguments& arguments, std::string_vie
       fmt::format("Scheduler to run it on: {}; or a rung of `taskbench ladder`.",
                   fmt::join(row_names(schedulers), ", ")));
   options
-      .value("--workers", arguments.workers, "N", Numbers{1, kMaxWorkers},
-             fmt::format("Workers, up to {}.", kMaxWorkers))
+      .value("--workers", arguments.workers, "N", Numbers{1, rt::kMostWorkers},
+             fmt::format("Workers, up to {}.", rt::kMostWorkers))
       ->default_str("the CPUs that this process may use");
   options.value("--param", arguments.parameters, "NAME=VALUE", AsGiven{offered_parameters()},
                 "Set a parameter of the workload. May be repeated. `taskbench list parameters` "

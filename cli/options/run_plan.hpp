@@ -10,8 +10,6 @@
 
 namespace taskbench::cli {
 
-/// Limit on workers, each of which is a thread: more than any machine has CPUs.
-inline constexpr unsigned kMaxWorkers = 4096;
 /// Limit on the workers of all cases together. All cases are prepared before the first is measured,
 /// so all workers exist at once. Each takes two of the 65,530 memory areas that Linux lets a
 /// process map by default (its stack, and the guard below it), and one of 32,768 process numbers.

@@ -37,6 +37,7 @@ void VerdictOptions::declare(Options& options, double& delta, double& alpha) {
                 "The smallest slowdown that matters: 3% or 0.03.");
   options.value("--alpha", alpha, "PERCENTAGE", Percentage{1e-6, 0.2},
                 "Chance that anything fails although nothing is slower.");
+  options.group("Verdict", false);
   options.value("--inconclusive", inconclusive, "MEANING",
                 Choice<MeaningOfInconclusive>{"meaning", kMeanings},
                 fmt::format("What an inconclusive result counts as: {}. With pass, what could "
@@ -75,12 +76,12 @@ ExitCode VerdictOptions::exit_code(verdict::Verdict overall, const Sight& sight)
   return inconclusive->code;
 }
 
-void VerdictOutput::declare(Options& options, const std::string& resume_help,
+void VerdictOutput::declare(Options& options, JournalPlan& plan, const std::string& resume_help,
                             const std::string& json_help) {
-  options.group("Output");
-  options.value("--journal", journal, "FILE", Journal{},
+  options.group("Output", false);
+  options.value("--journal", plan.path, "FILE", Journal{},
                 "Where each process's result is kept as soon as it is known.");
-  options.flag("--resume", resume, resume_help);
+  options.flag("--resume", plan.resume, resume_help);
   auto* format =
       options.value("--format", form, "FORMAT", Choice<VerdictForm>{"format", kVerdictForms},
                     fmt::format("What is printed: {}; markdown is the comment for reviewers.",
@@ -90,10 +91,10 @@ void VerdictOutput::declare(Options& options, const std::string& resume_help,
   options.flag("--quiet", quiet, "Print no progress and no result.")->excludes(format);
 }
 
-void VerdictOutput::refuse_unwritable() const {
+void VerdictOutput::refuse_unwritable(const JournalPlan& plan) const {
   constexpr std::size_t kMostBytes = 1 << 20;
   for (const auto& file : {json, markdown}) cli::refuse_unwritable(file, kMostBytes);
-  if (!resume || !fs::exists(journal)) cli::refuse_unwritable(journal, kMostBytes);
+  if (!plan.resume || !fs::exists(plan.path)) cli::refuse_unwritable(plan.path, kMostBytes);
 }
 
 void VerdictOutput::remove_stale() const {
@@ -129,12 +130,6 @@ std::string baseline_name(std::string_view option, const Strings& given) {
     refuse("'{}': names that end in .anchor are those of anchors", name);
   }
   return name;
-}
-
-Strings benchmark_names(const Strings& given, const Strings& known) {
-  return parse_names("--workload", given, [&](const std::string& name) {
-    return std::ranges::any_of(known, [&](const auto& each) { return is_chosen({name}, each); });
-  });
 }
 
 }  // namespace taskbench::cli

@@ -5,12 +5,12 @@
 #include "cli/options/options.hpp"
 #include "cli/options/run_plan.hpp"
 #include "cli/output/exit_code.hpp"
+#include "harness/trials/journaled_trial.hpp"
 #include "reports/model/paired.hpp"
 #include "reports/verdict/decision.hpp"
 
 namespace taskbench::cli {
 
-inline constexpr double kDefaultProcessTimeout_s = 300;
 inline constexpr double kMaxBudget_s = model::kMostBudget_s;
 
 void declare_timeout(Options& options, double& timeout_s);
@@ -71,21 +71,20 @@ inline constexpr VerdictForm kVerdictForms[] = {
     {"json", &Verdicts::json},
 };
 
-/// --journal, --resume, --format, --json, --markdown and --quiet.
+/// --format, --json, --markdown and --quiet, declared together with --journal and --resume.
 struct VerdictOutput {
-  fs::path journal;
-  bool resume = false;
   std::optional<fs::path> json;
   std::optional<fs::path> markdown;
   const VerdictForm* form = kVerdictForms;
   bool quiet = false;
 
   /// Declares these options. What --resume continues and what --json writes differ by command.
-  void declare(Options& options, const std::string& resume_help, const std::string& json_help);
+  void declare(Options& options, JournalPlan& plan, const std::string& resume_help,
+               const std::string& json_help);
 
   /// Finds out, before anything is built or measured, whether the files, and a new journal, can be
   /// written now. Throws UsageError if not.
-  void refuse_unwritable() const;
+  void refuse_unwritable(const JournalPlan& plan) const;
 
   /// Removes what an earlier run has left at --json and --markdown: a reader would take it for this
   /// run's result, if this run fails before it writes.
@@ -101,9 +100,5 @@ struct VerdictOutput {
 
 /// Checks the name of a baseline. Throws UsageError for what cannot be one.
 [[nodiscard]] std::string baseline_name(std::string_view option, const Strings& given);
-
-/// The names given by --workload, which may have commas of their own, as those of templates do.
-/// `known` are the program's benchmarks. Throws UsageError.
-[[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
 }  // namespace taskbench::cli

@@ -3,6 +3,7 @@
 
 #include "cli/output/exit_code.hpp"
 #include "cli/output/names.hpp"
+#include "harness/trials/journaled_trial.hpp"
 #include "harness/trials/program.hpp"
 
 namespace taskbench::cli {
@@ -11,20 +12,9 @@ namespace taskbench::cli {
 /// measured.
 [[nodiscard]] ExitCode fail_measurement(const harness::ProgramError& error);
 
-/// Runs `work`, which returns an exit code, and handles what it throws. Once `stop` is requested,
-/// every failure counts as an interruption, which `interrupted` reports; else `failed` reports a
-/// ProgramError. UsageError is passed on.
-template <class Work, class Interrupted, class Failed>
-[[nodiscard]] ExitCode run_measurement(const std::stop_token& stop, const Work& work,
-                                       const Interrupted& interrupted, const Failed& failed) {
-  try {
-    return work();
-  } catch (const UsageError&) {
-    if (!stop.stop_requested()) throw;
-  } catch (const harness::ProgramError& error) {
-    if (!stop.stop_requested()) return failed(error);
-  }
-  return interrupted();
-}
+/// Says that a trial was told to stop, if it was, and how to go on with it: "continue with …";
+/// `first` is what it had not measured yet if it cannot.
+[[nodiscard]] std::optional<ExitCode> interruption(Ending ending, std::string_view how_to_go_on,
+                                                   std::string_view first);
 
 }  // namespace taskbench::cli

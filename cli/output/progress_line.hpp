@@ -49,6 +49,13 @@ class ProgressLine {
 /// its notes.
 [[nodiscard]] Listener listener_on(ProgressLine& line);
 
+/// Calls `work` with a listener that shows on a line what it hears. Afterwards the line is clear.
+template <class Work>
+[[nodiscard]] auto told_on_a_line(bool quiet, const Work& work) {
+  ProgressLine line(quiet);
+  return work(listener_on(line));
+}
+
 /// Work that nothing can ask to stop, such as parsing a large file. Once it takes longer than two
 /// seconds, a second thread shows how far it is.
 ///

@@ -25,9 +25,15 @@ fs::path anchor_of(const fs::path& file) {
   return path.substr(0, path.size() - kSuffix.size()) + std::string(kAnchorSuffix);
 }
 
-void write(const fs::path& file, const model::Series& series) {
-  const auto outcome = write_atomically(file, json::baseline_file(series));
+void write(const fs::path& file, const std::string& content) {
+  const auto outcome = write_atomically(file, content);
   if (!outcome.ok()) throw UsageError(outcome.error);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) refuse("cannot make the folder {}: {}", folder.string(), failed.message());
 }
 
 StoreEntry read_entry(const fs::path& file, const std::string& name) {
@@ -173,23 +179,20 @@ void BaselineStore::refuse_foreign(const model::SeriesSetup& setup) const {
 bool BaselineStore::save(const model::Series& series) const {
   refuse_foreign(series.setup);
   const fs::path file = file_of(series.setup);
-  std::error_code failed;
-  fs::create_directories(file.parent_path(), failed);
-  if (failed) {
-    refuse("cannot make the folder {}: {}", file.parent_path().string(), failed.message());
-  }
+  make_folder(file.parent_path());
   const fs::path anchor = anchor_of(file);
+  std::error_code failed;
   const bool first = !fs::exists(file, failed) && !fs::exists(anchor, failed);
   // The baseline is written before its anchor. A kill in between leaves a baseline without an
   // anchor, which the next save leaves alone and `promote` repairs; an anchor alone would be
   // refused.
-  write(file, series);
-  if (first) write(anchor, series);
+  write(file, json::baseline_file(series));
+  if (first) write(anchor, json::baseline_file(series));
   return first;
 }
 
 void BaselineStore::promote(const StoreEntry& entry) {
-  write(anchor_of(entry.file), entry.rolling);
+  write(anchor_of(entry.file), json::baseline_file(entry.rolling));
 }
 
 void BaselineStore::remove(const StoreEntry& entry) {
@@ -241,6 +244,22 @@ const StoreEntry& choose(const StoreContent& content, const std::string& name,
 
 fs::path noise_file(const fs::path& store, const model::MachineKey& key) {
   return store / (machine_key(key) + ".noise.json");
+}
+
+bool save_noise(const fs::path& file, const model::NoiseCalibration& noise) {
+  make_folder(file.parent_path());
+  bool replaces = false;
+  model::NoiseCalibration all = noise;
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) {
+    try {
+      all = json::merged(noise, read_noise(file));
+    } catch (const json::ReadError&) {
+      replaces = true;
+    }
+  }
+  write(file, json::to_json(all));
+  return replaces;
 }
 
 std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,

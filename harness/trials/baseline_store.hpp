@@ -4,6 +4,7 @@
 
 #include "harness/trials/names.hpp"
 #include "reports/model/baseline.hpp"
+#include "reports/model/noise.hpp"
 
 namespace taskbench::harness {
 
@@ -73,6 +74,10 @@ class BaselineStore {
 
 /// <store>/<machine key>.noise.json
 [[nodiscard]] fs::path noise_file(const fs::path& store, const model::MachineKey& key);
+
+/// Stores a calibration, with what the file knows of other benchmarks. True if that was a file of
+/// something else, which is replaced. Throws UsageError.
+bool save_noise(const fs::path& file, const model::NoiseCalibration& noise);
 
 /// The noise floor of each benchmark: calibrated on the machine of this key, or an assumption;
 /// `source` says which, and whether the calibration is old. `today` is RFC 3339. Throws UsageError

@@ -23,6 +23,7 @@ std::string journal_text(const std::filesystem::path& path) {
 }
 
 LineFile LineFile::create(const std::filesystem::path& path, const std::string& first) {
+  if (path.empty()) return LineFile({}, Descriptor());
   Descriptor created(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (!created.is_open()) {
     if (errno == EEXIST)
@@ -56,12 +57,13 @@ LineFile LineFile::resume(const std::filesystem::path& path) {
 
 LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
     : path_(std::move(path)), descriptor_(std::move(descriptor)) {
-  if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (descriptor_.is_open() && ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     fail_journal(path_, "another taskbench is writing to it");
   }
 }
 
 void LineFile::append(const std::string& line) {
+  if (!descriptor_.is_open()) return;
   int error = write_all(descriptor_.get(), line + '\n');
   if (error == 0 && ::fdatasync(descriptor_.get()) != 0 && errno != EINVAL) error = errno;
   if (error == 0) return;  // EINVAL: a pipe or /dev/null, which cannot be synced

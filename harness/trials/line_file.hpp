@@ -15,7 +15,8 @@ namespace taskbench::harness {
 /// A journal that is open for writing. Not thread-safe. One writer a file: the file is locked.
 class LineFile {
  public:
-  /// Creates a file with its first line. Throws JournalError if it exists or cannot be written.
+  /// Creates a file with its first line; without a path, one whose lines go nowhere. Throws
+  /// JournalError if it exists or cannot be written.
   static LineFile create(const std::filesystem::path& path, const std::string& first);
 
   /// Opens an existing journal to continue it. A last line that a kill has cut off is removed.

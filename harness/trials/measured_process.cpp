@@ -6,10 +6,8 @@
 #include <set>
 
 #include "harness/machine/drift.hpp"
-#include "harness/trials/line_file.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/journal_lines.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/stats/summary.hpp"
 
@@ -18,6 +16,33 @@ namespace {
 
 bool is_meant(const std::string& given, const std::string& benchmark) {
   return benchmark == given || benchmark.starts_with(given + '/');
+}
+
+/// Whether every bracket of a name is closed. "Fx<int" is only part of a name.
+bool is_closed(std::string_view name) {
+  int open = 0;
+  for (const char each : name) {
+    if (std::string_view("<([{").find(each) != std::string_view::npos) ++open;
+    if (std::string_view(">)]}").find(each) != std::string_view::npos) --open;
+  }
+  return open == 0;
+}
+
+/// Takes the first name off a list: the longest one that is known, else the shortest whose brackets
+/// are closed.
+std::string take_name(std::string_view& list, const Strings& known) {
+  std::size_t end = list.size();
+  for (std::size_t comma = end; comma != std::string_view::npos && comma > 0;
+       comma = list.rfind(',', comma - 1)) {
+    const std::string name(list.substr(0, comma));
+    const bool found =
+        std::ranges::any_of(known, [&](const auto& each) { return is_meant(name, each); });
+    if (found || is_closed(name)) end = comma;
+    if (found) break;
+  }
+  std::string name(list.substr(0, end));
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return name;
 }
 
 /// A repetition below this share of the time that was asked for is cut short.
@@ -103,23 +128,6 @@ void lengthen(const Program& program, SampleRequest request, const Bench& bench,
 
 }  // namespace
 
-void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
-                           std::string_view what, const std::function<bool()>& has_ended) {
-  if (!fs::exists(path)) return;
-  bool ended = false;
-  try {
-    ended = has_ended();
-  } catch (const json::JournalError&) {  // not ours to remove
-    refuse("{} exists, and is not the journal of a {}; remove it, or name another by --journal",
-           path.string(), what);
-  }
-  if (!is_replaced && (is_named || !ended)) {
-    refuse("{} exists{}; continue it with --resume, remove it, or name another by --journal",
-           path.string(), ended ? "" : fmt::format(", and its {} has not ended", what));
-  }
-  fs::remove(path);
-}
-
 void refuse_rebuilt(std::string_view command, const fs::path& journal) {
   refuse(
       "'{}' is not the program that {} was started with: it was built anew, or a library that it "
@@ -127,7 +135,11 @@ void refuse_rebuilt(std::string_view command, const fs::path& journal) {
       command, journal.string());
 }
 
-model::Run run_once(const Program& program, const SampleRequest& request, const Bench& bench) {
+model::Run run_once(const Program& program, SampleRequest request, const Bench& bench) {
+  if (bench.deadline) {
+    const std::chrono::duration<double> left = *bench.deadline - Bench::Clock::now();
+    request.timeout_s = std::clamp(left.count(), 0.0, request.timeout_s);
+  }
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
   fs::remove(file, ignored);  // what an earlier process wrote is not this one's
@@ -162,6 +174,13 @@ std::string why_left_out(const model::Case& benchmark) {
 
 std::int64_t trial_repetitions(const Program& program) {
   return program.kind() == Program::Kind::taskbench ? 1 : 2;
+}
+
+void sort_as_listed(const Program& program, model::Run& result) {
+  const Strings& listed = program.listed();
+  std::ranges::stable_sort(result.cases, {}, [&](const model::Case& benchmark) {
+    return std::ranges::find(listed, benchmark.name) - listed.begin();
+  });
 }
 
 void require_sound(const Program& program, const model::Run& result) {
@@ -200,7 +219,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
     process.result = measure_once(program, request, bench);
     if (!program.takes_iterations()) lengthen(program, request, bench, process.result);
   } catch (const ProgramError&) {
-    if (bench.stop.stop_requested()) return std::nullopt;
+    if (bench.is_over()) return std::nullopt;
     throw;
   }
   process.took_s = std::chrono::duration<double>(Clock::now() - start).count();
@@ -209,6 +228,20 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
     process.real_ns[name] = real_ns_of(program, process, name);
   }
   return process;
+}
+
+Strings benchmark_names(const Strings& given, const Strings& known) {
+  Strings names;
+  for (std::string_view list : given) {
+    while (!list.empty()) {
+      std::string name = take_name(list, known);
+      if (std::ranges::find(names, name) != names.end()) {
+        refuse("--workload: '{}' is given twice", shortened(name));
+      }
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 bool is_chosen(const Strings& given, const std::string& benchmark) {

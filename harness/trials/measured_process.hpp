@@ -2,6 +2,7 @@
 // series share.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 
@@ -14,6 +15,9 @@
 
 namespace taskbench::harness {
 
+/// How long one process may take by default.
+inline constexpr double kDefaultProcessTimeout_s = 300;
+
 /// A program that failed in one benchmark, whose name is known.
 class BenchmarkError : public ProgramError {
  public:
@@ -25,21 +29,21 @@ class BenchmarkError : public ProgramError {
   std::string benchmark_;
 };
 
-/// Makes room for a new journal. A journal at the default place is removed if its trial has ended;
-/// if `is_replaced`, as in CI, any journal is. Throws UsageError if a journal is in the way, or a
-/// file that is no journal of `what` ("trial"), for which `has_ended` throws json::JournalError.
-void make_room_for_journal(const fs::path& path, bool is_named, bool is_replaced,
-                           std::string_view what, const std::function<bool()>& has_ended);
-
 /// Refuses a program whose bytes are not those that the journal was started with. Throws
 /// UsageError.
 [[noreturn]] void refuse_rebuilt(std::string_view command, const fs::path& journal);
 
 /// What ends processes early, how long each may take, and where they leave their results.
 struct Bench {
+  using Clock = std::chrono::steady_clock;
   std::stop_token stop;
   double timeout_s = 60;
+  std::optional<Clock::time_point> deadline{};  ///< ends whatever runs then
   ScratchFolder scratch{};
+
+  [[nodiscard]] bool is_over() const {
+    return stop.stop_requested() || (deadline && Clock::now() >= *deadline);
+  }
 };
 
 /// The request that a trial or a series makes of each of its processes.
@@ -54,7 +58,7 @@ template <class Setup>
 
 /// Runs one process. The result is as it was read, in the file's order, including benchmarks that
 /// failed or whose rows cannot be used. Throws ProgramError.
-[[nodiscard]] model::Run run_once(const Program& program, const SampleRequest& request,
+[[nodiscard]] model::Run run_once(const Program& program, SampleRequest request,
                                   const Bench& bench);
 
 /// Why a benchmark cannot be judged although it has not failed, in words that follow its program's
@@ -64,6 +68,10 @@ template <class Setup>
 /// How many repetitions a first run takes to show what a benchmark of the program writes: one of
 /// Google Benchmark's that reports only aggregates does so from the second repetition on.
 [[nodiscard]] std::int64_t trial_repetitions(const Program& program);
+
+/// Puts the results, which come in the order in which they were drawn, into the order in which the
+/// program lists its benchmarks: that of reports.
+void sort_as_listed(const Program& program, model::Run& result);
 
 /// Throws BenchmarkError for a benchmark that failed, cannot be used, or has no repetition.
 void require_sound(const Program& program, const model::Run& result);
@@ -87,6 +95,11 @@ struct MeasuredProcess {
                                                           SampleRequest& request,
                                                           const BlockPlan& drawn,
                                                           const Bench& bench);
+
+/// The names in the lists given by --workload. A name may have commas of its own: one that means a
+/// benchmark of `known` is whole, and so is what brackets hold together, as in "Fx<int, 3>/Run".
+/// Throws UsageError for a name that is given twice.
+[[nodiscard]] Strings benchmark_names(const Strings& given, const Strings& known);
 
 /// Whether one of the names given by --workload means this benchmark: "ping_pong" means every
 /// "ping_pong/work_stealing/workers:2", too. Without names, all are meant.

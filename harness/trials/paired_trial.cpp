@@ -7,6 +7,7 @@
 
 #include "harness/bench/order.hpp"
 #include "harness/trials/counter_pass.hpp"
+#include "harness/trials/journaled_trial.hpp"
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
@@ -153,7 +154,6 @@ void take_sampling(const model::Sampling& sampling, model::PairedSetup& setup) {
 /// process's time grows with its repetitions.
 void fit_budget(const TrialPrograms& programs, const Exploration& found, const Bench& bench,
                 model::PairedSetup& setup) {
-  using Clock = std::chrono::steady_clock;
   const model::Sampling usual = setup;
   ProcessCost cost = cost_of(found);
   const auto left_s = [&] { return setup.budget_s - setup.explored_s; };
@@ -214,8 +214,10 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
     return model::TrialEnd::decided;
   }
   if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
-  const double each = blocks > 0 ? (spent_s - trial.setup.explored_s) / blocks : 0;
-  if (spent_s + each > budget_s) return model::TrialEnd::budget;
+  const double explored_s = trial.setup.explored_s;
+  if (!fits_another(blocks, spent_s - explored_s, budget_s - explored_s)) {
+    return model::TrialEnd::budget;
+  }
   if (ends_when_decided && blocks > 0 && trial.setup.max_blocks > blocks) {
     const int in_all = verdict::blocks_within(trial, budget_s);
     // Nothing can fail in what time there is: the time is better spent on a trial that has enough.
@@ -267,11 +269,12 @@ void count(const Program& program, const Bench& bench, model::InstructionSample&
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
-             model::PairedSetup& setup, const std::function<void()>& waiting) {
+             model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting) {
+  using Clock = std::chrono::steady_clock;
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
-  request.waiting = [&](double) {
-    if (waiting) waiting();
+  request.waiting = [&, begun = Clock::now()](double) {
+    if (waiting) waiting(std::chrono::duration<double>(Clock::now() - begun).count());
   };
   std::optional<Exploration> found;
   const auto start = std::chrono::steady_clock::now();
@@ -285,11 +288,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     request.families.clear();
     found = run_both(programs, request, bench);
   }
-  // Results come in the order in which they were drawn; reports keep the order of the program.
-  const Strings listed = programs.base.listed();
-  std::ranges::stable_sort(found->base.cases, {}, [&](const model::Case& benchmark) {
-    return std::ranges::find(listed, benchmark.name) - listed.begin();
-  });
+  sort_as_listed(programs.base, found->base);
   setup.explored_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   setup.failing_in_base = found->failing;
@@ -409,7 +408,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
   double spent_s = trial.setup.explored_s;
   for (const auto& sample : trial.samples) spent_s += sample.took_s;
-  while (!trial.end && !bench.stop.stop_requested()) {
+  while (!trial.end && !bench.is_over()) {
     const auto done = static_cast<int>(trial.samples.size());
     model::ProcessSample sample;
     sample.block = done / model::kBlockSize;

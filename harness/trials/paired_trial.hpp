@@ -46,10 +46,10 @@ struct TrialProgress {
 /// Runs each program once, without counting it, to learn which benchmarks both have and how many
 /// iterations theirs take, and adds these to `setup`. Runs only the benchmarks that `chosen` means,
 /// as keep_chosen() understands it, if it means any. Those that fail in base, or cannot be judged,
-/// are noted and left out. Calls `waiting` meanwhile. Throws SideError, and ProgramError if the
-/// programs have nothing in common.
+/// are noted and left out. Calls `waiting` meanwhile, with the time that both took so far. Throws
+/// SideError, and ProgramError if the programs have nothing in common.
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
-             model::PairedSetup& setup, const std::function<void()>& waiting = {});
+             model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting = {});
 
 /// Keeps the benchmarks of `setup` that the user has named, in full or by a prefix that ends before
 /// a slash; all if `chosen` is empty. Throws UsageError for a name that matches no benchmark.

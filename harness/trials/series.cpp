@@ -53,6 +53,7 @@ void SeriesProgram::explore(const Listener& listener, model::SeriesSetup& setup)
     return true;
   });
   require_sound(program_, result);
+  sort_as_listed(program_, result);
   if (result.cases.empty()) {
     throw ProgramError(fmt::format("'{}' wrote no result", program_.command().front()));
   }

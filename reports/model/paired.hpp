@@ -136,6 +136,8 @@ struct PairedTrial {
   std::vector<InstructionSample> instructions;
   std::vector<ProcessSample> samples;  ///< in the order of block and position, without gaps
   std::optional<TrialEnd> end;         ///< empty: it can be continued
+
+  [[nodiscard]] bool complete() const { return end.has_value(); }
 };
 
 }  // namespace taskbench::reports::model

@@ -115,6 +115,11 @@ class Saving(BaselineTest):
         for one, next_one in zip(document["processes"], document["processes"][1:]):
             self.assertEqual(one["canary_after"], next_one["canary_before"])
 
+    def test_benchmarks_are_kept_in_the_order_of_the_program(self):
+        # Their results come in the order in which they were drawn.
+        self.save(program=self.program(body="times = dict(reversed(times.items()))"))
+        self.assertEqual([row["name"] for row in self.document()["benchmarks"]], ["sort", "hash"])
+
     def test_beside_others_that_use_the_cpus_nothing_is_saved_unless_asked_for(self):
         program = self.program(body="time.sleep(0.2)")
         hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -519,6 +524,7 @@ class Journals(BaselineTest):
     def test_one_that_could_not_be_stored_is_stored_without_measuring_again(self):
         self.saved_with_its_store_in_the_way()
         (self.folder / "a").unlink()
+        self.refused("baseline save other --resume", says="is of the baseline 'default'")
         self.assertIn("saved 'default'", self.baseline("save --resume --allow-busy").stdout)
 
     def test_a_program_that_was_built_anew_is_noticed(self):

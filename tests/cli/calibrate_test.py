@@ -278,9 +278,11 @@ class Refusals(CalibrateTest):
             f"{copies} --blocks 1": "--blocks",
             f"{copies} --trust-me --workload srot": "did you mean 'sort'?",
             f"{copies} --trust-me --store file": "file: ",
-            f"{copies} --trust-me --store file/in": "file/in: cannot be made",
+            f"{copies} --trust-me --store file/in": "/file is not a folder",
         })
         self.assertEqual(self.read("file"), "x")
+        self.refused(f"calibrate {copies} --trust-me --store new --resume", says="holds no trial")
+        self.assertFalse((self.folder / "new").exists())
 
     def test_too_little_time_is_inconclusive_and_can_be_gone_on_with(self):
         copies = self.copies(body="time.sleep(0.1)")

@@ -102,8 +102,8 @@ class PullRequests(GateTest):
         self.assertEqual(
             command,
             f"taskbench ab --base-rev {self.base[:12]} --head-rev {head[:12]} "
-            "--build 'sh build.sh' --program out/bench --workload sort --seed 1 --delta 3% "
-            "--budget 300s --max-blocks 16",
+            "--workload sort --build 'sh build.sh' --program out/bench --budget 5m "
+            "--max-blocks 16 --seed 1 --delta 3%",
         )
         again = subprocess.run(
             ["sh", "-c", command.replace("taskbench", BINARY, 1)], cwd=self.repository,
@@ -162,7 +162,7 @@ class PullRequests(GateTest):
         self.program("b", "sort=1001")
         self.taskbench(f"gate --base ./a --head ./b --markdown r.md {SHORT}")
         self.assertIn("Head ./b against base ./a: 1 is undecided.", self.comment())
-        self.assertIn("taskbench ab --base ./a --head ./b --seed", self.comment())
+        self.assertIn("taskbench ab --base ./a --head ./b --budget 5m", self.comment())
         self.assertTrue((self.folder / "taskbench-gate.journal").exists())
 
     def test_a_command_against_a_revision(self):
@@ -212,7 +212,7 @@ class SameSources(GateTest):
         self.git("tag", "before")
         self.written(data__a__x_DOT_txt="1")
         self.passes(f"{only} data/a/x.txt", "--documentation 'data/**'", base="before")
-        self.assertIn("--documentation 'data/**'\n", self.comment())
+        self.assertIn("--documentation 'data/**' --delta 3%\n", self.comment())
         self.is_built(base="before", options="--documentation 'data/*'")
 
     def test_one_commit_and_equal_files(self):

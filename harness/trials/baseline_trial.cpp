@@ -1,0 +1,314 @@
+#include "harness/trials/baseline_trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "harness/machine/machine.hpp"
+#include "harness/trials/stored.hpp"
+#include "reports/json/baseline.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using Entries = std::vector<const StoreEntry*>;
+
+/// Throws WrongMachine, with every field that differs, of every baseline called `name`, the nearest
+/// first.
+[[noreturn]] void refuse_machine(const std::string& name, Entries others,
+                                 const model::MachineKey& here, bool with_build) {
+  const auto differing = [&](const StoreEntry* entry) {
+    const model::MachineKey& key = entry->rolling.setup.key;
+    return with_build ? differences(key, here) : differences(key.machine, here.machine);
+  };
+  const auto shown = [](const std::string& value) {
+    return value.empty() ? std::string("unknown") : fmt::format("'{}'", value);
+  };
+  std::ranges::stable_sort(others, {}, [&](const StoreEntry* e) { return differing(e).size(); });
+  std::string text = fmt::format("no baseline '{}' of this {}", name,
+                                 with_build ? "build on this machine" : "machine");
+  for (const StoreEntry* entry : others) {
+    Strings fields;
+    for (const auto& each : differing(entry)) {
+      fields.push_back(
+          fmt::format("{}: {} there, {} here", each.name, shown(each.first), shown(each.second)));
+    }
+    text += fmt::format("\n  {} differs in {}", model::baseline_key(entry->rolling.setup.key),
+                        fmt::join(fields, "; "));
+  }
+  throw WrongMachine(text);
+}
+
+/// The baselines of this machine that are called `name`. Throws UsageError if there are none
+/// anywhere, WrongMachine if other machines have some.
+Entries of_this_machine(const StoreContent& content, const std::string& name) {
+  const model::MachineKey here = probe_machine();
+  Entries others;
+  Entries ours;
+  for (const StoreEntry& entry : content.entries) {
+    if (entry.rolling.setup.name != name) continue;
+    const bool same = differences(entry.rolling.setup.key.machine, here.machine).empty();
+    (same ? ours : others).push_back(&entry);
+  }
+  if (!ours.empty()) return ours;
+  content.refuse_bad(name);
+  if (others.empty()) throw UsageError(unknown_baseline(name, content));
+  refuse_machine(name, others, here, false);
+}
+
+/// Makes `setup` measure in the same way as the baseline, except for the seed.
+void measure_as(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
+  static_cast<model::Sampling&>(setup) = stored;
+  setup.iterations.clear();  // those of the benchmarks that are chosen follow
+  ++setup.seed;
+}
+
+/// Keeps the benchmarks that the program and the baseline share, with the baseline's iterations.
+void choose_common(const model::SeriesSetup& stored, model::SeriesSetup& setup) {
+  setup.iterations.clear();
+  for (const std::string& name : std::exchange(setup.benchmarks, {})) {
+    const bool known = std::ranges::find(stored.benchmarks, name) != stored.benchmarks.end();
+    (known ? setup.benchmarks : setup.unmeasured).push_back(name);
+    const auto count = stored.iterations.find(name);
+    if (known && count != stored.iterations.end()) setup.iterations.insert(*count);
+  }
+  if (setup.benchmarks.empty()) {
+    refuse("the program and the baseline '{}' have no benchmark in common; nothing can be compared",
+           stored.name);
+  }
+}
+
+std::string baseline_digest(const std::optional<model::Series>& series) {
+  return series ? digest_of(json::baseline_file(*series)) : std::string();
+}
+
+/// Waits as long as the processes took, at most half a minute: enough for a burst of other work to
+/// end.
+void wait_before_confirming(const model::Series& series, const std::stop_token& stop) {
+  constexpr double kMost_s = 30;
+  double seconds = 0;
+  for (const auto& process : series.processes) {
+    if (process.use) seconds += process.use->seconds;
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(std::min(seconds, kMost_s));
+  while (!stop.stop_requested() && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+class SeriesTrial : public KeptTrial<model::Series> {
+ protected:
+  SeriesTrial(const BaselinePlan& plan, const Listener& listener, const std::stop_token& stop,
+              model::Series& series)
+      : KeptTrial(plan.journal, stop, read_series_journal, series),
+        listener_(listener),
+        timeout_s_(plan.timeout_s) {}
+
+  /// Finds the program of a series that begins, or that goes on. Throws UsageError if that is not
+  /// what its journal was started with.
+  void find_program(const std::string& command, bool goes_on) {
+    program_.emplace(goes_on ? trial_.setup.command : command, timeout_s_, stop());
+    if (goes_on) program_->refuse_changed(journal(), trial_.setup);
+  }
+
+  const Listener& listener_;
+  double timeout_s_;
+  std::optional<SeriesProgram> program_;
+};
+
+class SavedSeries final : public SeriesTrial {
+ public:
+  SavedSeries(const SavePlan& plan, const Listener& listener, const std::stop_token& stop,
+              model::Series& series)
+      : SeriesTrial(plan, listener, stop, series), plan_(plan) {
+    trial_.setup = plan.setup;
+  }
+
+ private:
+  [[nodiscard]] std::string_view noun() const override { return "save"; }
+
+  void refuse_other() override {
+    const model::SeriesSetup& setup = trial_.setup;
+    if (setup.compared_with) {
+      refuse("{} is of a comparison; continue it with: taskbench baseline compare --resume",
+             journal().string());
+    }
+    if (plan_.name_is_given && plan_.name != setup.name) {
+      refuse("{} is of the baseline '{}', not '{}'", journal().string(), setup.name, plan_.name);
+    }
+  }
+
+  bool prepare(bool goes_on) override {
+    find_program(plan_.program, goes_on);
+    if (goes_on) return true;
+    model::SeriesSetup& setup = trial_.setup;
+    setup.name = plan_.name;
+    program_->explore(listener_, setup);
+    setup.benchmarks =
+        chosen_benchmarks(benchmark_names(plan_.workloads, setup.benchmarks), setup.benchmarks);
+    std::erase_if(setup.iterations, [&](const auto& entry) {
+      return std::ranges::find(setup.benchmarks, entry.first) == setup.benchmarks.end();
+    });
+    BaselineStore(plan_.store).refuse_foreign(setup);
+    return true;
+  }
+
+  void measure(LineFile& journal) override {
+    program_->run({.keeps_all = plan_.allow_busy}, listener_, journal, trial_);
+  }
+
+  const SavePlan& plan_;
+};
+
+class ComparedSeries final : public SeriesTrial {
+ public:
+  ComparedSeries(const ComparePlan& plan, const Listener& listener, const std::stop_token& stop,
+                 verdict::BaselineComparison& comparison)
+      : SeriesTrial(plan, listener, stop, comparison.now), plan_(plan), comparison_(comparison) {
+    trial_.setup.processes = plan.processes.value_or(kDefaultFreshProcesses);
+  }
+
+ private:
+  [[nodiscard]] std::string_view noun() const override { return "comparison"; }
+
+  void look_up() override {
+    content_ = BaselineStore(plan_.store).read();
+    ours_ = of_this_machine(content_, plan_.name);
+  }
+
+  void choose_baseline() {
+    const model::MachineKey& key = trial_.setup.key;
+    const auto same_build = std::ranges::find_if(ours_, [&](const StoreEntry* entry) {
+      return differences(entry->rolling.setup.key, key).empty();
+    });
+    if (same_build == ours_.end()) refuse_machine(plan_.name, ours_, key, true);
+    comparison_.rolling = (*same_build)->rolling;
+    comparison_.anchor = (*same_build)->anchor;
+  }
+
+  void refuse_other() override {
+    if (trial_.setup.name != plan_.name) {
+      refuse("{} was started against the baseline '{}', not '{}'", journal().string(),
+             trial_.setup.name, plan_.name);
+    }
+    refuse_other_program();
+    choose_baseline();
+    refuse_contradictions();
+  }
+
+  /// Refuses a program that is not the journal's. A program that no longer exists is not needed if
+  /// the series is complete.
+  void refuse_other_program() const {
+    if (plan_.program.empty()) return;
+    const model::SeriesSetup& setup = trial_.setup;
+    if (plan_.program != setup.command) {
+      refuse("{} was started with {}, not '{}'; start again", journal().string(),
+             setup.command.empty() ? "this taskbench" : fmt::format("'{}'", setup.command),
+             plan_.program);
+    }
+    const std::string file = split_command(setup.command).front();
+    if (file.find('/') != std::string::npos && !fs::exists(file)) return;
+    SeriesProgram(setup.command, plan_.timeout_s, stop()).refuse_changed(journal(), setup);
+  }
+
+  /// Refuses options, and a baseline, that are not those that the journal was started with.
+  void refuse_contradictions() const {
+    const std::string file = journal().string();
+    const model::SeriesSetup& setup = trial_.setup;
+    if (plan_.processes && *plan_.processes != setup.processes) {
+      refuse("{} was started with --processes {}; name as many, or start again", file,
+             setup.processes);
+    }
+    const auto& then = setup.compared_with;
+    if (!then) {
+      refuse("{} does not say which baseline it was started against; start again", file);
+    }
+    if (then->rolling != baseline_digest(comparison_.rolling)) {
+      refuse("{} was started against another baseline of that name; start again", file);
+    }
+    if (then->anchor != baseline_digest(comparison_.anchor)) {
+      refuse("{} was started against another anchor of that baseline; start again", file);
+    }
+    if ((plan_.delta_is_given && then->delta != plan_.delta) ||
+        (plan_.alpha_is_given && then->alpha != plan_.alpha)) {
+      refuse("{} was started with --delta {:g}% --alpha {:g}%; give the same, or start again", file,
+             100 * then->delta, 100 * then->alpha);
+    }
+  }
+
+  bool prepare(bool goes_on) override {
+    const model::SeriesSetup& nearest = ours_.front()->rolling.setup;
+    find_program(plan_.program.empty() ? nearest.command : plan_.program, goes_on);
+    if (goes_on) return true;
+    model::SeriesSetup& setup = trial_.setup;
+    setup.name = plan_.name;
+    measure_as(nearest, setup);  // only the exploration finds out the build
+    program_->explore(listener_, setup);
+    choose_baseline();
+    measure_as(comparison_.rolling.setup, setup);
+    choose_common(comparison_.rolling.setup, setup);
+    setup.compared_with = model::ComparedWith{
+        .rolling = baseline_digest(comparison_.rolling),
+        .anchor = baseline_digest(comparison_.anchor),
+        .alpha = plan_.alpha,
+        .delta = plan_.delta,
+        .allow_busy = plan_.allow_busy,
+        .noise_floors = noise_floors(plan_.store, setup.key, setup.benchmarks, setup.date)};
+    return true;
+  }
+
+  /// Measures while the CPUs are where they were when the baseline was saved.
+  void measure(LineFile& journal) override {
+    if (trial_.complete()) {
+      trial_.confirming = true;
+      journal.append(json::confirming_line());
+    }
+    program_->run({.keeps_all = trial_.setup.compared_with->allow_busy,
+                   .place_ns = verdict::place_of(comparison_.rolling)},
+                  listener_, journal, trial_);
+  }
+
+  /// Judges. A failure is measured a second time, some time later: most disturbances pass. An
+  /// undecided result gets a second chance, too.
+  bool wants_more() override {
+    const model::ComparedWith& by = *trial_.setup.compared_with;
+    comparison_.policy.alpha = by.alpha;
+    comparison_.policy.delta = by.delta;
+    comparison_.policy.allow_busy = by.allow_busy || plan_.allow_busy;
+    comparison_.policy.noise_floors = by.noise_floors;
+    comparison_.report = verdict::compare_with_baseline(
+        comparison_.now, comparison_.rolling, comparison_.anchor ? &*comparison_.anchor : nullptr,
+        comparison_.policy);
+    const verdict::BaselineReport& report = comparison_.report;
+    // If other processes took more when the baseline was saved, measuring again cannot help.
+    const bool hopeless =
+        report.others_moved && report.others_then &&
+        (!report.others_now || report.others_now->taken < report.others_then->taken);
+    if (trial_.confirming || hopeless || report.overall == verdict::Verdict::pass) return false;
+    listener_.note(report.overall == verdict::Verdict::fail
+                       ? "slower; measuring once more, to confirm it"
+                       : "undecided; measuring as many processes again");
+    wait_before_confirming(trial_, stop());
+    return true;
+  }
+
+  const ComparePlan& plan_;
+  verdict::BaselineComparison& comparison_;
+  StoreContent content_;
+  Entries ours_;  ///< of this machine, by any build
+};
+
+}  // namespace
+
+Ending measure_baseline(const SavePlan& plan, const Listener& listener, const std::stop_token& stop,
+                        model::Series& series) {
+  return SavedSeries(plan, listener, stop, series).run();
+}
+
+Ending compare_with_stored(const ComparePlan& plan, const Listener& listener,
+                           const std::stop_token& stop, verdict::BaselineComparison& comparison) {
+  return ComparedSeries(plan, listener, stop, comparison).run();
+}
+
+}  // namespace taskbench::harness

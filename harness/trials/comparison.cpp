@@ -1,0 +1,401 @@
+#include "harness/trials/comparison.hpp"
+
+#include <algorithm>
+
+#include "harness/machine/environment.hpp"
+#include "harness/machine/machine.hpp"
+#include "harness/trials/documentation.hpp"
+#include "harness/trials/identity.hpp"
+#include "harness/trials/stored.hpp"
+#include "reports/json/paired.hpp"
+#include "reports/model/date.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using model::Side;
+using Stage = model::PairedFailure::Stage;
+
+constexpr double kSilence_s = 2;  // that nobody wonders about
+constexpr std::size_t kFilesInASentence = 3;
+
+/// "a, b, c and 2 more"
+std::string some_of(const Strings& files) {
+  const std::size_t shown = std::min(files.size(), kFilesInASentence);
+  const std::size_t more = files.size() - shown;
+  return joined(std::span(files).first(shown)) +
+         (more > 0 ? fmt::format(" and {} more", more) : std::string());
+}
+
+/// One comparison: what was asked for, and its state so far.
+class Comparison final : public KeptTrial<model::PairedTrial> {
+ public:
+  Comparison(const ComparisonPlan& plan, const Listener& listener, const std::stop_token& stop,
+             Compared& state)
+      : KeptTrial(plan.journal, stop, read_journal, state.trial),
+        plan_(plan),
+        listener_(listener),
+        why_identical_(state.why_identical) {
+    trial_.setup = plan.setup;
+  }
+
+ private:
+  Ending run_steps() override {
+    if (plan_.build_only) return build_only(*plan_.build_only);
+    try {
+      return run_or_fail();
+    } catch (const NotComparable& failed) {
+      const model::PairedFailure& failure = failed.failure;
+      const bool is_of_base = failure.side == Side::base && !program(Side::base).commit.empty();
+      if (!plan_.is_gate || !is_of_base || stop().stop_requested()) throw;
+      try {
+        try_head_alone();
+      } catch (const NotComparable& also) {
+        model::PairedFailure both = also.failure;
+        both.message += fmt::format(". Base fails, too: {}", failure.message);
+        throw NotComparable(std::move(both), also.is_usage);
+      }
+      throw NotComparable(failure, failed.is_usage, true);
+    }
+  }
+
+  Ending build_only(Side side) {
+    look_up();
+    if (have_equal_sources()) return Ending::needless;
+    build(side);
+    return Ending::complete;
+  }
+
+  /// Runs the trial; every failure of a program is a NotComparable.
+  Ending run_or_fail() {
+    try {
+      return JournaledTrial::run_steps();
+    } catch (const NotComparable&) {
+      throw;
+    } catch (const SideError& error) {
+      std::string benchmark = error.benchmark();
+      if (benchmark.empty() && plan_.is_gate && !stop().stop_requested()) {
+        benchmark = failing_benchmark(*programs_, error.side(), trial_.setup, *bench_);
+      }
+      fail_measuring(error, error.side(), std::move(benchmark));
+    } catch (const ProgramError& error) {
+      const Strings& failing = trial_.setup.failing_in_base;
+      if (failing.empty()) throw NotComparable({.stage = Stage::compare, .message = error.what()});
+      throw NotComparable(
+          {.stage = Stage::compare,
+           .side = Side::base,
+           .message = fmt::format("{}; base fails in {}", error.what(), some_of(failing))});
+    }
+  }
+
+  [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
+  [[nodiscard]] fs::path& root(Side side) { return roots_[side == Side::base ? 0 : 1]; }
+
+  /// Looks up the commits of the revisions: a journal may be of other commits.
+  void look_up() override {
+    std::string repeating = "taskbench ab";
+    for (const Side side : kBothSides) {
+      const ProgramSource& source = of(plan_, side);
+      program(side).command = source.command;
+      if (source.revision.empty()) {
+        repeating += fmt::format(" --{} {}", name_of(side), quoted(source.command));
+      } else {
+        if (!repository_) repository_.emplace(stop());
+        program(side).revision = source.revision;
+        const std::string option = fmt::format("--{}-rev", name_of(side));
+        program(side).commit = repository_->commit_of(option, source.revision);
+        repeating += fmt::format(" {} {}", option, abbreviated(program(side).commit));
+      }
+      program(side).cwd = where_it_runs(side).string();
+    }
+    if (plan_.base.given() && plan_.head.given()) {
+      trial_.setup.reproduce = repeating + plan_.repeating_options;
+    }
+    asked_ = trial_.setup;
+    if (repository_ && compares_head() && !repository_->uncommitted_files(false).empty()) {
+      listener_.note("uncommitted changes are not measured: HEAD is compared as it was committed");
+    }
+  }
+
+  /// The folder that a side's program runs in, as the journal records it.
+  [[nodiscard]] fs::path where_it_runs(Side side) const {
+    const bool is_revision = !of(plan_, side).revision.empty();
+    if (plan_.cwd.empty()) return is_revision ? fs::path(".") : fs::current_path();
+    const fs::path normal = (is_revision ? plan_.cwd : fs::absolute(plan_.cwd)).lexically_normal();
+    return normal.has_filename() ? normal : normal.parent_path();  // "data/"
+  }
+
+  /// The folder that a side's processes run in; empty for the current folder.
+  [[nodiscard]] fs::path folder_of(Side side) {
+    const fs::path cwd = program(side).cwd;
+    if (program(side).commit.empty()) return cwd == fs::current_path() ? fs::path() : cwd;
+    return cwd == "." ? root(side) : root(side) / cwd;
+  }
+
+  [[nodiscard]] bool compares_head() const {
+    const auto head = repository_->find_commit("HEAD");
+    return head && (*head == trial_.setup.base.commit || *head == trial_.setup.head.commit);
+  }
+
+  /// Whether the revisions have equal files, except for some that no program sees. If so, neither
+  /// is built; if not, records what differs.
+  bool have_equal_sources() {
+    const std::string& base = program(Side::base).commit;
+    const std::string& head = program(Side::head).commit;
+    if (base.empty() || head.empty()) return false;
+    const auto difference =
+        difference_in_documentation(*repository_, base, head, plan_.documentation);
+    doubt_ = difference.doubt;
+    if (!difference.holds) return false;
+    if (!difference.changed.empty()) {
+      why_identical_ = fmt::format("the commits differ only in what counts as documentation: {}",
+                                   some_of(difference.changed));
+    } else if (base == head) {
+      why_identical_ = fmt::format("base and head are one commit, {}", abbreviated(base));
+    } else {
+      why_identical_ = "the two commits have the same files";
+    }
+    if (!compares_head()) return true;
+    if (const Strings files = repository_->uncommitted_files(true); !files.empty()) {
+      listener_.note(fmt::format("what is not committed was not looked at: {}", some_of(files)));
+    }
+    return true;
+  }
+
+  void refuse_other() override {
+    for (const Side side : kBothSides) refuse_other_program(side);
+    plan_.refuse_other_options(trial_.setup);
+    const model::PairedSetup& then = trial_.setup;
+    if (!plan_.budget_is_given && then.budget_s > 0) budget_s_ = then.budget_s;
+    if (!plan_.timeout_is_given && then.timeout_s > 0) timeout_s_ = then.timeout_s;
+  }
+
+  /// Refuses a program that is not the journal's: the verdict would be taken for that of other
+  /// programs.
+  void refuse_other_program(Side side) {
+    const model::PairedProgram& then = program(side);
+    const model::PairedProgram& now = of(asked_, side);
+    const std::string file = journal().string();
+    const std::string started = then.commit.empty() ? then.command : abbreviated(then.commit);
+    if (!now.commit.empty() && then.commit != now.commit) {
+      refuse("--{}-rev: {} is {}, but {} was started with {}; start a new trial", name_of(side),
+             now.revision, abbreviated(now.commit), file, started);
+    }
+    if (!plan_.cwd.empty() && now.cwd != then.cwd) {
+      refuse("--cwd: {} was started with {} in '{}'; leave the option out, or start a new trial",
+             file, name_of(side), then.cwd.empty() ? "." : then.cwd);
+    }
+    if (!trial_.end && !then.commit.empty() && then.cwd.empty()) {
+      refuse(
+          "{} was started by an older taskbench, which ran revisions in the current folder; start "
+          "a new trial",
+          file);
+    }
+    if (now.command.empty()) return;
+    if (then.command != now.command || !then.commit.empty()) {
+      refuse("--{}: {} was started with '{}', not '{}'; start a new trial", name_of(side), file,
+             started, now.command);
+    }
+    // For a complete trial, a program that is gone or does not answer any more is not needed.
+    if (!trial_.end) return;
+    const std::string digest = digest_of_program(split_command(now.command));
+    if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
+  }
+
+  bool prepare(bool goes_on) override {
+    if (!goes_on && !plan_.run_identical && have_equal_sources()) return false;
+    for (const Side side : kBothSides) build(side);
+    programs_ = TrialPrograms{find_program(Side::base), find_program(Side::head)};
+    bench_.emplace(stop(), timeout_s_);
+    if (!goes_on && !plan_.run_identical && are_the_same()) return false;
+    for (const Side side : kBothSides) {
+      const std::string digest = of(*programs_, side).digest();
+      if (goes_on && program(side).digest != digest) {
+        refuse_rebuilt(program(side).command, journal());
+      }
+      program(side).digest = digest;
+    }
+    if (goes_on) return true;
+    find_benchmarks(trial_.setup);
+    trial_.setup.noise_floors = noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
+                                             probe_environment("").date);
+    return true;
+  }
+
+  void build(Side side) {
+    if (of(plan_, side).revision.empty()) return;
+    const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
+    try {
+      BuiltRevision built = build_revision(*repository_, plan_.recipe, name, program(side).commit,
+                                           stop(), listener_.progress);
+      program(side).command = std::move(built.command);
+      root(side) = std::move(built.source);
+    } catch (const BuildError& error) {
+      throw NotComparable({.stage = error.is_built() ? Stage::start : Stage::build,
+                           .side = side,
+                           .message = error.what(),
+                           .lines = error.last_lines()});
+    }
+  }
+
+  /// Finds a side's program. A command that is no program is a mistake of its author, and one that
+  /// crashes has failed; a revision that was built has failed in both cases.
+  [[nodiscard]] Program find_program(Side side) {
+    const std::string& command = program(side).command;
+    const bool is_built = !program(side).commit.empty();
+    const fs::path folder = folder_of(side);
+    if (!folder.empty() && !fs::is_directory(folder)) {
+      const std::string message = fmt::format("{} has no folder {} to run in; --cwd names another",
+                                              name_of(side), program(side).cwd);
+      if (!is_built) throw UsageError("--cwd: " + message);
+      throw NotComparable({.stage = Stage::start, .side = side, .message = message});
+    }
+    try {
+      const std::string what = fmt::format("asking {} what it measures", name_of(side));
+      return Program::find_out(
+          split_command(command), stop(),
+          {.timeout_s = timeout_s_, .waiting = waiting_for(what), .folder = folder});
+    } catch (const std::invalid_argument& error) {
+      refuse("--{} '{}': {}", name_of(side), command, error.what());
+    } catch (const ProgramError& error) {
+      const auto* mistake = is_built ? nullptr : dynamic_cast<const NotMeasurable*>(&error);
+      const std::string message =
+          is_built ? error.what() : fmt::format("--{}: {}", name_of(side), error.what());
+      if (mistake != nullptr && !plan_.is_gate) throw UsageError(message);
+      throw NotComparable({.stage = Stage::start, .side = side, .message = message},
+                          mistake != nullptr && !mistake->has_failed());
+    }
+  }
+
+  /// Whether the two programs cannot differ in anything that is measured. Notes if only the
+  /// executables are equal.
+  bool are_the_same() {
+    const auto installed = [&](Side side) {
+      const fs::path& named = of(plan_, side).root;
+      return InstalledProgram{&of(*programs_, side), named.empty() ? root(side) : named,
+                              !named.empty()};
+    };
+    Identity identity;
+    try {
+      identity = identity_of(installed(Side::base), installed(Side::head), plan_.outputs, stop());
+    } catch (const NoSuchOutput& error) {
+      refuse("--outputs: {}", error.what());
+    }
+    if (!identity.holds()) {
+      if (identity.doubt.empty()) return false;
+      const bool both_are_commands =
+          program(Side::base).commit.empty() && program(Side::head).commit.empty();
+      listener_.note(fmt::format(
+          "the executables are equal, byte for byte, but {}: both are measured. --outputs names "
+          "the "
+          "files that matter, if only some do{}",
+          doubt_.empty() || !plan_.outputs.empty() ? identity.doubt : doubt_,
+          both_are_commands ? "; --base-root and --head-root name the folders that have all of them"
+                            : ""));
+      return false;
+    }
+    // A program that answers every query in the same way is no benchmark, and must not pass as
+    // equal.
+    if (!programs_->base.lists_by_filter(stop())) {
+      listener_.note(
+          "the programs are equal, but do not surely use Google Benchmark: they list the same "
+          "whatever --benchmark_filter says. Both are measured");
+      return false;
+    }
+    if (!plan_.workloads.empty()) {  // a name that matches no benchmark must not pass
+      model::PairedSetup found = trial_.setup;
+      find_benchmarks(found);
+    }
+    why_identical_ = identity.reason;
+    return true;
+  }
+
+  void find_benchmarks(model::PairedSetup& setup) const {
+    Strings known = programs_->base.listed();
+    known.insert(known.end(), programs_->head.listed().begin(), programs_->head.listed().end());
+    const Strings chosen = benchmark_names(plan_.workloads, known);
+    explore(*programs_, chosen, *bench_, setup,
+            waiting_for("running both once, to see what they measure"));
+    keep_chosen(chosen, setup);
+  }
+
+  void measure(LineFile& journal) override {
+    count_instructions(*programs_, *bench_, listener_.progress, journal, trial_);
+    bool has_predicted = false;
+    const auto show = [&](const TrialProgress& now) {
+      if (now.blocks > 0 && !std::exchange(has_predicted, true)) {
+        const std::string text = plan_.prediction(trial_, budget_s_);
+        if (!text.empty()) listener_.note(text);
+      }
+      std::string text =
+          fmt::format("block {} of at most {}, {} of {}", now.blocks + 1, trial_.setup.max_blocks,
+                      model::duration_text(now.spent_s), model::duration_text(budget_s_));
+      const double left = budget_s_ - now.spent_s;
+      if (left >= 0.5) text += fmt::format(", at most {} left", model::duration_text(left));
+      listener_.progress(text);
+    };
+    run_trial(*programs_, *bench_, budget_s_, true, show, journal, trial_);
+  }
+
+  /// Checks that head is sound although base is not: otherwise a change that repairs base could
+  /// never pass, nor one that adds the first benchmark. Throws NotComparable.
+  void try_head_alone() {
+    build(Side::head);
+    const Program head = find_program(Side::head);
+    const Bench bench{stop(), timeout_s_};
+    SampleRequest request = request_of(trial_.setup, timeout_s_);
+    request.benchmarks.clear();
+    request.iterations.clear();
+    request.families = benchmark_names(plan_.workloads, head.listed());
+    request.repetitions = trial_repetitions(head);
+    request.waiting = waiting_for("running head alone");
+    try {
+      if (measure_once(head, request, bench).cases.empty()) {
+        throw ProgramError(fmt::format("'{}' measures nothing", head.command().front()));
+      }
+    } catch (const ProgramError& error) {
+      const auto* in = dynamic_cast<const BenchmarkError*>(&error);
+      fail_measuring(error, Side::head, in != nullptr ? in->benchmark() : "");
+    }
+  }
+
+  [[noreturn]] void fail_measuring(const ProgramError& error, Side side, std::string benchmark) {
+    std::string message = error.what();
+    if (!program(side).commit.empty()) {
+      message += fmt::format("; it ran in {} (--cwd)", folder_of(side).string());
+    }
+    throw NotComparable({.stage = Stage::measure,
+                         .side = side,
+                         .benchmark = std::move(benchmark),
+                         .message = message});
+  }
+
+  /// Says what is being waited for, once anybody may wonder.
+  [[nodiscard]] std::function<void(double)> waiting_for(std::string what) const {
+    return [this, what = std::move(what)](double elapsed_s) {
+      if (elapsed_s < kSilence_s) return;
+      listener_.progress(fmt::format("{}, {}", what, model::duration_text(elapsed_s)));
+    };
+  }
+
+  const ComparisonPlan& plan_;
+  const Listener& listener_;
+  std::string& why_identical_;
+  model::PairedSetup asked_;  ///< which that of the journal may contradict
+  std::optional<GitRepository> repository_;
+  fs::path roots_[2];  ///< of the checkouts, where there are some
+  std::string doubt_;  ///< what differs between the revisions, as a clause
+  double budget_s_ = plan_.setup.budget_s;
+  double timeout_s_ = plan_.setup.timeout_s;
+  std::optional<TrialPrograms> programs_;
+  std::optional<Bench> bench_;
+};
+
+}  // namespace
+
+Ending compare(const ComparisonPlan& plan, const Listener& listener, const std::stop_token& stop,
+               Compared& comparison) {
+  return Comparison(plan, listener, stop, comparison).run();
+}
+
+}  // namespace taskbench::harness
