@@ -128,7 +128,7 @@ class Comparison {
     // A complete trial is judged again without its programs, which may be gone.
     if (trial_.end) return report();
     try {
-      if (!resumes && !plan_.run_identical && have_equal_sources()) return conclude_identical();
+      if (!resumes && !plan_.run_identical && have_equal_sources()) return conclude_unbuilt();
       for (const Side side : kBothSides) build(side);
       const Program base = find_program(Side::base);
       return compare({base, find_program(Side::head)}, resumes);
@@ -513,6 +513,55 @@ class Comparison {
                                            : ExitCode::usage;
   }
 
+  /// Passes revisions that were not built, unless the program is known to be no benchmark.
+  ExitCode conclude_unbuilt() {
+    try {
+      Strings unchecked;
+      if (!has_checked_program()) unchecked.push_back("--program " + quoted(plan_.recipe.program));
+      if (!plan_.workloads.empty()) unchecked.emplace_back("--workload");
+      if (!unchecked.empty()) {
+        why_identical_ +=
+            fmt::format("; nothing was built, so that {} {} not checked",
+                        render::names_text(unchecked), unchecked.size() == 1 ? "was" : "were");
+      }
+    } catch (const Failed& failed) {
+      return stop_.stop_requested() ? interrupted() : fail(failed.failure(), failed.code());
+    }
+    return conclude_identical();
+  }
+
+  /// Asks the program of revisions that are not built, if it is there already: built earlier, or in
+  /// the working tree. False if it is not, if it cannot start there, or if its answers leave in
+  /// doubt whether it is a benchmark. Throws Failed.
+  bool has_checked_program() {
+    for (const Side side : {Side::head, Side::base}) {
+      if (!is_cached(*repository_, plan_.recipe, program(side).commit)) continue;
+      build(side);
+      return find_program(side).lists_by_filter(stop_);
+    }
+    const fs::path tree = repository_->working_tree();
+    Strings words = harness::split_command(plan_.recipe.program);
+    const std::string name = words.front();
+    words.front() = (tree / name).string();
+    if (tree.empty() || !fs::exists(words.front())) return false;
+    const auto failed = [&](const std::string& problem) {
+      return Failed({.stage = Stage::start,
+                     .message = fmt::format("--program, in {}: {}", tree.string(), problem)});
+    };
+    if (auto problem = harness::why_not_runnable(words.front(), name); !problem.empty()) {
+      throw failed(problem);
+    }
+    try {
+      const harness::Asking asking{.timeout_s = timeout_s_, .folder = tree / plan_.cwd};
+      return Program::find_out(words, stop_, asking).lists_by_filter(stop_);
+    } catch (const NotMeasurable& error) {
+      if (error.has_failed()) return false;
+      throw failed(error.what());
+    } catch (const ProgramError&) {
+      return false;
+    }
+  }
+
   ExitCode conclude_identical() const {
     return conclude({.table = render::identical_text(why_identical_) + '\n',
                      .markdown = render::identical_markdown(trial_.setup, why_identical_, style_),
@@ -525,6 +574,13 @@ class Comparison {
     if (stop_.stop_requested()) return interrupted();
     const model::PairedFailure& failure = failed.failure();
     const bool is_of_base = failure.side == Side::base && !trial_.setup.base.commit.empty();
+    if (plan_.is_gate && failure.side == Side::base && !is_of_base) {
+      model::PairedFailure of_command = failure;
+      of_command.message +=
+          ". There is nothing to compare with: give a --base that runs, or a revision by "
+          "--base-rev, which leaves the result inconclusive if it alone fails";
+      return fail(of_command, failed.code());
+    }
     if (!plan_.is_gate || !is_of_base) return fail(failure, failed.code());
     try {
       try_head_alone();
