@@ -332,8 +332,9 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "{} of {} processes, {} of {} ms in each process; seed {}. FAIL: slower by {} or more, with "
       "a "
       "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
-      "below that. The first verdict is drawn after 8 blocks, the last at the end; the first "
-      "that is clear stands, unless all blocks together do not confirm it.",
+      "below that. From 8 blocks on, a verdict is drawn again and again; the first clear one "
+      "stands, "
+      "unless all blocks together do not confirm it.",
       blocks_of(report.blocks), model::kBlockSize,
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
