@@ -307,11 +307,11 @@ class CompareCommand final : public Command {
 
   std::vector<verdict::Column> columns_by_key() const {
     ComparisonProgress progress;
-    const auto files = read_files(files_, true, progress);
+    auto files = read_files(files_, true, progress);
     refuse_equal_results("compare: ", files_);
     verdict::Split split;
     try {
-      split = verdict::split_by(files, *by_);
+      split = verdict::split_by(std::move(files), *by_);
     } catch (const std::invalid_argument& error) {
       refuse("--by {}: {}", *by_, error.what());
     }

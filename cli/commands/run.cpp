@@ -16,6 +16,7 @@
 #include "harness/os/cpu_affinity.hpp"
 #include "harness/trials/counter_pass.hpp"
 #include "reports/json/writer.hpp"
+#include "reports/render/counters.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/report.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -293,7 +294,8 @@ class RunCommand final : public Command {
   }
 
   /// Runs the counter pass. False if it was interrupted.
-  static bool count(const RunPlan& plan, const std::stop_token& stop, model::Run& run) {
+  [[nodiscard]] bool count(const RunPlan& plan, const std::stop_token& stop,
+                           model::Run& run) const {
     ProgressLine line(plan.quiet);
     count_events(plan, stop, listener_on(line), run);
     line.clear();
@@ -301,10 +303,23 @@ class RunCommand final : public Command {
       print_note("interrupted while counting; the times are complete");
       return false;
     }
-    if (!plan.quiet && !run.counter_pass->unavailable.empty()) {
+    if (!run.counter_pass->unavailable.empty()) {
       print_note("perf counted nothing: {}", run.counter_pass->unavailable);
+    } else if (plan.quiet || format_->name == "csv") {
+      note_missing_counts(run);
     }
     return true;
+  }
+
+  /// Says in one line what was asked for and not counted, where no table does.
+  static void note_missing_counts(const model::Run& run) {
+    const Strings missing = render::counter_table(run)->missing;
+    if (missing.empty()) return;
+    const std::size_t more = missing.size() - 1;
+    print_note("--counters: {}{}", missing.front(),
+               more > 0 ? fmt::format(" There are {} (--json has all).",
+                                      render::counted(more, "further reason"))
+                        : std::string());
   }
 
   /// Writes the times before the counter pass, so that not even a kill can lose them; they are

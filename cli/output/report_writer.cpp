@@ -1,22 +1,18 @@
 #include "cli/output/report_writer.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <map>
-#include <optional>
 #include <system_error>
 #include <tuple>
 
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "harness/os/atomic_file.hpp"
-#include "harness/os/descriptor.hpp"
 #include "harness/os/file_content.hpp"
+#include "harness/os/left_behind.hpp"
 #include "harness/os/process.hpp"
 #include "reports/model/date.hpp"
 #include "reports/render/html.hpp"
@@ -75,14 +71,14 @@ class ReportFolder {
     } else if (!fs::is_directory(status)) {
       refuse(": it is a file; name a folder");
     }
-    remove_left_behind(beside);
+    harness::remove_left_behind(beside, kBegin, kEnd);
     for (int attempt = 0; temporary_.empty(); ++attempt) {
       constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
       const fs::path candidate =
           beside / fmt::format("{}{}-{}{}", kBegin, ::getpid(), attempt, kEnd);
       if (fs::create_directory(candidate, failed)) {
         temporary_ = candidate;
-        lock_.emplace(locked(candidate));
+        lock_ = harness::lock_folder(candidate);
       } else if (failed || attempt == kAttempts) {
         refuse("", failed);
       }
@@ -168,36 +164,9 @@ class ReportFolder {
   static constexpr std::string_view kBegin = ".taskbench-report-";
   static constexpr std::string_view kEnd = ".tmp";
 
-  /// Locks a folder until the process ends, however that happens. Not open if another process has
-  /// the lock.
-  static harness::Descriptor locked(const fs::path& folder) {
-    harness::Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (descriptor.is_open() && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
-      static_cast<void>(descriptor.close());
-    }
-    return descriptor;
-  }
-
-  /// Removes what killed reports have left in `folder`. Young folders stay: one that is being
-  /// created has no lock for an instant.
-  static void remove_left_behind(const fs::path& folder) {
-    constexpr std::chrono::minutes kYoung{1};
-    std::error_code failed;
-    for (fs::directory_iterator each(folder, failed), end; !failed && each != end;
-         each.increment(failed)) {
-      const std::string name = each->path().filename().string();
-      if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
-      std::error_code ignored;
-      const auto written = fs::last_write_time(each->path(), ignored);
-      if (ignored || fs::file_time_type::clock::now() - written < kYoung) continue;
-      const harness::Descriptor lock = locked(each->path());
-      if (lock.is_open()) fs::remove_all(each->path(), ignored);
-    }
-  }
-
   fs::path target_;
   fs::path temporary_;
-  std::optional<harness::Descriptor> lock_;  // of the temporary folder
+  harness::Descriptor lock_;  // of the temporary folder
 };
 
 struct DrawnPlots {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -28,9 +29,10 @@ constexpr double kMinTimeFloor_s = 0.01;
 // warm-up time in growing steps, so a warm-up may take twice as long as asked for.
 constexpr double kWarmupShare = 0.25;
 constexpr double kWarmupOverhead = 2;
-// Repetitions are planned to use up a time budget. If they take longer than planned, those are left
-// out that would end beyond this multiple of it.
-constexpr double kMostOfBudget = 1.25;
+// Repetitions are planned to use up this share of a time budget. If they take longer than planned,
+// those are left out that would end beyond the other multiple of it.
+constexpr double kPlannedShare = 0.98;
+constexpr double kMostOfBudget = 1.04;
 constexpr double kLateCalibration_s = 0.002;
 constexpr auto kProgressInterval = std::chrono::milliseconds(250);
 
@@ -75,10 +77,10 @@ class Session {
   void fix_iterations() {
     min_time_s_ = settings_.min_time_s;
     if (settings_.time_budget_s) {
-      const double left = *settings_.time_budget_s - seconds_since(start_);
+      const double left = kPlannedShare * *settings_.time_budget_s - seconds_since(start_);
       const auto repetitions = static_cast<double>(repetitions_left());
       const double each = repetitions > 0 ? left / repetitions : 0;
-      min_time_s_ = std::max(kMinTimeFloor_s, each / kRepetitionOverhead / kMinTimeMargin);
+      min_time_s_ = min_time_of(each);
     }
     for (const auto& prepared : cases_) {
       const auto given = settings_.iterations.find(prepared->name());
@@ -97,10 +99,10 @@ class Session {
       if (prepared.failed()) continue;
       report(prepared.name());
       if (stopped()) return;
+      if (prepared.repetitions_done() == 0) leave_time_for_others(prepared);
       const Clock::time_point begin = Clock::now();
       double& took_s = took_s_.try_emplace(next, prepared.repetition_s()).first->second;
-      if (settings_.time_budget_s && prepared.repetitions_done() > 0 &&
-          seconds_since(start_) + took_s > kMostOfBudget * *settings_.time_budget_s) {
+      if (prepared.repetitions_done() > 0 && took_s > most_left_s()) {
         continue;  // a shorter one may still have its time
       }
       prepared.run_repetition();
@@ -122,6 +124,30 @@ class Session {
 
  private:
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
+
+  /// The minimum time of repetitions that take `seconds` each, with all that is around them.
+  static double min_time_of(double seconds) {
+    return std::max(kMinTimeFloor_s, seconds / kRepetitionOverhead / kMinTimeMargin);
+  }
+
+  /// The time that a time budget leaves at most; infinite without one.
+  [[nodiscard]] double most_left_s() const {
+    if (!settings_.time_budget_s) return std::numeric_limits<double>::infinity();
+    return kMostOfBudget * *settings_.time_budget_s - seconds_since(start_);
+  }
+
+  /// Every case has one repetition, however slow the machine is. If those that are still to come
+  /// have less time than planned, makes this one's repetitions shorter.
+  void leave_time_for_others(PreparedCase& prepared) {
+    const auto has_none = [](const auto& each) {
+      return !each->failed() && each->repetitions_done() == 0;
+    };
+    const auto left = static_cast<double>(std::ranges::count_if(cases_, has_none));
+    const double share = most_left_s() / left;
+    if (prepared.repetition_s() <= share) return;
+    min_time_s_ = std::min(min_time_s_, min_time_of(share));
+    prepared.fix_iterations(min_time_of(share) * kMinTimeMargin);
+  }
 
   [[nodiscard]] std::int64_t repetitions_done() const {
     std::int64_t done = 0;

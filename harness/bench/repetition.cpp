@@ -151,8 +151,10 @@ void PreparedCase::run_repetition() {
     repetition->counters[reports::model::kQueuedTime] =
         *queued_ns_ / static_cast<double>(repetition->iterations);
   }
-  for (const auto& [name, value] : figures_) result_.observed.insert(name);
-  repetition->counters.merge(figures_);
+  for (const auto& [name, value] : figures_) {
+    result_.observed.insert(name);
+    repetition->counters[name] = value;
+  }
   result_.repetitions.push_back(std::move(*repetition));
 }
 

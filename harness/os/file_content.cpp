@@ -21,13 +21,16 @@ FileContent read_file(const std::filesystem::path& path, std::uintmax_t most_byt
   if (status.type() == std::filesystem::file_type::not_found) return refused("does not exist");
   if (std::filesystem::is_directory(status)) return refused("is a folder, not a file");
   const bool is_regular = std::filesystem::is_regular_file(status);
-  if (is_regular && std::filesystem::file_size(path, failed) > most_bytes) {
+  const std::uintmax_t size = is_regular ? std::filesystem::file_size(path, failed) : 0;
+  if (!failed && size > most_bytes) {
     return refused(fmt::format("is larger than {} MiB: no such file should be", most_bytes >> 20));
   }
   FileContent content;
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return refused(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  // A text that grows has room for twice as much at the worst, and is copied meanwhile.
+  if (!failed) content.bytes.reserve(static_cast<std::size_t>(size) + 1);
   std::vector<char> block(std::size_t{1} << 16);
   while (file && content.bytes.size() <= most_bytes) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));

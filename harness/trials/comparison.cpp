@@ -9,6 +9,7 @@
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
+#include "reports/render/verdict_text.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -47,6 +48,14 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     } catch (const NotComparable& failed) {
       const model::PairedFailure& failure = failed.failure;
       const bool is_of_base = failure.side == Side::base && !program(Side::base).commit.empty();
+      const bool is_base_command = failure.side == Side::base && !is_of_base;
+      if (plan_.is_gate && is_base_command && !stop().stop_requested()) {
+        model::PairedFailure of_command = failure;
+        of_command.message +=
+            ". There is nothing to compare with: give a --base that runs, or a revision by "
+            "--base-rev, which leaves the result inconclusive if it alone fails";
+        throw NotComparable(std::move(of_command), failed.is_usage);
+      }
       if (!plan_.is_gate || !is_of_base || stop().stop_requested()) throw;
       try {
         try_head_alone();
@@ -203,7 +212,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   bool prepare(bool goes_on) override {
-    if (!goes_on && !plan_.run_identical && have_equal_sources()) return false;
+    if (!goes_on && !plan_.run_identical && have_equal_sources()) {
+      say_what_is_unchecked();
+      return false;
+    }
     for (const Side side : kBothSides) build(side);
     programs_ = TrialPrograms{find_program(Side::base), find_program(Side::head)};
     bench_.emplace(stop(), timeout_s_);
@@ -220,6 +232,51 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     trial_.setup.noise_floors = noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
                                              probe_environment("").date);
     return true;
+  }
+
+  /// Of revisions that are not built. Throws NotComparable if the program is known to be no
+  /// benchmark.
+  void say_what_is_unchecked() {
+    Strings unchecked;
+    if (!has_checked_program()) unchecked.push_back("--program " + quoted(plan_.recipe.program));
+    if (!plan_.workloads.empty()) unchecked.emplace_back("--workload");
+    if (unchecked.empty()) return;
+    why_identical_ +=
+        fmt::format("; nothing was built, so that {} {} not checked",
+                    reports::render::names_text(unchecked), unchecked.size() == 1 ? "was" : "were");
+  }
+
+  /// Asks the program of revisions that are not built, if it is there already: built earlier, or in
+  /// the working tree. False if it is not, if it cannot start there, or if its answers leave in
+  /// doubt whether it is a benchmark. Throws NotComparable.
+  bool has_checked_program() {
+    for (const Side side : {Side::head, Side::base}) {
+      if (!is_cached(*repository_, plan_.recipe, program(side).commit)) continue;
+      build(side);
+      return find_program(side).lists_by_filter(stop());
+    }
+    const fs::path tree = repository_->working_tree();
+    Strings words = split_command(plan_.recipe.program);
+    const std::string name = words.front();
+    words.front() = (tree / name).string();
+    if (tree.empty() || !fs::exists(words.front())) return false;
+    const auto failed = [&](const std::string& problem) {
+      return NotComparable(
+          {.stage = Stage::start,
+           .message = fmt::format("--program, in {}: {}", tree.string(), problem)});
+    };
+    if (auto problem = why_not_runnable(words.front(), name); !problem.empty()) {
+      throw failed(problem);
+    }
+    try {
+      const Asking asking{.timeout_s = timeout_s_, .folder = tree / plan_.cwd};
+      return Program::find_out(words, stop(), asking).lists_by_filter(stop());
+    } catch (const NotMeasurable& error) {
+      if (error.has_failed()) return false;
+      throw failed(error.what());
+    } catch (const ProgramError&) {
+      return false;
+    }
   }
 
   void build(Side side) {

@@ -59,6 +59,10 @@ GitRepository::GitRepository(const std::stop_token& stop) : stop_(stop) {
   common_folder_ = folder;
 }
 
+fs::path GitRepository::working_tree() const {
+  return first_line_of(run_git({"rev-parse", "--show-toplevel"}, kQuestionTimeout_s, stop_));
+}
+
 std::optional<std::string> GitRepository::find_commit(const std::string& revision) const {
   // A revision that begins with a dash would be taken for an option of git's.
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;

@@ -32,6 +32,9 @@ class GitRepository {
   /// The folder that all worktrees of the repository share: its identity.
   [[nodiscard]] const fs::path& common_folder() const { return common_folder_; }
 
+  /// The root of the working tree of the current directory; empty in a bare repository.
+  [[nodiscard]] fs::path working_tree() const;
+
   /// The full hash of the commit that `revision` means. Throws UsageError, with the nearest branch
   /// or tag, if there is none. `option` is for the message.
   [[nodiscard]] std::string commit_of(const std::string& option, const std::string& revision) const;

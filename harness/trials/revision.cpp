@@ -111,26 +111,6 @@ Strings last_lines_of(const fs::path& log) {
                    last_lines_of(log));
 }
 
-/// Why the program cannot be run; empty if it can.
-std::string why_not_runnable(const fs::path& program, const std::string& name) {
-  if (fs::is_directory(program)) {
-    return fmt::format("{} is a folder; --program names the program in it", name);
-  }
-  if (fs::exists(program)) {
-    if (::access(program.c_str(), X_OK) == 0) return {};
-    return fmt::format("{} cannot be executed; --program names another, or chmod +x it", name);
-  }
-  std::string problem = fmt::format("leaves no program at {}; --program names another", name);
-  if (name.find('/') == std::string::npos && !executable_of({name}).empty()) {
-    problem += fmt::format(
-        ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
-        "checkout "
-        "can call that, and hand its arguments on to it: {} … \"$@\"",
-        name, name);
-  }
-  return problem;
-}
-
 /// Variables by which a user's own build gets equal bytes from equal sources in every checkout: the
 /// folder must not get into debug information and __FILE__, nor the time into __DATE__. For
 /// taskbench itself TASKBENCH_COMPARABLE does that.
@@ -214,6 +194,31 @@ fs::path default_cache() {
   return base / "taskbench" / "revisions";
 }
 
+std::string why_not_runnable(const fs::path& program, const std::string& name) {
+  if (fs::is_directory(program)) {
+    return fmt::format("{} is a folder; --program names the program in it", name);
+  }
+  if (fs::exists(program)) {
+    if (::access(program.c_str(), X_OK) == 0) return {};
+    return fmt::format("{} cannot be executed; --program names another, or chmod +x it", name);
+  }
+  std::string problem = fmt::format("leaves no program at {}; --program names another", name);
+  if (name.find('/') == std::string::npos && !executable_of({name}).empty()) {
+    problem += fmt::format(
+        ": a file of the checkout, and not {}, which is a program in PATH; a script in the "
+        "checkout "
+        "can call that, and hand its arguments on to it: {} … \"$@\"",
+        name, name);
+  }
+  return problem;
+}
+
+bool is_cached(const GitRepository& repository, const BuildRecipe& recipe,
+               const std::string& commit) {
+  const Places places = places_of(repository, recipe, commit);
+  return fs::exists(places.stamp) && fs::exists(places.source);
+}
+
 BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe& recipe,
                              const std::string& name, const std::string& commit,
                              const std::stop_token& stop, const Waiting& waiting) {
@@ -225,8 +230,7 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   }
   {
     const BuildLock lock(places.lock, name, stop, waiting);
-    const bool is_built = fs::exists(places.stamp) && fs::exists(places.source);
-    if (is_built) {
+    if (is_cached(repository, recipe, commit)) {
       fs::last_write_time(places.stamp, fs::file_time_type::clock::now(), failed);
     } else {
       fs::remove(places.stamp);

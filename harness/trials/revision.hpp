@@ -67,6 +67,13 @@ struct BuiltRevision {
     const std::string& commit, const std::stop_token& stop,
     const std::function<void(const std::string& text)>& waiting);
 
+/// Whether build_revision() would take the program of `commit` from the cache.
+[[nodiscard]] bool is_cached(const GitRepository& repository, const BuildRecipe& recipe,
+                             const std::string& commit);
+
+/// Why `program`, which messages call `name`, cannot be run; empty if it can.
+[[nodiscard]] std::string why_not_runnable(const fs::path& program, const std::string& name);
+
 /// `word` quoted so that a shell takes it for one word.
 [[nodiscard]] std::string quoted(const std::string& word);
 

@@ -3,7 +3,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <system_error>
+
+#include "harness/os/left_behind.hpp"
 
 namespace taskbench::harness {
 
@@ -23,11 +26,15 @@ ScratchFolder::ScratchFolder() {
     const char* const named = std::getenv("TMPDIR");
     refuse_temporary(named != nullptr ? named : "/tmp", error);
   }
-  std::string name = (parent / "taskbench-XXXXXX").string();
+  // A name that is no other program's: those like it are removed.
+  constexpr std::string_view kBegin = "taskbench-scratch-";
+  remove_left_behind(parent, kBegin, {});
+  std::string name = (parent / kBegin).string() + "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
     refuse_temporary(parent, std::error_code(errno, std::system_category()));
   }
   path_ = name;
+  lock_ = lock_folder(path_);
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -1,11 +1,13 @@
 // A temporary folder.
 #pragma once
 
+#include "harness/os/descriptor.hpp"
 #include "harness/trials/names.hpp"
 
 namespace taskbench::harness {
 
-/// A folder for result files that is removed on destruction.
+/// A folder for result files that is removed on destruction. A killed process leaves its folder
+/// behind, and a later one removes it.
 class ScratchFolder {
  public:
   ScratchFolder();  ///< Throws UsageError, which says what to do.
@@ -16,6 +18,7 @@ class ScratchFolder {
 
  private:
   fs::path path_;
+  Descriptor lock_;
 };
 
 }  // namespace taskbench::harness

@@ -183,6 +183,7 @@ class Parser {
     for (const auto& [key, value] : row.items()) {
       if (value.is_number() && !is_key_of_rows(key)) repetition.counters[key] = value.get<double>();
     }
+    repetition.counters.shrink();
     return repetition;
   }
 

@@ -291,7 +291,7 @@ Json iteration_row(const Family& family, const model::Repetition& repetition) {
   // "threads" means those of Google Benchmark: the benchmark function ran on one. The scheduler's
   // workers are in the name and under "taskbench".
   row["threads"] = 1;
-  Quantities counters = repetition.counters;
+  Quantities counters(repetition.counters.begin(), repetition.counters.end());
   add_events(*family.measured, kMedian, counters);
   add_figures(row, repetition.iterations,
               {repetition.real_ns, repetition.cpu_ns, std::move(counters)});

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/model/counters.hpp"
 #include "reports/model/drift.hpp"
 #include "reports/model/event_count.hpp"
 
@@ -98,7 +99,7 @@ struct Repetition {
   double cpu_ns = 0;   ///< CPU time of the whole process per iteration
   /// Counters per iteration, by name: context switches, and those of the scheduler. The tables show
   /// "steals", "parks", "wakeups" and "overflows"; the JSON and CSV files hold every one.
-  std::map<std::string, double> counters;
+  Counters counters;
 };
 
 /// A program that loaded a server.

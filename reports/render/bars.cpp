@@ -30,9 +30,9 @@ std::string bar_of(const Bar& row, double range) {
   }
   bar[place(row.threshold)] = "!";
   bar[place(row.change)] = "#";
-  // An interval that ends outside must not look as if it ended at the edge.
+  // What lies outside must not look as if it ended at the edge.
   if (row.low.value_or(-kUnbounded) < -range) bar.front() = "<";
-  if (row.high.value_or(kUnbounded) > range) bar.back() = ">";
+  if (std::max(row.change, row.high.value_or(kUnbounded)) > range) bar.back() = ">";
   std::string text;
   for (const std::string& cell : bar) text += cell;
   return text;
@@ -41,7 +41,7 @@ std::string bar_of(const Bar& row, double range) {
 }  // namespace
 
 std::string bars(std::span<const Bar> rows, double interval_level) {
-  constexpr double kMostRange = 1000;  // greater changes end at the edge, so that labels fit
+  constexpr double kMostRange = 1;  // no time can shrink by more, and small changes stay visible
   double range = 0.05;
   std::size_t width = 0;
   std::size_t verdicts = 0;

@@ -114,6 +114,7 @@ VerdictText::Benchmark benchmark_of(const BaselineComparison& comparison, const 
                                    .improved = row.improved,
                                    .metric = row.drifted ? Metric::time_since_anchor : Metric::time,
                                    .change = of.change,
+                                   .threshold = of.limit,
                                    .low = of.low,
                                    .high = of.high,
                                    .reason = why(comparison, row)};
@@ -158,11 +159,13 @@ std::string basis(const BaselineComparison& comparison) {
   const auto& stored = comparison.rolling.setup;
   const BaselineReport& report = comparison.report;
   std::string text = fmt::format(
-      "Against '{}' of {}, {} processes; now {}. Changes, and the times below 'now', are relative "
-      "to the canary's cpu part, whose parts changed by: {}.{} FAIL: slower by {} or more, and by "
-      "more than such a baseline scatters, {}, with a chance of at most {} that any is a false "
-      "alarm (Bonferroni), provided that nothing but what the canary and the CPU times show "
-      "changed on the machine.",
+      "Against '{}' of {}, {} processes; now {}. The canary, which is the same work each time, "
+      "shows "
+      "how fast the machine was: the changes, and the times below 'now', are as on a machine whose "
+      "cpu part of the canary takes what it took then. Its parts changed by: {}.{} FAIL: slower by "
+      "{} or more, and by more than such a baseline scatters, {}, with a chance of at most {} that "
+      "any benchmark is a false alarm (Bonferroni), provided that nothing but what the canary and "
+      "the CPU times show changed on the machine.",
       stored.name, model::day_of(stored.date), stored.processes, comparison.now.processes.size(),
       parts_text(report.canary), machine_text(report), percent(comparison.policy.delta),
       report.confirmed ? "measured twice" : "when it is measured a second time as well",
@@ -201,6 +204,9 @@ VerdictText verdict_text(const BaselineComparison& comparison) {
     text.benchmarks.push_back(benchmark_of(comparison, row));
   }
   text.benchmarks = in_reading_order(std::move(text.benchmarks));
+  text.legend =
+      "threshold: a greater change fails. detectable: a slowdown that fails four times in five. "
+      "processes: 15+7 are 15 of the baseline and 7 now.";
   text.remarks = remarks(comparison);
   text.basis = basis(comparison);
   text.headline = headline(comparison, text);

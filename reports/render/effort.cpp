@@ -15,16 +15,35 @@ using Kind = Effort::Kind;
 constexpr double kMinute_s = 60;
 constexpr double kHour_s = 3600;
 
+/// A time that is enough, rounded up so that it is short both in words and as an option.
+struct Enough {
+  double count;
+  std::string_view option;  ///< "s"
+  std::string_view cell;    ///< "s"
+  std::string_view word;    ///< "second"
+};
+
 /// Adds a margin, since blocks do not all take the same time.
 double ample(double seconds) { return 1.2 * seconds; }
 
-/// "45s", "12m", "3h"
-std::string budget_for(double seconds) {
+Enough enough_for(double seconds) {
   const double enough = ample(seconds);
   if (enough <= 2 * kMinute_s)
-    return fmt::format("{:g}s", std::max(5.0, 5 * std::ceil(enough / 5)));
-  if (enough <= 2 * kHour_s) return fmt::format("{:g}m", std::ceil(enough / kMinute_s));
-  return fmt::format("{:g}h", std::ceil(enough / kHour_s));
+    return {std::max(5.0, 5 * std::ceil(enough / 5)), "s", "s", "second"};
+  if (enough <= 2 * kHour_s) return {std::ceil(enough / kMinute_s), "m", "min", "minute"};
+  return {std::ceil(enough / kHour_s), "h", "h", "hour"};
+}
+
+/// "45s", "12m", "3h"
+std::string budget_for(double seconds) {
+  const Enough enough = enough_for(seconds);
+  return fmt::format("{:g}{}", enough.count, enough.option);
+}
+
+/// "45 seconds", "12 minutes", "3 hours"
+std::string time_for(double seconds) {
+  const Enough enough = enough_for(seconds);
+  return counted(static_cast<std::size_t>(enough.count), enough.word);
 }
 
 std::string max_blocks_for(std::size_t blocks, const model::PairedSetup& setup) {
@@ -43,14 +62,6 @@ std::string options_for(std::size_t blocks, const verdict::Reach& reach,
     if (setup.benchmarks.size() > 1) text += ", or fewer benchmarks with --workload";
   }
   return text.empty() ? text : text.substr(1);
-}
-
-std::size_t minutes_of(double seconds) {
-  return static_cast<std::size_t>(std::max(1.0, std::ceil(ample(seconds) / kMinute_s)));
-}
-
-std::size_t hours_of(double seconds) {
-  return static_cast<std::size_t>(std::ceil(ample(seconds) / kHour_s));
 }
 
 }  // namespace
@@ -73,46 +84,32 @@ Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach)
 }
 
 std::string effort_cell(const Effort& effort) {
-  switch (effort.kind) {
-    case Kind::minutes:
-      if (effort.seconds > 0) return fmt::format("{} min", minutes_of(effort.seconds));
-      return counted(effort.blocks, "block");
-    case Kind::hours:
-      return fmt::format("{} h", hours_of(effort.seconds));
-    case Kind::never:
-      return "> 24 h";
-    case Kind::unknown:
-      break;
-  }
-  return std::string(kNone);
+  if (effort.kind == Kind::unknown) return std::string(kNone);
+  if (effort.kind == Kind::never) return "> 24 h";
+  if (effort.seconds <= 0) return counted(effort.blocks, "block");
+  const Enough enough = enough_for(effort.seconds);
+  return fmt::format("{:g} {}", enough.count, enough.cell);
 }
 
 std::string effort_text(const Effort& effort, const model::PairedSetup& setup) {
-  const std::string options = fmt::format("--budget {}{}", budget_for(effort.seconds),
-                                          max_blocks_for(effort.blocks, setup));
   const bool has_others = setup.benchmarks.size() > 1;
-  switch (effort.kind) {
-    case Kind::minutes:
-      if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
-      return fmt::format("about {} would decide ({})",
-                         counted(minutes_of(effort.seconds), "minute"), options);
-    case Kind::hours:
-      return fmt::format(
-          "about {} would decide ({}); with {}a greater --delta or a quieter machine "
-          "it takes less",
-          counted(hours_of(effort.seconds), "hour"), options,
-          has_others ? "fewer benchmarks (--workload), " : "");
-    case Kind::never:
-      return fmt::format(
-          "not even a day would decide, as the change is too near to what would fail for times "
-          "that scatter so much; a greater --delta would{}",
-          has_others ? ", or fewer benchmarks (--workload), or a quieter machine"
-                     : ", or a quieter machine");
-    case Kind::unknown:
-      break;
+  if (effort.kind == Kind::unknown) {
+    return "one block does not show how much the times scatter; a longer --budget would";
   }
-  return "one block of four processes does not show how much the times scatter; a longer --budget "
-         "would";
+  if (effort.kind == Kind::never) {
+    return fmt::format(
+        "not even a day would decide, as the times scatter too much to tell this change from the "
+        "threshold; {}a greater --delta or a quieter machine would help",
+        has_others ? "fewer benchmarks (--workload), " : "");
+  }
+  if (effort.seconds <= 0) return fmt::format("about {} blocks would decide", effort.blocks);
+  std::string text = fmt::format("about {} would decide (--budget {}{})", time_for(effort.seconds),
+                                 budget_for(effort.seconds), max_blocks_for(effort.blocks, setup));
+  if (effort.kind == Kind::hours) {
+    text += fmt::format("; with {}a greater --delta or a quieter machine it takes less",
+                        has_others ? "fewer benchmarks (--workload), " : "");
+  }
+  return text;
 }
 
 std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup) {
@@ -124,14 +121,17 @@ std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& se
         100 * setup.alpha);
   }
   if (!reach.can_fail()) {
-    return fmt::format("{} can fail nothing, however much slower head is; a FAIL takes {} ({})",
-                       blocks, *reach.least, options_for(*reach.least, reach, setup));
+    return fmt::format(
+        "{} of {} processes cannot FAIL anything, however much slower head is; that takes {} or "
+        "more ({})",
+        blocks, model::kBlockSize, *reach.least, options_for(*reach.least, reach, setup));
   }
   if (!reach.steady || reach.is_steady()) return {};
   return fmt::format(
-      "of {} and {} benchmarks, only a slowdown that shows in every block can FAIL; {} blocks "
-      "allow for an exception ({})",
-      blocks, setup.benchmarks.size(), *reach.steady, options_for(*reach.steady, reach, setup));
+      "with {} of {} processes and {} benchmarks, only a slowdown that shows in every block can "
+      "FAIL; with {} blocks, one may be an exception ({})",
+      blocks, model::kBlockSize, setup.benchmarks.size(), *reach.steady,
+      options_for(*reach.steady, reach, setup));
 }
 
 }  // namespace taskbench::reports::render

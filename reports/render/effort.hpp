@@ -25,14 +25,15 @@ struct Effort {
 
 [[nodiscard]] Effort effort_of(const verdict::MetricVerdict& row, const verdict::Reach& reach);
 
-/// "6 min", "3 h", "> 24 h"
+/// "45 s", "6 min", "3 h", "> 24 h"
 [[nodiscard]] std::string effort_cell(const Effort& effort);
 
-/// "about 6 minutes would decide (--budget 6m)". Of several efforts of one kind, pass the greatest.
+/// "about 6 minutes would decide (--budget 6m)": one time in both. Of several efforts of one kind,
+/// pass the greatest.
 [[nodiscard]] std::string effort_text(const Effort& effort, const model::PairedSetup& setup);
 
 /// What a trial that ends after this many blocks cannot do, and the option that would let it: "3
-/// blocks can fail nothing, …". Empty if nothing stands in the way.
+/// blocks of 4 processes cannot FAIL anything, …". Empty if nothing stands in the way.
 [[nodiscard]] std::string reach_text(const verdict::Reach& reach, const model::PairedSetup& setup);
 
 }  // namespace taskbench::reports::render

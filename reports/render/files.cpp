@@ -19,11 +19,12 @@ using verdict::FilesReport;
 using verdict::FilesRow;
 using verdict::Verdict;
 
-VerdictText::Benchmark benchmark_of(const FilesRow& row, const Cells& titles) {
+VerdictText::Benchmark benchmark_of(const FilesRow& row, double threshold, const Cells& titles) {
   VerdictText::Benchmark benchmark{.name = row.name,
                                    .verdict = row.verdict,
                                    .improved = row.improved,
                                    .change = row.change,
+                                   .threshold = threshold,
                                    .low = row.low,
                                    .high = row.high,
                                    .reason = row.reason};
@@ -97,9 +98,13 @@ VerdictText files_verdict(const FilesReport& report) {
   VerdictText text;
   text.interval_level = verdict::kIntervalLevel;
   text.titles = compared_titles("base", "head", text.interval_level);
-  append(text.titles, {"p", "files"});
+  append(text.titles, {"adjusted p", "files"});
+  text.legend =
+      "adjusted p: the chance that any of the benchmarks shows such a slowdown although none is "
+      "slower (Holm). files: of base and of head.";
+  const double threshold = std::max(report.policy.delta, report.policy.epsilon);
   for (const FilesRow& row : report.rows) {
-    text.benchmarks.push_back(benchmark_of(row, text.titles));
+    text.benchmarks.push_back(benchmark_of(row, threshold, text.titles));
   }
   text.benchmarks = in_reading_order(std::move(text.benchmarks));
   text.remarks = remarks(report);
@@ -107,11 +112,10 @@ VerdictText files_verdict(const FilesReport& report) {
     text.headline = "INCONCLUSIVE: the files come from different machines";
     return text;
   }
-  text.headline = verdict_sentence(
-      report.overall, text,
-      {.alpha = report.policy.alpha,
-       .pass_error = report.policy.pass_error,
-       .threshold = percent(std::max(report.policy.delta, report.policy.epsilon))});
+  text.headline = verdict_sentence(report.overall, text,
+                                   {.alpha = report.policy.alpha,
+                                    .pass_error = report.policy.pass_error,
+                                    .threshold = percent(threshold)});
   return text;
 }
 

@@ -29,11 +29,16 @@ std::string probability(double p) {
   return p < 0.001 ? fmt::format("{:.5f}", p) : fmt::format("{:.3f}", p);
 }
 
+std::string blocks_of(int blocks) { return counted(static_cast<std::size_t>(blocks), "block"); }
+
+bool is_early(const verdict::MetricVerdict& row) {
+  return row.decided && row.decided->blocks < row.blocks;
+}
+
 /// "16"; "8 of 63" if the first 8 decided.
 std::string blocks_text(const verdict::MetricVerdict& row) {
-  const bool is_early = row.decided && row.decided->blocks < row.blocks;
-  return is_early ? fmt::format("{} of {}", row.decided->blocks, row.blocks)
-                  : std::to_string(row.blocks);
+  return is_early(row) ? fmt::format("{} of {}", row.decided->blocks, row.blocks)
+                       : std::to_string(row.blocks);
 }
 
 VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row,
@@ -110,6 +115,7 @@ void take_metric(Metric metric, const verdict::MetricVerdict& from,
   benchmark.change = from.change;
   benchmark.low = from.low;
   benchmark.high = from.high;
+  benchmark.threshold = from.delta;
   benchmark.levels = levels_text(from.base_ns, from.head_ns);
 }
 
@@ -119,7 +125,9 @@ std::string joined_clauses(const Sentences& clauses) {
 
 /// Adds a threshold that differs from --delta.
 void add_threshold(const verdict::MetricVerdict& row, double delta, Sentences& why) {
-  if (row.delta > delta) add(why, "less than {} would pass here", percent(row.delta));
+  if (row.delta > delta) {
+    add(why, "its threshold is {}, not {}", percent(row.delta), percent(delta));
+  }
 }
 
 /// The benchmark as its times judge it, without instructions.
@@ -222,11 +230,13 @@ void add_busy_machine(const PairedReport& report, Sentences& lines) {
 }
 
 /// Adds a verdict that all blocks together did not bear out.
-void add_withdrawn(std::string_view title, const verdict::MetricVerdict& row, Sentences& lines) {
+void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sentences& lines) {
   if (row.verdict != Verdict::inconclusive || !row.decided) return;
-  add(lines, "{} was a {} after {} blocks, at {}, which all {} do not bear out.", title,
-      word(row.decided->verdict), row.decided->blocks, percent_change(row.decided->change),
-      row.blocks);
+  add(lines,
+      "{} was a {} after the first {}, at {}; all {} together, at {}, do not confirm that, so it "
+      "is INCONCLUSIVE.",
+      what, word(row.decided->verdict), blocks_of(row.decided->blocks),
+      percent_change(row.decided->change), row.blocks, percent_change(row.change));
 }
 
 /// What a reader needs to know who is not content with the verdict.
@@ -274,8 +284,8 @@ std::string threshold_text(const model::PairedSetup& setup, const PairedReport& 
 std::string cpu_basis(const model::PairedSetup& setup) {
   if (setup.cpu_time_of.empty()) return {};
   std::string text = fmt::format(
-      " CPU times are judged apart, with a chance of {} of their own and the noise floors of the "
-      "wall times; a row of theirs is shown where a time is no plain PASS.",
+      " CPU times are judged separately, with the same noise floors and a chance of a false alarm "
+      "of {} of their own; their rows are left out where both times simply pass.",
       percent(setup.alpha));
   const auto is_partial = [](const auto& entry) {
     return entry.second == model::CpuTimeOf::main_thread;
@@ -295,15 +305,37 @@ std::string machine_basis(const model::Drift& machine) {
                      percent(*machine.others_share), percent(*machine.stolen_share));
 }
 
+/// What the titles of the figures mean.
+std::string legend(const PairedReport& report) {
+  const std::size_t count = report.benchmarks.size();
+  std::string text = fmt::format(
+      "A block is {} processes, half of them base and half head. adjusted p: the chance {} "
+      "although "
+      "{} slower. detectable: a slowdown that this many blocks would FAIL four times in five.",
+      model::kBlockSize,
+      count == 1 ? "of such a slowdown"
+                 : fmt::format("that any of {} benchmarks shows such a slowdown", count),
+      count == 1 ? "it is not" : "none is");
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    const verdict::MetricVerdict& early = is_early(row) || !shows_cpu_time(row) ? row : *row.cpu;
+    if (!is_early(early)) continue;
+    return text + fmt::format(
+                      " {} blocks: a verdict was clear after the first {}; the figures are of all.",
+                      blocks_text(early), early.decided->blocks);
+  }
+  return text;
+}
+
 std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto& setup = trial.setup;
-  const auto blocks = static_cast<std::size_t>(report.blocks);
   std::string text = fmt::format(
-      "{}, {}, {} of {} ms in each; seed {}. FAIL: slower by {} or more, with a chance of {} that "
-      "any is a false alarm. PASS: the upper end of the interval is below that. Verdicts are those "
-      "of the "
-      "first look that decided; figures are of all blocks.",
-      counted(blocks, "block"), counted(blocks * model::kBlockSize, "process"),
+      "{} of {} processes, {} of {} ms in each process; seed {}. FAIL: slower by {} or more, with "
+      "a "
+      "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
+      "below that. From 8 blocks on, a verdict is drawn again and again; the first clear one "
+      "stands, "
+      "unless all blocks together do not confirm it.",
+      blocks_of(report.blocks), model::kBlockSize,
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
   text += cpu_basis(setup);
@@ -377,9 +409,11 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   VerdictText text;
   text.interval_level = report.interval_level;
   text.titles = compared_titles("base", "head", report.interval_level);
-  append(text.titles, {"threshold", "p", "detectable", "blocks"});
+  append(text.titles, {"threshold", "adjusted p", "detectable", "blocks"});
   if (is_any_undecided(report)) text.titles.emplace_back("would decide");
   text.benchmarks = benchmarks_of(trial, report, text.titles);
+  text.legend = legend(report);
+  if (!report.could_fail && report.blocks > 0) text.too_few = blocks_of(report.blocks);
   text.remarks = remarks(trial, report);
   text.basis = basis(trial, report);
   text.headline = verdict_sentence(report.overall, text,

@@ -104,6 +104,7 @@ std::string figures(const VerdictText& text) {
   std::string content =
       shown.empty() ? "" : fenced("text", bars(shown, text.interval_level)) + '\n';
   content += markdown_table(text.titles, columns_to_the_left(text.titles), rows);
+  if (!text.legend.empty()) content += apart(markdown_escaped(text.legend) + '\n');
   if (const std::size_t left = text.benchmarks.size() - benchmarks; left > 0) {
     content += fmt::format("\n{} more; `--json` has all.\n", counted(left, "benchmark"));
   }
@@ -144,6 +145,7 @@ std::string table(const VerdictText& text, const TableStyle& style) {
     }
   }
   page.line();
+  if (!text.legend.empty()) page.paragraph(text.legend, kPlain, "  ");
   for (const Undecided& group : undecided(text)) {
     std::vector<std::string> names;
     for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));

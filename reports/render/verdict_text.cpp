@@ -82,18 +82,30 @@ std::string kinds_text(const Benchmarks& failed, std::size_t all) {
   return text;
 }
 
-/// Names the benchmarks with the greatest changes, the greatest first.
-std::string worst_text(Benchmarks failed, double interval_level) {
-  constexpr std::size_t kMostNamed = 2;
-  std::ranges::stable_sort(failed, std::greater(), &Benchmark::change);
-  std::string text;
-  for (std::size_t i = 0; i < std::min(failed.size(), kMostNamed); ++i) {
-    const std::string title = i == 0 ? interval_title(interval_level) : std::string();
-    text += fmt::format("{}{}{} by {}{}", i == 0 ? "" : ", ", in_heading(*failed[i]),
-                        words_of(failed[i]->metric).of, amount(*failed[i]),
-                        in_brackets(*failed[i], title));
+/// The benchmarks with the greatest changes, in the order of the report.
+Benchmarks worst_of(const Benchmarks& failed, std::size_t most) {
+  Benchmarks by_size = failed;
+  std::ranges::stable_sort(by_size, std::greater(), &Benchmark::change);
+  if (by_size.size() > most) by_size.resize(most);
+  Benchmarks worst;
+  for (const Benchmark* each : failed) {
+    if (std::ranges::find(by_size, each) != by_size.end()) worst.push_back(each);
   }
-  if (failed.size() > kMostNamed) text += fmt::format(" and {} more", failed.size() - kMostNamed);
+  return worst;
+}
+
+/// ": sort by 12.3 % (90 % interval +11.0 % … +13.5 %), hash by 8.0 % (+7.1 % … +8.9 %)"
+std::string worst_text(const Benchmarks& failed, double interval_level) {
+  constexpr std::size_t kMostNamed = 2;
+  std::string text = failed.size() > kMostNamed ? "; the greatest changes: " : ": ";
+  std::string separator;
+  std::string title = interval_title(interval_level);
+  for (const Benchmark* each : worst_of(failed, kMostNamed)) {
+    text += fmt::format("{}{}{} by {}{}", separator, in_heading(*each), words_of(each->metric).of,
+                        amount(*each), in_brackets(*each, title));
+    separator = ", ";
+    title.clear();
+  }
   return text;
 }
 
@@ -117,7 +129,7 @@ std::string fail_sentence(const VerdictText& text, const Certainty& certainty) {
     what = in_heading(*failed.front()) + ' ' + clause(*failed.front(), text.interval_level);
     if (all > 1) what += fmt::format(", 1 of {} benchmarks", all);
   } else {
-    what = kinds_text(failed, all) + ": " + worst_text(failed, text.interval_level);
+    what = kinds_text(failed, all) + worst_text(failed, text.interval_level);
   }
   return what + false_alarm_text(failed, certainty.alpha);
 }
@@ -130,6 +142,21 @@ std::string at_most_text(const Benchmarks& of) {
     most = std::max(most, *each->high);
   }
   return most > 0 ? fmt::format(", and may be slower by up to {}", percent(most)) : std::string();
+}
+
+/// "; sort seems 129.0 % slower, which may be chance", of the greatest change that would matter;
+/// empty if there is none.
+std::string seeming_text(const Benchmarks& open, std::size_t all) {
+  const Benchmark* most = nullptr;
+  for (const Benchmark* each : open) {
+    if (each->metric == Metric::instructions || each->change < each->threshold) continue;
+    if (most == nullptr || each->change > most->change) most = each;
+  }
+  if (most == nullptr) return {};
+  const std::string_view unit =
+      most->metric == Metric::cpu_time ? "to take {} more CPU time" : "{} slower";
+  return fmt::format("; {} seems {}, which may be chance", all == 1 ? "it" : in_heading(*most),
+                     fmt::format(fmt::runtime(unit), amount(*most)));
 }
 
 std::string inconclusive_sentence(const VerdictText& text) {
@@ -159,7 +186,12 @@ std::string inconclusive_sentence(const VerdictText& text) {
   if (uncounted > 0) {
     parts.push_back(fmt::format("the instructions of {} are not known", of(uncounted)));
   }
-  return fmt::format("nothing is shown to be slower, but {}", fmt::join(parts, "; "));
+  const std::string how =
+      text.too_few.empty()
+          ? "no slowdown is proven, but"
+          : fmt::format("{} cannot prove any slowdown, however large it is, so that", text.too_few);
+  return fmt::format("{} {}{}", how, fmt::join(parts, "; "),
+                     seeming_text(open, text.benchmarks.size()));
 }
 
 /// "; 2 are faster, sort by 20.1 %"

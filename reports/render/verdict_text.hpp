@@ -27,6 +27,8 @@ inline constexpr std::size_t kMetrics = 4;
 
 /// The contents of such a report, piece by piece.
 struct VerdictText {
+  static constexpr double kNoThreshold = std::numeric_limits<double>::infinity();
+
   /// A line of the table: a benchmark's times, or below it its CPU time or instructions.
   struct Row {
     Cells cells;
@@ -40,6 +42,7 @@ struct VerdictText {
     bool improved = false;                                      ///< whether it passes and is faster
     Metric metric = Metric::time;                               ///< what the verdict is about
     double change = 0;                                          ///< of this metric
+    double threshold = kNoThreshold;                            ///< a lesser change does not matter
     std::optional<double> low{};
     std::optional<double> high{};
     std::string levels{};  ///< "4.100 → 4.600 ms"; may be empty
@@ -58,6 +61,8 @@ struct VerdictText {
   std::string headline;               ///< the verdict in one sentence, without its full stop
   Cells titles;                       ///< "benchmark", "verdict", and the figures
   std::vector<Benchmark> benchmarks;  ///< in_reading_order()
+  std::string legend{};               ///< what the titles and the words of the figures mean
+  std::string too_few{};              ///< "3 blocks", if these could not show any slowdown
   Sentences remarks;
   std::string basis{};          ///< how it was measured and judged; may be empty
   double interval_level = 0.9;  ///< of each interval

@@ -365,7 +365,8 @@ model::Fact<Others> others_of(const Series& series) {
 std::vector<std::string> blind_rows(const BaselineReport& report, double delta) {
   std::vector<std::string> names;
   for (const BaselineRow& row : report.rows) {
-    if (is_blind(row.verdict, row.rolling.detectable, delta)) names.push_back(row.name);
+    if (is_blind(row.verdict, row.rolling.detectable, row.rolling.high, delta))
+      names.push_back(row.name);
   }
   return names;
 }

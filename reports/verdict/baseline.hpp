@@ -115,7 +115,7 @@ struct BaselineReport {
                                                    const model::Series* anchor,
                                                    const BaselinePolicy& policy);
 
-/// Names of the rows without a verdict that could not have detected kBlindFactor times `delta`.
+/// Names of the rows that are blind: see is_blind().
 [[nodiscard]] std::vector<std::string> blind_rows(const BaselineReport& report, double delta);
 
 /// A comparison with everything that it rests on.

@@ -19,11 +19,13 @@ inline constexpr std::array<std::string_view, 3> kVerdictWords{"PASS", "FAIL", "
 /// blind: that it showed none means nothing.
 inline constexpr double kBlindFactor = 5;
 
-/// Whether a benchmark has no verdict and is blind. `detectable` is relative, and empty if there is
-/// none.
+/// Whether a benchmark has no verdict and is blind. An interval whose upper end `high` excludes
+/// such a slowdown does show something. Both are relative, and empty if there is none.
 [[nodiscard]] constexpr bool is_blind(Verdict verdict, std::optional<double> detectable,
-                                      double delta) {
-  return verdict == Verdict::inconclusive && !(detectable && *detectable <= kBlindFactor * delta);
+                                      std::optional<double> high, double delta) {
+  const double large = kBlindFactor * delta;
+  return verdict == Verdict::inconclusive && !(detectable && *detectable <= large) &&
+         !(high && *high < large);
 }
 
 /// Level of the intervals shown with a verdict, which rests on a test of its own.

@@ -250,15 +250,14 @@ void rename_all(Run& file, const std::vector<std::pair<std::string, std::string>
   require_different_names(file);
 }
 
-Split split_by(const std::vector<Run>& files, const std::string& key) {
+Split split_by(std::vector<Run> files, const std::string& key) {
   Split split;
   std::unordered_map<std::string, std::size_t> places;
   std::unordered_set<std::string> without;
-  for (const Run& file : files) {
-    Run context = file;
-    context.cases.clear();
+  for (Run& file : files) {
+    std::vector<Case> cases = std::exchange(file.cases, {});
     std::unordered_map<std::size_t, Run> parts;
-    for (const Case& benchmark : file.cases) {
+    for (Case& benchmark : cases) {
       const std::string part = part_of(benchmark, key);
       if (part.empty()) {
         if (without.insert(benchmark.name).second) split.without.push_back(benchmark.name);
@@ -266,9 +265,10 @@ Split split_by(const std::vector<Run>& files, const std::string& key) {
       }
       const auto [place, is_new] = places.emplace(part, split.columns.size());
       if (is_new) split.columns.push_back({part, {}});
-      Run& target = parts.try_emplace(place->second, context).first->second;
-      target.cases.push_back(benchmark);
-      target.cases.back().name = mapped_name(benchmark.name, part, "");
+      benchmark.name = mapped_name(benchmark.name, part, "");
+      // What the file says of its machine and its settings is true of each part.
+      Run& target = parts.try_emplace(place->second, file).first->second;
+      target.cases.push_back(std::move(benchmark));
     }
     for (auto& [place, part] : parts) {
       require_different_names(part);

@@ -68,7 +68,7 @@ struct Split {
 /// "spawn/workers:2", which is removed from the names; "scheduler" in our own files needs no colon.
 /// Each file contributes to each column. A scheduler may have one worker while others have more:
 /// such benchmarks are in one row all the same. Throws std::invalid_argument if two benchmarks of a
-/// column would have one name.
-[[nodiscard]] Split split_by(const std::vector<model::Run>& files, const std::string& key);
+/// column would have one name. Takes the files: they may be a good part of the machine's memory.
+[[nodiscard]] Split split_by(std::vector<model::Run> files, const std::string& key);
 
 }  // namespace taskbench::reports::verdict

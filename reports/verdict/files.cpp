@@ -406,7 +406,7 @@ FilesReport compare_files(const std::vector<Run>& base, const std::vector<Run>& 
         report.could_fail || can_fail || (row.instructions && row.instructions->reason.empty());
     if (row.verdict == Verdict::inconclusive) {
       const double alpha = policy.alpha / static_cast<double>(candidates.size());
-      if (is_blind(row.verdict, detectable(candidates[i], alpha, policy), policy.delta)) {
+      if (is_blind(row.verdict, detectable(candidates[i], alpha, policy), row.high, policy.delta)) {
         report.blind.push_back(row.name);
       }
       row.reason = same_machine ? why_undecided(row, can_fail, p.size(), policy) : kOtherMachine;

@@ -187,9 +187,10 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
                                     const std::vector<BenchmarkVerdict>& rows) {
   std::vector<std::string> names;
   for (const BenchmarkVerdict& row : rows) {
-    const bool of_cpu = row.cpu && holds_back(*row.cpu) &&
-                        is_blind(row.cpu->verdict, row.cpu->detectable, row.cpu->delta);
-    if (of_cpu || is_blind(row.verdict, row.detectable, trial.setup.delta)) {
+    const bool of_cpu =
+        row.cpu && holds_back(*row.cpu) &&
+        is_blind(row.cpu->verdict, row.cpu->detectable, row.cpu->high, row.cpu->delta);
+    if (of_cpu || is_blind(row.verdict, row.detectable, row.high, trial.setup.delta)) {
       names.push_back(row.name);
     }
   }

@@ -27,7 +27,7 @@ class AbortHandle {
   AbortHandle(const AbortHandle& other) noexcept : header_(other.header_) {
     if (header_ != nullptr) task::add_reference(header_);
   }
-  AbortHandle(AbortHandle&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  // A move copies, too: otherwise, what was moved from would abort nothing, and not say so.
   AbortHandle& operator=(AbortHandle other) noexcept {
     std::swap(header_, other.header_);
     return *this;
@@ -55,11 +55,14 @@ class [[nodiscard]] JoinHandle {
  public:
   /// For the runtime: takes over the join interest of a task whose output is a T.
   explicit JoinHandle(task::Header* header) noexcept : header_(header) {}
-  JoinHandle(JoinHandle&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  JoinHandle(JoinHandle&& other) noexcept
+      : header_(std::exchange(other.header_, nullptr)),
+        was_awaited_(std::exchange(other.was_awaited_, false)) {}
   JoinHandle& operator=(JoinHandle&& other) noexcept {
     if (this != &other) {
       detach();
       header_ = std::exchange(other.header_, nullptr);
+      was_awaited_ = std::exchange(other.was_awaited_, false);
     }
     return *this;
   }
@@ -70,16 +73,16 @@ class [[nodiscard]] JoinHandle {
   /// For the runtime: the task, or nullptr.
   [[nodiscard]] task::Header* header() const noexcept { return header_; }
 
-  /// Like AbortHandle::abort.
+  /// Like AbortHandle::abort. As with the next two, not after detach() or a move.
   void abort() const noexcept {
-    if (header_ != nullptr) task::abort(header_);
+    if (knows_task()) task::abort(header_);
   }
   [[nodiscard]] AbortHandle abort_handle() const noexcept {
-    if (header_ != nullptr) task::add_reference(header_);
+    if (knows_task()) task::add_reference(header_);
     return AbortHandle(header_);
   }
   [[nodiscard]] bool is_finished() const noexcept {
-    return header_ == nullptr || header_->state.is_complete();
+    return !knows_task() || header_->state.is_complete();
   }
   /// Lets the task go on without an owner; its output will be destroyed.
   void detach() noexcept {
@@ -99,6 +102,7 @@ class [[nodiscard]] JoinHandle {
     }
     T await_resume() {
       // Consumes the handle's end whether this returns or throws.
+      handle_.was_awaited_ = true;
       JoinHandle finished(std::exchange(handle_.header_, nullptr));
       return task::take_output<T>(finished.header_);
     }
@@ -117,7 +121,15 @@ class [[nodiscard]] JoinHandle {
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
  private:
+  /// False after the await, when the task is known to have ended.
+  [[nodiscard]] bool knows_task() const noexcept {
+    TASKBENCH_ASSERT(header_ != nullptr || was_awaited_,
+                     "a JoinHandle knows nothing of its task after detach() or a move");
+    return header_ != nullptr;
+  }
+
   task::Header* header_;
+  bool was_awaited_ = false;
 };
 
 }  // namespace taskbench::rt

@@ -69,7 +69,8 @@ class Verdicts(AbTest):
         run = (self.program("a", noise=0.3), self.program("b", noise=0.3),
                "--max-blocks 8 --workload sort")
         answer = self.ab(*run, status=3)
-        self.assertRegex(answer.stdout, r"about \d+ (minutes?|hours?) would\s+decide\s+\(--budget")
+        self.assertRegex(" ".join(answer.stdout.split()),
+                         r"about \d+ (seconds|minutes|hours) would decide \(--budget")
         self.ab(*run, "--inconclusive", "fail", status=1)
         blind = self.ab(*run, "--inconclusive", "pass", "--json", "r.json", status=3)
         self.assertIn("a slowdown of 5 times --delta could not have been seen in sort, so "
@@ -128,9 +129,12 @@ class Verdicts(AbTest):
         run = (self.program("a", noise=0.1), self.program("b", "sort=9000 hash=500"),
                "--max-blocks 5 --json r.json --markdown r.md", "--inconclusive")
         answer = self.ab(*run, "pass", status=3)
-        says = "5 blocks can fail nothing, however much slower head is; a FAIL takes 7"
+        says = ("5 blocks of 4 processes cannot FAIL anything, however much slower head is; that "
+                "takes 7 or more")
         notes = answer.stderr.splitlines()
         self.assertRegex(notes[0], f"note: a block takes .* s: {says}")
+        self.assertIn("INCONCLUSIVE: 5 blocks cannot prove any slowdown, however large it is",
+                      " ".join(answer.stdout.split()))
         self.assertIn("nothing could have failed, so --inconclusive pass", notes[-1])
         self.assertIn(says, self.read("r.md"))
         self.assertFalse(self.result()["could_fail"])
@@ -173,7 +177,7 @@ class Verdicts(AbTest):
             answer = self.ab(*run, *more)
             self.assertIn(says, answer.stderr)
             self.assertIn("--outputs names the files that matter", answer.stderr)
-            self.assertIn("1 block,", answer.stdout)
+            self.assertIn("1 block of 4 processes,", answer.stdout)
         self.assertIn("out/bench are equal",
                       self.ab(*run, *roots, "--outputs", "out/bench").stdout)
         self.refuse("ab --base old/out/bench --head new/out/bench", {
@@ -345,7 +349,7 @@ class Instructions(AbTest):
             self.row()["reason"], "of head: under callgrind it exited with status 1: no memory")
         self.assertIsNone(self.row()["base"])
         self.assertIn(
-            "INCONCLUSIVE: nothing is shown to be slower, but the instructions of 1 of 1 benchmark "
+            "INCONCLUSIVE: no slowdown is proven, but the instructions of 1 of 1 benchmark "
             "are", answer.stdout)
         self.counted(*self.copies(), "--inconclusive pass --journal k", broken=broken)
 

@@ -194,7 +194,21 @@ class Copies(CalibrateTest):
             ("copies --copies 3 --", "there is no command after --"),
             ("--copies 3", "name the folder"),
         ):
-            self.assertIn(says, self.relink(options, status=2))
+            there = self.left()
+            self.assertIn(says, self.relink(f"deep/{options}" if options[0] == "c" else options,
+                                            status=2))
+            self.assertEqual(self.left(), there)
+
+    def test_relink_that_fails_leaves_what_was_there(self):
+        self.objects()
+        self.relink("copies --copies 2 -- ./link -o bench a.o b.o c.o")
+        before = {name: self.read(f"copies/{name}") for name in self.left("copies")}
+        self.assertEqual(sorted(before), [".relink", "1", "2"])
+        self.write("a.o", "# another\n")
+        self.relink("copies --copies 7 -- ./link -o bench a.o b.o c.o", status=2)
+        self.relink("copies/in/it -- false -o bench a.o b.o c.o", status=1)
+        self.assertEqual({name: self.read(f"copies/{name}") for name in self.left("copies")},
+                         before)
 
     def test_of_one_object_the_functions_are_put_in_different_orders(self):
         functions = ("one", "two", "three", "four")

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from fake_program import fake_valgrind
-from taskbench_command import CommandTest, main
+from taskbench_command import BINARY, CommandTest, main
 
 # compare.py of Debian's package libbenchmark-tools.
 COMPARE_PY = Path("/usr/share/benchmark/compare.py")
@@ -215,6 +215,50 @@ class Columns(CompareTest):
         self.file("both", {"spawn/workers:1": 10, "spawn/workers:2": 15})
         self.refused("compare both two --map workers:1=workers:2",
                      says="both: two benchmarks of one file would both be called")
+
+
+class Memory(CompareTest):
+    # As many as `taskbench run` writes.
+    COUNTERS = ("hand_offs", "injector", "involuntary_switches", "lifo_hits", "local_schedules",
+                "overflows", "parks", "polls", "queued_ns", "remote_schedules", "searches",
+                "steals", "stolen", "voluntary_switches", "wakeups", "yields")
+
+    def large_result(self, name, megabytes):
+        """Written in pieces: what a child takes is never less than what this process takes."""
+        counters = {name: 12.25 for name in self.COUNTERS}
+        path = self.folder / name
+        with path.open("w", encoding="utf-8") as file:
+            file.write('{"context": {"json_schema_version": 1}, "benchmarks": [\n')
+            index = 0
+            while file.tell() < megabytes << 20:
+                name = f"sort/n:{index // 20}/workers:{index // 10 % 2 + 1}"
+                row = {"name": name, "run_name": name, "run_type": "iteration", "iterations": 10,
+                       "repetition_index": index % 10, "real_time": 100.5 + index % 7,
+                       "cpu_time": 100.5, "time_unit": "ns", **counters}
+                file.write((",\n" if index else "") + json.dumps(row, indent=4))
+                index += 1
+            file.write("]}\n")
+        return path.stat().st_size
+
+    def most_bytes(self, arguments):
+        with open(os.devnull, "w", encoding="utf-8") as nothing:
+            process = subprocess.Popen([BINARY, *arguments.split()], stdout=nothing,
+                                       stderr=nothing, cwd=self.folder)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 3 if "two" in arguments else 0)
+        return 1024 * usage.ru_maxrss
+
+    def test_of_large_results_is_at_most_three_times_their_size(self):
+        self.taskbench("run --quiet --json r.json", *self.small("chained_spawn"))
+        flags = self.load("r.json")["taskbench"]["environment"]["compiler_flags"]
+        if "-fsanitize" in flags:
+            self.skipTest("a sanitizer keeps what was freed, and sets blocks apart")
+        empty = self.most_bytes("--version")
+        size = self.large_result("one", 12)
+        self.assertLess(self.most_bytes("compare one --by workers") - empty, 3 * size)
+        size += self.large_result("two", 12)
+        self.assertLess(self.most_bytes("compare one two") - empty, 3 * size)
 
 
 class Refusals(CompareTest):

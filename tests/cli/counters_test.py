@@ -2,6 +2,7 @@
 """`taskbench run --counters`: with fake and broken perfs."""
 
 import csv
+import fcntl
 import html
 import io
 import json
@@ -158,6 +159,18 @@ class Dialects(CountersTest):
         self.assert_counted(events["page-faults"])
         self.assertEqual(events["cycles"]["reason"], "not supported by this machine")
         self.assertIn("n/a: cycles: not supported by this machine.\n", result.stdout)
+
+    def test_what_is_not_counted_is_told_where_no_table_tells_it(self):
+        env = self.fake_perf(lines={"cycles": NOT_SUPPORTED})
+        says = "taskbench: note: --counters: n/a: cycles: not supported by this machine."
+        for option in ("--quiet", "--format=csv"):
+            _, events, result = self.counted("cycles,page-faults", option, env=env)
+            self.assert_null(events["cycles"], "not supported by this machine")
+            self.assertIn(f"{says}\n", result.stderr)
+        self.assertNotIn("--counters", self.counted("cycles", env=env)[2].stderr)
+        old = self.fake_perf("control and sys.exit(\"  Error: unknown option `control'\")")
+        result = self.counted("cycles", "--quiet", env=old)[2]
+        self.assertIn("perf counted nothing: 'perf version 6.8.12' is too old", result.stderr)
 
     def test_perf_without_control_is_too_old(self):
         _, events, result = self.counted("cycles", env=self.fake_perf(
@@ -364,6 +377,22 @@ if measuring:
         self.assertGreater(row["real_time"], 0)
         (case,) = self.load("r.json")["taskbench"]["cases"]
         self.assertEqual(case["summary"]["samples"], 2)
+
+    def test_what_a_killed_one_has_left_is_removed_by_a_later_one(self):
+        hangs = HANGS.format(marker=str(self.folder / "begun"))
+        self.kill(*self.arguments("cycles", "--quiet"), when=self.written("begun"),
+                  env=self.fake_perf(f"if measuring:\n    {hangs}"))
+        (scratch,) = (self.folder / "tmp").iterdir()
+        held = self.folder / "tmp/taskbench-scratch-of-another"
+        for folder in (held, self.folder / "tmp/taskbench-cache"):
+            folder.mkdir()
+        for folder in (scratch, held, self.folder / "tmp/taskbench-cache"):
+            os.utime(folder, (1, 1))  # a young one may be one that is being made
+        lock = os.open(held, os.O_RDONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.taskbench(*self.arguments("cycles", "--quiet"), env=self.fake_perf())
+        self.assertEqual(self.left("tmp"), ["taskbench-cache", held.name])
 
     def test_what_is_no_regular_file_gets_the_result_once(self):
         arguments = self.arguments("cycles", "--quiet", file="/dev/stdout")

@@ -189,7 +189,7 @@ class Written(ReportTest):
         self.compared()
         self.report("c.json", self.result("r.json"))
         for says in ("c.json: FAIL: sort is ",
-                     "8 blocks, 32 processes", "16 a side", "taskbench ab --base ./base"):
+                     "8 blocks of 4 processes", "16 a side", "taskbench ab --base ./base"):
             self.assertIn(says, self.page().text)
         self.assertTrue((self.folder / "out/plots/effects.svg").exists())
         self.assertIn("| sort | ", self.markdown())

@@ -54,6 +54,25 @@ class FakeInstance : public Instance {
   int verifications_ = 0;
 };
 
+/// Takes three times as long as in its warm-ups: each case has as many as it is timed for
+/// calibration.
+class SlowingInstance : public FakeInstance {
+ public:
+  using FakeInstance::FakeInstance;
+  void run_iteration() override {
+    constexpr int kWarmups = 3;
+    std::this_thread::sleep_for(kNap * (verifications_ < kWarmups ? 1 : 3));
+  }
+  std::optional<std::string> verify() override {
+    ++verifications_;
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kNap{2};
+  int verifications_ = 0;
+};
+
 class ThrowingInstance : public FakeInstance {
  public:
   using FakeInstance::FakeInstance;
@@ -88,6 +107,7 @@ Workload fake_workload(std::string_view name) {
 }
 
 const Workload kFake = fake_workload<FakeInstance>("fake");
+const Workload kSlowing = fake_workload<SlowingInstance>("slowing");
 const Workload kThrowing = fake_workload<ThrowingInstance>("throwing");
 const Workload kNapping = fake_workload<LongNapInstance>("napping");
 
@@ -398,6 +418,22 @@ TEST_F(measure_test, time_budget_bounds_what_takes_longer_than_planned) {
   EXPECT_GE(done, 1);
   EXPECT_EQ(result.repetitions_left, 300 - done);
   EXPECT_FALSE(result.interrupted);
+}
+
+TEST_F(measure_test, time_budget_is_exceeded_by_one_repetition_at_most_if_all_take_longer) {
+  for (const std::int64_t repetitions : {1, 10}) {
+    Settings settings = quick_settings();
+    settings.repetitions = repetitions;
+    settings.time_budget_s = 2;
+    std::vector<Case> cases;
+    for (std::uint64_t id = 1; id <= 4; ++id) cases.push_back(fake_case(id, kSlowing));
+    const auto begin = std::chrono::steady_clock::now();
+    const Result result = measure_quietly(cases, settings);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    EXPECT_GT(took.count(), 1.5);
+    EXPECT_LT(took.count(), 2.3) << repetitions << " repetitions";
+    for (const auto& each : result.cases) EXPECT_GE(each.repetitions.size(), 1U);
+  }
 }
 
 TEST_F(measure_test, exhausted_time_budget_still_measures_something) {

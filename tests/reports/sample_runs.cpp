@@ -163,9 +163,7 @@ Run failed_run() {
 Run single_repetition_run() {
   Run run = make_run(1);
   run.cases = {make_case(kShapes[0], "current_thread", 1, 1, 1)};
-  run.cases[0].repetitions[0].counters.clear();
-  run.cases[0].repetitions[0].counters.erase("voluntary_switches");
-  run.cases[0].repetitions[0].counters.erase("involuntary_switches");
+  run.cases[0].repetitions[0].counters = {};
   run.cases[0].switches_unavailable = "getrusage: Function not implemented";
   return run;
 }
@@ -239,8 +237,9 @@ Run observed_run() {
   for (std::size_t i = 1; i < run.cases.size(); ++i) {
     run.cases[i].observed = {"wait_p99_9_ns", "wait_p99_ns", "lead_yields"};
     for (Repetition& repetition : run.cases[i].repetitions) {
-      repetition.counters.insert({{"wait_p99_ns", 12'345}, {"lead_yields", 56.78}});
-      if (i > 1) repetition.counters.insert({"wait_p99_9_ns", 4'321'000});
+      repetition.counters["wait_p99_ns"] = 12'345;
+      repetition.counters["lead_yields"] = 56.78;
+      if (i > 1) repetition.counters["wait_p99_9_ns"] = 4'321'000;
     }
   }
   return run;

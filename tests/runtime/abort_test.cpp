@@ -227,6 +227,7 @@ TEST(AbortHandles, copies_and_assignments_keep_the_books) {
     AbortHandle first = handle.abort_handle();
     AbortHandle second = first;
     AbortHandle third = std::move(second);
+    EXPECT_FALSE(second.is_finished()) << "a move is a copy";
     first = third;
     third = first;
     AbortHandle& self = first;

@@ -39,6 +39,22 @@ TEST(MisuseDeathTest, of_a_runtime_or_handle_that_was_moved_from) {
   EXPECT_DEATH(handle.spawn(nothing()).detach(), "a Handle that was moved from");
 }
 
+TEST(MisuseDeathTest, of_a_join_handle_that_has_given_its_task_away) {
+  Runtime runtime = build(kCurrentThread);
+  JoinHandle<void> moved = runtime.spawn(nothing());
+  JoinHandle<void> taken = std::move(moved);
+  JoinHandle<void> detached = runtime.spawn(nothing());
+  detached.detach();
+  for (const JoinHandle<void>* handle : {&moved, &detached}) {
+    EXPECT_DEATH(handle->abort(), "after detach.. or a move");
+    EXPECT_DEATH(static_cast<void>(handle->abort_handle()), "after detach.. or a move");
+    EXPECT_DEATH(static_cast<void>(handle->is_finished()), "after detach.. or a move");
+  }
+  runtime.block_on(std::move(taken));
+  EXPECT_TRUE(taken.is_finished()) << "its await is over, and nothing is left to abort";
+  taken.abort();
+}
+
 TEST(MisuseDeathTest, destroying_a_lock_that_is_held) {
   EXPECT_DEATH(
       {

@@ -1,5 +1,6 @@
 #include "workloads/net/http_session.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,29 +36,63 @@ constexpr std::array kStatuses{
     Status{505, "HTTP Version Not Supported"},
 };
 
+bool is_digit(char each) { return each >= '0' && each <= '9'; }
+
+bool is_letter_up_to(char last, char each) {
+  const char lower = static_cast<char>(each | 0x20);
+  return lower >= 'a' && lower <= last;
+}
+
+bool is_hex_digit(char each) { return is_digit(each) || is_letter_up_to('f', each); }
+
+/// The characters of names that are not escaped: "unreserved" and "sub-delims" (RFC 3986, 2).
+bool is_of_name(char each) {
+  constexpr std::string_view kMarks = "-._~!$&'()*+,;=";
+  return is_digit(each) || is_letter_up_to('z', each) ||
+         kMarks.find(each) != std::string_view::npos;
+}
+
+/// Whether two hexadecimal digits follow each '%' (RFC 3986, 2.1).
+bool has_whole_escapes(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('%', at)) != std::string_view::npos; at += 3) {
+    if (text.size() - at < 3 || !is_hex_digit(text[at + 1]) || !is_hex_digit(text[at + 2])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_registered_name(std::string_view text) {
+  const auto is_of_it = [](char each) { return each == '%' || is_of_name(each); };
+  return std::ranges::all_of(text, is_of_it) && has_whole_escapes(text);
+}
+
+/// What may stand in square brackets: an IPv6 address, or "v1." and what a later version of IP
+/// calls an address.
+bool is_ip_literal(std::string_view text) {
+  if (!text.starts_with('v') && !text.starts_with('V')) {
+    in6_addr address{};
+    return ::inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+  }
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const auto is_of_address = [](char each) { return each == ':' || is_of_name(each); };
+  return dot >= 2 && std::ranges::all_of(text.substr(1, dot - 1), is_hex_digit) &&
+         text.size() > dot + 1 && std::ranges::all_of(text.substr(dot + 1), is_of_address);
+}
+
 /// Whether this is a valid "Host": empty, or a name or address, with or without a port (RFC 3986,
 /// 3.2.2).
 bool is_host(std::string_view text) {
-  constexpr std::string_view kOfNames = "-._~!$&'()*+,;=%";
-  const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
-  const auto is_of_name = [&](char each) {
-    const char lower = static_cast<char>(each | 0x20);
-    return is_digit(each) || (lower >= 'a' && lower <= 'z') ||
-           kOfNames.find(each) != std::string_view::npos;
-  };
-  std::size_t host_bytes = text.find(':');
+  std::size_t host_bytes = std::min(text.find(':'), text.size());
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
-    if (end == std::string_view::npos || end < 2) return false;
-    const std::string_view address = text.substr(1, end - 1);
-    const auto is_of_address = [&](char each) { return each == ':' || is_of_name(each); };
-    if (!std::ranges::all_of(address, is_of_address)) return false;
+    if (end == std::string_view::npos || !is_ip_literal(text.substr(1, end - 1))) return false;
     host_bytes = end + 1;
     if (host_bytes < text.size() && text[host_bytes] != ':') return false;
-  } else if (!std::ranges::all_of(text.substr(0, host_bytes), is_of_name)) {
+  } else if (!is_registered_name(text.substr(0, host_bytes))) {
     return false;
   }
-  const std::string_view port = text.substr(std::min(host_bytes, text.size()));
+  const std::string_view port = text.substr(host_bytes);
   return port.empty() || std::ranges::all_of(port.substr(1), is_digit);
 }
 
@@ -160,7 +195,9 @@ class HttpSession::Request final : public http::basic_parser<true> {
       if (target.empty() && method == http::verb::options) return Target::server;
     }
     const std::string_view path = target.substr(0, target.find('?'));
-    if (target.find('#') != std::string_view::npos) return std::nullopt;
+    if (target.find('#') != std::string_view::npos || !has_whole_escapes(target)) {
+      return std::nullopt;
+    }
     return path.empty() || path == "/" ? Target::root : Target::nothing;
   }
 

@@ -82,8 +82,7 @@ TEST(reader_test, repetitions_units_and_counters_are_read) {
   EXPECT_DOUBLE_EQ(sort.repetitions[0].real_ns, 1500);
   EXPECT_DOUBLE_EQ(sort.repetitions[0].cpu_ns, 1250);
   EXPECT_EQ(sort.repetitions[0].iterations, 10);
-  EXPECT_EQ(sort.repetitions[0].counters,
-            (std::map<std::string, double>{{"items_per_second", 5e6}}));
+  EXPECT_EQ(sort.repetitions[0].counters, (model::Counters{{"items_per_second", 5e6}}));
   EXPECT_TRUE(sort.has_aggregates);
   EXPECT_EQ(file.cases[1].error, "no disk");
 }

@@ -376,7 +376,7 @@ TEST(Writer, what_was_counted_hides_no_counter_of_the_scheduler_and_no_key) {
               !of_spread && row.value("aggregate_name", "") != "stddev");
   }
   const auto file = parse_result_file("r.json", to_json(run));
-  const std::map<std::string, double> own = file.cases[0].repetitions[0].counters;
+  const model::Counters own = file.cases[0].repetitions[0].counters;
   EXPECT_EQ(own.at("steals"), 1) << "read back, an event is no counter of a repetition";
   EXPECT_FALSE(own.contains("counter_steals"));
   EXPECT_FALSE(own.contains("counter_threads"));

@@ -13,10 +13,13 @@
 namespace taskbench::reports::render {
 namespace {
 
-TEST(Bars, a_change_beyond_all_measure_ends_at_the_edge) {
-  for (const double change : {1e6, 1e308, std::numeric_limits<double>::infinity()}) {
-    const Bar row{.name = "a", .change = change, .threshold = 0.03};
-    expect_parts(bars(std::vector{row}, 0.95), {"#", "+100000.0 %"});
+TEST(Bars, reach_to_a_hundred_per_cent_and_mark_what_lies_beyond) {
+  for (const double change : {4.6, 1e6, 1e308, std::numeric_limits<double>::infinity()}) {
+    const Bar row{.name = "a", .change = change, .low = 0.5, .high = change, .threshold = 0.03};
+    const std::vector<std::string> lines = text_lines(bars(std::vector{row}, 0.95));
+    EXPECT_TRUE(lines[0].ends_with("+100.0 %")) << lines[0];
+    expect_parts(lines[0], {" -100.0 %"});
+    expect_parts(lines[1], {"->  "});
   }
 }
 

@@ -205,13 +205,13 @@ TEST(Comment, of_many_that_fail_shows_those_that_changed_most_in_an_order_withou
   EXPECT_EQ(shown(1e-5), names) << "they change by other amounts, with the same verdicts";
 }
 
-TEST(Comment, names_the_two_worst_of_many_and_folds_the_others) {
+TEST(Comment, names_the_two_worst_of_many_in_the_order_of_the_list_and_folds_the_others) {
   const Sample sample = sample_of(40, [](int i) { return i < 20 ? failing(i) : passing(i); });
   const std::string comment = comment_of(sample);
   EXPECT_EQ(first_line(comment),
-            "### taskbench: FAIL: 20 of 40 benchmarks are slower: group/9/case:19 by 21.9 % (90 % "
-            "interval +20.9 % … +22.9 %), group/8/case:18 by 21.8 % (+20.8 % … +22.8 %) and 18 "
-            "more; the chance that any of them is a false alarm is at most 1 %");
+            "### taskbench: FAIL: 20 of 40 benchmarks are slower; the greatest changes: "
+            "group/8/case:18 by 21.8 % (90 % interval +20.8 % … +22.8 %), group/9/case:19 by 21.9 "
+            "% (+20.9 % … +22.9 %); the chance that any of them is a false alarm is at most 1 %");
   expect_parts(comment, {"20 fail, 20 pass.", "<summary>8 more that fail</summary>"});
 }
 
@@ -248,9 +248,10 @@ TEST(Comment, says_in_minutes_what_would_decide_and_that_hours_or_nothing_would)
     return named(name_of(i), undecided(0.02, 0.07, 900));
   });
   const std::string comment = comment_of(sample);
-  EXPECT_EQ(first_line(comment),
-            "### taskbench: INCONCLUSIVE: nothing is shown to be slower, but 5 of 6 benchmarks are "
-            "undecided, and may be slower by up to 22.8 %");
+  EXPECT_EQ(
+      first_line(comment),
+      "### taskbench: INCONCLUSIVE: no slowdown is proven, but 5 of 6 benchmarks are undecided, "
+      "and may be slower by up to 22.8 %");
   const std::vector<std::string> lines = unfolded(comment);
   const int minutes = first_line_with(lines, "about 36 minutes would decide (--budget 36m --max");
   EXPECT_LT(minutes, first_line_with(lines, "not even a day would decide"));
@@ -260,6 +261,62 @@ TEST(Comment, says_in_minutes_what_would_decide_and_that_hours_or_nothing_would)
   const Sample slow = sample_of(
       2, [](int i) { return named(name_of(i), undecided(0.02, 0.07, 100)); }, 100);
   expect_parts(comment_of(slow), {"about 4 hours would decide (--budget 4h); with fewer"});
+}
+
+TEST(Comment, names_one_time_as_what_would_decide_and_as_the_budget_for_it) {
+  const auto with_block_of = [](double block_s) {
+    const auto row = [](int i) { return named(name_of(i), undecided(0.02, 0.07, 100)); };
+    return comment_of(sample_of(1, row, block_s));
+  };
+  expect_parts(with_block_of(0.2), {"about 25 seconds would decide (--budget 25s).", "| 25 s |"});
+  expect_parts(with_block_of(2), {"about 4 minutes would decide (--budget 4m).", "| 4 min |"});
+  expect_parts(with_block_of(100), {"about 4 hours would decide (--budget 4h);", "| 4 h |"});
+}
+
+TEST(Comment, of_too_few_blocks_says_that_no_slowdown_could_have_been_proven) {
+  Sample sample = sample_of(2, [](int i) {
+    BenchmarkVerdict row = named(name_of(i), undecided(i == 0 ? 1.29 : 0.01, 0.05, 100));
+    row.low = row.high = std::nullopt;
+    return row;
+  });
+  sample.report.blocks = 3;
+  sample.report.could_fail = false;
+  EXPECT_EQ(first_line(comment_of(sample)),
+            "### taskbench: INCONCLUSIVE: 3 blocks cannot prove any slowdown, however large it is, "
+            "so that 2 of 2 benchmarks are undecided; group/0/case:0 seems 129.0 % slower, which "
+            "may be chance");
+  sample.report.could_fail = true;
+  EXPECT_EQ(first_line(comment_of(sample)),
+            "### taskbench: INCONCLUSIVE: no slowdown is proven, but 2 of 2 benchmarks are "
+            "undecided; group/0/case:0 seems 129.0 % slower, which may be chance");
+}
+
+TEST(Comment, explains_its_words_below_the_figures_and_so_does_the_table) {
+  Sample sample = sample_of(6, [](int i) {
+    BenchmarkVerdict row = passing(i);
+    if (i == 2) row.decided = verdict::LookDecision{Verdict::pass, false, 8, 0};
+    return row;
+  });
+  constexpr std::size_t kWide = 1000;
+  const std::string on_a_terminal = table(sample.trial, sample.report, {.width = kWide});
+  for (const std::string& text : {comment_of(sample), on_a_terminal}) {
+    expect_parts(text, {"A block is 4 processes, half of them base and half head.",
+                        "adjusted p: the chance that any of 6 benchmarks shows such a slowdown",
+                        "detectable: a slowdown that this many blocks would FAIL four times in",
+                        "8 of 32 blocks: a verdict was clear after the first 8;"});
+    EXPECT_FALSE(contains(text, " look"));
+  }
+}
+
+TEST(Comment, of_a_verdict_that_was_withdrawn_says_what_was_seen_when) {
+  const Sample sample = sample_of(1, [](int i) {
+    BenchmarkVerdict row = named(name_of(i), undecided(0.012, 0.05, 100));
+    row.decided = verdict::LookDecision{Verdict::fail, false, 8, 0.09};
+    return row;
+  });
+  expect_parts(comment_of(sample),
+               {"group/0/case:0 was a FAIL after the first 8 blocks, at +9.0 %; all 32 together, "
+                "at +1.2 %, do not confirm that, so it is INCONCLUSIVE."});
 }
 
 TEST(Comment, of_what_passes_says_what_would_have_failed_and_how_sure_that_is) {
@@ -282,7 +339,7 @@ TEST(Comment, names_the_threshold_that_another_than_the_usual_one_was_used) {
     if (i == 1) row.delta = 0.084;
     return row;
   });
-  expect_parts(comment_of(sample), {"less than 8.4 % would pass here", "| 8.4 % |", "| 3.0 % |"});
+  expect_parts(comment_of(sample), {"its threshold is 8.4 %, not 3.0 %", "| 8.4 % |", "| 3.0 % |"});
 }
 
 TEST(VerdictTable, has_the_order_of_the_comment_with_the_reason_below_the_row) {

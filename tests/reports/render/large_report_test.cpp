@@ -19,7 +19,7 @@ namespace taskbench::reports::render {
 namespace {
 
 model::Case benchmark(const std::string& name, double ns, int repetitions = 1,
-                      const std::map<std::string, double>& counters = {}) {
+                      const model::Counters& counters = {}) {
   model::Case result;
   result.name = name;
   for (int i = 0; i < repetitions; ++i) result.repetitions.push_back({i, 10, ns, ns, counters});
@@ -212,7 +212,7 @@ TEST(Counters, of_an_older_result_stay_when_a_newer_one_has_none) {
 }
 
 TEST(Counters, that_are_rates_have_units_with_prefixes) {
-  const std::map<std::string, double> rates{{"bytes_per_second", 5e9}, {"items_per_second", 12}};
+  const model::Counters rates{{"bytes_per_second", 5e9}, {"items_per_second", 12}};
   expect_parts(markdown_of_results({named("r", "", {benchmark("b", 5, 7, rates)})}),
                {"| bytes_per_second | 5 GB/s |", "| items_per_second | 12 /s |"});
 }

@@ -75,6 +75,14 @@ TEST(Decision, nothing_fails_when_no_alpha_is_left) {
             kInconclusive);
 }
 
+TEST(Decision, is_blind_where_neither_its_power_nor_its_interval_tells_of_five_times_delta) {
+  EXPECT_TRUE(is_blind(kInconclusive, 0.2, 0.16, 0.03));
+  EXPECT_TRUE(is_blind(kInconclusive, std::nullopt, std::nullopt, 0.03));
+  EXPECT_FALSE(is_blind(kInconclusive, 0.14, 0.16, 0.03));
+  EXPECT_FALSE(is_blind(kInconclusive, 0.2, 0.101, 0.03)) << "the interval excludes 15 %";
+  EXPECT_FALSE(is_blind(kPass, std::nullopt, std::nullopt, 0.03));
+}
+
 TEST(Decision, rejects_unsound_evidence) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Evidence> unsound = {
