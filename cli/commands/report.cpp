@@ -8,8 +8,10 @@
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
 #include "harness/trials/stored.hpp"
+#include "reports/json/ladder_reader.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/ladder.hpp"
 #include "reports/render/report.hpp"
 
 namespace taskbench::cli {
@@ -17,7 +19,8 @@ namespace {
 
 constexpr const char* kInterrupted = "interrupted; no report was written";
 
-render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
+/// The page of what the files hold: results and comparisons, or one ladder.
+render::Document document_of(const Strings& paths, UnstoppableWork& work) {
   work.show("comparing the files");
   std::set<std::string> known;
   for (const std::string& path : paths) {
@@ -30,6 +33,11 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
     work.show(fmt::format("reading result {} of {}", i + 1, paths.size()));
     try {
       const std::string text = harness::read_result_text(path);
+      if (json::is_ladder(text)) {
+        const model::Ladder ladder = json::parse_ladder(path, text);
+        if (paths.size() == 1) return render::document(ladder);
+        refuse("{}: a ladder has a page of its own; give it alone", path);
+      }
       if (json::is_paired_report(text)) {
         inputs.comparisons.push_back({path, json::parse_paired_report(path, text)});
       } else {
@@ -39,7 +47,8 @@ render::ReportInputs read_inputs(const Strings& paths, UnstoppableWork& work) {
       throw UsageError(error.what());
     }
   }
-  return inputs;
+  work.show("making the report");
+  return render::report(inputs);
 }
 
 class ReportCommand final : public Command {
@@ -48,8 +57,9 @@ class ReportCommand final : public Command {
         "Write results as a page with plots, and as Markdown.\n\n"
         "The page is one file that opens in any browser. Results are files of `taskbench run "
         "--json`, of any Google Benchmark program, and of `taskbench ab --json`. Benchmarks that "
-        "appear in several results get a history, by the dates of the results. The plots are drawn "
-        "by gnuplot, as SVG and PNG; without it there are tables only.",
+        "appear in several results get a history, by the dates of the results. A file of "
+        "`taskbench ladder --json`, given alone, gets the page of that command. The plots are "
+        "drawn by gnuplot, as SVG and PNG; without it there are tables only.",
         "Examples:\n"
         "  taskbench report result.json --out report\n"
         "  taskbench report nightly/*.json --out history --gnuplot\n"
@@ -76,13 +86,10 @@ class ReportCommand final : public Command {
       throw UsageError("--out is missing: name a folder for the report, --out DIR");
     }
     const std::stop_token stop = stop_on_signals();
-    render::ReportInputs inputs;
     render::Document document;
     {
       UnstoppableWork work(stop, kInterrupted);
-      inputs = read_inputs(results_, work);
-      work.show("making the report");
-      document = render::report(inputs);
+      document = document_of(results_, work);
     }
     const ExitCode code = write_report(document, request_, stop);
     if (code == ExitCode::interrupted) print_note(kInterrupted);

@@ -308,14 +308,7 @@ std::string failure_to_json(const model::PairedSetup& setup, const model::Paired
   return file_text(document);
 }
 
-bool is_paired_report(std::string_view text) {
-  // Looks at the first key, so that a damaged report is called one, and not a damaged result.
-  const auto brace = text.find_first_not_of(" \t\r\n");
-  if (brace == std::string_view::npos || text[brace] != '{') return false;
-  const auto key = text.find_first_not_of(" \t\r\n", brace + 1);
-  return key != std::string_view::npos &&
-         text.substr(key).starts_with(fmt::format("\"{}\"", kMark));
-}
+bool is_paired_report(std::string_view text) { return begins_with_key(text, kMark); }
 
 verdict::PairedFile parse_paired_report(const std::filesystem::path& path, std::string_view text) {
   try {

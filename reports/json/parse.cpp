@@ -235,4 +235,13 @@ Json parse_json(std::string_view text, BareWords words, const ElementsOf& elemen
   }
 }
 
+bool begins_with_key(std::string_view text, std::string_view key) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto brace = text.find_first_not_of(kBlanks);
+  if (brace == std::string_view::npos || text[brace] != '{') return false;
+  const auto first = text.find_first_not_of(kBlanks, brace + 1);
+  return first != std::string_view::npos &&
+         text.substr(first).starts_with(fmt::format("\"{}\"", key));
+}
+
 }  // namespace taskbench::reports::json

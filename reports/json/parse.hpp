@@ -34,4 +34,8 @@ struct ElementsOf {
                                                 BareWords words = BareWords::refused,
                                                 const ElementsOf& elements = {});
 
+/// Whether a text is an object whose first key this is, as far as its beginning tells: by that a
+/// damaged file is called what it is.
+[[nodiscard]] bool begins_with_key(std::string_view text, std::string_view key);
+
 }  // namespace taskbench::reports::json

@@ -26,18 +26,28 @@ constexpr double kLongestTime = 1e30;
 constexpr double kMostIterations = 1e18;
 constexpr double kMostCpus = 1e9;
 
-// What else taskbench writes as JSON, by the key of its version.
-constexpr std::array<std::pair<const char*, const char*>, 9> kOurOtherFiles{{
-    {"taskbench_paired", "the report of `taskbench ab`"},
-    {"taskbench_compare", "the answer of `taskbench compare`"},
-    {"taskbench_compare_columns", "the answer of `taskbench compare`"},
-    {"taskbench_baseline_comparison", "the answer of `taskbench baseline compare`"},
-    {"taskbench_baseline", "a stored baseline"},
-    {"taskbench_noise", "a stored noise floor"},
-    {"taskbench_ladder",
-     "the answer of `taskbench ladder`, whose page `taskbench ladder --report` writes"},
-    {"taskbench_doctor", "the answer of `taskbench doctor`"},
-    {"traceEvents", "a trace"},
+/// Another file of taskbench.
+struct OurFile {
+  const char* key;        ///< that its JSON has
+  std::string_view what;  ///< it is
+  std::string_view use;   ///< what can be done with it, a clause
+};
+constexpr std::array<OurFile, 11> kOurOtherFiles{{
+    {"taskbench_paired", "the report of `taskbench ab`", "`taskbench report` makes a page of it"},
+    {"taskbench_journal", "the journal of `taskbench ab` or `gate`",
+     "--resume with --journal judges it, and --json writes the report"},
+    {"taskbench_compare", "the answer of `taskbench compare`", "give what was compared"},
+    {"taskbench_compare_columns", "the answer of `taskbench compare`", "give what was compared"},
+    {"taskbench_baseline_comparison", "the answer of `taskbench baseline compare`",
+     "its --markdown writes a page"},
+    {"taskbench_baseline", "a stored baseline", "`taskbench baseline compare` compares with it"},
+    {"taskbench_baseline_journal", "the journal of `taskbench baseline`",
+     "--resume with --journal goes on with it"},
+    {"taskbench_noise", "a stored noise floor", "`taskbench ab` finds it in its --store"},
+    {"taskbench_ladder", "the answer of `taskbench ladder`",
+     "`taskbench report` makes a page of it, if it is given alone"},
+    {"taskbench_doctor", "the answer of `taskbench doctor`", "`taskbench doctor` prints a table"},
+    {"traceEvents", "a trace", "https://ui.perfetto.dev shows it"},
 }};
 
 /// Reports a mistake in the file; the caller adds its name.
@@ -79,6 +89,9 @@ class Parser {
   explicit Parser(UnusableRows unusable) : unusable_(unusable) {}
 
   model::Run parse(std::string_view text) {
+    for (const OurFile& other : kOurOtherFiles) {
+      if (begins_with_key(text, other.key)) refuse_our(other);
+    }
     // What is wrong with a row is reported last: the file may be something else altogether.
     std::string wrong_row;
     const Json document =
@@ -104,18 +117,24 @@ class Parser {
   /// Refuses other files of taskbench. Some have benchmarks, too, and would seem to be damaged
   /// results.
   static void refuse_our_other_files(const Json& document) {
-    for (const auto& [mark, what] : kOurOtherFiles) {
-      if (!document.contains(mark)) continue;
-      fail(
-          fmt::format("is {}, not a result: those are written by `taskbench run --json`, by any "
-                      "Google Benchmark program, and, for `taskbench report`, by `taskbench ab "
-                      "--json`",
-                      what));
+    for (const OurFile& other : kOurOtherFiles) {
+      if (document.contains(other.key)) refuse_our(other);
     }
+  }
+
+  [[noreturn]] static void refuse_our(const OurFile& other) {
+    fail(fmt::format(
+        "is {}, not a result: those are written by `taskbench run --json`, by any Google Benchmark "
+        "program, and, for `taskbench report`, by `taskbench ab --json`; {}",
+        other.what, other.use));
   }
 
   static std::string what_it_is(const Json& document) {
     if (!document.is_object()) return "it is not a JSON object";
+    if (document.contains("baselines")) return "it is the answer of `taskbench baseline list`";
+    for (const char* topic : {"workloads", "schedulers", "rungs", "parameters"}) {
+      if (document.contains(topic)) return "it looks like the answer of `taskbench list`";
+    }
     if (document.contains("results")) return "it looks like a result of hyperfine";
     if (document.contains("machine_info")) return "it looks like a result of pytest-benchmark";
     return "it has no array 'benchmarks'; create it with --benchmark_out=FILE "

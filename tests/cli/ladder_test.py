@@ -63,6 +63,25 @@ class Ladder(TerminalTest):
         self.assertIn("| throttled stealing |", self.read("out/report.md"))
         json.loads(self.read("out/ladder.json"))
 
+    def test_report_of_its_json_is_the_page_that_it_writes_itself(self):
+        self.ladder("--max-blocks 8 --quiet --report out")
+        self.taskbench("report out/ladder.json --out again")
+        for file in ("index.html", "report.md"):
+            self.assertEqual(self.read(f"again/{file}"), self.read(f"out/{file}"))
+        shutil.copy(self.folder / "out/ladder.json", self.folder / "r.json")
+        result = self.load("r.json")
+        result["workloads"][0]["blocks_ns"][0].pop()
+        self.write("short", json.dumps(result))
+        self.write("half", self.read("r.json")[:100])
+        self.write("later", json.dumps({**result, "taskbench_ladder": 9}))
+        self.refuse("report --out no", {
+            "short": "short: not a sound answer of `taskbench ladder`: field 'workloads[0].blocks",
+            "half": "half: not a sound answer of `taskbench ladder`: it is not valid JSON",
+            "later": "'taskbench_ladder' is 9; this taskbench reads",
+            "r.json half": "a ladder has a page of its own; give it alone",
+        })
+        self.refused("compare r.json r.json", says="`taskbench report` makes a page of it")
+
     def test_an_interruption_keeps_what_is_complete(self):
         session = self.session(
             f"ladder chained_spawn {SMALL} --max-blocks 1000 --json r.json --report out")

@@ -148,6 +148,11 @@ TEST(reader_test, empty_truncated_and_foreign_files_are_told_apart) {
               "r.json: is the answer of `taskbench compare`, not a result: those are written by");
   EXPECT_SAYS(R"({"taskbench_paired": 1, "benchmarks": [{"name": "a"}]})",
               "is the report of `taskbench ab`, not a result");
+  EXPECT_SAYS("{\"taskbench_journal\":3}\n{\"side\":\"base\"}\n",
+              "is the journal of `taskbench ab` or `gate`, not a result");
+  EXPECT_SAYS(R"({"taskbench_noise": 1, "benchma)", "`taskbench ab` finds it in its --store");
+  EXPECT_SAYS(R"({"baselines": []})", "it is the answer of `taskbench baseline list`");
+  EXPECT_SAYS(R"({"rungs": []})", "it looks like the answer of `taskbench list`");
   EXPECT_SAYS("\xff\xfe{}", "r.json: it is UTF-16");
   EXPECT_SAYS("{\"benchmarks\": [{\"name\": \"a\xff\"}]}", "r.json: it is not UTF-8, at line 1, ");
   EXPECT_SAYS(

@@ -1,0 +1,18 @@
+// Reads the answer of `taskbench ladder`: docs/schema/ladder-v1.schema.json.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "reports/model/ladder.hpp"
+
+namespace taskbench::reports::json {
+
+/// Whether a text is the answer of `taskbench ladder`, complete or damaged.
+[[nodiscard]] bool is_ladder(std::string_view text);
+
+/// Reads what was measured; what follows from it is computed again. Throws ReadError (reader.hpp)
+/// for what is no such answer, or one of another version; it names `path`.
+[[nodiscard]] model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace taskbench::reports::json
