@@ -4,7 +4,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 
 namespace taskbench::cli {

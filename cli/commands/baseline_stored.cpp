@@ -4,7 +4,7 @@
 #include "cli/output/output.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/baseline_store.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 
 namespace taskbench::cli {

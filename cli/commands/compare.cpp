@@ -12,7 +12,7 @@
 #include "cli/output/signals.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/files.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"

@@ -11,7 +11,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/ladder.hpp"
 #include "reports/render/ladder.hpp"
 
 namespace taskbench::cli {

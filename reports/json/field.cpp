@@ -125,30 +125,4 @@ std::string line_text(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
-
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
-
-Json finite_numbers(const std::vector<double>& numbers) {
-  Json list = Json::array();
-  std::ranges::copy_if(numbers, std::back_inserter(list),
-                       [](double number) { return std::isfinite(number); });
-  return list;
-}
-
-const Json& part_in(const Json& object, const std::string& key, const Json& empty) {
-  const auto found = object.find(key);
-  return found != object.end() && found->type() == empty.type() ? *found : empty;
-}
-
-std::vector<double> numbers_in(const Json& object, const std::string& key) {
-  std::vector<double> numbers;
-  for (const Json& each : part_in(object, key, kEmptyArray)) {
-    if (each.is_number()) numbers.push_back(each.get<double>());
-  }
-  return numbers;
-}
-
 }  // namespace taskbench::reports::json

@@ -8,11 +8,14 @@
 //     io("source", floor.source);
 //   }
 //
-// nlohmann's own conversions take a true for a 1, and cut a number that does not fit; here each
-// value is of the type that it is meant to be, or the message names the field.
+// What is only written is described for a Writer alone. Unknown values are written as null, never
+// as a value that means "unknown"; a number that is not finite is unknown, too, and in a list it is
+// left out. nlohmann's own conversions take a true for a 1, and cut a number that does not fit;
+// here each value is of the type that it is meant to be, or the message names the field.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -95,6 +99,12 @@ class Field {
     for (const auto& [key, member] : members()) value[key] = member.template get<T>();
   }
 
+  template <class T>
+  void get_to(std::set<T>& value) const {
+    value.clear();
+    for (const Field& element : elements()) value.insert(element.template get<T>());
+  }
+
   /// null stands for an empty optional.
   template <class T>
   void get_to(std::optional<T>& value) const {
@@ -160,10 +170,20 @@ class Reader {
     since(key, value, checks...);
   }
 
-  /// An empty text is written as null.
-  void text_or_null(const std::string& key, std::string& value) {
-    value = object_.at(key).get<std::optional<std::string>>().value_or("");
+  /// A value that is null in the file if it has its default, which stands for "unknown".
+  template <class T>
+  void or_null(const std::string& key, T& value) {
+    value = object_.at(key).get<std::optional<T>>().value_or(T{});
   }
+
+  /// The version of the file. Versions before `oldest` were never written.
+  void version(const std::string& key, int oldest, int newest) {
+    is_version(object_.at(key), oldest, newest);
+  }
+
+  /// What is in the file for other readers, and follows from the rest.
+  template <class Value>
+  void derived(const std::string& /*key*/, const Value& /*value*/) {}
 
   /// Either the reason why there is no value, or the members of the value.
   template <class T, class Describe>
@@ -191,6 +211,89 @@ class Reader {
   Field object_;
 };
 
+/// Reads an object of a file that others may have written: a value stays as it is if its member is
+/// missing, or not what it should be.
+class LenientReader {
+ public:
+  /// Refers to the value, which must outlive it.
+  explicit LenientReader(const Json& object) : object_(object) {}
+
+  template <class T, class... Checks>
+  void operator()(const std::string& key, T& value, const Checks&... checks) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    try {
+      (checks(Field(*found)), ...);
+      take(*found, value);
+    } catch (const ParseError&) {  // the value stays as it is
+    }
+  }
+
+  template <class T, class... Checks>
+  void unless_default(const std::string& key, T& value, const Checks&... checks) {
+    (*this)(key, value, checks...);
+  }
+
+  template <class T>
+  void or_null(const std::string& key, T& value) {
+    (*this)(key, value);
+  }
+
+  /// The one member that must be right, if it is there.
+  void version(const std::string& key, int oldest, int newest) {
+    if (object_.contains(key)) is_version(Field(object_.at(key), key), oldest, newest);
+  }
+
+  template <class Value>
+  void derived(const std::string& /*key*/, const Value& /*value*/) {}
+
+  template <class T, class Describe>
+  void each(const std::string& key, std::vector<T>& values, const Describe& describe_one) {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_array()) return;
+    for (const Json& element : *found) {
+      LenientReader reader(element);
+      describe_one(reader, values.emplace_back());
+    }
+  }
+
+ private:
+  template <class T>
+  static void take(const Json& from, T& value) {
+    value = Field(from).get<T>();
+  }
+
+  template <class T>
+  static void take(const Json& from, std::optional<T>& value) {
+    if (from.is_null()) return;
+    T known{};
+    take(from, known);
+    value = std::move(known);
+  }
+
+  /// Leaves out elements that are not as they should be.
+  template <class T>
+  static void take(const Json& from, std::vector<T>& values) {
+    for (const Field& element : Field(from).elements()) {
+      try {
+        take(element.json(), values.emplace_back());
+      } catch (const ParseError&) {
+        values.pop_back();
+      }
+    }
+  }
+
+  template <class Struct>
+  requires requires(LenientReader& reader, Struct& value) { describe(reader, value); }
+  static void take(const Json& from, Struct& value) {
+    if (!from.is_object()) return;
+    LenientReader reader(from);
+    describe(reader, value);
+  }
+
+  const Json& object_;
+};
+
 /// JSON of anything that can be read back. An empty optional is null.
 template <class T>
 [[nodiscard]] Json json_of(const T& value);
@@ -213,8 +316,28 @@ class Writer {
     if (value != T{}) (*this)(key, value);
   }
 
-  void text_or_null(const std::string& key, const std::string& value) {
-    (*this)(key, value.empty() ? std::nullopt : std::optional(value));
+  template <class T>
+  void or_null(const std::string& key, const T& value) {
+    (*this)(key, value == T{} ? std::nullopt : std::optional(value));
+  }
+
+  void version(const std::string& key, int /*oldest*/, int newest) { (*this)(key, newest); }
+
+  /// `value` makes it.
+  template <class Value>
+  void derived(const std::string& key, const Value& value) {
+    (*this)(key, value());
+  }
+
+  /// Objects that describe_one(writer, value) describes.
+  template <class List, class Describe>
+  void each(const std::string& key, const List& values, const Describe& describe_one) {
+    object[key] = Json::array();
+    for (const auto& value : values) {
+      Writer inner;
+      describe_one(inner, value);
+      object[key].push_back(std::move(inner.object));
+    }
   }
 
   template <class T, class Describe>
@@ -254,7 +377,12 @@ void Field::get_to(Struct& value) const {
 
 namespace detail {
 
-inline Json as_json(const std::string& text) { return text; }
+inline Json as_json(std::string_view text) { return text; }
+
+template <std::same_as<Json> T>
+Json as_json(const T& json) {
+  return json;
+}
 
 inline Json as_json(const std::vector<model::KeyField>& fields) {
   Json result = Json::object();
@@ -276,8 +404,18 @@ Json as_json(const std::optional<T>& value) {
 template <class T>
 Json as_json(const std::vector<T>& values) {
   Json result = Json::array();
-  for (const T& value : values) result.push_back(json_of(value));
+  for (const T& value : values) {
+    if constexpr (std::floating_point<T>) {
+      if (!std::isfinite(value)) continue;
+    }
+    result.push_back(json_of(value));
+  }
   return result;
+}
+
+template <class T>
+Json as_json(const std::set<T>& values) {
+  return values;
 }
 
 template <class T>
@@ -288,7 +426,8 @@ Json as_json(const std::map<std::string, T>& values) {
 }
 
 template <class Struct>
-requires std::is_class_v<Struct> Json as_json(const Struct& value) {
+requires requires(Writer& writer, const Struct& value) { describe(writer, value); }
+Json as_json(const Struct& value) {
   Writer writer;
   describe(writer, value);
   return std::move(writer.object);
@@ -306,49 +445,12 @@ Json json_of(const T& value) {
 
 /// The text of a file: indented, with a newline at its end.
 [[nodiscard]] std::string file_text(const Json& document);
+template <class Struct>
+[[nodiscard]] std::string file_text(const Struct& value) {
+  return file_text(json_of(value));
+}
 
 /// The text on one line, without a newline.
 [[nodiscard]] std::string line_text(const Json& document);
-
-// Unknown values are written as null, never as a value that means "unknown".
-
-[[nodiscard]] Json text_or_null(std::string_view text);
-
-/// A number that is not finite is unknown, too; in a list it is left out.
-[[nodiscard]] Json number_or_null(std::optional<double> number);
-[[nodiscard]] Json finite_numbers(const std::vector<double>& numbers);
-
-// Functions for readers that leave out what they do not understand.
-
-/// The value of the key, if it exists and has that type.
-template <class T>
-[[nodiscard]] std::optional<T> found_in(const Json& object, const std::string& key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return std::nullopt;
-  bool fits = found->is_number();
-  if constexpr (std::same_as<T, bool>) {
-    fits = found->is_boolean();
-  } else if constexpr (std::same_as<T, std::string>) {
-    fits = found->is_string();
-  } else if constexpr (std::unsigned_integral<T>) {
-    fits = found->is_number_unsigned();
-  } else if constexpr (std::signed_integral<T>) {
-    fits = found->is_number_unsigned() ? std::in_range<T>(found->template get<std::uint64_t>())
-                                       : found->is_number_integer();
-  }
-  return fits ? std::optional(found->template get<T>()) : std::nullopt;
-}
-
-[[nodiscard]] inline std::string text_in(const Json& object, const std::string& key) {
-  return found_in<std::string>(object, key).value_or("");
-}
-[[nodiscard]] inline bool is_true(const Json& object, const std::string& key) {
-  return found_in<bool>(object, key).value_or(false);
-}
-/// The value of the key, if it has the type of `empty`; otherwise `empty`.
-[[nodiscard]] const Json& part_in(const Json& object, const std::string& key, const Json& empty);
-inline const Json kEmptyArray = Json::array();
-inline const Json kEmptyObject = Json::object();
-[[nodiscard]] std::vector<double> numbers_in(const Json& object, const std::string& key);
 
 }  // namespace taskbench::reports::json

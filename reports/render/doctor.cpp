@@ -134,16 +134,15 @@ void print_workloads(Page& page, const DoctorReport& report) {
   for (const model::Case& measured : report.workloads) {
     const auto summary = stats::summarize(measured);
     if (!summary) {
-      add(failed, "NOT MEASURED {}: {}", measured.name,
-          measured.error.empty() ? "no repetition was completed" : measured.error);
+      add(failed, "NOT MEASURED {}: {}", measured.name, stats::why_unmeasured(measured));
       continue;
     }
     repetitions = std::max(repetitions, summary->samples);
     const auto ns = summary->ns_per_operation;
-    const double spread =
-        summary->real_ns_median > 0 ? 100 * summary->real_ns_mad / summary->real_ns_median : 0;
     rows.push_back({fmt::format("{} ({})", measured.workload, measured.operation), ns_cell(ns),
-                    summary->samples > 1 ? fmt::format("{:.1f}", spread) : std::string(kNone),
+                    summary->samples > 1
+                        ? fmt::format("{:.1f}", 100 * summary->spread().value_or(0))
+                        : std::string(kNone),
                     times_cell(ns, clock), times_cell(ns, locked), times_cell(ns, wake_up)});
   }
   page.line();

@@ -53,9 +53,7 @@ void sort_into(Figures& result, const model::Case& measured) {
   if (group == result.groups.end()) {
     group = result.groups.insert(group, Group{measured.workload, {}});
   }
-  const double median = summary->real_ns_median;
-  group->rows.push_back(
-      {&measured, *summary, {}, median > 0 ? 100 * summary->real_ns_mad / median : 0});
+  group->rows.push_back({&measured, *summary, {}, 100 * summary->spread().value_or(0)});
 }
 
 template <class Groups, class Function>
@@ -110,11 +108,10 @@ void add_times(Figures& result) {
       {"CPU", "CPU", name, "of all threads of the process", false},
   };
   for_each_row(result, [&](Row& row) {
-    // One repetition has no spread; 0 would look like a perfect measurement.
-    const bool has_spread = row.summary.samples > 1;
+    const auto& mad = row.summary.real_ns_mad;
     row.cells = {time_in(unit, row.summary.real_ns_median),
-                 has_spread ? time_in(unit, row.summary.real_ns_mad) : std::string(kNone),
-                 has_spread ? with_separators(row.spread_percent, 1) : std::string(kNone),
+                 mad ? time_in(unit, *mad) : std::string(kNone),
+                 mad ? with_separators(row.spread_percent, 1) : std::string(kNone),
                  ns_cell(row.summary.ns_per_operation), time_in(unit, row.summary.cpu_ns_median)};
   });
 }
@@ -122,8 +119,7 @@ void add_times(Figures& result) {
 void add_counters(Figures& result) {
   result.columns.push_back(
       {"switches", "switches", "/iter", "context switches of the process", true});
-  for_each_row(result,
-               [](Row& row) { row.cells.push_back(rate_cell(row.summary.context_switches)); });
+  for_each_row(result, [](Row& row) { row.cells.push_back(rate_cell(row.summary.switches.both)); });
   for (const CounterColumn& column : kCounterColumns) {
     bool any = false;
     for_each_row(result, [&](const Row& row) {

@@ -18,7 +18,7 @@ using verdict::LadderVerdict;
 
 std::string times(double ratio) { return fmt::format("{:.{}f}×", ratio, ratio < 9.995 ? 2 : 1); }
 
-std::string interval_text(const std::optional<Gain>& gain) {
+std::string gain_interval(const std::optional<Gain>& gain) {
   if (!gain || !gain->interval) return std::string(kNone);
   return fmt::format("{} … {}", times(gain->interval->low), times(gain->interval->high));
 }
@@ -37,7 +37,7 @@ std::vector<Cells> rows_of(const model::Ladder& ladder, const LadderVerdict& ver
   for (std::size_t i = 0; i < verdict.rows.size(); ++i) {
     const LadderRow& row = verdict.rows[i];
     rows.push_back({rung_text(ladder.rungs[i]), with_separators(row.median_ns, 0),
-                    step_text(row.step), interval_text(row.step),
+                    step_text(row.step), gain_interval(row.step),
                     row.total ? times(row.total->ratio) : std::string(kNone)});
   }
   return rows;
@@ -48,7 +48,7 @@ std::string total_text(const LadderVerdict& verdict) {
   const std::optional<Gain>& total = verdict.rows.back().total;
   if (!total) return {};
   std::string text = fmt::format("In all {}", times(total->ratio));
-  if (total->interval) text += fmt::format(" ({})", interval_text(total));
+  if (total->interval) text += fmt::format(" ({})", gain_interval(total));
   if (const auto* const documented = verdict.documented) {
     text += fmt::format("; in the document {}, {} → {} ns", times(documented->ratio()),
                         with_separators(documented->before_ns, 0),

@@ -170,7 +170,7 @@ Facts facts_of(const model::Run& file) {
   add("program", from.executable);
   add("taskbench", from.taskbench_version);
   if (from.cpu_count > 0) add("CPUs", std::to_string(from.cpu_count));
-  if (from.cpu_mhz > 0) add("clock rate as reported", fmt::format("{:g} MHz", from.cpu_mhz));
+  if (from.cpu_mhz > 0) add("clock rate as reported", fmt::format("{} MHz", from.cpu_mhz));
   if (from.cpu_scaling_enabled.value_or(false)) add("frequency scaling", "enabled");
   if (!from.load_avg.empty()) {
     add("load average at the start", fmt::format("{:g}", fmt::join(from.load_avg, ", ")));

@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "reports/json/answers.hpp"
+#include "reports/json/files.hpp"
 #include "reports/render/render.hpp"
 #include "tests/reports/text.hpp"
 
