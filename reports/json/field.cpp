@@ -20,7 +20,7 @@ Field Field::at(const std::string& key) const {
   const auto found = value_->find(key);
   std::string where = where_.empty() ? key : where_ + '.' + key;
   if (found == value_->end()) throw ParseError(fmt::format("field '{}' is missing", where));
-  return Field(*found, std::move(where));
+  return Field(*found, std::move(where), mistakes_);
 }
 
 std::vector<Field> Field::elements() const {
@@ -28,7 +28,7 @@ std::vector<Field> Field::elements() const {
   std::vector<Field> result;
   result.reserve(value_->size());
   for (const Json& each : *value_) {
-    result.emplace_back(each, fmt::format("{}[{}]", where_, result.size()));
+    result.emplace_back(each, fmt::format("{}[{}]", where_, result.size()), mistakes_);
   }
   return result;
 }
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, Field>> Field::members() const {
   std::vector<std::pair<std::string, Field>> result;
   result.reserve(value_->size());
   for (const auto& [key, value] : value_->items()) {
-    result.emplace_back(key, Field(value, where_.empty() ? key : where_ + '.' + key));
+    result.emplace_back(key, Field(value, where_.empty() ? key : where_ + '.' + key, mistakes_));
   }
   return result;
 }

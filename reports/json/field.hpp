@@ -51,17 +51,36 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
+/// What happens to a member that is missing, or not what it should be: others write some of the
+/// files that are read.
+enum class Mistakes {
+  refused,
+  ignored,  ///< the value stays as it is; in a list, it is left out
+};
+
 /// A value of a JSON text, together with its place in it. Refers to the parsed value, which must
 /// outlive it. Whatever is not as expected throws ParseError.
 class Field {
  public:
   /// `where`: "settings.seed", "processes[3].real_ns"; empty for the outermost value.
-  explicit Field(const Json& value, std::string where = {})
-      : value_(&value), where_(std::move(where)) {}
+  explicit Field(const Json& value, std::string where = {}, Mistakes mistakes = Mistakes::refused)
+      : value_(&value), where_(std::move(where)), mistakes_(mistakes) {}
 
   [[noreturn]] void fail(std::string_view what) const;
 
   [[nodiscard]] bool contains(const std::string& key) const { return value_->contains(key); }
+  [[nodiscard]] bool is_lenient() const { return mistakes_ == Mistakes::ignored; }
+
+  /// Calls read(); false if that fails, and mistakes are ignored.
+  template <class Read>
+  bool tries(const Read& read) const {
+    if (!is_lenient()) return read(), true;
+    try {
+      return read(), true;
+    } catch (const ParseError&) {
+      return false;
+    }
+  }
   [[nodiscard]] Field at(const std::string& key) const;
   [[nodiscard]] std::vector<Field> elements() const;
   [[nodiscard]] std::vector<std::pair<std::string, Field>> members() const;
@@ -90,19 +109,26 @@ class Field {
   template <class T>
   void get_to(std::vector<T>& value) const {
     value.clear();
-    for (const Field& element : elements()) value.push_back(element.template get<T>());
+    for (const Field& element : elements()) {
+      if (!tries([&] { element.get_to(value.emplace_back()); })) value.pop_back();
+    }
   }
 
   template <class T>
   void get_to(std::map<std::string, T>& value) const {
     value.clear();
-    for (const auto& [key, member] : members()) value[key] = member.template get<T>();
+    for (const auto& [key, member] : members()) {
+      T one{};
+      if (member.tries([&, &of = member] { of.get_to(one); })) value[key] = std::move(one);
+    }
   }
 
   template <class T>
   void get_to(std::set<T>& value) const {
     value.clear();
-    for (const Field& element : elements()) value.insert(element.template get<T>());
+    for (const Field& element : elements()) {
+      tries([&] { value.insert(element.template get<T>()); });
+    }
   }
 
   /// null stands for an empty optional.
@@ -130,6 +156,7 @@ class Field {
 
   const Json* value_;
   std::string where_;
+  Mistakes mistakes_;
 };
 
 // Checks that a field may have to pass before it is read. They throw ParseError.
@@ -153,9 +180,12 @@ class Reader {
 
   template <class T, class... Checks>
   void operator()(const std::string& key, T& value, const Checks&... checks) {
-    const Field field = object_.at(key);
-    (checks(field), ...);
-    field.get_to(value);
+    if (object_.is_lenient() && !object_.contains(key)) return;
+    object_.tries([&] {
+      const Field field = object_.at(key);
+      (checks(field), ...);
+      field.get_to(value);
+    });
   }
 
   /// A field that files of older versions do not have; the value stays as it is then.
@@ -173,12 +203,15 @@ class Reader {
   /// A value that is null in the file if it has its default, which stands for "unknown".
   template <class T>
   void or_null(const std::string& key, T& value) {
-    value = object_.at(key).get<std::optional<T>>().value_or(T{});
+    std::optional<T> known;
+    (*this)(key, known);
+    if (known) value = std::move(*known);
   }
 
-  /// The version of the file. Versions before `oldest` were never written.
+  /// The version of the file. Versions before `oldest` were never written. Files of other programs
+  /// have none.
   void version(const std::string& key, int oldest, int newest) {
-    is_version(object_.at(key), oldest, newest);
+    if (!object_.is_lenient() || object_.contains(key)) is_version(object_.at(key), oldest, newest);
   }
 
   /// What is in the file for other readers, and follows from the rest.
@@ -201,6 +234,18 @@ class Reader {
     describe_part(inner);
   }
 
+  /// The objects of a list, each described by describe_one(reader, value).
+  template <class T, class Describe>
+  void each(const std::string& key, std::vector<T>& values, const Describe& describe_one) {
+    if (object_.is_lenient() && !object_.contains(key)) return;
+    object_.tries([&] {
+      for (const Field& element : object_.at(key).elements()) {
+        Reader reader(element);
+        describe_one(reader, values.emplace_back());
+      }
+    });
+  }
+
   /// The members of a struct that may be missing; all are null then. `key` is one of them.
   template <class Struct>
   void members(const std::string& key, std::optional<Struct>& value) {
@@ -209,89 +254,6 @@ class Reader {
 
  private:
   Field object_;
-};
-
-/// Reads an object of a file that others may have written: a value stays as it is if its member is
-/// missing, or not what it should be.
-class LenientReader {
- public:
-  /// Refers to the value, which must outlive it.
-  explicit LenientReader(const Json& object) : object_(object) {}
-
-  template <class T, class... Checks>
-  void operator()(const std::string& key, T& value, const Checks&... checks) {
-    const auto found = object_.find(key);
-    if (found == object_.end()) return;
-    try {
-      (checks(Field(*found)), ...);
-      take(*found, value);
-    } catch (const ParseError&) {  // the value stays as it is
-    }
-  }
-
-  template <class T, class... Checks>
-  void unless_default(const std::string& key, T& value, const Checks&... checks) {
-    (*this)(key, value, checks...);
-  }
-
-  template <class T>
-  void or_null(const std::string& key, T& value) {
-    (*this)(key, value);
-  }
-
-  /// The one member that must be right, if it is there.
-  void version(const std::string& key, int oldest, int newest) {
-    if (object_.contains(key)) is_version(Field(object_.at(key), key), oldest, newest);
-  }
-
-  template <class Value>
-  void derived(const std::string& /*key*/, const Value& /*value*/) {}
-
-  template <class T, class Describe>
-  void each(const std::string& key, std::vector<T>& values, const Describe& describe_one) {
-    const auto found = object_.find(key);
-    if (found == object_.end() || !found->is_array()) return;
-    for (const Json& element : *found) {
-      LenientReader reader(element);
-      describe_one(reader, values.emplace_back());
-    }
-  }
-
- private:
-  template <class T>
-  static void take(const Json& from, T& value) {
-    value = Field(from).get<T>();
-  }
-
-  template <class T>
-  static void take(const Json& from, std::optional<T>& value) {
-    if (from.is_null()) return;
-    T known{};
-    take(from, known);
-    value = std::move(known);
-  }
-
-  /// Leaves out elements that are not as they should be.
-  template <class T>
-  static void take(const Json& from, std::vector<T>& values) {
-    for (const Field& element : Field(from).elements()) {
-      try {
-        take(element.json(), values.emplace_back());
-      } catch (const ParseError&) {
-        values.pop_back();
-      }
-    }
-  }
-
-  template <class Struct>
-  requires requires(LenientReader& reader, Struct& value) { describe(reader, value); }
-  static void take(const Json& from, Struct& value) {
-    if (!from.is_object()) return;
-    LenientReader reader(from);
-    describe(reader, value);
-  }
-
-  const Json& object_;
 };
 
 /// JSON of anything that can be read back. An empty optional is null.

@@ -40,15 +40,19 @@ constexpr std::array<std::pair<const char*, const char*>, 9> kOurOtherFiles{{
 /// Reports a mistake in the file; the caller adds its name.
 [[noreturn]] void fail(std::string_view what) { throw ParseError(std::string(what)); }
 
+Reader lenient(const Json& object, const char* where = "") {
+  return Reader(Field(object, where, Mistakes::ignored));
+}
+
 // What a row says, if it is of that type.
 std::string text_in(const Json& row, const std::string& key) {
   std::string text;
-  LenientReader{row}(key, text);
+  lenient(row)(key, text);
   return text;
 }
 bool is_true(const Json& row, const std::string& key) {
   bool value = false;
-  LenientReader{row}(key, value);
+  lenient(row)(key, value);
   return value;
 }
 
@@ -112,7 +116,7 @@ class Parser {
     }
     const Json& context = part_in(document, "context");
     refuse_later_version(context);
-    LenientReader reader(context);
+    Reader reader = lenient(context);
     describe_context(reader, file_.environment);
     if (!wrong_row.empty()) fail(wrong_row);
     read_own(part_in(document, "taskbench"));
@@ -218,7 +222,7 @@ class Parser {
   }
 
   void read_own(const Json& own) {
-    LenientReader reader(own);
+    Reader reader = lenient(own, "taskbench");
     describe(reader, file_);
     const auto cases = own.find("cases");
     if (cases == own.end() || !cases->is_array()) return;
@@ -228,13 +232,13 @@ class Parser {
       if (index_.contains(name)) read_case(each, file_.cases[place_of(name)]);
       if (!is_true(each, "failed")) continue;
       std::vector<std::string> errors;
-      LenientReader{each}("errors", errors);
+      lenient(each)("errors", errors);
       file_.cases[place_of(name)].error = errors.empty() ? "failed" : errors.front();
     }
   }
 
   static void read_case(const Json& each, model::Case& benchmark) {
-    LenientReader reader(each);
+    Reader reader = lenient(each);
     describe_case(reader, benchmark, true);
     std::erase_if(benchmark.events, [](const auto& event) { return event.event.empty(); });
     check_instructions(benchmark);

@@ -6,6 +6,7 @@
 
 #include "reports/json/doctor.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_doctor.hpp"
 
 int main(int argc, char** argv) {

@@ -9,6 +9,7 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/files.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {
