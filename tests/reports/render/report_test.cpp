@@ -98,10 +98,11 @@ TEST(Report, draws_what_the_number_of_workers_changes_where_there_are_several) {
 
 TEST(Report, shows_what_workloads_observed_with_its_unit_and_not_per_operation) {
   const Document document = document_of(samples::observed_run());
-  expect_parts(markdown(document, {}), {"yield_many: medians over the repetitions.",
-                                        "| workload | scheduler | lead_yields | wait_p99 | wait_p99_9 |",
-                                        "| yield_many | work_stealing ×1 | 56.8 | 12.35 µs | – |",
-                                        "| yield_many | go ×2 | 56.8 | 12.35 µs | 4.321 ms |"});
+  expect_parts(markdown(document, {}),
+               {"yield_many: medians over the repetitions.",
+                "| workload | scheduler | lead_yields | wait_p99 | wait_p99_9 |",
+                "| yield_many | work_stealing ×1 | 56.8 | 12.35 µs | – |",
+                "| yield_many | go ×2 | 56.8 | 12.35 µs | 4.321 ms |"});
   expect_parts(plot(document, "workers-observed").script,
                {"set title 'yield_many: wait_p99_9, ms'", "set title 'yield_many: lead_yields'"});
   EXPECT_FALSE(contains(plot(document, "counters").script, "lead"));
