@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -273,9 +274,10 @@ class Page {
   std::string print(const Document& document) {
     if (!document.title.empty()) {
       begin(Kind::other);
-      lines(document.title, kBold);
+      lines(document.title, kBold, "", style_.columns());
     }
-    for (const Paragraph& each : document.lead) add(each);
+    // A lead in plain words is an answer: one line for scripts, where rows are one line.
+    for (const Paragraph& each : document.lead) add(each, style_.table_columns());
     for (const Section& each : document.sections) section(each);
     return std::move(text_);
   }
@@ -296,8 +298,9 @@ class Page {
   }
 
   /// Text in lines; every one but the first begins with `indent`.
-  void lines(std::string_view text, std::string_view ink, std::string_view indent = "") {
-    for (std::string& each : wrap(printable(text), style_.columns(), indent)) {
+  void lines(std::string_view text, std::string_view ink, std::string_view indent,
+             std::size_t width) {
+    for (std::string& each : wrap(printable(text), width, indent)) {
       text_ += inked(ink, std::move(each)) + '\n';
     }
   }
@@ -306,7 +309,7 @@ class Page {
     if (last_ != Kind::nothing) last_ = Kind::other;
     if (!content.title.empty()) {
       begin(Kind::other);
-      lines(content.title, kBold);
+      lines(content.title, kBold, "", style_.columns());
       last_ = Kind::heading;
     }
     for (const Block& block : content.blocks) {
@@ -315,19 +318,23 @@ class Page {
     for (const Section& part : content.parts) section(part);
   }
 
-  void add(const Paragraph& content) {
+  void add(const Paragraph& content, std::optional<std::size_t> answer_width = {}) {
     const bool is_quiet = content.tone == Tone::quiet;
     begin(is_quiet ? Kind::quiet : Kind::text);
     std::string text = content.label;
-    for (char& each : text)
+    for (char& each : text) {
       each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
-    lines(text + content.text, ink_of(content.tone), is_quiet ? "" : "  ");
+    }
+    const bool is_answer = answer_width && content.tone == Tone::plain;
+    lines(text + content.text, ink_of(content.tone), is_quiet ? "" : "  ",
+          is_answer ? *answer_width : style_.columns());
   }
 
   void add(const Items& content) {
     begin(Kind::other);
     for (const Paragraph& item : content.items) {
-      lines(fmt::format("- {}{}", item.label, item.text), ink_of(item.tone), "  ");
+      lines(fmt::format("- {}{}", item.label, item.text), ink_of(item.tone), "  ",
+            style_.columns());
     }
   }
 
@@ -359,7 +366,7 @@ class Page {
 
   void add(const Listing& content) {
     begin(Kind::other);
-    lines(content.label + ":", "");
+    lines(content.label + ":", "", "", style_.columns());
     std::string text = printable(content.text);
     if (text.ends_with('\n')) text.pop_back();
     text_ += "  " + replaced(text, "\n", "\n  ") + '\n';

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/document.hpp"
+#include "reports/render/formats.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
@@ -103,6 +103,37 @@ TEST(Csv, of_documents_has_numbers_as_they_are_and_nothing_for_what_is_not_known
   const Document document{"title", {}, {{"one", "", {table}, {{"two", "", {table}}}}}, {}};
   const std::string expected = "name,median µs\n\"a, b\",1234567.89\nnone,\n";
   EXPECT_EQ(csv(document), expected + '\n' + expected);
+}
+
+TEST(Terminal, an_answer_of_one_sentence_is_a_line_for_scripts_and_folds_for_people) {
+  const Document answer = sentence("PASS: nothing was measured, because the programs are equal");
+  EXPECT_EQ(terminal(answer, {.width = 40}),
+            "PASS: nothing was measured, because the programs are equal\n");
+  EXPECT_EQ(terminal(answer, {.width = 40, .folds = true}),
+            "PASS: nothing was measured, because the\n  programs are equal\n");
+}
+
+std::string printed(const Answer& answer, std::string_view name) {
+  for (const Format& each : formats()) {
+    if (each.name == name) return each.print(answer, {});
+  }
+  return "no such format";
+}
+
+TEST(Formats, records_and_a_comment_take_the_place_of_the_document) {
+  Answer answer{.document = {"", {}, {{"only", "", {benchmarks()}}}, {}},
+                .json = [] { return std::string("{}\n"); }};
+  EXPECT_EQ(formats().front().name, "table") << "what is printed where nothing is said";
+  EXPECT_TRUE(printed(answer, "table").starts_with("benchmark  "));
+  EXPECT_TRUE(printed(answer, "markdown").starts_with("| benchmark | base |"));
+  EXPECT_TRUE(printed(answer, "csv").starts_with("benchmark,base,head,change\n"));
+  EXPECT_TRUE(contains(printed(answer, "html"), "<th scope=\"row\">chained_spawn"));
+  EXPECT_EQ(printed(answer, "json"), "{}\n");
+  answer.records = columns_of({"name", "base_ns"});
+  answer.records->add({"spawn", raw(1000.5)});
+  answer.comment = "### PASS\n";
+  EXPECT_EQ(printed(answer, "csv"), "name,base_ns\nspawn,1000.5\n");
+  EXPECT_EQ(printed(answer, "markdown"), "### PASS\n");
 }
 
 }  // namespace
