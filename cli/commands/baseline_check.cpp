@@ -4,7 +4,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress_line.hpp"
 #include "cli/output/signals.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 
 namespace taskbench::cli {
@@ -30,11 +30,11 @@ ExitCode fail_measuring(const BaselineCheck& check, const harness::ProgramError&
 }
 
 ExitCode conclude(const BaselineCheck& check, const verdict::BaselineComparison& comparison) {
-  const Verdicts verdicts{.table = render::table(comparison, table_style()),
-                          .markdown = render::markdown(comparison, check.comment),
-                          .csv = render::csv(comparison.report),
-                          .json = json::to_json(comparison)};
-  if (!check.output.conclude(verdicts)) return ExitCode::usage;
+  const render::Answer answer{.document = render::document(comparison),
+                              .records = render::records(comparison.report),
+                              .comment = render::comment(comparison, check.comment),
+                              .json = [&] { return json::to_json(comparison); }};
+  if (!check.output.conclude(answer)) return ExitCode::usage;
   if (comparison.report.environment_moved) return ExitCode::wrong_machine;
   return check.verdict.exit_code(
       comparison.report.overall,

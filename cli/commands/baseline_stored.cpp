@@ -1,10 +1,11 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: the subcommands that only look into the
 // store.
 #include "cli/commands/command.hpp"
+#include "cli/options/trial_options.hpp"
 #include "cli/output/output.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/baseline_store.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/baseline.hpp"
 #include "reports/render/baseline.hpp"
 
 namespace taskbench::cli {
@@ -53,7 +54,7 @@ class StoredCommand : public Command {
   std::string name_;
   fs::path store_{kDefaultStore};
   std::optional<std::string> key_;
-  const PrintedForm* form_ = kTableOrJson;
+  const render::Format* format_ = nullptr;
   model::MachineKey here_;
 };
 
@@ -67,15 +68,17 @@ class BaselineListCommand final : public StoredCommand {
         "  taskbench baseline list --format json\n\n"
         "Exit status: 0, or 2 if a file in the store is not a baseline.");
     declare_store(options);
-    declare_form(options, form_);
+    options.group("Output");
+    declare_format(options, format_);
   }
 
   ExitCode execute(const Invocation&) override {
     const StoreContent content = read();
     std::vector<verdict::StoredBaseline> list;
     for (const StoreEntry& entry : content.entries) list.push_back(stored(entry));
-    const bool printed = form_->is_json ? print_result(json::to_json(list))
-                                        : print_table(render::table(list, table_style()));
+    const bool printed = print_answer(
+        {.document = render::document(list), .json = [&] { return json::to_json(list); }},
+        *format_);
     for (const BadEntry& bad : content.bad) print_error(bad.what);
     return printed && content.bad.empty() ? ExitCode::pass : ExitCode::usage;
   }
@@ -96,13 +99,16 @@ class BaselineShowCommand final : public StoredCommand {
     options["NAME"]->default_str(name_);
     declare_store(options);
     declare_key(options);
-    declare_form(options, form_);
+    options.group("Output");
+    declare_format(options, format_);
   }
 
   ExitCode execute(const Invocation&) override {
     const StoreContent content = read();
     const verdict::StoredBaseline shown = stored(chosen(content));
-    return printed(form_->is_json ? json::to_json(shown) : render::details(shown, table_style()));
+    const render::Answer answer{.document = render::document(shown),
+                                .json = [&] { return json::to_json(shown); }};
+    return print_answer(answer, *format_) ? ExitCode::pass : ExitCode::usage;
   }
 };
 

@@ -10,6 +10,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/calibration.hpp"
+#include "reports/json/noise.hpp"
 #include "reports/model/date.hpp"
 #include "reports/render/baseline.hpp"
 #include "reports/render/render.hpp"
@@ -91,7 +92,8 @@ class CalibrateCommand final : public Command {
     options.value("--journal", plan_.journals, "FOLDER", Journal{{}, true},
                   "Where each process's result is kept as soon as it is known.");
     options.flag("--resume", plan_.resume, "Continue the trials there.");
-    options.flag("--quiet", quiet_, "Print no progress and no result.");
+    auto* format = declare_format(options, format_);
+    options.flag("--quiet", quiet_, "Print no progress and no result.")->excludes(format);
   }
 
   ExitCode execute(const Invocation& invocation) override {
@@ -150,7 +152,9 @@ class CalibrateCommand final : public Command {
     if (!keeps_journals_) fs::remove_all(plan_.journals, ignored);
     if (quiet_) return ExitCode::pass;
     print_note("wrote {}", file.string());
-    return printed(render::table(noise, table_style()));
+    const render::Answer answer{.document = render::document(noise),
+                                .json = [&] { return json::to_json(noise); }};
+    return print_answer(answer, *format_) ? ExitCode::pass : ExitCode::usage;
   }
 
   void refuse_contradictions() const {
@@ -181,6 +185,7 @@ class CalibrateCommand final : public Command {
   }
 
   harness::CalibrationPlan plan_;
+  const render::Format* format_ = nullptr;
   bool allow_busy_ = false;
   bool keeps_journals_ = false;
   bool quiet_ = false;

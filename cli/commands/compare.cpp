@@ -12,10 +12,10 @@
 #include "cli/output/signals.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/files.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
-#include "reports/render/verdict_table.hpp"
 #include "reports/stats/shift.hpp"
 #include "reports/verdict/file_columns.hpp"
 #include "reports/verdict/files.hpp"
@@ -24,13 +24,6 @@ namespace taskbench::cli {
 
 namespace {
 
-struct CompareFormat {
-  std::string_view name;
-  std::string (*render)(const verdict::FilesReport& report, const render::TableStyle& style);
-  std::string (*render_columns)(const verdict::ColumnsReport& report,
-                                const render::TableStyle& style);
-};
-
 /// OLD and NEW of each --map.
 using Mapping = std::vector<std::pair<std::string, std::string>>;
 
@@ -38,22 +31,6 @@ struct NamedFiles {
   std::string name;
   Strings paths;
 };
-
-/// Adapts a format that does not depend on the terminal's width.
-template <class Report, std::string (*Render)(const Report&)>
-std::string without_style(const Report& report, const render::TableStyle&) {
-  return Render(report);
-}
-
-using Files = verdict::FilesReport;
-using Columns = verdict::ColumnsReport;
-
-constexpr std::array<CompareFormat, 4> kCompareFormats{{
-    {"table", render::table, render::table},
-    {"markdown", without_style<Files, render::markdown>, without_style<Columns, render::markdown>},
-    {"csv", without_style<Files, render::csv>, without_style<Columns, render::csv>},
-    {"json", without_style<Files, json::to_json>, without_style<Columns, json::to_json>},
-}};
 
 /// Shows how far the comparison is, once it takes longer than two seconds.
 class ComparisonProgress {
@@ -192,8 +169,7 @@ class CompareCommand final : public Command {
                   "part is left out. May be repeated.");
     verdict_.declare(options, policy_.delta, policy_.alpha);
     options.group("Output");
-    options.value("--format", format_, "FORMAT", Choice<CompareFormat>{"format", kCompareFormats},
-                  fmt::format("What is printed: {}.", fmt::join(row_names(kCompareFormats), ", ")));
+    declare_format(options, format_);
   }
 
   ExitCode execute(const Invocation&) override {
@@ -218,21 +194,20 @@ class CompareCommand final : public Command {
     for (const Strings& side : {base_, head_}) refuse_too_many(side, "a side are compared");
     exit_on_signals();
     const verdict::FilesReport report = compare_sides();
-    if (!print_formatted(format_->render(report, style()))) return ExitCode::usage;
+    if (!print(report, render::comment(report))) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
     if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
     if (!report.failed.empty()) return ExitCode::measured_program_failed;
     return verdict_.exit_code(report.overall, {report.could_fail, report.blind});
   }
 
-  [[nodiscard]] bool print_formatted(const std::string& text) const {
-    return format_ == kCompareFormats.data() ? print_table(text) : print_result(text);
-  }
-
-  static render::TableStyle style() {
-    render::TableStyle style = table_style();
-    style.colour = false;
-    return style;
+  template <class Report>
+  [[nodiscard]] bool print(const Report& report, std::string comment = {}) const {
+    return print_answer({.document = render::document(report),
+                         .records = render::records(report),
+                         .comment = std::move(comment),
+                         .json = [&] { return json::to_json(report); }},
+                        *format_);
   }
 
   std::vector<model::Run> read_files(const Strings& paths, bool renames,
@@ -288,7 +263,7 @@ class CompareCommand final : public Command {
           "parts of them, and --map OLD= leaves a part out",
           shown_names(names_of(report)));
     }
-    if (!print_formatted(format_->render_columns(report, style()))) return ExitCode::usage;
+    if (!print(report)) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
     return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
   }
@@ -336,7 +311,7 @@ class CompareCommand final : public Command {
   std::vector<NamedFiles> columns_;
   std::optional<std::string> by_;
   Mapping mapping_;
-  const CompareFormat* format_ = kCompareFormats.data();
+  const render::Format* format_ = nullptr;
   VerdictOptions verdict_;
   verdict::FilesPolicy policy_;
 };

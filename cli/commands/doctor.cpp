@@ -15,7 +15,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/floor.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/doctor.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/doctor.hpp"
 #include "workloads/base/workload.hpp"
@@ -89,7 +89,8 @@ class DoctorCommand final : public Command {
         "  taskbench doctor --format json\n\n"
         "Exit status: 0 nothing serious, 2 usage or input error, 4 a finding is serious, 5 a "
         "workload failed, 130 interrupted. Moderate, minor and unknown findings do not count.");
-    declare_form(options, form_);
+    options.group("Output");
+    declare_format(options, format_);
     options.value("--json", json_, "FILE", Path{}, "Write all findings as JSON.");
     options.flag("--quiet", quiet_,
                  "Print nothing: the exit status says whether a finding is serious.");
@@ -111,15 +112,15 @@ class DoctorCommand final : public Command {
     }
     const std::string as_json = json::to_json(report);
     const bool written = write_output(json_, as_json, !quiet_);
-    const bool printed =
-        quiet_ || (form_->is_json ? print_result(as_json)
-                                  : print_table(render::table(report, table_style())));
+    const bool printed = quiet_ || print_answer({.document = render::document(report),
+                                                 .json = [&] { return as_json; }},
+                                                *format_);
     if (!written || !printed) return ExitCode::usage;
     if (report_failures(report.workloads)) return ExitCode::measured_program_failed;
     return verdict::is_disturbed(report.findings) ? ExitCode::wrong_machine : ExitCode::pass;
   }
 
-  const PrintedForm* form_ = kTableOrJson;
+  const render::Format* format_ = nullptr;
   std::optional<fs::path> json_;
   bool quiet_ = false;
 };

@@ -11,7 +11,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/os/cpu_affinity.hpp"
-#include "reports/json/answers.hpp"
+#include "reports/json/ladder.hpp"
 #include "reports/render/ladder.hpp"
 
 namespace taskbench::cli {
@@ -50,11 +50,13 @@ class LadderCommand final : public Command {
                   "Most blocks: processes of each workload. Intervals take 8.");
     declare_sampling(options, ladder_, plan_.timeout_s);
     options.group("Output");
+    auto* format = declare_format(options, format_);
     options.value("--json", json_, "FILE", Path{}, "Write the steps, and every block.");
     options.value("--report", report_, "DIR", Path{},
                   "Write a page with a waterfall of each workload, as Markdown too, into this "
                   "folder.");
-    options.flag("--quiet", quiet_, "Print no progress and no result; needs --json or --report.");
+    options.flag("--quiet", quiet_, "Print no progress and no result; needs --json or --report.")
+        ->excludes(format);
   }
 
   ExitCode execute(const Invocation&) override {
@@ -91,6 +93,7 @@ class LadderCommand final : public Command {
   }
 
   [[nodiscard]] ExitCode conclude(const std::stop_token& stop) const {
+    const render::Document document = render::document(ladder_);
     const std::string json = json::to_json(ladder_);
     bool told = !json_ || write_output(json_, json, !quiet_);
     ExitCode reported = ExitCode::pass;
@@ -98,15 +101,18 @@ class LadderCommand final : public Command {
       ReportRequest request{*report_, {{"ladder.json", json}}};
       request.quiet = quiet_;
       request.write_if_interrupted = true;
-      reported = write_report(render::document(ladder_), request, stop);
+      reported = write_report(document, request, stop);
     }
-    if (!quiet_) told = print_table(render::table(ladder_, table_style())) && told;
+    if (!quiet_) {
+      told = print_answer({.document = document, .json = [&] { return json; }}, *format_) && told;
+    }
     return told ? reported : ExitCode::usage;
   }
 
   RunArguments arguments_;
   model::Ladder ladder_;
   harness::LadderPlan plan_;
+  const render::Format* format_ = nullptr;
   std::optional<fs::path> json_;
   std::optional<fs::path> report_;  ///< a folder
   bool quiet_ = false;

@@ -6,7 +6,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
 #include "harness/bench/measure.hpp"
-#include "reports/render/columns.hpp"
 #include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
@@ -14,9 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One topic as a table, whose first row is the header, and as JSON.
+/// One topic as a table and as JSON.
 struct Listing {
-  std::vector<render::Cells> rows;
+  render::Table table;
   Json json = Json::array();
 };
 
@@ -34,7 +33,7 @@ Json parameter_to_json(const workloads::Parameter& parameter) {
 }
 
 Listing list_workloads() {
-  Listing list{{{"WORKLOAD", "PARAMETERS", "WHAT IT DOES"}}};
+  Listing list{render::columns_of({"WORKLOAD", "PARAMETERS", "WHAT IT DOES"})};
   for (const auto& workload : workloads::all()) {
     Strings defaults;
     Json parameters = Json::array();
@@ -42,7 +41,7 @@ Listing list_workloads() {
       defaults.push_back(fmt::format("{}={}", parameter.name, parameter.default_value));
       parameters.push_back(parameter_to_json(parameter));
     }
-    list.rows.push_back(
+    list.table.add(
         {std::string(workload.name), joined(defaults, " "), std::string(workload.summary)});
     list.json.push_back({{"name", workload.name},
                          {"summary", workload.summary},
@@ -53,10 +52,10 @@ Listing list_workloads() {
 }
 
 Listing list_schedulers() {
-  Listing list{{{"SCHEDULER", "WORKERS", "WHAT IT IS"}}};
+  Listing list{render::columns_of({"SCHEDULER", "WORKERS", "WHAT IT IS"})};
   for (const auto& scheduler : harness::schedulers()) {
-    list.rows.push_back({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
-                         std::string(scheduler.summary)});
+    list.table.add({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
+                    std::string(scheduler.summary)});
     list.json.push_back({{"name", scheduler.name},
                          {"summary", scheduler.summary},
                          {"single_worker", scheduler.single_worker}});
@@ -65,9 +64,9 @@ Listing list_schedulers() {
 }
 
 Listing list_rungs() {
-  Listing list{{{"RUNG", "WHAT IT IS"}}};
+  Listing list{render::columns_of({"RUNG", "WHAT IT IS"})};
   for (const auto& [scheduler, step, is_ours] : harness::ladder()) {
-    list.rows.push_back({std::string(scheduler->name), std::string(scheduler->summary)});
+    list.table.add({std::string(scheduler->name), std::string(scheduler->summary)});
     list.json.push_back({{"name", scheduler->name},
                          {"step", step},
                          {"summary", scheduler->summary},
@@ -77,13 +76,13 @@ Listing list_rungs() {
 }
 
 Listing list_parameters() {
-  Listing list{{{"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"}}};
+  Listing list{render::columns_of({"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"})};
   for (const auto& workload : workloads::all()) {
     for (const auto& parameter : workload.parameters) {
-      list.rows.push_back({fmt::format("{}.{}", workload.name, parameter.name),
-                           std::to_string(parameter.default_value),
-                           fmt::format("{}..{}", parameter.min, parameter.max),
-                           std::string(parameter.description)});
+      list.table.add({fmt::format("{}.{}", workload.name, parameter.name),
+                      std::to_string(parameter.default_value),
+                      fmt::format("{}..{}", parameter.min, parameter.max),
+                      std::string(parameter.description)});
       list.json.push_back({{"workload", workload.name}});
       list.json.back().update(parameter_to_json(parameter));
     }
@@ -112,28 +111,28 @@ class ListCommand final : public Command {
                "workloads, schedulers, rungs or parameters.")
         ->default_str("all four")
         ->expected(0, 1);
-    declare_form(options, form_);
+    options.group("Output");
+    declare_format(options, format_);
   }
 
   ExitCode execute(const Invocation&) override {
     std::span<const ListTopic> topics = kTopics;
     if (topic_ != nullptr) topics = {topic_, 1};
     Json object = Json::object();
-    std::string text;
+    render::Document document;
     for (const ListTopic& topic : topics) {
+      const std::string name(topic.name);
       Listing list = topic.list();
-      object[std::string(topic.name)] = std::move(list.json);
-      if (!text.empty()) text += '\n';
-      const std::vector<bool> left(list.rows.front().size(), true);
-      for (const auto& row : render::fitted(list.rows, left, table_style().table_columns())) {
-        text += row + '\n';
-      }
+      object[name] = std::move(list.json);
+      document.sections.push_back({name, "", {std::move(list.table)}});
     }
-    return printed(form_->is_json ? object.dump(2) + '\n' : text);
+    const render::Answer answer{.document = std::move(document),
+                                .json = [&] { return object.dump(2) + '\n'; }};
+    return print_answer(answer, *format_) ? ExitCode::pass : ExitCode::usage;
   }
 
   const ListTopic* topic_ = nullptr;  ///< none: all topics
-  const PrintedForm* form_ = kTableOrJson;
+  const render::Format* format_ = nullptr;
 };
 
 }  // namespace

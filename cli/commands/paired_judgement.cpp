@@ -60,35 +60,36 @@ class PairedJudgement {
   [[nodiscard]] ExitCode judge() const {
     const model::PairedTrial& trial = compared_.trial;
     const verdict::PairedReport judged = verdict::judge(trial);
-    return conclude({.table = render::table(trial, judged, table_style()),
-                     .markdown = render::markdown(trial, judged, style_),
-                     .csv = render::csv(judged),
-                     .json = json::to_json(trial, judged)},
+    return conclude({.document = render::document(trial, judged),
+                     .records = render::records(judged),
+                     .comment = render::comment(trial, judged, style_),
+                     .json = [&] { return json::to_json(trial, judged); }},
                     judged.overall, {judged.could_fail, judged.blind});
   }
 
   [[nodiscard]] ExitCode conclude_identical() const {
     const std::string& why = compared_.why_identical;
-    return conclude({.table = render::identical_text(why) + '\n',
-                     .markdown = render::identical_markdown(setup(), why, style_),
-                     .csv = render::csv(verdict::PairedReport{}),
-                     .json = json::identical_to_json(setup(), why)},
+    return conclude({.document = render::sentence(render::identical_text(why)),
+                     .records = render::records(verdict::PairedReport{}),
+                     .comment = render::identical_markdown(setup(), why, style_),
+                     .json = [&] { return json::identical_to_json(setup(), why); }},
                     verdict::Verdict::pass);
   }
 
   [[nodiscard]] ExitCode conclude_without_base(const model::PairedFailure& failure) const {
     print_note(with_lines(failure));
     return conclude(
-        {.table = render::no_base_text(failure) + "; head builds, and its benchmarks run\n",
-         .markdown = render::no_base_markdown(setup(), failure, style_),
-         .csv = render::csv(verdict::PairedReport{}),
-         .json = json::no_base_to_json(setup(), failure)},
+        {.document = render::sentence(render::no_base_text(failure) +
+                                      "; head builds, and its benchmarks run"),
+         .records = render::records(verdict::PairedReport{}),
+         .comment = render::no_base_markdown(setup(), failure, style_),
+         .json = [&] { return json::no_base_to_json(setup(), failure); }},
         verdict::Verdict::inconclusive);
   }
 
-  [[nodiscard]] ExitCode conclude(const Verdicts& verdicts, verdict::Verdict overall,
+  [[nodiscard]] ExitCode conclude(const render::Answer& answer, verdict::Verdict overall,
                                   const Sight& sight = {}) const {
-    return plan_.output.conclude(verdicts) ? plan_.verdict.exit_code(overall, sight)
+    return plan_.output.conclude(answer) ? plan_.verdict.exit_code(overall, sight)
                                            : ExitCode::usage;
   }
 

@@ -17,29 +17,15 @@
 #include "harness/trials/counter_pass.hpp"
 #include "reports/json/writer.hpp"
 #include "reports/render/counters.hpp"
+#include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/report.hpp"
-#include "reports/render/verdict_table.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/drift.hpp"
 #include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
-
-using render::TableStyle;
-
-struct OutputFormat {
-  std::string_view name;
-  std::string (*render)(const model::Run&, const TableStyle&);
-};
-
-/// What --format prints; the first is the default. A new renderer is one more row.
-constexpr std::array<OutputFormat, 3> kFormats{{
-    {"table", render::table},
-    {"csv", [](const model::Run& run, const TableStyle&) { return render::csv(run); }},
-    {"markdown", [](const model::Run& run, const TableStyle&) { return render::markdown(run); }},
-}};
 
 // Estimated size of the result file: a repetition takes about kRowBytes, counters included.
 std::size_t expected_bytes(const RunPlan& plan) {
@@ -199,9 +185,7 @@ class RunCommand final : public Command {
 
   void declare_output(Options& options) {
     options.group("Output");
-    auto* format =
-        options.value("--format", format_, "FORMAT", Choice<OutputFormat>{"format", kFormats},
-                      fmt::format("What is printed: {}.", fmt::join(row_names(kFormats), ", ")));
+    auto* format = declare_format(options, format_);
     const Path file{.may_be_dash = false};
     options.value("--json", json_, "FILE", file,
                   "Write every repetition, as JSON that readers of Google Benchmark's output "
@@ -289,8 +273,10 @@ class RunCommand final : public Command {
   }
 
   [[nodiscard]] bool print_formatted(const model::Run& run) const {
-    const std::string text = format_->render(run, table_style());
-    return format_ == kFormats.data() ? print_table(text) : print_result(text);
+    return print_answer({.document = render::document(run),
+                         .records = render::records(run),
+                         .json = [&] { return json::to_json(run); }},
+                        *format_);
   }
 
   /// Runs the counter pass. False if it was interrupted.
@@ -356,7 +342,7 @@ class RunCommand final : public Command {
   }
 
   RunArguments arguments_;
-  const OutputFormat* format_ = kFormats.data();
+  const render::Format* format_ = nullptr;
   std::optional<fs::path> json_;
   std::optional<fs::path> json_flat_;
   std::optional<fs::path> report_;  ///< a folder

@@ -54,7 +54,8 @@ class TraceCommand final : public Command {
                               rt::kMaxTraceEvents, rt::kTraceEventBytes));
     options.group("Output");
     options.value("--out", out_, "FILE", Path{.may_be_dash = false}, "Where to write the trace.");
-    options.flag("--quiet", quiet_, "Print no progress and no summary.");
+    auto* format = declare_format(options, format_);
+    options.flag("--quiet", quiet_, "Print no progress and no summary.")->excludes(format);
   }
 
   ExitCode execute(const Invocation& invocation) override {
@@ -105,7 +106,11 @@ class TraceCommand final : public Command {
         print_note("wrote {}; open it in https://ui.perfetto.dev or chrome://tracing",
                    out_.string());
       }
-      is_told = (quiet_ || print_table(render::table(outcome.trace, table_style()))) && is_told;
+      const auto& trace = outcome.trace;
+      is_told = (quiet_ || print_answer({.document = render::document(trace),
+                                         .json = [&] { return json::to_chrome_trace(trace); }},
+                                        *format_)) &&
+                is_told;
     }
     if (!outcome.error.empty()) print_error("{}: {}", spec.name(), outcome.error);
     if (outcome.interrupted) {
@@ -120,6 +125,7 @@ class TraceCommand final : public Command {
 
   RunArguments arguments_;
   harness::TraceSettings settings_;
+  const render::Format* format_ = nullptr;
   fs::path out_;
   bool quiet_ = false;
 };

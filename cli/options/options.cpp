@@ -202,4 +202,12 @@ CLI::Option* Options::add(const std::string& name, const std::string& label,
   return option;
 }
 
+CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note) {
+  const std::span<const render::Format> formats = render::formats();
+  into = formats.data();
+  return options.value(
+      "--format", into, "FORMAT", Choice<render::Format>{"format", formats},
+      fmt::format("What is printed: {}{}.", fmt::join(row_names(formats), ", "), note));
+}
+
 }  // namespace taskbench::cli

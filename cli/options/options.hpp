@@ -23,6 +23,7 @@
 
 #include "cli/output/names.hpp"
 #include "harness/trials/near_miss.hpp"
+#include "reports/render/formats.hpp"
 #include "harness/trials/revision.hpp"
 
 namespace taskbench::cli {
@@ -316,16 +317,8 @@ class Options {
   bool is_repeated_ = true;
 };
 
-/// `--format table|json`, for commands that print one or the other.
-struct PrintedForm {
-  std::string_view name;
-  bool is_json;
-};
-inline constexpr PrintedForm kTableOrJson[] = {{"table", false}, {"json", true}};
-inline CLI::Option* declare_form(Options& options, const PrintedForm*& into) {
-  options.group("Output");
-  return options.value("--format", into, "FORMAT", Choice<PrintedForm>{"format", kTableOrJson},
-                       "What is printed: table, json.");
-}
+/// Declares --format, which names one of render::formats(); `note` ends its help.
+CLI::Option* declare_format(Options& options, const render::Format*& into,
+                            std::string_view note = "");
 
 }  // namespace taskbench::cli

@@ -82,13 +82,10 @@ void VerdictOutput::declare(Options& options, JournalPlan& plan, const std::stri
   options.value("--journal", plan.path, "FILE", Journal{},
                 "Where each process's result is kept as soon as it is known.");
   options.flag("--resume", plan.resume, resume_help);
-  auto* format =
-      options.value("--format", form, "FORMAT", Choice<VerdictForm>{"format", kVerdictForms},
-                    fmt::format("What is printed: {}; markdown is the comment for reviewers.",
-                                fmt::join(row_names(kVerdictForms), ", ")));
+  auto* printed = declare_format(options, format, "; markdown is the comment for reviewers");
   options.value("--json", json, "FILE", Path{}, json_help);
   options.value("--markdown", markdown, "FILE", Path{}, "Write a comment for reviewers.");
-  options.flag("--quiet", quiet, "Print no progress and no result.")->excludes(format);
+  options.flag("--quiet", quiet, "Print no progress and no result.")->excludes(printed);
 }
 
 void VerdictOutput::refuse_unwritable(const JournalPlan& plan) const {
@@ -108,10 +105,9 @@ bool VerdictOutput::write(std::string_view verdicts, std::string_view comment) c
   return write_output(markdown, comment) && verdicts_written;
 }
 
-bool VerdictOutput::conclude(const Verdicts& verdicts) const {
-  const bool written = write(verdicts.json, verdicts.markdown);
-  const std::string& text = verdicts.*(form->text);
-  return (quiet || (form == kVerdictForms ? print_table(text) : print_result(text))) && written;
+bool VerdictOutput::conclude(const render::Answer& answer) const {
+  const bool written = write(answer.json(), answer.comment);
+  return (quiet || print_answer(answer, *format)) && written;
 }
 
 std::string baseline_name(std::string_view option, const Strings& given) {

@@ -50,32 +50,11 @@ struct VerdictOptions {
   [[nodiscard]] ExitCode exit_code(verdict::Verdict overall, const Sight& sight) const;
 };
 
-/// The result of a comparison, in every format.
-struct Verdicts {
-  std::string table;
-  std::string markdown;
-  std::string csv;
-  std::string json;
-};
-
-struct VerdictForm {
-  std::string_view name;
-  std::string Verdicts::*text;
-};
-
-/// What --format prints; the first is the default.
-inline constexpr VerdictForm kVerdictForms[] = {
-    {"table", &Verdicts::table},
-    {"markdown", &Verdicts::markdown},
-    {"csv", &Verdicts::csv},
-    {"json", &Verdicts::json},
-};
-
 /// --format, --json, --markdown and --quiet, declared together with --journal and --resume.
 struct VerdictOutput {
   std::optional<fs::path> json;
   std::optional<fs::path> markdown;
-  const VerdictForm* form = kVerdictForms;
+  const render::Format* format = nullptr;
   bool quiet = false;
 
   /// Declares these options. What --resume continues and what --json writes differ by command.
@@ -95,7 +74,7 @@ struct VerdictOutput {
   [[nodiscard]] bool write(std::string_view verdicts, std::string_view comment) const;
 
   /// Writes the files, and prints the chosen format. False if either failed.
-  [[nodiscard]] bool conclude(const Verdicts& verdicts) const;
+  [[nodiscard]] bool conclude(const render::Answer& answer) const;
 };
 
 /// Checks the name of a baseline. Throws UsageError for what cannot be one.

@@ -119,6 +119,11 @@ ExitCode printed(std::string_view text) {
   return print_result(text) ? ExitCode::pass : ExitCode::usage;
 }
 
+bool print_answer(const render::Answer& answer, const render::Format& format) {
+  const std::string text = format.print(answer, table_style());
+  return format.is_for_people ? print_table(text) : print_result(text);
+}
+
 void print_error(std::string_view message) { print_line("error", message); }
 
 void print_note(std::string_view message) { print_line("note", message); }
@@ -155,7 +160,7 @@ render::TableStyle table_style() {
   style.colour = escapes && environment("NO_COLOR").empty();  // https://no-color.org
   style.folds = known > 0;
   if (style.folds) style.width = known;
-  style.distribution = escapes && locale_takes_utf8().value_or(false);
+  style.draws = escapes && locale_takes_utf8().value_or(false);
   return style;
 }
 

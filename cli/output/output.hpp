@@ -4,7 +4,8 @@
 
 #include "cli/output/exit_code.hpp"
 #include "cli/output/names.hpp"
-#include "reports/render/render.hpp"
+#include "reports/model/run.hpp"
+#include "reports/render/formats.hpp"
 
 namespace taskbench::cli {
 
@@ -19,6 +20,9 @@ namespace taskbench::cli {
 
 /// print_result() for a command with nothing else to do: pass or usage.
 [[nodiscard]] ExitCode printed(std::string_view text);
+
+/// Prints an answer in a format: by print_table() if that is for people, else by print_result().
+[[nodiscard]] bool print_answer(const render::Answer& answer, const render::Format& format);
 
 /// "taskbench: error: …" on standard error.
 void print_error(std::string_view message);

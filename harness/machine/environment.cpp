@@ -79,7 +79,7 @@ void probe_google_benchmark(Environment& environment) {
   environment.host_name = benchmark::SystemInfo::Get().name;
   environment.cpu_count = cpu.num_cpus;
   environment.cpu_mhz = std::isfinite(cpu.cycles_per_second)
-                            ? std::max(0.0, std::round(cpu.cycles_per_second / 1e6))
+                            ? std::max(0LL, std::llround(cpu.cycles_per_second / 1e6))
                             : 0;
   if (cpu.scaling != benchmark::CPUInfo::UNKNOWN) {
     environment.cpu_scaling_enabled = cpu.scaling == benchmark::CPUInfo::ENABLED;

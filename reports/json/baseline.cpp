@@ -29,7 +29,7 @@ void describe(Io& io, Times& times) {
 template <class Io, Like<model::ComparedWith> Compared>
 void describe(Io& io, Compared& compared) {
   io("baseline", compared.rolling);
-  io.text_or_null("anchor", compared.anchor);
+  io.or_null("anchor", compared.anchor);
   io("alpha", compared.alpha, is_positive);
   io("delta", compared.delta, is_not_negative);
   io("allow_busy", compared.allow_busy);
@@ -71,10 +71,10 @@ template <class Io, Like<model::SeriesSetup> Setup>
 void describe(Io& io, Setup& setup) {
   io("name", setup.name);
   io("date", setup.date);
-  io.text_or_null("commit", setup.commit);
+  io.or_null("commit", setup.commit);
   io.part("program", [&](auto& part) {
-    part.text_or_null("command", setup.command);
-    part.text_or_null("digest", setup.digest);
+    part.or_null("command", setup.command);
+    part.or_null("digest", setup.digest);
   });
   io("machine", setup.key.machine, is_not_empty);
   io("build", setup.key.build, is_not_empty);
@@ -83,6 +83,140 @@ void describe(Io& io, Setup& setup) {
     part("seed", setup.seed);
     part("repetitions", setup.repetitions, is_whole<1, kMany>);
     part("min_time_s", setup.min_time_s, is_positive);
+  });
+}
+
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<verdict::BaselineFailure::Stage>{"machine",
+                                                                                         "measure"};
+
+void describe(Writer& io, const verdict::StoredComparison& comparison) {
+  io("verdict", comparison.verdict);
+  io("improved", comparison.improved);
+  io("change", comparison.change);
+  io("interval_level", verdict::kIntervalLevel);
+  io("interval_low", comparison.low);
+  io("interval_high", comparison.high);
+  io("delta", comparison.delta);
+  io("limit", comparison.limit);
+  io("detectable", comparison.detectable);
+  io("stored_processes", comparison.stored);
+  io("fresh_processes", comparison.fresh);
+}
+
+/// What other processes and the hypervisor used, in CPUs.
+void describe(Writer& io, const model::Fact<verdict::Others>& others) {
+  io.either("unknown", others.reason, others.value, [&](const verdict::Others& known) {
+    io("cpus", known.cpus);
+    io("used", known.used);
+    io("stolen", known.stolen);
+    io("taken", known.taken);
+  });
+}
+
+void describe(Writer& io, const verdict::BaselineRow& row) {
+  io("name", row.name);
+  io("verdict", row.verdict);
+  io("improved", row.improved);
+  io("drifted", row.drifted);
+  io("unconfirmed", row.unconfirmed);
+  io("baseline_ns", row.baseline_ns);
+  io("now_ns", row.now_ns);
+  io("against_baseline", row.rolling);
+  io("against_anchor", row.anchor);
+}
+
+/// The changes of the canary's parts, by their names.
+struct CanaryChanges {
+  const std::vector<verdict::CanaryChange>& changes;
+};
+
+void describe(Writer& io, const CanaryChanges& canary) {
+  for (const verdict::CanaryChange& each : canary.changes) {
+    io.part(each.part, [&](Writer& part) {
+      part("change", each.change);
+      part("limit", each.limit);
+      part("moved", each.moved);
+    });
+  }
+}
+
+/// Where a stored series comes from.
+struct SeriesOrigin {
+  const model::SeriesSetup& setup;
+};
+
+void describe(Writer& io, const SeriesOrigin& origin) {
+  io("date", origin.setup.date);
+  io.or_null("commit", origin.setup.commit);
+  io("processes", origin.setup.processes);
+}
+
+void describe(Writer& io, const model::Series& series) {
+  describe(io, SeriesOrigin{series.setup});
+  io.each("benchmarks", verdict::spreads_of(series), [](Writer& row, const auto& each) {
+    const auto& [name, spread] = each;
+    row("name", name);
+    row("median_ns", spread.median);
+    row("mad_ns", spread.mad.value_or(0));
+    row("min_ns", spread.min);
+    row("max_ns", spread.max);
+  });
+}
+
+void describe(Writer& io, const verdict::StoredBaseline& stored) {
+  const model::SeriesSetup& setup = stored.rolling.setup;
+  io("name", setup.name);
+  io("key", model::baseline_key(setup.key));
+  io("this_machine", stored.this_machine);
+  io("machine", setup.key.machine);
+  io("build", setup.key.build);
+  io("baseline", stored.rolling);
+  io("anchor", stored.anchor);
+}
+
+/// A baseline on a line of `taskbench baseline list`.
+void describe_listed(Writer& io, const verdict::StoredBaseline& stored) {
+  const model::SeriesSetup& setup = stored.rolling.setup;
+  io("name", setup.name);
+  io("key", model::baseline_key(setup.key));
+  io("this_machine", stored.this_machine);
+  describe(io, SeriesOrigin{setup});
+  io("benchmarks", setup.benchmarks);
+  io("anchor_date", stored.anchor ? std::optional(stored.anchor->setup.date) : std::nullopt);
+}
+
+void describe(Writer& io, const verdict::BaselineComparison& comparison) {
+  const auto& [now, rolling, anchor, policy, report] = comparison;
+  io.version("taskbench_baseline_comparison", 1, 1);
+  io("verdict", report.environment_moved ? "ENVIRONMENT" : word(report.overall));
+  io("name", rolling.setup.name);
+  io("key", model::baseline_key(rolling.setup.key));
+  io("baseline", SeriesOrigin{rolling.setup});
+  io("anchor", anchor ? json_of(SeriesOrigin{anchor->setup}) : Json());
+  io("alpha", policy.alpha);
+  io("delta", policy.delta);
+  io("benchmarks", report.rows);
+  io("confirmed", report.confirmed);
+  io("others_then", report.others_then);
+  io("others_now", report.others_now);
+  io("others_moved", report.others_moved);
+  io("cpus_moved", report.moved_cpus.has_value());
+  io("canary", CanaryChanges{report.canary});
+  io("canary_since_anchor",
+     report.anchor_canary.empty() ? Json() : json_of(CanaryChanges{report.anchor_canary}));
+  io("anchor_judged", anchor.has_value() && !report.anchor_void);
+  io("only_baseline", report.only_baseline);
+  io("only_now", report.only_now);
+}
+
+void describe(Writer& io, const verdict::BaselineFailure& failure) {
+  io.version("taskbench_baseline_comparison", 1, 1);
+  io("verdict", Json());
+  io("name", failure.name);
+  io.part("failure", [&](Writer& part) {
+    part("stage", failure.stage);
+    part("message", failure.message);
   });
 }
 
@@ -95,15 +229,15 @@ using model::SeriesSetup;
 constexpr const char* kFileMark = "taskbench_baseline";
 constexpr const char* kJournalMark = "taskbench_baseline_journal";
 
-void store_setup(const SeriesSetup& setup, Json& document) {
-  document.update(json_of(setup));
-  document["benchmarks"] = Json::array();
-  for (const std::string& name : setup.benchmarks) {
-    ListedBenchmark listed{name, {}};
+void describe_setup(Writer& io, const char* mark, const SeriesSetup& setup) {
+  io.version(mark, model::kBaselineVersion, model::kBaselineVersion);
+  describe(io, setup);
+  io.each("benchmarks", setup.benchmarks, [&](Writer& row, const std::string& name) {
     const auto count = setup.iterations.find(name);
-    if (count != setup.iterations.end()) listed.iterations = count->second;
-    document["benchmarks"].push_back(json_of(listed));
-  }
+    const bool is_fixed = count != setup.iterations.end();
+    row("name", name);
+    row("iterations", is_fixed ? std::optional(count->second) : std::nullopt);
+  });
 }
 
 SeriesSetup setup_from(const Field& document) {
@@ -164,11 +298,21 @@ Series series_from(const Json& document) {
 
 }  // namespace
 
+std::string to_json(const verdict::BaselineComparison& comparison) { return file_text(comparison); }
+std::string to_json(const verdict::BaselineFailure& failure) { return file_text(failure); }
+std::string to_json(const verdict::StoredBaseline& stored) { return file_text(stored); }
+
+std::string to_json(const std::vector<verdict::StoredBaseline>& list) {
+  Writer io;
+  io.each("baselines", list, describe_listed);
+  return file_text(io.object);
+}
+
 std::string baseline_file(const Series& series) {
-  Json document{{kFileMark, model::kBaselineVersion}};
-  store_setup(series.setup, document);
-  document["processes"] = json_of(series.processes);
-  return file_text(document);
+  Writer io;
+  describe_setup(io, kFileMark, series.setup);
+  io("processes", series.processes);
+  return file_text(io.object);
 }
 
 Series parse_baseline(const std::filesystem::path& path, std::string_view text) {
@@ -180,20 +324,25 @@ Series parse_baseline(const std::filesystem::path& path, std::string_view text) 
 }
 
 std::string journal_line(const SeriesSetup& setup) {
-  Json line{{kJournalMark, model::kBaselineVersion}};
-  store_setup(setup, line);
-  line["unmeasured"] = setup.unmeasured;
-  if (setup.compared_with) line["compared_with"] = json_of(*setup.compared_with);
-  return line_text(line);
+  Writer line;
+  describe_setup(line, kJournalMark, setup);
+  line("unmeasured", setup.unmeasured);
+  if (setup.compared_with) line("compared_with", *setup.compared_with);
+  return line_text(line.object);
 }
 
 std::string journal_line(const SeriesProcess& process, std::size_t number) {
-  Json line{{"process", number}};
-  line.update(json_of(process));
-  return line_text(line);
+  Writer line;
+  line("process", number);
+  describe(line, process);
+  return line_text(line.object);
 }
 
-std::string confirming_line() { return Json{{"confirming", true}}.dump(); }
+std::string confirming_line() {
+  Writer line;
+  line("confirming", true);
+  return line_text(line.object);
+}
 
 Series parse_series_journal(const std::filesystem::path& path, std::string_view content) {
   Series series;

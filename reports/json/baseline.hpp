@@ -1,12 +1,14 @@
-// Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), and the journal of a
-// series that is being measured.
+// Stored baselines: one JSON file each (docs/schema/baseline-v2.schema.json), the journal of a
+// series that is being measured, and the answers of `taskbench baseline`.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reports/model/baseline.hpp"
+#include "reports/verdict/baseline.hpp"
 
 namespace taskbench::reports::json {
 
@@ -27,6 +29,14 @@ inline constexpr std::uintmax_t kMaxBaselineBytes = std::uintmax_t{64} << 20;
 
 /// The line after which a comparison is measured a second time.
 [[nodiscard]] std::string confirming_line();
+
+/// The answer of `taskbench baseline compare`: its result, or why there is nothing to judge.
+[[nodiscard]] std::string to_json(const verdict::BaselineComparison& comparison);
+[[nodiscard]] std::string to_json(const verdict::BaselineFailure& failure);
+
+/// The answers of `taskbench baseline list` and `show`.
+[[nodiscard]] std::string to_json(const std::vector<verdict::StoredBaseline>& list);
+[[nodiscard]] std::string to_json(const verdict::StoredBaseline& stored);
 
 /// The state of a series. `path` is for the messages. Throws JournalError.
 [[nodiscard]] model::Series parse_series_journal(const std::filesystem::path& path,

@@ -19,6 +19,28 @@ template <>
 inline constexpr std::array<std::string_view, 4> kWords<model::TracePollEnd>{"finished", "idle",
                                                                              "yielded", "woken"};
 
+/// What is the same for the whole trace.
+void describe(Writer& io, const model::Trace& trace) {
+  const model::Environment& from = trace.environment;
+  io("case", trace.case_name);
+  io("iterations", trace.iterations.size());
+  io("clock", trace.clock);
+  io("event_cost_ns", trace.event_cost_ns);
+  io.part("events_lost", [&](Writer& lost) {
+    for (std::size_t i = 0; i < trace.workers.size(); ++i) {
+      lost(fmt::format("worker {}", i), trace.workers[i].lost_count);
+    }
+    lost("outside", trace.outside.lost_count);
+  });
+  io("taskbench_version", from.taskbench_version);
+  io("git_commit", from.git_commit);
+  io("build_type", from.build_type);
+  io("date", from.date);
+  io("cpu_model", from.cpu_model);
+  io("cpu_count", from.cpu_count);
+  io("kernel", from.kernel);
+}
+
 namespace {
 
 using model::TraceInstant;
@@ -157,49 +179,33 @@ std::vector<Entry> entries_of(const model::Trace& trace) {
   return entries;
 }
 
-std::string metadata(std::string_view name, std::size_t thread, const Json& arguments) {
-  const Json line{
-      {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"name", name}, {"args", arguments}};
-  return line_text(line);
+std::string metadata(std::string_view name, std::size_t thread, std::string_view argument,
+                     const auto& value) {
+  Writer line;
+  line("ph", "M");
+  line("pid", kProcess);
+  line("tid", thread);
+  line("name", name);
+  line.part("args", [&](Writer& part) { part(std::string(argument), value); });
+  return line_text(line.object);
 }
 
 std::string names_of_rows(const model::Trace& trace) {
-  std::string text = metadata("process_name", 0, {{"name", "taskbench " + trace.case_name}});
+  std::string text = metadata("process_name", 0, "name", "taskbench " + trace.case_name);
   for (std::size_t thread = kOutside; thread < thread_count(trace); ++thread) {
     const std::string name = thread == kOutside ? "outside the scheduler"
                                                 : fmt::format("worker {}", thread - kFirstWorker);
-    text += ",\n" + metadata("thread_name", thread, {{"name", name}});
-    text += ",\n" + metadata("thread_sort_index", thread, {{"sort_index", thread}});
+    text += ",\n" + metadata("thread_name", thread, "name", name);
+    text += ",\n" + metadata("thread_sort_index", thread, "sort_index", thread);
   }
   return text;
-}
-
-Json facts(const model::Trace& trace) {
-  Json lost = Json::object();
-  for (std::size_t i = 0; i < trace.workers.size(); ++i) {
-    lost[fmt::format("worker {}", i)] = trace.workers[i].lost_count;
-  }
-  lost["outside"] = trace.outside.lost_count;
-  const auto& from = trace.environment;
-  return {{"case", trace.case_name},
-          {"iterations", trace.iterations.size()},
-          {"clock", trace.clock},
-          {"event_cost_ns", trace.event_cost_ns},
-          {"events_lost", std::move(lost)},
-          {"taskbench_version", from.taskbench_version},
-          {"git_commit", from.git_commit},
-          {"build_type", from.build_type},
-          {"date", from.date},
-          {"cpu_model", from.cpu_model},
-          {"cpu_count", from.cpu_count},
-          {"kernel", from.kernel}};
 }
 
 }  // namespace
 
 std::string to_chrome_trace(const model::Trace& trace) {
   std::string text = R"({"displayTimeUnit":"ns","otherData":)";
-  text += line_text(facts(trace));
+  text += line_text(json_of(trace));
   text += ",\"traceEvents\":[\n" + names_of_rows(trace);
   for (const Entry& entry : entries_of(trace)) {
     fmt::format_to(std::back_inserter(text), R"(,{}{{"ph":"{}","pid":{},"tid":{},"ts":{},{}}})",

@@ -20,7 +20,7 @@ Field Field::at(const std::string& key) const {
   const auto found = value_->find(key);
   std::string where = where_.empty() ? key : where_ + '.' + key;
   if (found == value_->end()) throw ParseError(fmt::format("field '{}' is missing", where));
-  return Field(*found, std::move(where));
+  return Field(*found, std::move(where), mistakes_);
 }
 
 std::vector<Field> Field::elements() const {
@@ -28,7 +28,7 @@ std::vector<Field> Field::elements() const {
   std::vector<Field> result;
   result.reserve(value_->size());
   for (const Json& each : *value_) {
-    result.emplace_back(each, fmt::format("{}[{}]", where_, result.size()));
+    result.emplace_back(each, fmt::format("{}[{}]", where_, result.size()), mistakes_);
   }
   return result;
 }
@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, Field>> Field::members() const {
   std::vector<std::pair<std::string, Field>> result;
   result.reserve(value_->size());
   for (const auto& [key, value] : value_->items()) {
-    result.emplace_back(key, Field(value, where_.empty() ? key : where_ + '.' + key));
+    result.emplace_back(key, Field(value, where_.empty() ? key : where_ + '.' + key, mistakes_));
   }
   return result;
 }
@@ -123,32 +123,6 @@ std::string file_text(const Json& document) {
 
 std::string line_text(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
-
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
-
-Json finite_numbers(const std::vector<double>& numbers) {
-  Json list = Json::array();
-  std::ranges::copy_if(numbers, std::back_inserter(list),
-                       [](double number) { return std::isfinite(number); });
-  return list;
-}
-
-const Json& part_in(const Json& object, const std::string& key, const Json& empty) {
-  const auto found = object.find(key);
-  return found != object.end() && found->type() == empty.type() ? *found : empty;
-}
-
-std::vector<double> numbers_in(const Json& object, const std::string& key) {
-  std::vector<double> numbers;
-  for (const Json& each : part_in(object, key, kEmptyArray)) {
-    if (each.is_number()) numbers.push_back(each.get<double>());
-  }
-  return numbers;
 }
 
 }  // namespace taskbench::reports::json

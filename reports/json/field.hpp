@@ -8,11 +8,14 @@
 //     io("source", floor.source);
 //   }
 //
-// nlohmann's own conversions take a true for a 1, and cut a number that does not fit; here each
-// value is of the type that it is meant to be, or the message names the field.
+// What is only written is described for a Writer alone. Unknown values are written as null, never
+// as a value that means "unknown"; a number that is not finite is unknown, too, and in a list it is
+// left out. nlohmann's own conversions take a true for a 1, and cut a number that does not fit;
+// here each value is of the type that it is meant to be, or the message names the field.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -47,17 +51,36 @@ template <class Enum>
   return kWords<Enum>[static_cast<std::size_t>(value)];
 }
 
+/// What happens to a member that is missing, or not what it should be: others write some of the
+/// files that are read.
+enum class Mistakes {
+  refused,
+  ignored,  ///< the value stays as it is; in a list, it is left out
+};
+
 /// A value of a JSON text, together with its place in it. Refers to the parsed value, which must
 /// outlive it. Whatever is not as expected throws ParseError.
 class Field {
  public:
   /// `where`: "settings.seed", "processes[3].real_ns"; empty for the outermost value.
-  explicit Field(const Json& value, std::string where = {})
-      : value_(&value), where_(std::move(where)) {}
+  explicit Field(const Json& value, std::string where = {}, Mistakes mistakes = Mistakes::refused)
+      : value_(&value), where_(std::move(where)), mistakes_(mistakes) {}
 
   [[noreturn]] void fail(std::string_view what) const;
 
   [[nodiscard]] bool contains(const std::string& key) const { return value_->contains(key); }
+  [[nodiscard]] bool is_lenient() const { return mistakes_ == Mistakes::ignored; }
+
+  /// Calls read(); false if that fails, and mistakes are ignored.
+  template <class Read>
+  bool tries(const Read& read) const {
+    if (!is_lenient()) return read(), true;
+    try {
+      return read(), true;
+    } catch (const ParseError&) {
+      return false;
+    }
+  }
   [[nodiscard]] Field at(const std::string& key) const;
   [[nodiscard]] std::vector<Field> elements() const;
   [[nodiscard]] std::vector<std::pair<std::string, Field>> members() const;
@@ -86,13 +109,26 @@ class Field {
   template <class T>
   void get_to(std::vector<T>& value) const {
     value.clear();
-    for (const Field& element : elements()) value.push_back(element.template get<T>());
+    for (const Field& element : elements()) {
+      if (!tries([&] { element.get_to(value.emplace_back()); })) value.pop_back();
+    }
   }
 
   template <class T>
   void get_to(std::map<std::string, T>& value) const {
     value.clear();
-    for (const auto& [key, member] : members()) value[key] = member.template get<T>();
+    for (const auto& [key, member] : members()) {
+      T one{};
+      if (member.tries([&, &of = member] { of.get_to(one); })) value[key] = std::move(one);
+    }
+  }
+
+  template <class T>
+  void get_to(std::set<T>& value) const {
+    value.clear();
+    for (const Field& element : elements()) {
+      tries([&] { value.insert(element.template get<T>()); });
+    }
   }
 
   /// null stands for an empty optional.
@@ -120,6 +156,7 @@ class Field {
 
   const Json* value_;
   std::string where_;
+  Mistakes mistakes_;
 };
 
 // Checks that a field may have to pass before it is read. They throw ParseError.
@@ -143,9 +180,12 @@ class Reader {
 
   template <class T, class... Checks>
   void operator()(const std::string& key, T& value, const Checks&... checks) {
-    const Field field = object_.at(key);
-    (checks(field), ...);
-    field.get_to(value);
+    if (object_.is_lenient() && !object_.contains(key)) return;
+    object_.tries([&] {
+      const Field field = object_.at(key);
+      (checks(field), ...);
+      field.get_to(value);
+    });
   }
 
   /// A field that files of older versions do not have; the value stays as it is then.
@@ -160,10 +200,23 @@ class Reader {
     since(key, value, checks...);
   }
 
-  /// An empty text is written as null.
-  void text_or_null(const std::string& key, std::string& value) {
-    value = object_.at(key).get<std::optional<std::string>>().value_or("");
+  /// A value that is null in the file if it has its default, which stands for "unknown".
+  template <class T>
+  void or_null(const std::string& key, T& value) {
+    std::optional<T> known;
+    (*this)(key, known);
+    if (known) value = std::move(*known);
   }
+
+  /// The version of the file. Versions before `oldest` were never written. Files of other programs
+  /// have none.
+  void version(const std::string& key, int oldest, int newest) {
+    if (!object_.is_lenient() || object_.contains(key)) is_version(object_.at(key), oldest, newest);
+  }
+
+  /// What is in the file for other readers, and follows from the rest.
+  template <class Value>
+  void derived(const std::string& /*key*/, const Value& /*value*/) {}
 
   /// Either the reason why there is no value, or the members of the value.
   template <class T, class Describe>
@@ -179,6 +232,18 @@ class Reader {
   void part(const std::string& key, const Describe& describe_part) {
     Reader inner(object_.at(key));
     describe_part(inner);
+  }
+
+  /// The objects of a list, each described by describe_one(reader, value).
+  template <class T, class Describe>
+  void each(const std::string& key, std::vector<T>& values, const Describe& describe_one) {
+    if (object_.is_lenient() && !object_.contains(key)) return;
+    object_.tries([&] {
+      for (const Field& element : object_.at(key).elements()) {
+        Reader reader(element);
+        describe_one(reader, values.emplace_back());
+      }
+    });
   }
 
   /// The members of a struct that may be missing; all are null then. `key` is one of them.
@@ -213,8 +278,28 @@ class Writer {
     if (value != T{}) (*this)(key, value);
   }
 
-  void text_or_null(const std::string& key, const std::string& value) {
-    (*this)(key, value.empty() ? std::nullopt : std::optional(value));
+  template <class T>
+  void or_null(const std::string& key, const T& value) {
+    (*this)(key, value == T{} ? std::nullopt : std::optional(value));
+  }
+
+  void version(const std::string& key, int /*oldest*/, int newest) { (*this)(key, newest); }
+
+  /// `value` makes it.
+  template <class Value>
+  void derived(const std::string& key, const Value& value) {
+    (*this)(key, value());
+  }
+
+  /// Objects that describe_one(writer, value) describes.
+  template <class List, class Describe>
+  void each(const std::string& key, const List& values, const Describe& describe_one) {
+    object[key] = Json::array();
+    for (const auto& value : values) {
+      Writer inner;
+      describe_one(inner, value);
+      object[key].push_back(std::move(inner.object));
+    }
   }
 
   template <class T, class Describe>
@@ -254,7 +339,12 @@ void Field::get_to(Struct& value) const {
 
 namespace detail {
 
-inline Json as_json(const std::string& text) { return text; }
+inline Json as_json(std::string_view text) { return text; }
+
+template <std::same_as<Json> T>
+Json as_json(const T& json) {
+  return json;
+}
 
 inline Json as_json(const std::vector<model::KeyField>& fields) {
   Json result = Json::object();
@@ -276,8 +366,18 @@ Json as_json(const std::optional<T>& value) {
 template <class T>
 Json as_json(const std::vector<T>& values) {
   Json result = Json::array();
-  for (const T& value : values) result.push_back(json_of(value));
+  for (const T& value : values) {
+    if constexpr (std::floating_point<T>) {
+      if (!std::isfinite(value)) continue;
+    }
+    result.push_back(json_of(value));
+  }
   return result;
+}
+
+template <class T>
+Json as_json(const std::set<T>& values) {
+  return values;
 }
 
 template <class T>
@@ -288,7 +388,8 @@ Json as_json(const std::map<std::string, T>& values) {
 }
 
 template <class Struct>
-requires std::is_class_v<Struct> Json as_json(const Struct& value) {
+requires requires(Writer& writer, const Struct& value) { describe(writer, value); }
+Json as_json(const Struct& value) {
   Writer writer;
   describe(writer, value);
   return std::move(writer.object);
@@ -306,49 +407,12 @@ Json json_of(const T& value) {
 
 /// The text of a file: indented, with a newline at its end.
 [[nodiscard]] std::string file_text(const Json& document);
+template <class Struct>
+[[nodiscard]] std::string file_text(const Struct& value) {
+  return file_text(json_of(value));
+}
 
 /// The text on one line, without a newline.
 [[nodiscard]] std::string line_text(const Json& document);
-
-// Unknown values are written as null, never as a value that means "unknown".
-
-[[nodiscard]] Json text_or_null(std::string_view text);
-
-/// A number that is not finite is unknown, too; in a list it is left out.
-[[nodiscard]] Json number_or_null(std::optional<double> number);
-[[nodiscard]] Json finite_numbers(const std::vector<double>& numbers);
-
-// Functions for readers that leave out what they do not understand.
-
-/// The value of the key, if it exists and has that type.
-template <class T>
-[[nodiscard]] std::optional<T> found_in(const Json& object, const std::string& key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return std::nullopt;
-  bool fits = found->is_number();
-  if constexpr (std::same_as<T, bool>) {
-    fits = found->is_boolean();
-  } else if constexpr (std::same_as<T, std::string>) {
-    fits = found->is_string();
-  } else if constexpr (std::unsigned_integral<T>) {
-    fits = found->is_number_unsigned();
-  } else if constexpr (std::signed_integral<T>) {
-    fits = found->is_number_unsigned() ? std::in_range<T>(found->template get<std::uint64_t>())
-                                       : found->is_number_integer();
-  }
-  return fits ? std::optional(found->template get<T>()) : std::nullopt;
-}
-
-[[nodiscard]] inline std::string text_in(const Json& object, const std::string& key) {
-  return found_in<std::string>(object, key).value_or("");
-}
-[[nodiscard]] inline bool is_true(const Json& object, const std::string& key) {
-  return found_in<bool>(object, key).value_or(false);
-}
-/// The value of the key, if it has the type of `empty`; otherwise `empty`.
-[[nodiscard]] const Json& part_in(const Json& object, const std::string& key, const Json& empty);
-inline const Json kEmptyArray = Json::array();
-inline const Json kEmptyObject = Json::object();
-[[nodiscard]] std::vector<double> numbers_in(const Json& object, const std::string& key);
 
 }  // namespace taskbench::reports::json

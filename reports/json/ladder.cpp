@@ -1,57 +1,59 @@
-#include "reports/json/answers.hpp"
+#include "reports/json/ladder.hpp"
+
+#include <algorithm>
+
 #include "reports/json/field.hpp"
+#include "reports/verdict/ladder.hpp"
 
 namespace taskbench::reports::json {
-namespace {
 
-Json object_of_gain(const std::optional<verdict::Gain>& gain) {
-  if (!gain) return nullptr;
-  return {{"ratio", gain->ratio},
-          {"low", gain->interval ? Json(gain->interval->low) : Json()},
-          {"high", gain->interval ? Json(gain->interval->high) : Json()},
-          {"sure", gain->is_sure()}};
+void describe(Writer& io, const verdict::Gain& gain) {
+  io("ratio", gain.ratio);
+  io("low", gain.interval ? std::optional(gain.interval->low) : std::nullopt);
+  io("high", gain.interval ? std::optional(gain.interval->high) : std::nullopt);
+  io("sure", gain.is_sure());
 }
 
-}  // namespace
-
-std::string to_json(const model::Ladder& ladder) {
-  Json document{{"taskbench_ladder", model::kLadderVersion},
-                {"date", ladder.date},
-                {"commit", text_or_null(ladder.commit)},
-                {"machine", json_of(ladder.machine)},
-                {"workers", ladder.workers},
-                {"repetitions", ladder.repetitions},
-                {"min_time_s", ladder.min_time_s},
-                {"seed", ladder.seed},
-                {"partial", ladder.partial},
-                {"interval_level", verdict::kLadderConfidence},
-                {"rungs", Json::array()},
-                {"workloads", Json::array()}};
-  for (const model::LadderRung& rung : ladder.rungs) {
-    document["rungs"].push_back(
-        {{"scheduler", rung.scheduler}, {"step", rung.step}, {"ours", rung.is_ours}});
-  }
-  const auto verdicts = verdict::climb(ladder);
-  for (const verdict::LadderVerdict& each : verdicts) {
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < each.rows.size(); ++i) {
-      rows.push_back({{"scheduler", ladder.rungs[i].scheduler},
-                      {"median_ns", each.rows[i].median_ns},
-                      {"step", object_of_gain(each.rows[i].step)},
-                      {"total", object_of_gain(each.rows[i].total)}});
-    }
-    Json object{{"name", each.workload}, {"document", nullptr}, {"rungs", std::move(rows)}};
-    if (each.documented != nullptr) {
-      object["document"] = {{"before_ns", each.documented->before_ns},
-                            {"after_ns", each.documented->after_ns},
-                            {"ratio", each.documented->ratio()}};
-    }
-    for (const model::LadderWorkload& workload : ladder.workloads) {
-      if (workload.name == each.workload) object["blocks_ns"] = workload.blocks_ns;
-    }
-    document["workloads"].push_back(std::move(object));
-  }
-  return file_text(document);
+void describe(Writer& io, const model::LadderRung& rung) {
+  io("scheduler", rung.scheduler);
+  io("step", rung.step);
+  io("ours", rung.is_ours);
 }
+
+void describe(Writer& io, const model::DocumentedTotal& total) {
+  io("before_ns", total.before_ns);
+  io("after_ns", total.after_ns);
+  io("ratio", total.ratio());
+}
+
+void describe(Writer& io, const model::Ladder& ladder) {
+  io.version("taskbench_ladder", model::kLadderVersion, model::kLadderVersion);
+  io("date", ladder.date);
+  io.or_null("commit", ladder.commit);
+  io("machine", ladder.machine);
+  io("workers", ladder.workers);
+  io("repetitions", ladder.repetitions);
+  io("min_time_s", ladder.min_time_s);
+  io("seed", ladder.seed);
+  io("partial", ladder.partial);
+  io("interval_level", verdict::kLadderConfidence);
+  io("rungs", ladder.rungs);
+  io.each("workloads", verdict::climb(ladder), [&](Writer& of, const auto& verdict) {
+    of("name", verdict.workload);
+    of("document", verdict.documented ? std::optional(*verdict.documented) : std::nullopt);
+    auto rung = ladder.rungs.begin();
+    of.each("rungs", verdict.rows, [&](Writer& row, const verdict::LadderRow& step) {
+      row("scheduler", (rung++)->scheduler);
+      row("median_ns", step.median_ns);
+      row("step", step.step);
+      row("total", step.total);
+    });
+    const auto& all = ladder.workloads;
+    of("blocks_ns",
+       std::ranges::find(all, verdict.workload, &model::LadderWorkload::name)->blocks_ns);
+  });
+}
+
+std::string to_json(const model::Ladder& ladder) { return file_text(ladder); }
 
 }  // namespace taskbench::reports::json

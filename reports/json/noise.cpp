@@ -53,21 +53,18 @@ model::NoiseCalibration noise_from(const Field& document) {
 }  // namespace
 
 std::string to_json(const model::NoiseCalibration& noise) {
-  Json document{{kVersionKey, model::kNoiseVersion}, {"date", noise.date}};
-  document["machine"] = Json::object();
-  for (const auto& field : noise.machine) {
-    document["machine"][field.name] = text_or_null(field.value);
-  }
-  Writer writer;
-  describe_trials(writer, noise);
-  document.update(writer.object);
-  document["benchmarks"] = Json::array();
-  for (const auto& [name, each] : noise.benchmarks) {
-    Json row{{"name", name}};
-    row.update(json_of(each));
-    document["benchmarks"].push_back(std::move(row));
-  }
-  return file_text(document);
+  Writer io;
+  io.version(kVersionKey, model::kNoiseVersion, model::kNoiseVersion);
+  io("date", noise.date);
+  io.part("machine", [&](Writer& part) {
+    for (const auto& field : noise.machine) part.or_null(field.name, field.value);
+  });
+  describe_trials(io, noise);
+  io.each("benchmarks", noise.benchmarks, [](Writer& row, const auto& each) {
+    row("name", each.first);
+    describe(row, each.second);
+  });
+  return file_text(io.object);
 }
 
 model::NoiseCalibration merged(model::NoiseCalibration now, const model::NoiseCalibration& before) {

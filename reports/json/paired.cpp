@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <set>
 
-#include "reports/json/drift.hpp"
 #include "reports/json/journal_lines.hpp"
 #include "reports/json/reader.hpp"
+#include "reports/json/run_fields.hpp"
 #include "reports/json/verdict_fields.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -98,7 +98,7 @@ void describe(Io& io, Sample& sample) {
   io("instructions_of", sample.benchmark);
   io("side", sample.side);
   io("per_iteration", sample.per_iteration);
-  io.text_or_null("reason", sample.unavailable);
+  io.or_null("reason", sample.unavailable);
 }
 
 template <class Io, Like<model::ProcessSample> Sample>
@@ -116,7 +116,7 @@ template <class Io, Like<model::PairedFailure> Failure>
 void describe(Io& io, Failure& failure) {
   io("stage", failure.stage);
   io("side", failure.side);
-  io.text_or_null("benchmark", failure.benchmark);
+  io.or_null("benchmark", failure.benchmark);
   io("message", failure.message);
   io("log", failure.lines);
 }
@@ -136,9 +136,10 @@ constexpr int kPairedVersion = 1;
 
 /// The setup as the first line of a journal.
 Json setup_line(const PairedSetup& setup) {
-  Json line{{kTrialJournalMark, model::kJournalVersion}};
-  line.update(json_of(setup));
-  return line;
+  Writer line;
+  line.version(kTrialJournalMark, 1, model::kJournalVersion);
+  describe(line, setup);
+  return line.object;
 }
 
 PairedSetup paired_setup_from(const Field& line) {
@@ -193,11 +194,19 @@ void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   }
 }
 
-/// The members that every report begins with, whatever its outcome.
-Json beginning(Outcome outcome, const Json& verdict, const model::PairedSetup& setup) {
-  return {{kMark, kPairedVersion},       {"outcome", word_of(outcome)},
-          {"verdict", verdict},          {"base", json_of(setup.base)},
-          {"head", json_of(setup.head)}, {"reproduce", setup.reproduce}};
+/// A report: the members that each begins with, whatever its outcome, and those that `add` adds.
+template <class Add>
+std::string report_text(Outcome outcome, std::optional<verdict::Verdict> verdict,
+                        const PairedSetup& setup, const Add& add) {
+  Writer io;
+  io.version(kMark, kPairedVersion, kPairedVersion);
+  io("outcome", outcome);
+  io("verdict", verdict);
+  io("base", setup.base);
+  io("head", setup.head);
+  io("reproduce", setup.reproduce);
+  add(io);
+  return file_text(io.object);
 }
 
 /// Reads the journal's lines, which a report contains unchanged, as a journal is read and checked.
@@ -264,7 +273,11 @@ std::string journal_line(const InstructionSample& sample) { return line_text(jso
 
 std::string journal_line(const ProcessSample& sample) { return line_text(json_of(sample)); }
 
-std::string journal_line(TrialEnd end) { return line_text({{"end", word_of(end)}}); }
+std::string journal_line(TrialEnd end) {
+  Writer line;
+  line("end", end);
+  return line_text(line.object);
+}
 
 PairedTrial parse_journal(const std::filesystem::path& path, std::string_view content) {
   PairedTrial trial;
@@ -276,36 +289,33 @@ PairedTrial parse_journal(const std::filesystem::path& path, std::string_view co
 }
 
 std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport& report) {
-  Json document = beginning(Outcome::judged, word(report.overall), trial.setup);
-  document["blocks"] = report.blocks;
-  document["complete"] = trial.end.has_value();
-  document["could_fail"] = report.could_fail;
-  document["blind"] = report.blind;
-  document["blocks_that_can_fail"] = json_of(verdict::reach_of(trial, report.blocks).least);
-  document["machine"] = drift_object(report.machine);
-  document["benchmarks"] = json_of(report.benchmarks);
-  document["setup"] = setup_line(trial.setup);
-  document["instructions"] = json_of(trial.instructions);
-  document["samples"] = json_of(trial.samples);
-  return file_text(document);
+  return report_text(Outcome::judged, report.overall, trial.setup, [&](Writer& io) {
+    io("blocks", report.blocks);
+    io("complete", trial.end.has_value());
+    io("could_fail", report.could_fail);
+    io("blind", report.blind);
+    io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
+    io("machine", report.machine);
+    io("benchmarks", report.benchmarks);
+    io("setup", setup_line(trial.setup));
+    io("instructions", trial.instructions);
+    io("samples", trial.samples);
+  });
 }
 
-std::string identical_to_json(const model::PairedSetup& setup, const std::string& why) {
-  Json document = beginning(Outcome::identical, word(verdict::Verdict::pass), setup);
-  document["why"] = why;
-  return file_text(document);
+std::string identical_to_json(const PairedSetup& setup, const std::string& why) {
+  return report_text(Outcome::identical, verdict::Verdict::pass, setup,
+                     [&](Writer& io) { io("why", why); });
 }
 
-std::string no_base_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {
-  Json document = beginning(Outcome::no_base, word(verdict::Verdict::inconclusive), setup);
-  document["failure"] = json_of(failure);
-  return file_text(document);
+std::string no_base_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
+  return report_text(Outcome::no_base, verdict::Verdict::inconclusive, setup,
+                     [&](Writer& io) { io("failure", failure); });
 }
 
-std::string failure_to_json(const model::PairedSetup& setup, const model::PairedFailure& failure) {
-  Json document = beginning(Outcome::failed, nullptr, setup);
-  document["failure"] = json_of(failure);
-  return file_text(document);
+std::string failure_to_json(const PairedSetup& setup, const model::PairedFailure& failure) {
+  return report_text(Outcome::failed, std::nullopt, setup,
+                     [&](Writer& io) { io("failure", failure); });
 }
 
 bool is_paired_report(std::string_view text) { return begins_with_key(text, kMark); }

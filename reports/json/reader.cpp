@@ -11,10 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "reports/json/drift.hpp"
-#include "reports/json/event_counts.hpp"
-#include "reports/json/field.hpp"
 #include "reports/json/parse.hpp"
+#include "reports/json/run_fields.hpp"
 
 namespace taskbench::reports::json {
 namespace {
@@ -24,7 +22,6 @@ namespace {
 constexpr double kShortestTime = 1e-15;
 constexpr double kLongestTime = 1e30;
 constexpr double kMostIterations = 1e18;
-constexpr double kMostCpus = 1e9;
 
 /// Another file of taskbench.
 struct OurFile {
@@ -52,6 +49,29 @@ constexpr std::array<OurFile, 11> kOurOtherFiles{{
 
 /// Reports a mistake in the file; the caller adds its name.
 [[noreturn]] void fail(std::string_view what) { throw ParseError(std::string(what)); }
+
+Reader lenient(const Json& object, const char* where = "") {
+  return Reader(Field(object, where, Mistakes::ignored));
+}
+
+// What a row says, if it is of that type.
+std::string text_in(const Json& row, const std::string& key) {
+  std::string text;
+  lenient(row)(key, text);
+  return text;
+}
+bool is_true(const Json& row, const std::string& key) {
+  bool value = false;
+  lenient(row)(key, value);
+  return value;
+}
+
+/// The object at the key; an empty one if there is none.
+const Json& part_in(const Json& document, const std::string& key) {
+  static const Json kEmpty = Json::object();
+  const auto found = document.find(key);
+  return found != document.end() && found->is_object() ? *found : kEmpty;
+}
 
 double unit_in_ns(const Json& row, std::string_view name) {
   const auto found = row.find("time_unit");
@@ -107,9 +127,12 @@ class Parser {
         !document["benchmarks"].is_array()) {
       fail("is not a Google Benchmark result: " + what_it_is(document));
     }
-    read_context(part_in(document, "context", kEmptyObject));
+    const Json& context = part_in(document, "context");
+    refuse_later_version(context);
+    Reader reader = lenient(context);
+    describe_context(reader, file_.environment);
     if (!wrong_row.empty()) fail(wrong_row);
-    read_own(part_in(document, "taskbench", kEmptyObject));
+    read_own(part_in(document, "taskbench"));
     return std::move(file_);
   }
 
@@ -129,6 +152,15 @@ class Parser {
         other.what, other.use));
   }
 
+  static void refuse_later_version(const Json& context) {
+    const auto version = context.find("json_schema_version");
+    if (version == context.end() || *version == 1) return;
+    fail(
+        fmt::format("has json_schema_version {}, and this taskbench reads version 1: use a later "
+                    "taskbench",
+                    version->dump()));
+  }
+
   static std::string what_it_is(const Json& document) {
     if (!document.is_object()) return "it is not a JSON object";
     if (document.contains("baselines")) return "it is the answer of `taskbench baseline list`";
@@ -139,27 +171,6 @@ class Parser {
     if (document.contains("machine_info")) return "it looks like a result of pytest-benchmark";
     return "it has no array 'benchmarks'; create it with --benchmark_out=FILE "
            "--benchmark_out_format=json";
-  }
-
-  void read_context(const Json& context) {
-    const auto version = context.find("json_schema_version");
-    if (version != context.end() && *version != 1) {
-      fail(
-          fmt::format("has json_schema_version {}, and this taskbench reads version 1: use a later "
-                      "taskbench",
-                      version->dump()));
-    }
-    model::Environment& environment = file_.environment;
-    environment.host_name = text_in(context, "host_name");
-    environment.executable = text_in(context, "executable");
-    environment.date = text_in(context, "date");
-    environment.benchmark_library_version = text_in(context, "library_version");
-    environment.benchmark_library_build_type = text_in(context, "library_build_type");
-    const double cpus = found_in<double>(context, "num_cpus").value_or(0);
-    environment.cpu_count = cpus > 0 && cpus < kMostCpus ? static_cast<int>(cpus) : 0;
-    environment.cpu_mhz = found_in<double>(context, "mhz_per_cpu").value_or(0);
-    if (is_true(context, "cpu_scaling_enabled")) environment.cpu_scaling_enabled = true;
-    environment.load_avg = numbers_in(context, "load_avg");
   }
 
   void read_row(const Json& row) {
@@ -200,7 +211,8 @@ class Parser {
     repetition.iterations =
         static_cast<std::int64_t>(number_of(row, name, "iterations", 1, 1, kMostIterations));
     for (const auto& [key, value] : row.items()) {
-      if (value.is_number() && !is_key_of_rows(key)) repetition.counters[key] = value.get<double>();
+      if (!value.is_number() || std::ranges::find(kKeysOfRows, key) != kKeysOfRows.end()) continue;
+      repetition.counters[key] = value.get<double>();
     }
     repetition.counters.shrink();
     return repetition;
@@ -230,48 +242,27 @@ class Parser {
   }
 
   void read_own(const Json& own) {
-    const Field ours(own, "taskbench");
-    if (ours.contains("schema_version")) {
-      is_version(ours.at("schema_version"), 1, model::kSchemaVersion);
-    }
-    file_.partial = is_true(own, "partial");
-    const Json& environment = part_in(own, "environment", kEmptyObject);
-    for (const auto& [key, title, text] : model::kEnvironmentTexts) {
-      file_.environment.*text = text_in(environment, key);
-    }
-    file_.environment.taskbench_version = text_in(own, "version");
-    file_.drift = drift_from(part_in(own, "drift", kEmptyObject));
-    const Json& settings = part_in(own, "settings", kEmptyObject);
-    file_.settings.seed = found_in<std::uint64_t>(settings, "seed");
-    for (const Json& word : part_in(settings, "command_line", kEmptyArray)) {
-      if (word.is_string()) file_.settings.command_line.push_back(word.get<std::string>());
-    }
-    for (const Json& each : part_in(own, "cases", kEmptyArray)) {
+    Reader reader = lenient(own, "taskbench");
+    describe(reader, file_);
+    const auto cases = own.find("cases");
+    if (cases == own.end() || !cases->is_array()) return;
+    for (const Json& each : *cases) {
       const std::string name = text_in(each, "name");
       if (name.empty()) continue;
       if (index_.contains(name)) read_case(each, file_.cases[place_of(name)]);
       if (!is_true(each, "failed")) continue;
-      const Json& errors = part_in(each, "errors", kEmptyArray);
-      const bool told = !errors.empty() && errors.front().is_string();
-      file_.cases[place_of(name)].error = told ? errors.front().get<std::string>() : "failed";
+      std::vector<std::string> errors;
+      lenient(each)("errors", errors);
+      file_.cases[place_of(name)].error = errors.empty() ? "failed" : errors.front();
     }
   }
 
-  void read_case(const Json& each, model::Case& benchmark) {
-    benchmark.events = read_events(part_in(each, "events_per_iteration", kEmptyArray));
+  static void read_case(const Json& each, model::Case& benchmark) {
+    Reader reader = lenient(each);
+    describe_case(reader, benchmark, true);
+    std::erase_if(benchmark.events, [](const auto& event) { return event.event.empty(); });
     check_instructions(benchmark);
     remove_events_from_rows(benchmark);
-    benchmark.workload = text_in(each, "workload");
-    benchmark.scheduler = text_in(each, "scheduler");
-    const std::uint64_t workers = found_in<std::uint64_t>(each, "workers").value_or(0);
-    benchmark.workers = static_cast<int>(std::min<std::uint64_t>(workers, 1 << 20));
-    benchmark.operations = found_in<std::uint64_t>(each, "operations_per_iteration").value_or(0);
-    benchmark.operation = text_in(each, "operation");
-    for (const Json& name : part_in(each, "observed", kEmptyArray)) {
-      if (name.is_string()) benchmark.observed.insert(name.get<std::string>());
-    }
-    const Json& load = part_in(each, "load", kEmptyObject);
-    if (!load.empty()) benchmark.load = {text_in(load, "name"), text_in(load, "version")};
   }
 
   /// Removes the events from the rows. For readers that do not know ours, each row has the same

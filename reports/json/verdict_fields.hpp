@@ -40,7 +40,7 @@ void describe(Io& io, Change& exact) {
 template <class Io, Like<verdict::InstructionsVerdict> Instructions>
 void describe(Io& io, Instructions& instructions) {
   io("verdict", instructions.verdict);
-  io.text_or_null("reason", instructions.reason);
+  io.or_null("reason", instructions.reason);
   io.members("base", instructions.exact);
 }
 

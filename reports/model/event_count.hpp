@@ -29,6 +29,8 @@ struct CounterPass {
   std::vector<std::string> requested;
   int processes = 0;        ///< in which each case was counted, if all went well
   std::string unavailable;  ///< why perf counted nothing; else empty
+
+  friend bool operator==(const CounterPass&, const CounterPass&) = default;
 };
 
 }  // namespace taskbench::reports::model

@@ -39,7 +39,7 @@ struct Environment {
   std::string host_name;
   std::string executable;
   int cpu_count = 0;
-  double cpu_mhz = 0;
+  std::int64_t cpu_mhz = 0;
   std::optional<bool> cpu_scaling_enabled;
   std::optional<bool> aslr_enabled;
   std::vector<Cache> caches;
@@ -99,13 +99,15 @@ struct Repetition {
   double cpu_ns = 0;   ///< CPU time of the whole process per iteration
   /// Counters per iteration, by name: context switches, and those of the scheduler. The tables show
   /// "steals", "parks", "wakeups" and "overflows"; the JSON and CSV files hold every one.
-  Counters counters;
+  Counters counters{};
 };
 
 /// A program that loaded a server.
 struct Load {
   std::string name;
   std::string version;
+
+  friend bool operator==(const Load&, const Load&) = default;
 };
 
 /// One workload on one scheduler with one worker count and one set of parameters; or another

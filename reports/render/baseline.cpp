@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/model/date.hpp"
-#include "reports/render/page.hpp"
+#include "reports/render/markdown.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/verdict_table.hpp"
 
@@ -232,15 +232,31 @@ std::string moved_cpus_text(const verdict::MovedCpus& moved) {
                      time_text(moved.greatest_ns, unit));
 }
 
-std::string table(const BaselineComparison& comparison, const TableStyle& style) {
-  return table(verdict_text(comparison), style);
+Document document(const BaselineComparison& comparison) {
+  return document(verdict_text(comparison));
 }
 
-std::string markdown(const BaselineComparison& comparison, const CommentStyle& style) {
+std::string comment(const BaselineComparison& comparison, const CommentStyle& style) {
   const VerdictText text = verdict_text(comparison);
   return comment_heading(style, markdown_escaped(text.headline)) +
          comment_body(text, fmt::format("Against the baseline '{}': ",
                                         markdown_escaped(comparison.rolling.setup.name)));
+}
+
+Table records(const BaselineReport& report) {
+  Table table = columns_of({"name", "verdict", "improved", "drifted", "baseline_ns", "now_ns",
+                            "change", "interval_low", "interval_high", "threshold", "detectable",
+                            "since_anchor", "baseline_processes", "processes"});
+  for (const BaselineRow& row : report.rows) {
+    const verdict::StoredComparison& rolling = row.rolling;
+    table.add({row.name, word(row.verdict), fmt::format("{}", row.improved),
+               fmt::format("{}", row.drifted), raw(row.baseline_ns), raw(row.now_ns),
+               raw(rolling.change), raw(rolling.low), raw(rolling.high), raw(rolling.limit),
+               raw(rolling.detectable),
+               raw(row.anchor ? std::optional(row.anchor->change) : std::nullopt),
+               std::to_string(rolling.stored), std::to_string(rolling.fresh)});
+  }
+  return table;
 }
 
 std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {
@@ -262,70 +278,73 @@ std::string short_commit(const std::string& commit) {
   return or_none(commit.substr(0, kDigits));
 }
 
-Cells cells(const std::string& name, const stats::Spread& spread) {
-  const TimeUnit unit = time_unit(spread.min);
-  return {name, time_text(spread.median, unit), percent(spread.mad.value_or(0) / spread.median),
-          time_text(spread.min, unit), time_text(spread.max, unit)};
-}
-
-std::string fields_text(const std::vector<model::KeyField>& fields) {
-  std::string text;
+Table fields_of(const char* title, const std::vector<model::KeyField>& fields) {
+  Table table{.columns = {{title}, {""}}};
   for (const model::KeyField& field : fields) {
-    text += fmt::format("  {:<28}  {}\n", field.name,
-                        field.value.empty() ? "unknown" : printable(field.value));
+    table.add({field.name, field.value.empty() ? "unknown" : field.value});
   }
-  return text;
+  return table;
 }
 
-std::string series_text(model::BaselineRole role, const Series& series, const TableStyle& style) {
-  constexpr std::size_t kIndent = 2;
+/// A series that is stored, and the spread of its processes.
+Section section_of(model::BaselineRole role, const Series& series) {
   const auto& setup = series.setup;
-  std::string text =
-      fmt::format("{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}\n",
-                  name_of(role), setup.date, setup.processes, setup.repetitions,
-                  1e3 * setup.min_time_s, short_commit(setup.commit),
-                  setup.command.empty() ? "taskbench itself" : printable(setup.command));
-  std::vector<Cells> rows{{"benchmark", "median", "MAD", "least", "most"}};
+  Section section{std::string(name_of(role)), "", {}};
+  section.blocks.emplace_back(Paragraph{fmt::format(
+      "{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}", name_of(role),
+      setup.date, setup.processes, setup.repetitions, 1e3 * setup.min_time_s,
+      short_commit(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command)});
+  Table table{.columns = named_figures({"benchmark", "median", "MAD", "least", "most"})};
   for (const auto& [name, spread] : verdict::spreads_of(series)) {
-    rows.push_back(cells(name, spread));
+    const TimeUnit unit = time_unit(spread.min);
+    const auto time = [&](double ns) { return Cell(time_text(ns, unit), Tone::plain, ns); };
+    const double scatter = spread.mad.value_or(0) / spread.median;
+    table.add({name,
+               time(spread.median),
+               {percent(scatter), Tone::plain, scatter},
+               time(spread.min),
+               time(spread.max)});
   }
-  for (std::string& row :
-       fitted(rows, names_to_the_left(rows.front()), style.table_columns() - kIndent)) {
-    for (auto at = row.find('\n'); at != row.npos; at = row.find('\n', at + 1)) {
-      row.insert(at + 1, kIndent, ' ');
-    }
-    text += fmt::format("  {}\n", row);
-  }
-  return text +
-         fmt::format("  {} while it was measured\n", others_text(verdict::others_of(series)));
+  section.blocks.emplace_back(std::move(table));
+  section.blocks.emplace_back(
+      Paragraph{fmt::format("{} while it was measured", others_text(verdict::others_of(series)))});
+  return section;
 }
 
 }  // namespace
 
-std::string table(const std::vector<verdict::StoredBaseline>& list, const TableStyle& style) {
-  std::vector<Cells> rows{
-      {"NAME", "KEY", "THIS MACHINE", "DATE", "COMMIT", "PROCESSES", "BENCHMARKS", "ANCHOR"}};
+Document document(const std::vector<verdict::StoredBaseline>& list) {
+  Table table{.columns = {{"NAME"},
+                          {"KEY"},
+                          {"THIS MACHINE"},
+                          {"DATE"},
+                          {"COMMIT"},
+                          {"PROCESSES", true},
+                          {"BENCHMARKS", true},
+                          {"ANCHOR"}}};
   for (const verdict::StoredBaseline& each : list) {
     const auto& setup = each.rolling.setup;
-    rows.push_back({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",
-                    model::day_of(setup.date), short_commit(setup.commit),
-                    std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
-                    each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
+    table.add({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",
+               model::day_of(setup.date), short_commit(setup.commit),
+               std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
+               each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
   }
-  Page page(style);
-  page.table(rows, {true, true, true, true, true, false, false, true});
-  return std::move(page).text();
+  return {"", {}, {{"result", "", {std::move(table)}}}, {}};
 }
 
-std::string details(const verdict::StoredBaseline& stored, const TableStyle& style) {
+Document document(const verdict::StoredBaseline& stored) {
   const auto& setup = stored.rolling.setup;
-  std::string text =
-      fmt::format("{}  {}{}\n\nmachine\n{}build\n{}\n", setup.name, model::baseline_key(setup.key),
-                  stored.this_machine ? "" : "  (another machine)", fields_text(setup.key.machine),
-                  fields_text(setup.key.build));
-  text += series_text(model::BaselineRole::rolling, stored.rolling, style);
-  if (stored.anchor) text += '\n' + series_text(model::BaselineRole::anchor, *stored.anchor, style);
-  return text;
+  Document result{
+      fmt::format("{}  {}{}", setup.name, model::baseline_key(setup.key),
+                  stored.this_machine ? "" : "  (another machine)"),
+      {},
+      {{"key", "", {fields_of("machine", setup.key.machine), fields_of("build", setup.key.build)}},
+       section_of(model::BaselineRole::rolling, stored.rolling)},
+      {}};
+  if (stored.anchor) {
+    result.sections.push_back(section_of(model::BaselineRole::anchor, *stored.anchor));
+  }
+  return result;
 }
 
 }  // namespace taskbench::reports::render

@@ -1,12 +1,8 @@
 #include "reports/render/columns.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 
 namespace taskbench::reports::render {
@@ -79,10 +75,6 @@ Decoded decode(std::string_view text) {
   return {code_point, length};
 }
 
-std::size_t sum(std::span<const std::size_t> numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), std::size_t{0});
-}
-
 void wrap_line(std::string_view text, std::size_t width, std::string_view indent,
                std::vector<std::string>& lines) {
   std::string line(lines.empty() ? std::string_view() : indent);
@@ -102,92 +94,6 @@ void wrap_line(std::string_view text, std::size_t width, std::string_view indent
     has_word = true;
   }
   lines.push_back(std::move(line));
-}
-
-constexpr std::size_t kAlignedGap = 2;
-
-std::size_t longest_word(std::string_view text) {
-  std::size_t longest = 0;
-  for (const std::string& word : wrap(text, 1)) longest = std::max(longest, display_width(word));
-  return longest;
-}
-
-/// The width of each column: the most that `measure` finds in one of its cells.
-template <class Measure>
-std::vector<std::size_t> widths_of(std::span<const Cells> rows, std::size_t columns,
-                                   Measure measure) {
-  std::vector<std::size_t> widths(columns, 0);
-  for (const Cells& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], measure(one_line(row[i])));
-    }
-  }
-  return widths;
-}
-
-std::string without_blanks_at_line_end(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
-/// Narrows the widest columns that can be wrapped until the table fits. If that is impossible,
-/// changes nothing and returns false.
-bool narrow(std::vector<std::size_t>& widths, const std::vector<std::size_t>& least,
-            const std::vector<bool>& to_the_left, std::size_t width) {
-  constexpr std::size_t kReadable = 20;  // narrower text is a ribbon of words
-  std::vector<std::size_t> tried = widths;
-  while (sum(tried) + kAlignedGap * (tried.size() - 1) > width) {
-    std::size_t* widest = nullptr;
-    for (std::size_t i = 0; i < tried.size(); ++i) {
-      if (!to_the_left[i] || tried[i] <= std::max(least[i], kReadable)) continue;
-      if (widest == nullptr || tried[i] > *widest) widest = &tried[i];
-    }
-    if (widest == nullptr) return false;
-    --*widest;
-  }
-  widths = std::move(tried);
-  return true;
-}
-
-/// Puts cells next to each other, and wraps those that are wider than their column.
-std::string in_lines(std::span<const std::string> cells, std::span<const std::size_t> widths,
-                     const std::vector<bool>& to_the_left, std::size_t first) {
-  std::vector<std::vector<std::string>> wrapped;
-  std::size_t height = 1;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    std::string cell = one_line(cells[i]);
-    const bool fits = display_width(cell) <= widths[i];
-    wrapped.push_back(fits ? std::vector{std::move(cell)} : wrap(cell, widths[i]));
-    height = std::max(height, wrapped.back().size());
-  }
-  std::string text;
-  for (std::size_t at = 0; at < height; ++at) {
-    std::string line;
-    for (std::size_t i = 0; i < wrapped.size(); ++i) {
-      const std::string part = at < wrapped[i].size() ? wrapped[i][at] : std::string();
-      if (i > 0) line += std::string(kAlignedGap, ' ');
-      line += to_the_left[first + i] ? pad_right(part, widths[i]) : pad_left(part, widths[i]);
-    }
-    text += (at > 0 ? "\n" : "") + without_blanks_at_line_end(std::move(line));
-  }
-  return text;
-}
-
-/// Puts the first cell in a line of its own and the others below it.
-std::string stacked(const Cells& row, std::span<const std::size_t> widths,
-                    const std::vector<bool>& to_the_left, std::size_t width) {
-  constexpr std::size_t kIndent = 2;
-  std::string text = one_line(row.front());
-  const std::span<const std::size_t> others = widths.subspan(1);
-  const std::array<std::size_t, 1> one_group{others.size()};
-  std::size_t first = 1;
-  for (const std::size_t count : distribute(others, one_group, 0, kAlignedGap, width)) {
-    if (!text.empty()) text += '\n';  // the first column of a header may have no title
-    text += std::string(kIndent, ' ') + in_lines(std::span(row).subspan(first, count),
-                                                 widths.subspan(first, count), to_the_left, first);
-    first += count;
-  }
-  return text;
 }
 
 }  // namespace
@@ -288,133 +194,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::str
   }
 }
 
-std::vector<std::string> fitted(std::span<const Cells> rows, const std::vector<bool>& to_the_left,
-                                std::size_t width) {
-  std::vector<std::size_t> widths = widths_of(rows, to_the_left.size(), display_width);
-  const bool fits =
-      narrow(widths, widths_of(rows, to_the_left.size(), longest_word), to_the_left, width);
-  std::vector<std::string> texts;
-  for (const Cells& row : rows) {
-    texts.push_back(fits ? in_lines(row, widths, to_the_left, 0)
-                         : stacked(row, widths, to_the_left, width));
-  }
-  return texts;
-}
-
-std::vector<bool> names_to_the_left(const Cells& titles) {
-  std::vector<bool> left(titles.size(), false);
-  left.front() = true;
-  return left;
-}
-
-std::vector<std::size_t> column_widths(std::span<const Cells> rows) {
-  return widths_of(rows, rows.front().size(), display_width);
-}
-
-std::string markdown_table(const Cells& titles, const std::vector<bool>& to_the_left,
-                           std::span<const Cells> rows) {
-  const auto line = [](const Cells& cells) {
-    std::string text = "|";
-    for (const std::string& cell : cells) text += fmt::format(" {} |", markdown_escaped(cell));
-    return text + '\n';
-  };
-  std::string text = line(titles) + '|';
-  for (const bool left : to_the_left) text += left ? ":--|" : "--:|";
-  text += '\n';
-  for (const Cells& row : rows) text += line(row);
-  return text;
-}
-
-std::string markdown_escaped(std::string_view text) {
-  std::string lines(text);
-  std::erase(lines, '\r');
-  std::string result;
-  for (const char c : printable(lines)) {
-    switch (c) {
-      case '|':
-      case '\\':
-      case '`':
-      case '*':
-      case '[':
-      case ']':
-        result += '\\';
-        result += c;
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '\n':
-        result += "<br>";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string or_none(const std::string& text) { return text.empty() ? std::string(kNone) : text; }
-
-std::string fenced(std::string_view language, std::string_view content) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char each : content) {
-    run = each == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
-  std::string text = printable(content);
-  if (!text.ends_with('\n')) text += '\n';
-  return fmt::format("{}{}\n{}{}\n", fence, language, text, fence);
-}
-
-std::string csv_line(std::span<const std::string> fields) {
-  std::string line;
-  for (const std::string& field : fields) {
-    if (&field != fields.data()) line += ',';
-    if (field.find_first_of("\",\r\n") == std::string::npos) {
-      line += field;
-      continue;
-    }
-    line += fmt::format("\"{}\"", replaced(field, "\"", "\"\""));
-  }
-  return line + '\n';
-}
-
-std::string csv_number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
-}
-
-std::vector<std::size_t> distribute(std::span<const std::size_t> column_widths,
-                                    std::span<const std::size_t> groups, std::size_t label_width,
-                                    std::size_t gap, std::size_t width) {
-  const std::size_t room = width > label_width ? width - label_width : 0;
-  const auto needed = [gap](std::span<const std::size_t> columns) {
-    return sum(columns) + gap * columns.size();
-  };
-  std::vector<std::size_t> blocks = {0};
-  std::size_t used = 0;
-  const auto start_block = [&] {
-    if (blocks.back() > 0) {
-      blocks.push_back(0);
-      used = 0;
-    }
-  };
-  std::size_t first = 0;
-  for (const std::size_t size : groups) {
-    const std::span<const std::size_t> group = column_widths.subspan(first, size);
-    first += size;
-    if (used + needed(group) > room) start_block();
-    for (const std::size_t column : group) {
-      if (used + gap + column > room) start_block();
-      ++blocks.back();
-      used += gap + column;
-    }
-  }
-  return blocks;
-}
 
 }  // namespace taskbench::reports::render

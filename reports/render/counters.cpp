@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/sentences.hpp"
 #include "reports/stats/summary.hpp"
@@ -34,8 +33,8 @@ std::string rate_of_operation(double value) {
   return value < 0.005 ? three_digits(value) : rate(value);
 }
 
-Cells cells(std::string name, const std::vector<double>& values, std::uint64_t operations,
-            std::string remark) {
+std::vector<Cell> cells(std::string name, const std::vector<double>& values,
+                        std::uint64_t operations, std::string remark) {
   const auto spread = stats::spread_of(values);
   if (!spread) {
     return {std::move(name),  std::string(kNotCounted), std::string(kNone), std::string(kNone), "0",
@@ -96,7 +95,7 @@ std::set<std::string> add_missing_everywhere(const model::Run& run, Sentences& s
   return missing;
 }
 
-void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
+void add_scheduler_counters(const model::Case& measured, Table& table) {
   for (const std::string_view name : kSchedulerCounters) {
     std::vector<double> values;
     for (const model::Repetition& repetition : measured.repetitions) {
@@ -106,8 +105,8 @@ void add_scheduler_counters(const model::Case& measured, CounterGroup& group) {
       }
     }
     if (values.empty()) continue;
-    group.rows.push_back(
-        cells(std::string(counter_label(name)), values, measured.operations, "scheduler's"));
+    table.add(cells(std::string(counter_label(name)), values, measured.operations, "scheduler's"),
+              measured.name);
   }
 }
 
@@ -136,34 +135,38 @@ Sentences basis_of(const model::CounterPass& pass, const Remarks& remarks) {
 
 std::optional<CounterTable> counter_table(const model::Run& run) {
   if (!run.counter_pass) return std::nullopt;
-  CounterTable table;
+  CounterTable counted;
+  counted.table = {.columns = {{"counter"}}, .group_title = "case"};
+  for (const char* title : {"per iteration", "± MAD", "per op", "n", "remark"}) {
+    counted.table.columns.push_back({.title = title, .is_number = true, .part = 1});
+  }
+  counted.table.columns.back().is_number = false;
   const bool exact = std::ranges::any_of(run.cases, [](const model::Case& measured) {
     return std::ranges::any_of(measured.events, [](const model::EventCount& event) {
       return event.event == model::kInstructionsExact && !event.per_iteration.empty();
     });
   });
   if (!run.counter_pass->unavailable.empty() && !exact) {
-    add(table.missing, "Nothing was counted: {}.", run.counter_pass->unavailable);
-    return table;
+    add(counted.missing, "Nothing was counted: {}.", run.counter_pass->unavailable);
+    return counted;
   }
-  const auto missing = add_missing_everywhere(run, table.missing);
+  const auto missing = add_missing_everywhere(run, counted.missing);
   Remarks remarks;
   for (const model::Case& measured : run.cases) {
     if (!is_counted(measured)) continue;
-    CounterGroup group{measured.name, {}};
     for (const model::EventCount& event : measured.events) {
       if (missing.contains(event.event)) continue;
-      group.rows.push_back(cells(event_label(event), event.per_iteration, measured.operations,
-                                 remark_of(event, remarks)));
+      counted.table.add(cells(event_label(event), event.per_iteration, measured.operations,
+                              remark_of(event, remarks)),
+                        measured.name);
       if (!event.unavailable.empty()) {
-        add(table.missing, "{} of {}: {}.", event.event, measured.name, event.unavailable);
+        add(counted.missing, "{} of {}: {}.", event.event, measured.name, event.unavailable);
       }
     }
-    add_scheduler_counters(measured, group);
-    if (!group.rows.empty()) table.groups.push_back(std::move(group));
+    add_scheduler_counters(measured, counted.table);
   }
-  if (!table.groups.empty()) table.basis = basis_of(*run.counter_pass, remarks);
-  return table;
+  if (!counted.table.rows.empty()) counted.basis = basis_of(*run.counter_pass, remarks);
+  return counted;
 }
 
 std::string event_label(const model::EventCount& event) {

@@ -2,29 +2,19 @@
 // scheduler, case by case.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reports/model/run.hpp"
-#include "reports/render/columns.hpp"
+#include "reports/render/document.hpp"
 #include "reports/verdict/counter_move.hpp"
 
 namespace taskbench::reports::render {
 
-inline constexpr std::array<std::string_view, 6> kCounterTitles{
-    "counter", "per iteration", "± MAD", "per op", "n", "remark"};
-
-/// The counters of one case, a row each, with as many cells as there are titles.
-struct CounterGroup {
-  std::string title;  ///< the case's name
-  std::vector<Cells> rows;
-};
-
 struct CounterTable {
-  std::vector<CounterGroup> groups;
+  Table table;                       ///< a group for each case, with a row for each of its counters
   std::vector<std::string> missing;  ///< what could not be counted and why, a sentence each
   std::vector<std::string> basis;    ///< what the figures rest on, a sentence each
 };

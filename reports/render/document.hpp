@@ -1,10 +1,15 @@
-// A report before it is HTML or Markdown: what is said, in which order. The renderers decide how it
-// looks. Texts are as they came from the inputs: renderers have to escape them.
+// What a command has to say, before it is text: what is said, in which order. Each subject makes a
+// document of its result; each printer decides how documents look, on a terminal, as Markdown, as a
+// page, as CSV. Texts are as they came from the inputs: printers have to escape them.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,13 +21,28 @@ namespace taskbench::reports::render {
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
+  std::string label{};  ///< what the text begins with, made to stand out; may be empty
 
-  Paragraph(std::string content, Tone meant = Tone::plain)  // NOLINT: text is a paragraph
-      : text(std::move(content)), tone(meant) {}
+  Paragraph(std::string content, Tone meant = Tone::plain, std::string begin = {})  // NOLINT
+      : text(std::move(content)), tone(meant), label(std::move(begin)) {}
 };
 
 struct Items {
   std::vector<Paragraph> items;
+};
+
+/// Something found: a word for how bad it is, what it is, why it matters, and a command that is to
+/// be copied.
+struct Finding {
+  std::string label;
+  Tone tone = Tone::plain;
+  std::string text;
+  std::string detail{};   ///< may be empty
+  std::string command{};  ///< may be empty
+};
+
+struct Findings {
+  std::vector<Finding> findings;
 };
 
 /// Text as it was typed or logged, line by line.
@@ -31,26 +51,48 @@ struct Listing {
   std::string text;
 };
 
-struct TableColumn {
+struct Column {
   std::string title;
   bool is_number = false;
+  std::string unit{};         ///< "µs", "/iter"; may be empty
+  std::string short_title{};  ///< for where the titles have no room; may be empty
+  std::string meaning{};      ///< half a sentence; empty if the title says it all
+  /// Columns of the same part stay together where a table has to be broken into blocks of columns;
+  /// 0: the table is not broken.
+  int part = 0;
+  bool is_extra = false;  ///< only for a terminal that draws, and has room for it
 };
 
 struct Cell {
   std::string text;
   Tone tone;
-  std::optional<double> number;  ///< to sort by, if the text does not begin with it
+  std::optional<double> number;  ///< as it is, where the text does not begin with it
 
-  Cell(std::string content, Tone meant = Tone::plain, std::optional<double> value = {})  // NOLINT
+  Cell(std::string content = {}, Tone meant = Tone::plain,
+       std::optional<double> value = {})  // NOLINT
       : text(std::move(content)), tone(meant), number(value) {}
+  Cell(const char* content) : Cell(std::string(content)) {}       // NOLINT
+  Cell(std::string_view content) : Cell(std::string(content)) {}  // NOLINT
 };
 
-/// A table. The first cell of a row is its name.
-struct TableBlock {
-  std::string caption;
-  std::vector<TableColumn> columns;
-  std::vector<std::vector<Cell>> rows;
-  bool folded = false;  ///< shown on demand: the caption is enough for most readers
+/// A cell for each column. The first is the row's name.
+struct Row {
+  std::vector<Cell> cells;
+  std::string group{};  ///< rows of one group follow each other
+  std::string below{};  ///< a sentence about the row; may be empty
+};
+
+struct Table {
+  std::string caption{};  ///< what it shows; a terminal has no room for it
+  std::vector<Column> columns{};
+  std::vector<Row> rows{};
+  bool folded = false;        ///< shown on demand: the caption is enough for most readers
+  std::string group_title{};  ///< what the groups are; empty: there are none
+
+  /// Adds a row, and gives it back.
+  Row& add(std::vector<Cell> cells, std::string group = {}) {
+    return rows.emplace_back(Row{std::move(cells), std::move(group)});
+  }
 };
 
 /// The place of a plot, drawn or not.
@@ -59,11 +101,11 @@ struct Figure {
   std::string caption;  ///< what it shows, from how many samples
 };
 
-using Block = std::variant<Paragraph, Items, Listing, TableBlock, Figure>;
+using Block = std::variant<Paragraph, Items, Findings, Listing, Table, Figure>;
 
 struct Section {
-  std::string id;  ///< unique in the document; letters, digits and dashes
-  std::string title;
+  std::string id;     ///< unique in the document; letters, digits and dashes
+  std::string title;  ///< may be empty
   std::vector<Block> blocks;
   std::vector<Section> parts{};
 };
@@ -78,25 +120,69 @@ struct Plot {
 };
 
 struct Document {
-  std::string title;
+  std::string title;  ///< may be empty
   std::vector<Paragraph> lead;
   std::vector<Section> sections;
   std::vector<Plot> plots;
 };
+
+/// The columns of a table whose first names the rows, and whose others are figures.
+[[nodiscard]] std::vector<Column> named_figures(std::vector<std::string> titles);
+
+/// A table without rows, of columns that hold raw values: for machines.
+[[nodiscard]] Table columns_of(std::vector<std::string> titles);
+
+/// A raw number.
+[[nodiscard]] inline Cell raw(std::optional<double> number) { return {{}, Tone::plain, number}; }
+
+/// "steals: successful ones; …": what the columns mean; empty if their titles say it all. With
+/// `is_short`, under the titles of a narrow table; with `extras`, of extra columns, too.
+[[nodiscard]] std::string legend(const Table& table, bool is_short = false, bool extras = false);
+
+/// The table for printers that know no groups and no extra columns: the groups are a column.
+[[nodiscard]] Table flat(Table table);
 
 /// The drawing of a plot, or why there is none.
 struct DrawnPlot {
   std::string svg;     ///< the whole file; empty: not drawn
   std::string reason;  ///< why not: a sentence
 };
-
-// A report as Markdown, with links to its plots.
+using DrawnPlots = std::map<std::string, DrawnPlot>;
 
 /// The folder of the plots, relative to the report.
 inline constexpr const char* kPlotFolder = "plots";
 
-/// The document in GitHub's dialect of Markdown. Plots are linked as files below kPlotFolder.
-[[nodiscard]] std::string markdown(const Document& document,
-                                   const std::map<std::string, DrawnPlot>& plots);
+struct TableStyle {
+  bool colour = false;  ///< ANSI colours
+  int width = 100;      ///< columns that are available: see columns()
+  bool folds = false;   ///< fold wide tables, as on a terminal; elsewhere a row is one line
+  bool draws = false;   ///< show extra columns, if no other column has to go for them
+
+  /// The width to lay out for: with fewer than 40 columns, nothing could be read.
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(std::max(40, width));
+  }
+  /// The width for tables: unlimited if a row has to be one line.
+  [[nodiscard]] std::size_t table_columns() const {
+    return folds ? columns() : std::numeric_limits<std::size_t>::max();
+  }
+};
+
+// The printers. Texts are UTF-8 and end with a newline.
+
+/// For people at a terminal. Plots are left out.
+[[nodiscard]] std::string terminal(const Document& document, const TableStyle& style);
+
+/// GitHub's dialect of Markdown. Plots are linked as files below kPlotFolder.
+[[nodiscard]] std::string markdown(const Document& document, const DrawnPlots& plots = {});
+
+/// A page in one file: without links to anything outside, and complete even without scripts. A plot
+/// that was not drawn leaves a sentence in its place.
+[[nodiscard]] std::string html(const Document& document, const DrawnPlots& plots = {});
+
+/// The tables, according to RFC 4180, with lines that end with LF; an empty line between two.
+/// Numbers are as they are, and what is not known is empty.
+[[nodiscard]] std::string csv(const Document& document);
+[[nodiscard]] std::string csv(const Table& table);
 
 }  // namespace taskbench::reports::render

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "reports/render/bars.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/sentences.hpp"
+#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -32,46 +36,39 @@ constexpr std::array<CounterColumn, 5> kCounterColumns = {
 
 constexpr std::string_view kTimeSuffix = "_ns";
 
-std::string rate_cell(std::optional<double> per_iteration) {
-  return per_iteration ? rate(*per_iteration) : std::string(kNone);
-}
+/// A case with its figures.
+struct Summarized {
+  const model::Case* measured;
+  stats::CaseSummary summary;
+};
 
 std::optional<double> counter_of(const stats::CaseSummary& summary, std::string_view counter) {
   const auto found = summary.counters.find(std::string(counter));
   return found == summary.counters.end() ? std::nullopt : std::optional(found->second);
 }
 
-void sort_into(Figures& result, const model::Case& measured) {
-  const std::optional<stats::CaseSummary> summary = stats::summarize(measured);
-  if (!summary) {
-    (measured.error.empty() ? result.unmeasured : result.failed).push_back(&measured);
-    return;
+/// The cases that have figures, by workload, in the order in which workloads first appear.
+using Measured = InOrder<std::vector<Summarized>>;
+
+template <class Function>
+void for_each_case(const Measured& measured, Function function) {
+  for (const auto& [workload, cases] : measured) {
+    for (const Summarized& each : cases) function(each);
   }
-  auto group = std::find_if(result.groups.begin(), result.groups.end(), [&](const Group& known) {
-    return known.workload == measured.workload;
-  });
-  if (group == result.groups.end()) {
-    group = result.groups.insert(group, Group{measured.workload, {}});
-  }
-  const double median = summary->real_ns_median;
-  group->rows.push_back(
-      {&measured, *summary, {}, median > 0 ? 100 * summary->real_ns_mad / median : 0});
 }
 
-template <class Groups, class Function>
-void for_each_row(Groups& figures, Function function) {
-  for (auto& group : figures.groups) {
-    for (auto& row : group.rows) function(row);
-  }
+std::string with_parameters(const std::string& text, const model::Case& measured) {
+  const std::string parameters = changed_parameters(measured);
+  return parameters.empty() ? text : text + ' ' + parameters;
 }
 
 /// "of one spawn (chained_spawn, spawn_many), one yield (yield_many)"; empty when no case says what
 /// its operations are.
-std::string operations_meaning(const Figures& figures) {
+std::string operations_meaning(const Measured& measured) {
   InOrder<std::vector<std::string>> workloads;
-  for (const Group& group : figures.groups) {
-    const std::string& operation = group.rows.front().measured->operation;
-    if (!operation.empty()) workloads[operation].push_back(group.workload);
+  for (const auto& [workload, cases] : measured) {
+    const std::string& operation = cases.front().measured->operation;
+    if (!operation.empty()) workloads[operation].push_back(workload);
   }
   std::vector<std::string> parts;
   for (const auto& [operation, names] : workloads) {
@@ -80,82 +77,175 @@ std::string operations_meaning(const Figures& figures) {
   return parts.empty() ? "" : fmt::format("of {}", fmt::join(parts, ", "));
 }
 
-/// "the median of 9 repetitions", and what the spread is.
-std::string basis(const Figures& figures) {
+/// How many repetitions lie where, from the fastest to the slowest.
+std::string distribution(const model::Case& measured) {
+  constexpr std::size_t kCells = 10;
+  constexpr std::size_t kFewest = 3;  // with fewer, the median and the spread say it all
+  std::vector<double> values;
+  for (const auto& each : stats::complete_repetitions(measured)) values.push_back(each.real_ns);
+  return values.size() < kFewest ? std::string(kNone) : sparkline(values, kCells);
+}
+
+void add_times(const Measured& measured, Table& table) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for_each_case(measured, [&](const Summarized& each) {
+    const double median = each.summary.real_ns_median;
+    if (median > 0) shortest = std::min(shortest, median);
+  });
+  const TimeUnit unit = time_unit(std::isfinite(shortest) ? shortest : 1);
+  const std::string name(unit.name);
+  const auto column = [&](std::string title, std::string of, std::string meaning) {
+    table.columns.push_back({.title = std::move(title),
+                             .is_number = true,
+                             .unit = std::move(of),
+                             .meaning = std::move(meaning),
+                             .part = 1});
+  };
+  column("median", name, "wall time of one iteration");
+  column("± MAD", name, "");
+  column("± MAD", "%", "");
+  column("per op", "ns", operations_meaning(measured));
+  column("CPU", name, "of all threads of the process");
+  column("distribution", "min–max",
+         "how many repetitions lie where, from the fastest to the slowest");
+  table.columns.back().short_title = "distrib.";
+  table.columns.back().is_extra = true;
+  auto row = table.rows.begin();
+  for_each_case(measured, [&](const Summarized& each) {
+    const stats::CaseSummary& of = each.summary;
+    const auto time = [&](std::optional<double> ns) {
+      return Cell(ns ? time_in(unit, *ns) : std::string(kNone), Tone::plain, ns);
+    };
+    const double percent = 100 * of.spread().value_or(0);
+    std::vector<Cell>& cells = (row++)->cells;
+    cells.push_back(time(of.real_ns_median));
+    cells.push_back(time(of.real_ns_mad));
+    cells.emplace_back(of.real_ns_mad ? with_separators(percent, 1) : std::string(kNone),
+                       tone_of_spread(percent));
+    cells.emplace_back(ns_cell(of.ns_per_operation), Tone::plain, of.ns_per_operation);
+    cells.push_back(time(of.cpu_ns_median));
+    cells.emplace_back(distribution(*each.measured));
+  });
+}
+
+/// Adds a column of counts per iteration.
+template <class ValueOf>
+void add_counter(const Measured& measured, const CounterColumn& column, const ValueOf& value_of,
+                 Table& table) {
+  table.columns.push_back({.title = std::string(column.title),
+                           .is_number = true,
+                           .unit = "/iter",
+                           .short_title = std::string(column.short_title),
+                           .meaning = std::string(column.meaning),
+                           .part = 2});
+  auto row = table.rows.begin();
+  for_each_case(measured, [&](const Summarized& each) {
+    const std::optional<double> value = value_of(each.summary);
+    (row++)->cells.emplace_back(value ? rate(*value) : std::string(kNone), Tone::plain, value);
+  });
+}
+
+Measured measured_of(const model::Run& run) {
+  Measured measured;
+  for (const model::Case& each : run.cases) {
+    if (auto summary = stats::summarize(each)) {
+      measured[each.workload].push_back({&each, std::move(*summary)});
+    }
+  }
+  return measured;
+}
+
+std::string engine_of(const model::Case& measured) {
+  return fmt::format("{} ×{}", measured.scheduler, measured.workers);
+}
+
+/// A table with a row for each case, and no column yet but their names. What all of them have in
+/// common, if it is the scheduler and the number of workers, is said by common_engine().
+Table table_of(const Measured& measured, bool is_common) {
+  Table table{.columns = {{.title = is_common ? "workload" : "scheduler"}},
+              .group_title = is_common ? "" : "workload"};
+  for_each_case(measured, [&](const Summarized& each) {
+    const std::string workload = with_parameters(each.measured->workload, *each.measured);
+    table.add({is_common ? workload : engine_of(*each.measured)}, workload);
+  });
+  return table;
+}
+
+bool has_common_engine(const Measured& measured) {
+  std::set<std::string> engines;
+  for_each_case(measured, [&](const auto& each) { engines.insert(engine_of(*each.measured)); });
+  return engines.size() == 1;
+}
+
+}  // namespace
+
+Table figures(const model::Run& run) {
+  const Measured measured = measured_of(run);
+  Table table = table_of(measured, has_common_engine(measured));
+  add_times(measured, table);
+  const auto switches = [](const stats::CaseSummary& summary) { return summary.switches.both; };
+  add_counter(measured, {"", "switches", "switches", "context switches of the process"}, switches,
+              table);
+  for (const CounterColumn& column : kCounterColumns) {
+    bool any = false;
+    for_each_case(measured, [&](const Summarized& each) {
+      const auto counted = counter_of(each.summary, column.counter);
+      any = any || (counted && !(column.is_rare && *counted == 0));
+    });
+    if (!any) continue;
+    const auto value = [&](const auto& summary) { return counter_of(summary, column.counter); };
+    add_counter(measured, column, value, table);
+  }
+  return table;
+}
+
+std::vector<Table> observations(const model::Run& run) {
+  std::vector<Table> tables;
+  const Measured measured = measured_of(run);
+  for (const auto& [workload, cases] : measured) {
+    std::map<std::string_view, std::string_view> names;  // by title, so that p99 precedes p99_9
+    for (const Summarized& each : cases) {
+      for (const std::string& name : each.measured->observed) names[observed_title(name)] = name;
+    }
+    if (names.empty()) continue;
+    Measured one;
+    one[workload] = cases;
+    Table& table = tables.emplace_back(table_of(one, has_common_engine(measured)));
+    table.caption = fmt::format("{}: medians over the repetitions.", workload);
+    for (const auto& [title, name] : names) {
+      table.columns.push_back({.title = std::string(title), .is_number = true, .part = 1});
+      auto row = table.rows.begin();
+      for (const Summarized& each : cases) {
+        const auto value = counter_of(each.summary, name);
+        (row++)->cells.emplace_back(value ? observed_text(name, *value) : std::string(kNone),
+                                    Tone::plain, value);
+      }
+    }
+  }
+  return tables;
+}
+
+std::string common_engine(const model::Run& run) {
+  const Measured measured = measured_of(run);
+  if (!has_common_engine(measured)) return {};
+  const model::Case& any = *measured.begin()->second.front().measured;
+  return fmt::format("{}, {}", any.scheduler,
+                     counted(static_cast<std::size_t>(any.workers), "worker"));
+}
+
+std::string basis(const model::Run& run) {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::size_t most = 0;
-  for_each_row(figures, [&](const Row& row) {
-    fewest = std::min(fewest, row.summary.samples);
-    most = std::max(most, row.summary.samples);
+  for_each_case(measured_of(run), [&](const Summarized& each) {
+    fewest = std::min(fewest, each.summary.samples);
+    most = std::max(most, each.summary.samples);
   });
+  if (most == 0) return {};
   if (most == 1) return "Each figure rests on a single repetition: nothing is known of its spread.";
   return fmt::format(
       "Each figure is the median of {} repetitions; half of them lie within ± MAD (median absolute "
       "deviation) of it.",
       range_text(std::to_string(fewest), std::to_string(most)));
-}
-
-void add_times(Figures& result) {
-  double shortest = std::numeric_limits<double>::infinity();
-  for_each_row(result, [&](const Row& row) {
-    if (row.summary.real_ns_median > 0) shortest = std::min(shortest, row.summary.real_ns_median);
-  });
-  const TimeUnit unit = time_unit(shortest);
-  const std::string name(unit.name);
-  result.columns = {
-      {"median", "median", name, "wall time of one iteration", false},
-      {"± MAD", "± MAD", name, "", false},
-      {"± MAD", "± MAD", "%", "", false},
-      {"per op", "per op", "ns", operations_meaning(result), false},
-      {"CPU", "CPU", name, "of all threads of the process", false},
-  };
-  for_each_row(result, [&](Row& row) {
-    // One repetition has no spread; 0 would look like a perfect measurement.
-    const bool has_spread = row.summary.samples > 1;
-    row.cells = {time_in(unit, row.summary.real_ns_median),
-                 has_spread ? time_in(unit, row.summary.real_ns_mad) : std::string(kNone),
-                 has_spread ? with_separators(row.spread_percent, 1) : std::string(kNone),
-                 ns_cell(row.summary.ns_per_operation), time_in(unit, row.summary.cpu_ns_median)};
-  });
-}
-
-void add_counters(Figures& result) {
-  result.columns.push_back(
-      {"switches", "switches", "/iter", "context switches of the process", true});
-  for_each_row(result,
-               [](Row& row) { row.cells.push_back(rate_cell(row.summary.context_switches)); });
-  for (const CounterColumn& column : kCounterColumns) {
-    bool any = false;
-    for_each_row(result, [&](const Row& row) {
-      const auto counted = counter_of(row.summary, column.counter);
-      any = any || (counted && !(column.is_rare && *counted == 0));
-    });
-    if (!any) continue;
-    result.columns.push_back(
-        {column.title, column.short_title, "/iter", std::string(column.meaning), true});
-    for_each_row(result, [&](Row& row) {
-      row.cells.push_back(rate_cell(counter_of(row.summary, column.counter)));
-    });
-  }
-}
-
-void add_observed(std::string_view name, Figures& table) {
-  const std::string_view title = observed_title(name);
-  table.columns.push_back({title, title, "", "", false});
-  for_each_row(table, [&](Row& row) {
-    const auto value = counter_of(row.summary, name);
-    row.cells.push_back(value ? observed_text(name, *value) : std::string(kNone));
-  });
-}
-
-}  // namespace
-
-Figures figures(const model::Run& run) {
-  Figures result;
-  for (const model::Case& measured : run.cases) sort_into(result, measured);
-  add_times(result);
-  add_counters(result);
-  return result;
 }
 
 std::string_view observed_title(std::string_view name) {
@@ -169,22 +259,6 @@ std::string observed_text(std::string_view name, double value) {
   return is_time(name) ? time_text(value) : three_digits(value);
 }
 
-std::vector<Figures> observations(const model::Run& run) {
-  std::vector<Figures> tables;
-  for (Group& group : figures(run).groups) {
-    std::map<std::string_view, std::string_view> names;  // by title, so that p99 precedes p99_9
-    for (const Row& row : group.rows) {
-      for (const std::string& name : row.measured->observed) names[observed_title(name)] = name;
-    }
-    if (names.empty()) continue;
-    for (Row& row : group.rows) row.cells.clear();
-    Figures& table = tables.emplace_back();
-    table.groups.push_back(std::move(group));
-    for (const auto& [title, name] : names) add_observed(name, table);
-  }
-  return tables;
-}
-
 std::string changed_parameters(const model::Case& measured) {
   const std::string plain =
       fmt::format("{}/{}/workers:{}/", measured.workload, measured.scheduler, measured.workers);
@@ -194,40 +268,25 @@ std::string changed_parameters(const model::Case& measured) {
   return rest;
 }
 
-std::vector<Notice> notices(const model::Run& run, const Figures& figures) {
-  std::vector<Notice> list;
-  if (run.cases.empty()) list.push_back({"", "Nothing was measured.", Tone::plain});
-  for (const model::Case* failed : figures.failed) {
-    list.push_back({"Failed", fmt::format(" {}: {}", failed->name, failed->error), Tone::bad});
-  }
-  for (const model::Case* each : figures.unmeasured) {
-    list.push_back({"Not measured", fmt::format(" {}: no repetition was completed", each->name),
-                    Tone::doubtful});
+std::vector<Paragraph> notices(const model::Run& run) {
+  std::vector<Paragraph> list;
+  if (run.cases.empty()) list.emplace_back("Nothing was measured.");
+  for (const model::Case& each : run.cases) {
+    const bool has_failed = !each.error.empty();
+    if (!has_failed && stats::summarize(each)) continue;
+    list.emplace_back(fmt::format(" {}: {}", each.name, stats::why_unmeasured(each)),
+                      has_failed ? Tone::bad : Tone::doubtful,
+                      has_failed ? "Failed" : "Not measured");
   }
   if (run.partial) {
-    list.push_back({"Partial", ": interrupted, some repetitions that were asked for are missing.",
-                    Tone::doubtful});
+    list.emplace_back(": interrupted, some repetitions that were asked for are missing.",
+                      Tone::doubtful, "Partial");
   }
   if (run.environment.build_type == "Debug") {
-    list.push_back({"", "This is a Debug build: its times say nothing about an optimised one.",
-                    Tone::doubtful});
+    list.emplace_back("This is a Debug build: its times say nothing about an optimised one.",
+                      Tone::doubtful);
   }
   return list;
-}
-
-std::vector<std::string> explanation(const Figures& figures, bool short_titles) {
-  std::vector<std::string> meanings;
-  bool counters_begun = false;
-  for (const Column& column : figures.columns) {
-    if (column.is_counter && !std::exchange(counters_begun, true)) {
-      meanings.emplace_back("/iter: per iteration");
-    }
-    if (!column.meaning.empty()) {
-      meanings.push_back(
-          fmt::format("{}: {}", short_titles ? column.short_title : column.title, column.meaning));
-    }
-  }
-  return {basis(figures), fmt::format("{}.", fmt::join(meanings, "; "))};
 }
 
 std::string provenance(const model::Environment& environment) {

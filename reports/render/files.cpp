@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
-#include "reports/render/page.hpp"
+#include "reports/render/markdown.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -121,46 +119,35 @@ VerdictText files_verdict(const FilesReport& report) {
 
 }  // namespace
 
-std::string table(const FilesReport& report, const TableStyle& style) {
-  return table(files_verdict(report), style);
-}
+Document document(const FilesReport& report) { return document(files_verdict(report)); }
 
-std::string markdown(const FilesReport& report) {
+std::string comment(const FilesReport& report) {
   const VerdictText text = files_verdict(report);
   return fmt::format("**{}**\n\n", markdown_escaped(text.headline)) + comment_body(text, "");
 }
 
-std::string csv(const FilesReport& report) {
-  std::string text =
-      "name,verdict,improved,base_files,head_files,base_ns,head_ns,change,interval_low,"
-      "interval_high,p,p_adjusted,reason,instructions_base,instructions_head,instructions_change,"
-      "instructions_verdict\n";
+Table records(const FilesReport& report) {
+  Table table = columns_of({"name", "verdict", "improved", "base_files", "head_files", "base_ns",
+                            "head_ns", "change", "interval_low", "interval_high", "p", "p_adjusted",
+                            "reason", "instructions_base", "instructions_head",
+                            "instructions_change", "instructions_verdict"});
   for (const FilesRow& row : report.rows) {
-    Cells fields{row.name,
-                 std::string(word(row.verdict)),
-                 fmt::format("{}", row.improved),
-                 std::to_string(row.base_files),
-                 std::to_string(row.head_files),
-                 csv_number(row.base_ns),
-                 csv_number(row.head_ns),
-                 csv_number(row.change),
-                 csv_number(row.low),
-                 csv_number(row.high),
-                 csv_number(row.p),
-                 csv_number(row.p_adjusted),
-                 row.reason};
-    fields.resize(17);  // as many as there are names above
-    if (const auto& counted = row.instructions) {
-      if (const auto& exact = counted->exact) {
-        fields[13] = csv_number(exact->base);
-        fields[14] = csv_number(exact->head);
-        fields[15] = csv_number(exact->change);
-      }
-      fields[16] = word(counted->verdict);
+    auto& cells = table
+                      .add({row.name, word(row.verdict), fmt::format("{}", row.improved),
+                            std::to_string(row.base_files), std::to_string(row.head_files),
+                            raw(row.base_ns), raw(row.head_ns), raw(row.change), raw(row.low),
+                            raw(row.high), raw(row.p), raw(row.p_adjusted), row.reason})
+                      .cells;
+    cells.resize(table.columns.size());
+    if (!row.instructions) continue;
+    if (const auto& exact = row.instructions->exact) {
+      cells[13] = raw(exact->base);
+      cells[14] = raw(exact->head);
+      cells[15] = raw(exact->change);
     }
-    text += csv_line(fields);
+    cells[16] = Cell(word(row.instructions->verdict));
   }
-  return text;
+  return table;
 }
 
 namespace {
@@ -170,11 +157,11 @@ using verdict::ColumnsReport;
 using verdict::ColumnsRow;
 
 constexpr const char* kMeanTitle = "geometric mean";
-constexpr std::size_t kColumnGap = 2;
 
-std::string column_time(const ColumnCell& cell, const TimeUnit& unit) {
+Cell column_time(const ColumnCell& cell, const TimeUnit& unit) {
   if (cell.files == 0) return std::string(kNone);
-  return time_text(cell.ns, unit) + (cell.spread ? " ± " + percent(*cell.spread) : "");
+  return {time_text(cell.ns, unit) + (cell.spread ? " ± " + percent(*cell.spread) : ""),
+          Tone::plain, cell.ns};
 }
 
 /// "+13.0 % (p=0.001)", "~ (p=0.310)", or "+13.0 % ?" for what cannot be judged.
@@ -193,33 +180,32 @@ TimeUnit unit_of(const ColumnsRow& row) {
   return time_unit(shortest > 0 ? shortest : 1);
 }
 
-/// The titles, the rows, and the means. Every column but the first has a time and a change.
-std::vector<Cells> file_cells(const ColumnsReport& report) {
-  std::vector<Cells> rows;
-  Cells titles{"benchmark"};
+/// The rows, and the means. Every column but the first has a time and a change.
+Table file_columns(const ColumnsReport& report) {
+  Table table{.columns = {{"benchmark"}}};
   for (std::size_t i = 0; i < report.columns.size(); ++i) {
-    titles.push_back(report.columns[i]);
-    if (i > 0) titles.emplace_back("change");
+    const int part = static_cast<int>(i) + 1;
+    table.columns.push_back({.title = report.columns[i], .is_number = true, .part = part});
+    if (i > 0) table.columns.push_back({.title = "change", .is_number = true, .part = part});
   }
-  rows.push_back(std::move(titles));
   for (const ColumnsRow& row : report.rows) {
     const TimeUnit unit = unit_of(row);
-    Cells cells{row.name};
+    Row& cells = table.add({row.name});
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      cells.push_back(column_time(row.cells[i], unit));
-      if (i > 0) cells.push_back(change_text(row.cells[i]));
+      cells.cells.push_back(column_time(row.cells[i], unit));
+      if (i > 0)
+        cells.cells.emplace_back(change_text(row.cells[i]), Tone::plain, row.cells[i].change);
     }
-    rows.push_back(std::move(cells));
   }
-  if (report.mean_ns.empty()) return rows;
+  if (report.mean_ns.empty()) return table;
   const TimeUnit unit = time_unit(*std::ranges::min_element(report.mean_ns));
-  Cells means{kMeanTitle};
+  Row& means = table.add({std::string(kMeanTitle)});
   for (std::size_t i = 0; i < report.mean_ns.size(); ++i) {
-    means.push_back(time_text(report.mean_ns[i], unit));
-    if (i > 0) means.push_back(percent_change(report.mean_ns[i] / report.mean_ns[0] - 1));
+    const double change = report.mean_ns[i] / report.mean_ns[0] - 1;
+    means.cells.emplace_back(time_text(report.mean_ns[i], unit), Tone::plain, report.mean_ns[i]);
+    if (i > 0) means.cells.emplace_back(percent_change(change), Tone::plain, change);
   }
-  rows.push_back(std::move(means));
-  return rows;
+  return table;
 }
 
 template <class Predicate>
@@ -229,7 +215,7 @@ bool any_cell(const ColumnsReport& report, Predicate predicate) {
   });
 }
 
-Sentences legend(const ColumnsReport& report) {
+Sentences columns_legend(const ColumnsReport& report) {
   Sentences lines;
   for (const std::string& difference : report.machine_differs) {
     add(lines, "The files come from different machines: {}.", difference);
@@ -264,52 +250,27 @@ Sentences legend(const ColumnsReport& report) {
 
 }  // namespace
 
-std::string table(const ColumnsReport& report, const TableStyle& style) {
-  const std::vector<Cells> rows = file_cells(report);
-  const std::vector<std::size_t> widths = column_widths(rows);
-  std::vector<std::size_t> groups{1};  // a time and its change belong together
-  groups.resize(report.columns.size(), 2);
-  Page page(style);
-  std::size_t first = 1;
-  const auto of_columns = std::span(widths).subspan(1);
-  for (const std::size_t count :
-       distribute(of_columns, groups, widths.front(), kColumnGap, style.columns())) {
-    std::vector<Cells> block;
-    for (const Cells& row : rows) {
-      const auto begin = row.begin() + static_cast<std::ptrdiff_t>(first);
-      block.push_back({row.front()});
-      block.back().insert(block.back().end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-    }
-    for (const std::string& each : fitted(block, columns_to_the_left(block.front()))) {
-      page.line(each);
-    }
-    page.line();
-    first += count;
+Document document(const ColumnsReport& report) {
+  Section section{"result", "", {file_columns(report)}};
+  for (const std::string& each : columns_legend(report)) {
+    section.blocks.emplace_back(Paragraph{each});
   }
-  for (const std::string& each : legend(report)) page.paragraph(each, kPlain, "  ");
-  return std::move(page).text();
+  return {"", {}, {std::move(section)}, {}};
 }
 
-std::string markdown(const ColumnsReport& report) {
-  const std::vector<Cells> rows = file_cells(report);
-  return markdown_table(rows.front(), columns_to_the_left(rows.front()),
-                        std::span(rows).subspan(1)) +
-         bullets(legend(report));
-}
-
-std::string csv(const ColumnsReport& report) {
-  std::string text = "name,column,files,median_ns,spread,change,p_adjusted,changed\n";
+Table records(const ColumnsReport& report) {
+  Table table = columns_of(
+      {"name", "column", "files", "median_ns", "spread", "change", "p_adjusted", "changed"});
   for (const ColumnsRow& row : report.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ColumnCell& cell = row.cells[i];
-      text += csv_line(Cells{row.name, report.columns[i], std::to_string(cell.files),
-                             cell.files > 0 ? csv_number(cell.ns) : std::string(),
-                             csv_number(cell.spread), csv_number(cell.change),
-                             csv_number(cell.p_adjusted),
-                             cell.p_adjusted ? fmt::format("{}", cell.is_changed) : std::string()});
+      table.add({row.name, report.columns[i], std::to_string(cell.files),
+                 raw(cell.files > 0 ? std::optional(cell.ns) : std::nullopt), raw(cell.spread),
+                 raw(cell.change), raw(cell.p_adjusted),
+                 cell.p_adjusted ? fmt::format("{}", cell.is_changed) : std::string()});
     }
   }
-  return text;
+  return table;
 }
 
 }  // namespace taskbench::reports::render

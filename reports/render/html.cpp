@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "reports/render/document.hpp"
 #include "reports/render/html_assets.hpp"
 
 namespace taskbench::reports::render {
@@ -26,24 +28,21 @@ void remove_all(std::string& text, std::string_view first, std::string_view last
 }
 
 std::string_view class_of(Tone tone) {
-  switch (tone) {
-    case Tone::good:
-      return "good";
-    case Tone::bad:
-      return "bad";
-    case Tone::doubtful:
-      return "doubtful";
-    case Tone::plain:
-      break;
-  }
-  return "plain";
+  constexpr std::array<std::string_view, 5> kClasses{"", "good", "bad", "doubtful", "quiet"};
+  return kClasses[static_cast<std::size_t>(tone)];
 }
 
 Markup line_break() { return {"\n"}; }
 
+Markup with_tone(std::string_view name, Tone tone, const Markup& content) {
+  if (tone == Tone::plain) return element(name, {}, content) + line_break();
+  return element(name, {{"class", class_of(tone)}}, content) + line_break();
+}
+
 Markup paragraph(const Paragraph& content, std::string_view name = "p") {
-  if (content.tone == Tone::plain) return element(name, {}, text(content.text)) + line_break();
-  return element(name, {{"class", class_of(content.tone)}}, text(content.text)) + line_break();
+  Markup label;
+  if (!content.label.empty()) label = element("strong", {}, text(content.label));
+  return with_tone(name, content.tone, label + text(content.text));
 }
 
 // The most rows that a browser lays out at once without making its reader wait; further rows are
@@ -52,18 +51,22 @@ constexpr std::size_t kPlainRows = 1000;
 
 class HtmlWriter {
  public:
-  explicit HtmlWriter(const std::map<std::string, DrawnPlot>& plots, const Document& document)
+  explicit HtmlWriter(const DrawnPlots& plots, const Document& document)
       : plots_(plots), document_(document) {}
 
   Markup section(const Section& content, int level) {
     const std::string heading = fmt::format("h{}", level);
     const std::string heading_id = content.id + "-title";
-    Markup inner = line_break() + element(heading, {{"id", heading_id}}, text(content.title));
-    inner += line_break();
+    Markup inner = line_break();
+    if (!content.title.empty()) {
+      inner += element(heading, {{"id", heading_id}}, text(content.title)) + line_break();
+    }
     for (const Block& block : content.blocks) {
       inner += std::visit([this](const auto& each) { return markup(each); }, block);
     }
     for (const Section& part : content.parts) inner += section(part, level + 1);
+    if (content.title.empty())
+      return element("section", {{"id", content.id}}, inner) + line_break();
     return element("section", {{"id", content.id}, {"aria-labelledby", heading_id}}, inner) +
            line_break();
   }
@@ -77,16 +80,28 @@ class HtmlWriter {
     return element("ul", {}, items) + line_break();
   }
 
+  Markup markup(const Findings& content) {
+    Markup items = line_break();
+    for (const Finding& each : content.findings) {
+      Markup item = element("strong", {}, text(each.label)) + text(' ' + each.text);
+      if (!each.detail.empty()) item += text(". " + each.detail);
+      if (!each.command.empty()) item += text(" → ") + element("code", {}, text(each.command));
+      items += with_tone("li", each.tone, item);
+    }
+    return element("ul", {}, items) + line_break();
+  }
+
   Markup markup(const Listing& content) {
     const Markup code = element("code", {}, text(content.text));
     return element("p", {{"class", "label"}}, text(content.label)) + line_break() +
            element("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code) + line_break();
   }
 
-  Markup markup(const TableBlock& content) {
+  Markup markup(const Table& table) {
+    const Table content = flat(table);
     const std::string caption_id = fmt::format("table-{}", ++tables_);
     Markup head;
-    for (const TableColumn& column : content.columns) head += heading_cell(column);
+    for (const Column& column : content.columns) head += heading_cell(column);
     head = element("thead", {}, element("tr", {}, head)) + line_break();
     const std::size_t first = std::min(content.rows.size(), kPlainRows);
     const Markup caption =
@@ -96,6 +111,9 @@ class HtmlWriter {
       frame += element("noscript", {},
                        framed(caption_id, head + rows_of(content, first, content.rows.size()))) +
                line_break();
+    }
+    if (const std::string meaning = legend(content); !meaning.empty()) {
+      frame += paragraph({meaning, Tone::quiet});
     }
     if (!content.folded) return frame;
     return element("details", {}, element("summary", {}, text(content.caption)) + frame) +
@@ -113,18 +131,19 @@ class HtmlWriter {
            line_break();
   }
 
-  static Markup rows_of(const TableBlock& content, std::size_t first, std::size_t end) {
+  static Markup rows_of(const Table& content, std::size_t first, std::size_t end) {
     Markup rows = line_break();
-    for (std::size_t i = first; i < end; ++i) append_row(content, content.rows[i], rows);
+    for (std::size_t i = first; i < end; ++i) append_row(content, content.rows[i].cells, rows);
     return element("tbody", {}, rows);
   }
 
-  static Markup heading_cell(const TableColumn& column) {
+  static Markup heading_cell(const Column& column) {
     const std::string_view kind = column.is_number ? "number" : "words";
-    return element("th", {{"scope", "col"}, {"class", kind}}, text(column.title));
+    const std::string unit = column.unit.empty() ? "" : ' ' + column.unit;
+    return element("th", {{"scope", "col"}, {"class", kind}}, text(column.title + unit));
   }
 
-  static void append_row(const TableBlock& table, const std::vector<Cell>& cells, Markup& rows) {
+  static void append_row(const Table& table, const std::vector<Cell>& cells, Markup& rows) {
     rows.html += "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string_view name = i == 0 ? "th" : "td";
@@ -169,7 +188,7 @@ class HtmlWriter {
     return element("figure", {}, drawing + line_break() + caption) + line_break();
   }
 
-  const std::map<std::string, DrawnPlot>& plots_;
+  const DrawnPlots& plots_;
   const Document& document_;
   int tables_ = 0;
   int figures_ = 0;
@@ -178,6 +197,7 @@ class HtmlWriter {
 Markup contents(const Document& document) {
   Markup items = line_break();
   for (const Section& section : document.sections) {
+    if (section.title.empty()) continue;
     items += element("li", {}, element("a", {{"href", '#' + section.id}}, text(section.title))) +
              line_break();
   }
@@ -189,8 +209,8 @@ Markup head_of(const Document& document) {
              "<meta charset=\"utf-8\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"} +
-         element("title", {}, text(document.title)) + line_break() +
-         element("style", {}, Markup{std::string(kPageStyle)}) + line_break();
+         element("title", {}, text(document.title.empty() ? "taskbench" : document.title)) +
+         line_break() + element("style", {}, Markup{std::string(kPageStyle)}) + line_break();
 }
 
 }  // namespace
@@ -253,7 +273,7 @@ Markup inline_svg(std::string_view svg, std::string_view prefix, std::string_vie
                  Markup{drawing});
 }
 
-std::string html(const Document& document, const std::map<std::string, DrawnPlot>& plots) {
+std::string html(const Document& document, const DrawnPlots& plots) {
   HtmlWriter page(plots, document);
   Markup lead = line_break() + element("h1", {}, text(document.title)) + line_break();
   for (const Paragraph& each : document.lead) lead += paragraph(each);

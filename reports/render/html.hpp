@@ -3,12 +3,9 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "reports/render/document.hpp"
 
 namespace taskbench::reports::render {
 
@@ -37,10 +34,5 @@ using Attributes = std::initializer_list<std::pair<std::string_view, std::string
 /// those who cannot see it. Empty if there is no drawing.
 [[nodiscard]] Markup inline_svg(std::string_view svg, std::string_view prefix,
                                 std::string_view label);
-
-/// A page in one file: without links to anything outside, and complete even without scripts. A plot
-/// that was not drawn leaves a sentence in its place.
-[[nodiscard]] std::string html(const Document& document,
-                               const std::map<std::string, DrawnPlot>& plots);
 
 }  // namespace taskbench::reports::render

@@ -24,7 +24,7 @@ h2 { font-size: 1.3rem; margin: 2.75rem 0 .75rem; padding-top: .75rem;
   border-top: 1px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; }
 p { margin: .5rem 0; max-width: 48rem; }
-header p { color: var(--soft); }
+header p, p.quiet { color: var(--soft); }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, [tabindex="0"]:focus-visible, button:focus-visible,
 input:focus-visible { outline: 3px solid

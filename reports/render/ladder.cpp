@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/render/columns.hpp"
 #include "reports/render/gnuplot.hpp"
 #include "reports/render/numbers.hpp"
-#include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -18,7 +18,7 @@ using verdict::LadderVerdict;
 
 std::string times(double ratio) { return fmt::format("{:.{}f}×", ratio, ratio < 9.995 ? 2 : 1); }
 
-std::string interval_text(const std::optional<Gain>& gain) {
+std::string gain_interval(const std::optional<Gain>& gain) {
   if (!gain || !gain->interval) return std::string(kNone);
   return fmt::format("{} … {}", times(gain->interval->low), times(gain->interval->high));
 }
@@ -31,16 +31,24 @@ std::string rung_text(const model::LadderRung& rung) {
   return rung.is_ours ? rung.step + " (ours)" : rung.step;
 }
 
-std::vector<Cells> rows_of(const model::Ladder& ladder, const LadderVerdict& verdict) {
-  std::vector<Cells> rows{{"step", "ns/iteration", "gives",
-                           interval_title(verdict::kLadderConfidence), "with all before"}};
+Table table_of(const model::Ladder& ladder, const LadderVerdict& verdict) {
+  Table table{
+      .caption = "What each step gives.",
+      .columns = named_figures({"step", "ns/iteration", "gives",
+                                interval_title(verdict::kLadderConfidence), "with all before"})};
   for (std::size_t i = 0; i < verdict.rows.size(); ++i) {
     const LadderRow& row = verdict.rows[i];
-    rows.push_back({rung_text(ladder.rungs[i]), with_separators(row.median_ns, 0),
-                    step_text(row.step), interval_text(row.step),
-                    row.total ? times(row.total->ratio) : std::string(kNone)});
+    const auto ratio = [](const std::optional<Gain>& gain) {
+      return gain ? std::optional(gain->ratio) : std::nullopt;
+    };
+    table.add({rung_text(ladder.rungs[i]),
+               {with_separators(row.median_ns, 0), Tone::plain, row.median_ns},
+               {step_text(row.step), Tone::plain, ratio(row.step)},
+               gain_interval(row.step),
+               {row.total ? times(row.total->ratio) : std::string(kNone), Tone::plain,
+                ratio(row.total)}});
   }
-  return rows;
+  return table;
 }
 
 /// "In all 12.3× (12.1× … 12.5×); in the document 12.0×, 2,019,796 → 168,854 ns."
@@ -48,7 +56,7 @@ std::string total_text(const LadderVerdict& verdict) {
   const std::optional<Gain>& total = verdict.rows.back().total;
   if (!total) return {};
   std::string text = fmt::format("In all {}", times(total->ratio));
-  if (total->interval) text += fmt::format(" ({})", interval_text(total));
+  if (total->interval) text += fmt::format(" ({})", gain_interval(total));
   if (const auto* const documented = verdict.documented) {
     text += fmt::format("; in the document {}, {} → {} ns", times(documented->ratio()),
                         with_separators(documented->before_ns, 0),
@@ -151,18 +159,6 @@ void add_factors(Waterfall& drawing, PlotScript& plot) {
 
 }  // namespace
 
-std::string table(const model::Ladder& ladder, const TableStyle& style) {
-  Page page(style);
-  for (const LadderVerdict& verdict : verdict::climb(ladder)) {
-    page.line(page.inked(kBold, heading(ladder, verdict)));
-    page.table(rows_of(ladder, verdict));
-    page.paragraph(total_text(verdict), kPlain, "  ");
-    page.line();
-  }
-  page.paragraph(kMeaning, kPlain, "  ");
-  return std::move(page).text();
-}
-
 Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
   constexpr double kWide = 3;
   PlotScript plot(plot_name("ladder", verdict.workload),
@@ -203,29 +199,19 @@ Plot waterfall(const model::Ladder& ladder, const LadderVerdict& verdict) {
 Document document(const model::Ladder& ladder) {
   Document result;
   result.title = "From tokio01 to work_stealing";
-  result.lead.emplace_back(std::string(kMeaning));
   for (const LadderVerdict& verdict : verdict::climb(ladder)) {
-    Section section{replaced(verdict.workload, "_", "-"), heading(ladder, verdict), {}};
-    section.blocks.emplace_back(Paragraph{total_text(verdict)});
     result.plots.push_back(waterfall(ladder, verdict));
-    section.blocks.emplace_back(
-        Figure{result.plots.back().name,
-               fmt::format("A bar reaches from what the steps above it give to what they give with "
-                           "it: green is faster, red slower, and a thin grey one is not surely "
-                           "either. The lines at its end are the {} of that total.",
-                           interval_title(verdict::kLadderConfidence))});
-    TableBlock block;
-    block.caption = "What each step gives.";
-    const auto rows = rows_of(ladder, verdict);
-    for (const std::string& title : rows.front()) {
-      block.columns.push_back({title, !block.columns.empty()});
-    }
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      block.rows.emplace_back(rows[i].begin(), rows[i].end());
-    }
-    section.blocks.emplace_back(std::move(block));
-    result.sections.push_back(std::move(section));
+    Figure figure{result.plots.back().name,
+                  fmt::format("A bar reaches from what the steps above it give to what they give "
+                              "with it: green is faster, red slower, and a thin grey one is not "
+                              "surely either. The lines at its end are the {} of that total.",
+                              interval_title(verdict::kLadderConfidence))};
+    result.sections.push_back(
+        {replaced(verdict.workload, "_", "-"),
+         heading(ladder, verdict),
+         {table_of(ladder, verdict), Paragraph{total_text(verdict)}, std::move(figure)}});
   }
+  result.lead.emplace_back(std::string(kMeaning), Tone::quiet);
   return result;
 }
 

@@ -1,82 +1,190 @@
+#include "reports/render/markdown.hpp"
+
 #include <fmt/format.h>
 
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "reports/render/columns.hpp"
-#include "reports/render/counters.hpp"
-#include "reports/render/figures.hpp"
-#include "reports/render/numbers.hpp"
-#include "reports/render/render.hpp"
 
 namespace taskbench::reports::render {
 namespace {
 
-/// "median, µs", "steals/iter"
-std::string title(const Column& column) {
-  return fmt::format("{}{}{}", column.title, column.is_counter || column.unit.empty() ? "" : ", ",
-                     column.unit);
+// Limit on the rows of a table: renderers of Markdown show all of it, and accept no files of many
+// megabytes.
+constexpr std::size_t kMostRows = 500;
+
+std::string_view mark_of(Tone tone) {
+  return tone == Tone::bad ? "**!** " : tone == Tone::doubtful ? "**?** " : "";
 }
 
-std::string figures_table(const Figures& figures) {
-  Cells titles{"workload", "scheduler", "workers"};
-  std::vector<bool> left{true, true, false};
-  for (const Column& column : figures.columns) titles.push_back(title(column));
-  left.resize(titles.size(), false);
-  std::vector<Cells> rows;
-  for (const Group& group : figures.groups) {
-    for (const Row& row : group.rows) {
-      const model::Case& measured = *row.measured;
-      const std::string parameters = changed_parameters(measured);
-      Cells& cells = rows.emplace_back(
-          Cells{parameters.empty() ? measured.workload : measured.workload + ' ' + parameters,
-                measured.scheduler, std::to_string(measured.workers)});
-      cells.insert(cells.end(), row.cells.begin(), row.cells.end());
-    }
+std::string labelled(const Paragraph& content) {
+  // A label says what the mark of its tone would.
+  if (content.label.empty()) {
+    return fmt::format("{}{}", mark_of(content.tone), markdown_escaped(content.text));
   }
-  return markdown_table(titles, left, rows);
+  return fmt::format("**{}**{}", markdown_escaped(content.label), markdown_escaped(content.text));
 }
 
-std::string counters_text(const CounterTable& counters) {
-  std::vector<Cells> rows;
-  for (const CounterGroup& group : counters.groups) {
-    for (const Cells& row : group.rows) {
-      Cells& cells = rows.emplace_back(Cells{group.title});
-      cells.insert(cells.end(), row.begin(), row.end());
+class MarkdownWriter {
+ public:
+  MarkdownWriter(const Document& document, const DrawnPlots& plots)
+      : document_(document), plots_(plots) {}
+
+  std::string write() {
+    if (!document_.title.empty()) heading(document_.title, 1);
+    for (const Paragraph& each : document_.lead) block(each);
+    for (const Section& each : document_.sections) section(each, 2);
+    return std::move(text_);
+  }
+
+ private:
+  void new_line() { text_ += text_.empty() ? "" : "\n"; }
+
+  void section(const Section& content, std::size_t level) {
+    if (!content.title.empty()) heading(content.title, level);
+    for (const Block& each : content.blocks) block(each);
+    for (const Section& part : content.parts) section(part, level + 1);
+  }
+
+  void heading(std::string_view title, std::size_t level) {
+    new_line();
+    text_ += fmt::format("{} {}\n", std::string(level, '#'), markdown_escaped(title));
+  }
+
+  void block(const Block& content) {
+    new_line();
+    std::visit([this](const auto& each) { add(each); }, content);
+  }
+
+  void add(const Paragraph& content) { text_ += labelled(content) + '\n'; }
+
+  void add(const Items& content) {
+    for (const Paragraph& item : content.items) text_ += fmt::format("- {}\n", labelled(item));
+  }
+
+  void add(const Findings& content) {
+    for (const Finding& each : content.findings) {
+      text_ +=
+          fmt::format("- **{}** {}", markdown_escaped(each.label), markdown_escaped(each.text));
+      if (!each.detail.empty()) text_ += fmt::format(". {}", markdown_escaped(each.detail));
+      if (!each.command.empty()) text_ += fmt::format(" → `{}`", printable(each.command));
+      text_ += '\n';
     }
   }
-  std::string text;
-  if (!rows.empty()) {
-    Cells titles{"case"};
-    titles.insert(titles.end(), kCounterTitles.begin(), kCounterTitles.end());
-    text = '\n' + markdown_table(titles, {true, true, false, false, false, false, true}, rows);
+
+  void add(const Listing& content) {
+    text_ +=
+        fmt::format("{}:\n\n{}", markdown_escaped(content.label), fenced("text", content.text));
   }
-  for (const auto* sentences : {&counters.missing, &counters.basis}) {
-    for (const std::string& each : *sentences) text += "\n" + markdown_escaped(each) + '\n';
+
+  void add(const Table& content) {
+    const std::string caption = markdown_escaped(content.caption);
+    if (content.folded) {
+      text_ += fmt::format("<details><summary>{}</summary>\n\n", caption);
+    } else if (!caption.empty()) {
+      text_ += fmt::format("{}\n\n", caption);
+    }
+    text_ += markdown_table(content, kMostRows);
+    if (content.rows.size() > kMostRows) {
+      text_ += fmt::format("\nThese are the first {} of {} rows; the page has all.\n", kMostRows,
+                           content.rows.size());
+    }
+    if (content.folded) text_ += "\n</details>\n";
+    if (const std::string meaning = legend(content); !meaning.empty()) block(Paragraph{meaning});
   }
-  return text;
-}
+
+  void add(const Figure& content) {
+    const auto plot = std::ranges::find(document_.plots, content.plot, &Plot::name);
+    const std::string title =
+        markdown_escaped(plot == document_.plots.end() ? content.plot : plot->title);
+    const auto drawn = plots_.find(content.plot);
+    if (drawn != plots_.end() && !drawn->second.svg.empty()) {
+      const std::string path = fmt::format("{}/{}", kPlotFolder, content.plot);
+      text_ += fmt::format("![{}]({}.svg)\n\n[PNG]({}.png). ", title, path, path);
+    } else {
+      const std::string reason = drawn == plots_.end() ? "" : drawn->second.reason;
+      text_ += fmt::format("*The plot “{}” would stand here: {}* ", title,
+                           markdown_escaped(reason.empty() ? "it was not drawn." : reason));
+    }
+    text_ += markdown_escaped(content.caption) + '\n';
+  }
+
+  const Document& document_;
+  const DrawnPlots& plots_;
+  std::string text_;
+};
 
 }  // namespace
 
-std::string markdown(const model::Run& run) {
-  const Figures shown = figures(run);
-  std::string text = shown.empty() ? "" : figures_table(shown);
-  const auto paragraph = [&text](std::string_view label, const std::string& content) {
-    text += fmt::format("{}{}{}\n", text.empty() ? "" : "\n", label, markdown_escaped(content));
-  };
-  for (const auto& [label, content, tone] : notices(run, shown)) {
-    paragraph(label.empty() ? "" : fmt::format("**{}**", label), content);
+std::string markdown(const Document& document, const DrawnPlots& plots) {
+  return MarkdownWriter(document, plots).write();
+}
+
+std::string markdown_table(const Table& table, std::size_t most_rows) {
+  const Table shown = flat(table);
+  std::string titles = "|";
+  std::string alignment = "|";
+  for (const Column& column : shown.columns) {
+    const bool is_rate = column.unit.starts_with('/');
+    titles += fmt::format(" {}{}{} |", markdown_escaped(column.title),
+                          column.unit.empty() || is_rate ? "" : ", ", column.unit);
+    alignment += column.is_number ? "--:|" : ":--|";
   }
-  if (!shown.empty()) {
-    for (const std::string& sentence : explanation(shown, false)) paragraph("", sentence);
-  }
-  for (const Figures& observed : observations(run)) text += '\n' + figures_table(observed);
-  if (const auto counters = counter_table(run)) text += counters_text(*counters);
-  if (const std::string machine = provenance(run.environment); !machine.empty()) {
-    paragraph("", fmt::format("On {}.", machine));
+  std::string text = fmt::format("{}\n{}\n", titles, alignment);
+  for (std::size_t i = 0; i < std::min(most_rows, shown.rows.size()); ++i) {
+    text += '|';
+    for (const Cell& cell : shown.rows[i].cells) {
+      text += fmt::format(" {} |", markdown_escaped(cell.text));
+    }
+    text += '\n';
   }
   return text;
+}
+
+std::string markdown_escaped(std::string_view text) {
+  std::string lines(text);
+  std::erase(lines, '\r');
+  std::string result;
+  for (const char c : printable(lines)) {
+    switch (c) {
+      case '|':
+      case '\\':
+      case '`':
+      case '*':
+      case '[':
+      case ']':
+        result += '\\';
+        result += c;
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '\n':
+        result += "<br>";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string fenced(std::string_view language, std::string_view content) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char each : content) {
+    run = each == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
+  std::string text = printable(content);
+  if (!text.ends_with('\n')) text += '\n';
+  return fmt::format("{}{}\n{}{}\n", fence, language, text, fence);
 }
 
 }  // namespace taskbench::reports::render

@@ -14,6 +14,7 @@
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/effort.hpp"
+#include "reports/render/markdown.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -423,15 +424,49 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   return text;
 }
 
-std::string table(const PairedTrial& trial, const PairedReport& report, const TableStyle& style) {
-  return table(verdict_text(trial, report), style);
+Document document(const PairedTrial& trial, const PairedReport& report) {
+  return document(verdict_text(trial, report));
 }
 
-std::string markdown(const PairedTrial& trial, const PairedReport& report,
-                     const CommentStyle& style) {
+std::string comment(const PairedTrial& trial, const PairedReport& report,
+                    const CommentStyle& style) {
   const VerdictText text = verdict_text(trial, report);
   return comment_heading(style, markdown_escaped(text.headline)) +
          comment_body(text, compared(trial.setup) + ": ", to_reproduce(trial.setup));
+}
+
+namespace {
+
+void add_record(const std::string& name, const char* metric, const verdict::MetricVerdict& row,
+                Table& table) {
+  table.add({name, metric, word(row.verdict), fmt::format("{}", row.improved), raw(row.base_ns),
+             raw(row.head_ns), raw(row.change), raw(row.low), raw(row.high), raw(row.delta),
+             raw(row.p_adjusted), raw(row.detectable), std::to_string(row.blocks)});
+}
+
+void add_record(const std::string& name, const verdict::InstructionsVerdict& of, Table& table) {
+  auto& cells =
+      table.add({name, "instructions", word(of.verdict), fmt::format("{}", of.improved())}).cells;
+  cells.resize(table.columns.size());
+  if (!of.exact) return;
+  cells[4] = raw(of.exact->base);
+  cells[5] = raw(of.exact->head);
+  cells[6] = raw(of.exact->change);
+  cells[9] = raw(of.exact->threshold);
+}
+
+}  // namespace
+
+Table records(const PairedReport& report) {
+  Table table =
+      columns_of({"name", "metric", "verdict", "improved", "base", "head", "change", "interval_low",
+                  "interval_high", "threshold", "p_adjusted", "detectable", "blocks"});
+  for (const BenchmarkVerdict& row : report.benchmarks) {
+    add_record(row.name, "wall_time_ns", row, table);
+    if (row.cpu) add_record(row.name, "cpu_time_ns", *row.cpu, table);
+    if (row.instructions) add_record(row.name, *row.instructions, table);
+  }
+  return table;
 }
 
 std::string identical_text(const std::string& why) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/model/paired.hpp"
-#include "reports/render/render.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/paired.hpp"
 
@@ -19,10 +18,10 @@ namespace taskbench::reports::render {
 /// " Noise floor: 1.0 %, assumed: …." A sentence for each source of floors.
 [[nodiscard]] std::string noise_floors_text(const std::map<std::string, model::NoiseFloor>& floors);
 
-/// The table for a terminal: the verdict, both times, the change with its interval, p, and what
-/// could have been seen; below it what would decide each INCONCLUSIVE.
-[[nodiscard]] std::string table(const model::PairedTrial& trial,
-                                const verdict::PairedReport& report, const TableStyle& style);
+/// The verdict, both times, the change with its interval, p, and what could have been seen; below
+/// it what would decide each INCONCLUSIVE.
+[[nodiscard]] Document document(const model::PairedTrial& trial,
+                                const verdict::PairedReport& report);
 
 /// The report piece by piece, for callers that lay it out themselves.
 [[nodiscard]] VerdictText verdict_text(const model::PairedTrial& trial,
@@ -33,12 +32,11 @@ namespace taskbench::reports::render {
 
 /// A comment for a pull request: the verdict in a sentence, what fails and why, what is undecided
 /// and what would decide it; folded, how it was measured, and the figures.
-[[nodiscard]] std::string markdown(const model::PairedTrial& trial,
-                                   const verdict::PairedReport& report, const CommentStyle& style);
+[[nodiscard]] std::string comment(const model::PairedTrial& trial,
+                                  const verdict::PairedReport& report, const CommentStyle& style);
 
-/// A row for each metric of each benchmark, with a header line: times in ns and instructions, per
-/// iteration.
-[[nodiscard]] std::string csv(const verdict::PairedReport& report);
+/// A row for each metric of each benchmark: times in ns and instructions, per iteration.
+[[nodiscard]] Table records(const verdict::PairedReport& report);
 
 /// "PASS: nothing was measured, because …", for two programs that are the same.
 [[nodiscard]] std::string identical_text(const std::string& why);

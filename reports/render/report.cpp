@@ -170,7 +170,7 @@ Facts facts_of(const model::Run& file) {
   add("program", from.executable);
   add("taskbench", from.taskbench_version);
   if (from.cpu_count > 0) add("CPUs", std::to_string(from.cpu_count));
-  if (from.cpu_mhz > 0) add("clock rate as reported", fmt::format("{:g} MHz", from.cpu_mhz));
+  if (from.cpu_mhz > 0) add("clock rate as reported", fmt::format("{} MHz", from.cpu_mhz));
   if (from.cpu_scaling_enabled.value_or(false)) add("frequency scaling", "enabled");
   if (!from.load_avg.empty()) {
     add("load average at the start", fmt::format("{:g}", fmt::join(from.load_avg, ", ")));
@@ -206,8 +206,8 @@ std::vector<Paragraph> differences(const Results& in_order) {
   return list;
 }
 
-TableBlock inputs_table(const Results& in_order) {
-  TableBlock table;
+Table inputs_table(const Results& in_order) {
+  Table table;
   table.caption = in_order.size() == 1
                       ? std::string("The result that this report is made of")
                       : fmt::format("The {} results that this report is made of", in_order.size());
@@ -219,9 +219,8 @@ TableBlock inputs_table(const Results& in_order) {
     const auto& [path, file] = *in_order[i];
     std::size_t repetitions = 0;
     for (const auto& benchmark : file.cases) repetitions += benchmark.repetitions.size();
-    table.rows.push_back({path, or_none(file.environment.date), or_none(short_commit(file)),
-                          labels[i], std::to_string(file.cases.size()),
-                          std::to_string(repetitions)});
+    table.add({path, or_none(file.environment.date), or_none(short_commit(file)), labels[i],
+               std::to_string(file.cases.size()), std::to_string(repetitions)});
   }
   return table;
 }
@@ -243,11 +242,11 @@ std::string command_of(const model::Run& file) {
 /// Where and how the results were measured.
 Section environment_section(const Results& in_order, Document& document) {
   SectionWriter section(document, "environment", "Environment");
-  TableBlock facts;
+  Table facts;
   facts.caption = fmt::format("Of the newest result, {}", in_order.back()->path);
   facts.columns = {{"what", false}, {"value", false}};
   for (const auto& [name, value] : facts_of(in_order.back()->file)) {
-    facts.rows.push_back({name, value});
+    facts.add({name, value});
   }
   section.add(std::move(facts));
   if (const auto list = differences(in_order); !list.empty()) {

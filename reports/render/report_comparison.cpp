@@ -94,30 +94,6 @@ Section processes_part(const verdict::PairedFile& file, const std::string& suffi
   return part.take();
 }
 
-TableBlock table_of(const VerdictText& words) {
-  TableBlock table;
-  table.caption =
-      "The change is that of head against base, above 0 is slower; base and head are levels of one "
-      "iteration between which it lies, in the middle of both sides' medians; threshold is the "
-      "slowdown "
-      "that would be a FAIL; detectable is the change that so many blocks find in four of five "
-      "cases; would decide is the time that a trial would take to decide what is undecided.";
-  const std::vector<bool> left = columns_to_the_left(words.titles);
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    table.columns.push_back({words.titles[i], !left[i]});
-  }
-  for (const VerdictText::Benchmark& each : words.benchmarks) {
-    for (const VerdictText::Row& row : each.rows) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      for (std::size_t k = 0; k < row.cells.size(); ++k) {
-        const bool is_verdict = words.titles[k] == "verdict";
-        cells.emplace_back(row.cells[k], is_verdict ? tone_of(row.verdict) : Tone::plain);
-      }
-    }
-  }
-  return table;
-}
-
 void add_judged(const verdict::PairedFile& file, const std::string& suffix, SectionWriter& section,
                 Document& document) {
   const VerdictText words = verdict_text(file.trial, file.report);
@@ -129,7 +105,13 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
   const Sentences sentences = notes(words);
   section.add(std::vector<Paragraph>(sentences.begin(), sentences.end()));
   add_effects(file, suffix, section);
-  section.add(table_of(words));
+  Table table = table_of(words);
+  table.caption =
+      "The change is that of head against base, above 0 is slower; base and head are levels of one "
+      "iteration between which it lies, in the middle of both sides' medians; threshold is the "
+      "slowdown that would be a FAIL; detectable is the change that so many blocks find in four of "
+      "five cases; would decide is the time that a trial would take to decide what is undecided.";
+  section.add(std::move(table));
   section.say("{}", words.basis);
   if (Section part = processes_part(file, suffix, document); !part.blocks.empty()) {
     section.add(std::move(part));

@@ -142,7 +142,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
   const auto& columns = by_counter ? labels : names;
   std::size_t first = 0;
   for (const auto& abreast : in_parts(columns, kMostAbreast)) {
-    TableBlock table;
+    Table table;
     table.caption =
         fmt::format("Counters {}: medians over the repetitions{}.", quantity,
                     any_event(cases, true)
@@ -151,7 +151,7 @@ void add_tables(const CountedCases& cases, const std::vector<std::string>& names
     table.columns = {{by_counter ? "counter" : "benchmark", false}};
     for (const std::string& title : abreast) table.columns.push_back({title, true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{rows[i]});
+      std::vector<Cell>& row = table.add({rows[i]}).cells;
       bool is_here = !by_counter;  // a counter that none of these benchmarks has gets no row
       for (std::size_t k = first; k < first + abreast.size(); ++k) {
         is_here = is_here || cases[k].find(names[i]) != nullptr;

@@ -93,24 +93,24 @@ std::vector<Course> courses_of(const std::vector<const NamedResult*>& in_order,
   return courses;
 }
 
-TableBlock table_of(const Course& course, const std::vector<const NamedResult*>& in_order) {
-  TableBlock table;
+Table table_of(const Course& course, const std::vector<const NamedResult*>& in_order) {
+  Table table;
   table.caption = fmt::format("{}: the {} results", *course.name, course.entries.size());
   table.folded = true;
   table.columns = {{"date", false},         {"commit", false},     {"median", true},
                    {"95 % interval", true}, {"repetitions", true}, {"result", false}};
   for (const auto& [result, sample] : course.entries) {
     const NamedResult& from = *in_order[result];
-    table.rows.push_back({or_none(from.file.environment.date), or_none(short_commit(from.file)),
-                          time_cell(sample.median), interval_cell(sample),
-                          std::to_string(sample.values.size()), from.path});
+    table.add({or_none(from.file.environment.date), or_none(short_commit(from.file)),
+               time_cell(sample.median), interval_cell(sample),
+               std::to_string(sample.values.size()), from.path});
   }
   return table;
 }
 
 /// A row for each benchmark, for when not all of them have a plot.
-TableBlock changes_table(const std::vector<Course>& courses) {
-  TableBlock table;
+Table changes_table(const std::vector<Course>& courses) {
+  Table table;
   table.caption =
       "Medians of the oldest and the newest result of each benchmark, and how far the newest is "
       "from the oldest; only of results from the machine and build of the newest.";
@@ -121,9 +121,8 @@ TableBlock changes_table(const std::vector<Course>& courses) {
                    {"change", true}};
   for (const Course& course : courses) {
     const double change = course.ratio() - 1;
-    table.rows.push_back({*course.name, std::to_string(course.entries.size()),
-                          time_cell(course.oldest_ns), time_cell(course.newest_ns),
-                          Cell(percent_change(change), Tone::plain, change)});
+    table.add({*course.name, std::to_string(course.entries.size()), time_cell(course.oldest_ns),
+               time_cell(course.newest_ns), Cell(percent_change(change), Tone::plain, change)});
   }
   return table;
 }

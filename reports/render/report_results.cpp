@@ -33,10 +33,10 @@ Cell spread_cell(const Sampled& sample) {
   return {with_separators(spread, 1), tone_of_spread(spread), spread};
 }
 
-TableBlock result_table(const std::vector<ShownCase>& cases) {
+Table result_table(const std::vector<ShownCase>& cases) {
   const bool several_sources = std::ranges::any_of(
       cases, [&](const ShownCase& each) { return each.source != cases.front().source; });
-  TableBlock table;
+  Table table;
   table.caption =
       "Wall time of one iteration: the median over the repetitions, its 95 % interval, and the "
       "median absolute deviation (MAD) in per cent of it; the median for one operation; CPU time "
@@ -49,11 +49,15 @@ TableBlock result_table(const std::vector<ShownCase>& cases) {
     const double median = each.real_ns.median;
     std::vector<double> cpu_ns;
     for (const auto& repetition : each.benchmark->repetitions) cpu_ns.push_back(repetition.cpu_ns);
-    auto& row = table.rows.emplace_back(std::vector<Cell>{
-        each.label(), time_cell(median), interval_cell(each.real_ns), spread_cell(each.real_ns),
-        each.has_operations() ? time_cell(median / static_cast<double>(each.benchmark->operations))
-                              : std::string(kNone),
-        time_cell(stats::median(cpu_ns)), std::to_string(each.real_ns.values.size())});
+    auto& row =
+        table
+            .add({each.label(), time_cell(median), interval_cell(each.real_ns),
+                  spread_cell(each.real_ns),
+                  each.has_operations()
+                      ? time_cell(median / static_cast<double>(each.benchmark->operations))
+                      : std::string(kNone),
+                  time_cell(stats::median(cpu_ns)), std::to_string(each.real_ns.values.size())})
+            .cells;
     if (several_sources) row.emplace_back(each.source->path);
   }
   return table;

@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "reports/render/figures.hpp"
-#include "reports/render/numbers.hpp"
 #include "reports/render/report_sections.hpp"
 #include "reports/render/sentences.hpp"
-#include "reports/stats/summary.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -170,33 +168,11 @@ class Grid {
 
 /// Adds a table for each workload, with a row for each of its benchmarks.
 void add_tables(const std::vector<ShownCase>& cases, SectionWriter& section) {
-  InOrder<ShownCases> groups;
+  model::Run observed;
   for (const ShownCase& each : cases) {
-    if (!each.benchmark->observed.empty()) groups[each.group].push_back(&each);
+    if (!each.benchmark->observed.empty()) observed.cases.push_back(*each.benchmark);
   }
-  for (const auto& [group, members] : groups) {
-    std::map<std::string_view, std::string_view> names;
-    for (const ShownCase* each : members) {
-      for (const auto& name : each->benchmark->observed) names[observed_title(name)] = name;
-    }
-    TableBlock table;
-    table.caption = fmt::format("{}: medians over the repetitions.", group);
-    table.columns = {{"benchmark", false}};
-    for (const auto& [title, name] : names) table.columns.push_back({std::string(title), true});
-    for (const ShownCase* each : members) {
-      auto& row = table.rows.emplace_back(std::vector<Cell>{each->label()});
-      for (const auto& [title, name] : names) {
-        const auto values = values_of(*each->benchmark, counter(std::string(name)), 1);
-        if (values.empty()) {
-          row.emplace_back(std::string(kNone));
-          continue;
-        }
-        const double median = stats::median(values);
-        row.emplace_back(observed_text(name, median), Tone::plain, median);
-      }
-    }
-    section.add(std::move(table));
-  }
+  for (Table& table : observations(observed)) section.add(std::move(table));
 }
 
 }  // namespace

@@ -8,7 +8,13 @@
 
 namespace taskbench::reports::render {
 
-enum class Tone { plain, good, bad, doubtful };
+enum class Tone {
+  plain,
+  good,
+  bad,
+  doubtful,
+  quiet,  ///< what the rest is based on
+};
 
 [[nodiscard]] constexpr Tone tone_of(verdict::Verdict verdict) {
   constexpr std::array<Tone, 3> kTones{Tone::good, Tone::bad, Tone::doubtful};

@@ -8,7 +8,6 @@
 
 #include "reports/render/figures.hpp"
 #include "reports/render/numbers.hpp"
-#include "reports/render/page.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -42,19 +41,21 @@ Times times_of(const TraceRow& row) {
   return times;
 }
 
-Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns, bool is_worker) {
+std::vector<Cell> cells(const std::string& name, const TraceRow& row, std::int64_t length_ns,
+                        bool is_worker) {
+  const Cell none{std::string(kNone)};
+  const auto number = [](std::uint64_t value) {
+    return Cell(with_separators(value), Tone::plain, static_cast<double>(value));
+  };
   // Cells for what only workers do.
-  const auto own = [&](std::string text) {
-    return is_worker ? std::move(text) : std::string(kNone);
-  };
-  const auto count = [&](TraceInstantKind kind) { return with_separators(count_of(row, kind)); };
-  const auto size = [&](const auto& spans) {
-    return own(with_separators(std::uint64_t{spans.size()}));
-  };
+  const auto own = [&](Cell cell) { return is_worker ? std::move(cell) : none; };
+  const auto count = [&](TraceInstantKind kind) { return number(count_of(row, kind)); };
+  const auto size = [&](const auto& spans) { return own(number(spans.size())); };
   const Times times = times_of(row);
   const auto known_ns = static_cast<double>(length_ns - row.known_from_ns);
   const auto share = [&](std::int64_t ns) {
-    return known_ns > 0 ? own(percent(static_cast<double>(ns) / known_ns)) : std::string(kNone);
+    const double part = static_cast<double>(ns) / known_ns;
+    return known_ns > 0 ? own({percent(part), Tone::plain, part}) : none;
   };
   const auto longest = static_cast<double>(times.longest_poll_ns);
   return {name,
@@ -67,12 +68,12 @@ Cells cells(const std::string& name, const TraceRow& row, std::int64_t length_ns
           share(times.polling_ns),
           share(times.searching_ns),
           share(times.parked_ns),
-          row.polls.empty() ? std::string(kNone) : time_text(longest),
-          with_separators(row.event_count),
-          with_separators(row.lost_count)};
+          row.polls.empty() ? none : Cell(time_text(longest), Tone::plain, longest),
+          number(row.event_count),
+          number(row.lost_count)};
 }
 
-std::string basis(const model::Trace& trace) {
+std::string trace_basis(const model::Trace& trace) {
   std::string text = fmt::format(
       "polling, search, parked: shares of the worker's time, from the begin of the first iteration "
       "to the end of the workers; the rest is the scheduler's own. longest: of its polls. "
@@ -90,24 +91,24 @@ std::string basis(const model::Trace& trace) {
 
 }  // namespace
 
-std::string table(const model::Trace& trace, const TableStyle& style) {
-  std::vector<Cells> rows{{"", "polls", "spawns", "wakes", "steals", "ovfl", "parks", "polling",
-                           "search", "parked", "longest", "events", "lost"}};
+Document document(const model::Trace& trace) {
+  Table table{.columns =
+                  named_figures({"", "polls", "spawns", "wakes", "steals", "ovfl", "parks",
+                                 "polling", "search", "parked", "longest", "events", "lost"})};
   for (std::size_t i = 0; i < trace.workers.size(); ++i) {
-    rows.push_back(cells(fmt::format("worker {}", i), trace.workers[i], trace.length_ns, true));
+    table.add(cells(fmt::format("worker {}", i), trace.workers[i], trace.length_ns, true));
   }
-  rows.push_back(cells("outside", trace.outside, trace.length_ns, false));
-  Page page(style);
-  page.line(fmt::format("{} · {} in {}\n", printable(trace.case_name),
-                        counted(trace.iterations.size(), "iteration"),
-                        time_text(static_cast<double>(trace.length_ns))));
-  page.table(rows);
-  page.line();
-  page.paragraph(basis(trace));
+  table.add(cells("outside", trace.outside, trace.length_ns, false));
+  Section section{"result", "", {std::move(table), Paragraph{trace_basis(trace), Tone::quiet}}};
   if (const std::string machine = provenance(trace.environment); !machine.empty()) {
-    page.paragraph(machine);
+    section.blocks.emplace_back(Paragraph{fmt::format("On {}.", machine), Tone::quiet});
   }
-  return std::move(page).text();
+  return {
+      fmt::format("{} · {} in {}", trace.case_name, counted(trace.iterations.size(), "iteration"),
+                  time_text(static_cast<double>(trace.length_ns))),
+      {},
+      {std::move(section)},
+      {}};
 }
 
 }  // namespace taskbench::reports::render

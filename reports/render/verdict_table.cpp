@@ -7,7 +7,7 @@
 #include <span>
 
 #include "reports/render/counters.hpp"
-#include "reports/render/page.hpp"
+#include "reports/render/markdown.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -90,7 +90,7 @@ std::string figures(const VerdictText& text) {
       if (row.bar && shown.size() < kMostBars) shown.push_back(*row.bar);
     }
   }
-  std::vector<Cells> rows;
+  VerdictText part = text;
   std::size_t bytes = 0;
   std::size_t benchmarks = 0;
   for (const Benchmark& each : text.benchmarks) {
@@ -98,12 +98,12 @@ std::string figures(const VerdictText& text) {
     ++benchmarks;
     for (const VerdictText::Row& row : each.rows) {
       for (const std::string& cell : row.cells) bytes += cell.size() + 3;
-      rows.push_back(row.cells);
     }
   }
+  part.benchmarks.resize(benchmarks);
   std::string content =
       shown.empty() ? "" : fenced("text", bars(shown, text.interval_level)) + '\n';
-  content += markdown_table(text.titles, columns_to_the_left(text.titles), rows);
+  content += markdown_table(table_of(part));
   if (!text.legend.empty()) content += apart(markdown_escaped(text.legend) + '\n');
   if (const std::size_t left = text.benchmarks.size() - benchmarks; left > 0) {
     content += fmt::format("\n{} more; `--json` has all.\n", counted(left, "benchmark"));
@@ -122,40 +122,36 @@ std::string figures_title(const VerdictText& text) {
 
 }  // namespace
 
-std::string table(const VerdictText& text, const TableStyle& style) {
-  constexpr std::array<std::string_view, 3> kInks{"32", "1;31", kYellow};  // in Verdict's order
-  constexpr std::string_view kBelowRow = "    ";
-  std::vector<Cells> cells{text.titles};
-  for (const Benchmark& each : text.benchmarks) {
-    for (const VerdictText::Row& row : each.rows) cells.push_back(row.cells);
+Table table_of(const VerdictText& text) {
+  Table table;
+  for (const std::string& title : text.titles) {
+    table.columns.push_back({title, title != "benchmark" && title != "verdict"});
   }
-  const std::vector<std::string> lines =
-      fitted(cells, columns_to_the_left(text.titles), style.table_columns());
-  Page page(style);
-  std::size_t at = 0;
-  page.line(lines[at++]);
   for (const Benchmark& each : text.benchmarks) {
     for (const VerdictText::Row& row : each.rows) {
-      page.line(page.inked(kInks[static_cast<std::size_t>(row.verdict)], lines[at++]));
+      Row& added = table.add({row.cells.begin(), row.cells.end()});
+      added.cells[1].tone = tone_of(row.verdict);
     }
-    if (each.verdict != Verdict::fail || each.reason.empty()) continue;
-    for (const std::string& line :
-         wrap(printable(each.reason), page.width() - kBelowRow.size(), "  ")) {
-      page.line(std::string(kBelowRow) + line);
-    }
+    if (each.verdict == Verdict::fail) table.rows.back().below = each.reason;
   }
-  page.line();
-  if (!text.legend.empty()) page.paragraph(text.legend, kPlain, "  ");
+  return table;
+}
+
+Document document(const VerdictText& text) {
+  Section section{"result", "", {table_of(text)}};
+  const auto say = [&](const std::string& sentence) {
+    section.blocks.emplace_back(Paragraph{one_line(sentence)});
+  };
+  if (!text.legend.empty()) say(text.legend);
   for (const Undecided& group : undecided(text)) {
     std::vector<std::string> names;
     for (const Benchmark* each : group.benchmarks) names.push_back(so_far(*each));
-    page.paragraph(one_line(fmt::format("INCONCLUSIVE: {}: {}.", names_text(names), group.reason)),
-                   kPlain, "  ");
+    say(fmt::format("INCONCLUSIVE: {}: {}.", names_text(names), group.reason));
   }
-  for (const std::string& each : text.remarks) page.paragraph(one_line(each), kPlain, "  ");
-  if (!text.basis.empty()) page.paragraph(text.basis, kPlain, "  ");
-  page.paragraph(one_line(text.headline));
-  return std::move(page).text();
+  for (const std::string& each : text.remarks) say(each);
+  if (!text.basis.empty()) say(text.basis);
+  say(text.headline);
+  return {"", {}, {std::move(section)}, {}};
 }
 
 Cells compared_cells(const Bar& row, double base_ns, double head_ns) {
@@ -180,12 +176,6 @@ std::string levels_text(double base_ns, double head_ns) {
 
 std::string verdict_cell(Verdict verdict, bool improved, std::string_view better) {
   return improved ? fmt::format("{}, {}", word(verdict), better) : std::string(word(verdict));
-}
-
-std::vector<bool> columns_to_the_left(const Cells& titles) {
-  std::vector<bool> left;
-  for (const auto& title : titles) left.push_back(title == "benchmark" || title == "verdict");
-  return left;
 }
 
 std::string bullets(const Sentences& remarks) {

@@ -11,8 +11,8 @@
 #include "reports/model/paired.hpp"
 #include "reports/render/bars.hpp"
 #include "reports/render/columns.hpp"
+#include "reports/render/document.hpp"
 #include "reports/render/numbers.hpp"
-#include "reports/render/render.hpp"
 #include "reports/render/verdict_text.hpp"
 #include "reports/verdict/counter_move.hpp"
 #include "reports/verdict/decision.hpp"
@@ -20,9 +20,12 @@
 
 namespace taskbench::reports::render {
 
-/// The report for a terminal: the table, with the reason below each row that fails; what is
-/// undecided, and the remarks; and the headline last, where it is still visible.
-[[nodiscard]] std::string table(const VerdictText& text, const TableStyle& style);
+/// The figures, with the reason below each row that fails.
+[[nodiscard]] Table table_of(const VerdictText& text);
+
+/// The table; what is undecided, and the remarks; and the headline last, where it is still visible
+/// on a terminal.
+[[nodiscard]] Document document(const VerdictText& text);
 
 /// The first cells of a row: its name, its verdict, both times, the change, and its interval.
 [[nodiscard]] Cells compared_cells(const Bar& row, double base_ns, double head_ns);
@@ -37,9 +40,6 @@ namespace taskbench::reports::render {
 /// "PASS, faster"
 [[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
                                        std::string_view better = "faster");
-
-/// Names and verdicts begin at the left, figures end at the right.
-[[nodiscard]] std::vector<bool> columns_to_the_left(const Cells& titles);
 
 /// The remarks as a list in Markdown, after an empty line.
 [[nodiscard]] std::string bullets(const Sentences& remarks);

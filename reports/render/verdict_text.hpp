@@ -21,6 +21,9 @@
 
 namespace taskbench::reports::render {
 
+/// The cells of a row.
+using Cells = std::vector<std::string>;
+
 /// What a benchmark's verdict is about, if it fails or is undecided.
 enum class Metric { time, time_since_anchor, cpu_time, instructions };
 inline constexpr std::size_t kMetrics = 4;

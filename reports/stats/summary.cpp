@@ -1,5 +1,7 @@
 #include "reports/stats/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -20,17 +22,15 @@ void require_values(std::span<const double> values, const char* statistic) {
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 
 /// The values of one quantity over the repetitions that have it.
-class Series {
- public:
+struct Series {
+  std::vector<double> values;
+
   void add(std::optional<double> value) {
-    if (value && std::isfinite(*value)) values_.push_back(*value);
+    if (value && std::isfinite(*value)) values.push_back(*value);
   }
   [[nodiscard]] std::optional<double> median_if_any() const {
-    return values_.empty() ? std::nullopt : std::optional(median(values_));
+    return values.empty() ? std::nullopt : std::optional(median(values));
   }
-
- private:
-  std::vector<double> values_;
 };
 
 std::optional<double> counter_of(const model::Repetition& repetition, const char* name) {
@@ -99,16 +99,62 @@ bool is_complete(const model::Repetition& repetition) {
   return repetition.iterations > 0 && is_time(repetition.real_ns) && is_time(repetition.cpu_ns);
 }
 
+std::vector<model::Repetition> complete_repetitions(const model::Case& measured) {
+  std::vector<model::Repetition> complete;
+  if (measured.error.empty()) {
+    std::ranges::copy_if(measured.repetitions, std::back_inserter(complete), is_complete);
+  }
+  return complete;
+}
+
+std::optional<double> CaseSummary::spread() const {
+  return real_ns_mad && real_ns_median > 0 ? std::optional(*real_ns_mad / real_ns_median)
+                                           : std::nullopt;
+}
+
+std::string why_unmeasured(const model::Case& measured) {
+  return measured.error.empty() ? "no repetition was completed" : measured.error;
+}
+
+std::vector<std::string> errors_of(const model::Case& measured) {
+  if (!measured.error.empty()) return {measured.error};
+  if (measured.repetitions.empty()) return {why_unmeasured(measured)};
+  std::vector<std::string> errors;
+  for (const model::Repetition& each : measured.repetitions) {
+    if (is_complete(each)) continue;
+    errors.push_back(fmt::format(
+        "repetition {} was left out: it has {} iterations, {} ns real and {} ns CPU time",
+        each.index, each.iterations, each.real_ns, each.cpu_ns));
+  }
+  return errors;
+}
+
+model::Repetition aggregate(std::span<const model::Repetition> repetitions,
+                            const Aggregate& statistic) {
+  Series real_ns;
+  Series cpu_ns;
+  std::map<std::string, Series> counters;
+  for (const model::Repetition& repetition : repetitions) {
+    real_ns.add(repetition.real_ns);
+    cpu_ns.add(repetition.cpu_ns);
+    for (const auto& [name, value] : repetition.counters) counters[name].add(value);
+  }
+  model::Repetition result{.real_ns = statistic.compute(real_ns.values),
+                           .cpu_ns = statistic.compute(cpu_ns.values)};
+  for (const auto& [name, series] : counters) {
+    if (!series.values.empty()) result.counters[name] = statistic.compute(series.values);
+  }
+  return result;
+}
+
 std::optional<CaseSummary> summarize(const model::Case& measured) {
-  if (!measured.error.empty()) return std::nullopt;
   std::vector<double> real_ns;
   std::vector<double> cpu_ns;
   Series switches;
   Series voluntary;
   Series involuntary;
   std::map<std::string, Series> counters;
-  for (const model::Repetition& repetition : measured.repetitions) {
-    if (!is_complete(repetition)) continue;
+  for (const model::Repetition& repetition : complete_repetitions(measured)) {
     real_ns.push_back(repetition.real_ns);
     cpu_ns.push_back(repetition.cpu_ns);
     const auto by_itself = counter_of(repetition, model::kVoluntarySwitches);
@@ -124,21 +170,24 @@ std::optional<CaseSummary> summarize(const model::Case& measured) {
   }
   if (real_ns.empty()) return std::nullopt;
 
-  CaseSummary summary;
-  summary.samples = real_ns.size();
-  summary.real_ns_median = median(real_ns);
-  summary.real_ns_mad = median_absolute_deviation(real_ns);
-  const auto [fastest, slowest] = std::minmax_element(real_ns.begin(), real_ns.end());
-  summary.real_ns_min = *fastest;
-  summary.real_ns_max = *slowest;
-  summary.cpu_ns_median = median(cpu_ns);
-  summary.cpu_ns_mad = median_absolute_deviation(cpu_ns);
+  const Spread real = *spread_of(real_ns);
+  const Spread cpu = *spread_of(cpu_ns);
+  CaseSummary summary{.samples = real.samples,
+                      .real_ns_median = real.median,
+                      .real_ns_mad = real.mad,
+                      .real_ns_min = real.min,
+                      .real_ns_max = real.max,
+                      .cpu_ns_median = cpu.median,
+                      .cpu_ns_mad = cpu.mad};
   if (measured.operations > 0) {
     summary.ns_per_operation = summary.real_ns_median / static_cast<double>(measured.operations);
   }
-  summary.context_switches = switches.median_if_any();
-  summary.voluntary_switches = voluntary.median_if_any();
-  summary.involuntary_switches = involuntary.median_if_any();
+  summary.switches = {
+      voluntary.median_if_any(), involuntary.median_if_any(), switches.median_if_any(), {}};
+  if (!summary.switches.both) {
+    summary.switches.unavailable =
+        measured.switches_unavailable.empty() ? "not measured" : measured.switches_unavailable;
+  }
   for (const auto& [name, series] : counters) {
     if (const std::optional<double> value = series.median_if_any()) summary.counters[name] = *value;
   }

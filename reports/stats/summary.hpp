@@ -1,11 +1,14 @@
 // Summaries of the repetitions of one case. Pure functions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "reports/model/doctor.hpp"
 #include "reports/model/run.hpp"
@@ -46,25 +49,64 @@ struct Spread {
 /// Every statistic and every row of a result file rests on complete repetitions only.
 [[nodiscard]] bool is_complete(const model::Repetition& repetition);
 
-/// The figures of one case in a table. Times are per iteration, in ns.
+/// The complete repetitions of a case; none if it failed.
+[[nodiscard]] std::vector<model::Repetition> complete_repetitions(const model::Case& measured);
+
+/// Context switches per iteration, medians over the repetitions.
+struct SwitchesSummary {
+  std::optional<double> voluntary;
+  std::optional<double> involuntary;
+  std::optional<double> both;
+  std::string unavailable;  ///< why `both` is empty
+};
+
+/// The figures of one case in a table. Times are per iteration, in ns. A single repetition has no
+/// spread: 0 would look like a perfect measurement.
 struct CaseSummary {
   std::size_t samples = 0;  ///< complete repetitions
   double real_ns_median = 0;
-  double real_ns_mad = 0;
+  std::optional<double> real_ns_mad;
   double real_ns_min = 0;
   double real_ns_max = 0;
   double cpu_ns_median = 0;
-  double cpu_ns_mad = 0;
+  std::optional<double> cpu_ns_mad;
   /// real_ns_median over the case's operations; empty when those are not known.
-  std::optional<double> ns_per_operation;
-  std::optional<double> context_switches;      ///< per iteration, both kinds, median
-  std::optional<double> voluntary_switches;    ///< per iteration, median
-  std::optional<double> involuntary_switches;  ///< per iteration, median
-  std::map<std::string, double> counters;      ///< per iteration, median over the repetitions
+  std::optional<double> ns_per_operation{};
+  SwitchesSummary switches{};
+  std::map<std::string, double> counters{};  ///< per iteration, median over the repetitions
+
+  /// The spread of the wall time as a part of its median.
+  [[nodiscard]] std::optional<double> spread() const;
 };
 
 /// Empty if the case failed or has no complete repetition.
 [[nodiscard]] std::optional<CaseSummary> summarize(const model::Case& measured);
+
+/// Why a case has no summary.
+[[nodiscard]] std::string why_unmeasured(const model::Case& measured);
+
+/// One message for each thing that is wrong with the case; empty for a good one.
+[[nodiscard]] std::vector<std::string> errors_of(const model::Case& measured);
+
+/// A statistic over the repetitions of a case, as Google Benchmark reports it.
+struct Aggregate {
+  std::string_view name;
+  std::string_view unit;
+  double (*compute)(std::span<const double>);
+  std::size_t least_values;  ///< a single value has no spread
+};
+inline constexpr std::array<Aggregate, 4> kAggregates{{
+    {"mean", "time", mean, 1},
+    {"median", "time", median, 1},
+    {"stddev", "time", standard_deviation, 2},
+    {"cv", "percentage", coefficient_of_variation, 2},
+}};
+inline constexpr const Aggregate& kMedian = kAggregates[1];
+
+/// One statistic of every quantity, over the repetitions that have it, as if they were one. The
+/// case's events are not in it.
+[[nodiscard]] model::Repetition aggregate(std::span<const model::Repetition> repetitions,
+                                          const Aggregate& statistic);
 
 /// The p-quantile by linear interpolation between the sorted values: definition 7 of Hyndman and
 /// Fan (Sample quantiles in statistical packages, 1996), the default of NumPy and R. p from 0, the

@@ -61,6 +61,17 @@ class List(CommandTest):
         everything = json.loads(self.taskbench("list", "--format", "json").stdout)
         self.assertEqual(set(everything), {"workloads", "schedulers", "rungs", "parameters"})
 
+    def test_every_format_has_every_row(self):
+        names = [row["name"] for row in self.listed("schedulers")]
+        begins = {"table": "SCHEDULER  ", "markdown": "| SCHEDULER | WORKERS |",
+                  "csv": "SCHEDULER,WORKERS,", "html": "<!DOCTYPE html>\n", "json": "{\n"}
+        for form, begin in begins.items():
+            with self.subTest(form):
+                text = self.taskbench("list schedulers --format", form).stdout
+                self.assertTrue(text.startswith(begin), text[:80])
+                for name in names:
+                    self.assertIn(name, text)
+
 
 if __name__ == "__main__":
     main()

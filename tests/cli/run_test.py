@@ -155,7 +155,7 @@ class Formats(CommandTest):
     def test_markdown_is_a_table(self):
         text = self.taskbench("run", *self.small(), "--format", "markdown").stdout
         # What workloads observed of themselves follows in tables of its own.
-        table = [line for line in text.split("\n\n")[0].splitlines() if line.startswith("|")]
+        table = [line for line in text.split("\n\n")[1].splitlines() if line.startswith("|")]
         self.assertEqual(len(table), 2 + len(self.workload_names()))
         self.assertRegex(table[1], r"^\|(:?-+:?\|)+$")
         unescaped = [re.sub(r"\\.", "", line).count("|") for line in table]

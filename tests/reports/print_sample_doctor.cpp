@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "reports/json/answers.hpp"
+#include "reports/json/doctor.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_doctor.hpp"
 
 int main(int argc, char** argv) {

@@ -6,6 +6,7 @@
 
 #include "reports/json/writer.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_runs.hpp"
 
 namespace {
@@ -25,8 +26,8 @@ std::string render_as(std::string_view format, const model::Run& run, int width)
   if (format == "flat") return json::to_flat_json(run);
   if (format == "table") return render::table(run, {false, width});
   if (format == "colour") return render::table(run, {true, width});
-  if (format == "markdown") return render::markdown(run);
-  if (format == "csv") return render::csv(run);
+  if (format == "markdown") return render::as_markdown(run);
+  if (format == "csv") return render::as_csv(run);
   return "";
 }
 

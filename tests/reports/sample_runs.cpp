@@ -20,7 +20,7 @@ model::Environment environment() {
   result.host_name = "bench-1";
   result.executable = "./build/release/cli/taskbench";
   result.cpu_count = 2;
-  result.cpu_mhz = 2000.4;
+  result.cpu_mhz = 2000;
   result.cpu_scaling_enabled = false;
   result.aslr_enabled = true;
   result.caches = {{"Data", 1, 49152, 1},
@@ -174,7 +174,6 @@ Run hostile_run() {
   Run run;
   run.settings = settings(4);
   run.settings.min_time_s = kNan;
-  run.drift.seconds = kInfinity;
   run.drift.stolen_share = model::Fact<double>::known(kNan);
   run.settings.seed = std::numeric_limits<std::uint64_t>::max();
   run.settings.command_line = {"taskbench", "--json", "a\"b\\c\n\xff.json"};

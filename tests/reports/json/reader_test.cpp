@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
@@ -116,6 +117,31 @@ TEST(reader_test, what_taskbench_writes_is_read_back) {
     }
     EXPECT_EQ(found, run.cases.size());
   }
+}
+
+TEST(reader_test, whatever_describes_the_measurement_is_read_back) {
+  const auto own = [](const std::string& text) { return nlohmann::json::parse(text)["taskbench"]; };
+  for (const auto& run : {samples::complete_run(), samples::counted_run()}) {
+    const std::string text = to_json(run);
+    const auto again = own(to_json(parse_result_file("result.json", text)));
+    const auto before = own(text);
+    for (const char* key : {"version", "partial", "environment", "settings", "cases"}) {
+      EXPECT_EQ(again[key], before[key]) << key;
+    }
+  }
+}
+
+TEST(reader_test, what_is_not_as_it_should_be_is_as_if_it_were_missing) {
+  auto file = nlohmann::json::parse(to_json(samples::complete_run()));
+  file["context"]["num_cpus"] = -3;
+  file["context"]["load_avg"] = {0.5, "NaN", 1};
+  file["taskbench"]["settings"]["seed"] = true;
+  file["taskbench"]["environment"]["kernel"] = 5;
+  const model::Run run = parse_result_file("result.json", file.dump());
+  EXPECT_EQ(run.environment.cpu_count, 0);
+  EXPECT_EQ(run.environment.load_avg, (std::vector<double>{0.5, 1}));
+  EXPECT_FALSE(run.settings.seed);
+  EXPECT_EQ(run.environment.kernel, "");
 }
 
 TEST(reader_test, old_files_without_run_names_and_indices_are_read) {

@@ -1,4 +1,5 @@
 #include "reports/render/columns.hpp"
+#include "reports/render/markdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,34 +65,6 @@ TEST(Shortened, keeps_the_beginning_and_the_end) {
   EXPECT_LE(display_width(shortened("漢字漢字漢字", 6)), 6U);
 }
 
-TEST(Fitted, is_a_line_a_row_where_it_fits) {
-  const std::vector<Cells> rows{{"name", "ns", "what"}, {"a", "1.5", "x y"}};
-  EXPECT_EQ(fitted(rows, {true, false, true}, 16), (Lines{"name   ns  what", "a     1.5  x y"}));
-}
-
-TEST(Fitted, wraps_text_at_words_where_that_suffices) {
-  const std::vector<Cells> rows{{"a", "1", "the quick brown fox jumps over the dog"}};
-  EXPECT_EQ(fitted(rows, {true, false, true}, 30),
-            (Lines{"a  1  the quick brown fox\n      jumps over the dog"}));
-}
-
-TEST(Fitted, stands_below_the_first_cell_where_nothing_can_be_wrapped) {
-  const std::vector<Cells> rows{{"benchmark", "base", "head", "change"},
-                                {"chained_spawn/work_stealing", "1.00 µs", "2.00 µs", "+100.0 %"}};
-  EXPECT_EQ(fitted(rows, {true, false, false, false}, 30),
-            (Lines{"benchmark\n     base     head    change",
-                   "chained_spawn/work_stealing\n  1.00 µs  2.00 µs  +100.0 %"}));
-  EXPECT_EQ(fitted(rows, {true, false, false, false}, 20),
-            (Lines{"benchmark\n     base     head\n    change",
-                   "chained_spawn/work_stealing\n  1.00 µs  2.00 µs\n  +100.0 %"}));
-}
-
-TEST(Fitted, no_line_is_lost_to_a_first_cell_without_text) {
-  const std::vector<Cells> rows{{"", "polls", "parks"}, {"worker 0", "1,234", "5,678"}};
-  EXPECT_EQ(fitted(rows, {true, false, false}, 16),
-            (Lines{"  polls  parks", "worker 0\n  1,234  5,678"}));
-}
-
 TEST(Wrap, breaks_at_spaces_by_columns_and_keeps_line_breaks) {
   EXPECT_EQ(wrap("the quick brown fox", 10), (Lines{"the quick", "brown fox"}));
   EXPECT_EQ(wrap("the quick brown fox", 9), (Lines{"the quick", "brown fox"}));
@@ -100,14 +73,6 @@ TEST(Wrap, breaks_at_spaces_by_columns_and_keeps_line_breaks) {
   EXPECT_EQ(wrap("one two\nthree", 5, "  "), (Lines{"one", "  two", "  three"}));
   EXPECT_EQ(wrap("", 5), Lines{""});
   EXPECT_EQ(wrap("±±± ±±±", 7), Lines{"±±± ±±±"});
-}
-
-TEST(Distribute, breaks_between_groups_first_and_gives_every_block_a_column) {
-  EXPECT_EQ(distribute(Sizes{5, 5, 5}, Sizes{2, 1}, 10, 2, 31), (Sizes{3}));
-  EXPECT_EQ(distribute(Sizes{5, 5, 5, 5}, Sizes{2, 2}, 10, 2, 31), (Sizes{2, 2}));
-  EXPECT_EQ(distribute(Sizes{5, 5, 5, 5}, Sizes{3, 1}, 10, 2, 24), (Sizes{2, 2}));
-  EXPECT_EQ(distribute(Sizes{50, 50}, Sizes{1, 1}, 10, 2, 20), (Sizes{1, 1}));
-  EXPECT_EQ(distribute(Sizes{50, 50}, Sizes{2}, 10, 2, 0), (Sizes{1, 1}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/render/paired.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::render {
@@ -87,7 +88,7 @@ Sample sample_of(int count, const std::function<BenchmarkVerdict(int)>& row, dou
 }
 
 std::string comment_of(const Sample& sample) {
-  std::string text = markdown(sample.trial, sample.report, {});
+  std::string text = comment(sample.trial, sample.report, {});
   // Written for whoever wants to read them, or to see them in a browser.
   if (const char* folder = std::getenv("TASKBENCH_COMMENTS")) {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
@@ -360,7 +361,7 @@ TEST(VerdictTable, has_the_order_of_the_comment_with_the_reason_below_the_row) {
 
 TEST(VerdictTable, as_csv_has_a_row_for_each_metric) {
   const Sample sample = sample_of(2, failing);
-  const std::vector<std::string> lines = text_lines(csv(sample.report));
+  const std::vector<std::string> lines = text_lines(as_csv(sample.report));
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_TRUE(lines[1].starts_with("group/0/case:0,wall_time_ns,FAIL,false,1000000,1200000,0.2,"));
   EXPECT_TRUE(lines[2].starts_with("group/0/case:0,cpu_time_ns,FAIL,"));

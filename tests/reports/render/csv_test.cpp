@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_runs.hpp"
 
 namespace taskbench::reports::render {
@@ -53,7 +54,7 @@ std::string value(const std::vector<Record>& records, std::size_t record, const 
 }
 
 TEST(Csv, has_a_header_and_one_record_a_repetition) {
-  const std::vector<Record> records = parse(csv(samples::complete_run()));
+  const std::vector<Record> records = parse(as_csv(samples::complete_run()));
   EXPECT_EQ(records[0],
             (Record{"name", "workload", "scheduler", "workers", "parameters",
                     "operations_per_iteration", "repetition", "iterations", "real_ns", "cpu_ns",
@@ -73,7 +74,7 @@ TEST(Csv, has_a_header_and_one_record_a_repetition) {
 
 TEST(Csv, every_record_has_as_many_fields_as_the_header) {
   for (const samples::NamedRun& sample : samples::all()) {
-    const std::vector<Record> records = parse(csv(sample.make()));
+    const std::vector<Record> records = parse(as_csv(sample.make()));
     for (const Record& record : records) EXPECT_EQ(record.size(), records[0].size()) << sample.name;
   }
 }
@@ -82,17 +83,17 @@ TEST(Csv, fields_with_quotes_commas_and_line_breaks_come_back_as_they_were) {
   model::Run run = samples::complete_run();
   const std::string nasty = "a \"b\", c\r\nd\"";
   run.cases[0].workload = nasty;
-  EXPECT_EQ(value(parse(csv(run)), 1, "workload"), nasty);
+  EXPECT_EQ(value(parse(as_csv(run)), 1, "workload"), nasty);
 }
 
 TEST(Csv, plain_fields_are_not_quoted) {
-  EXPECT_EQ(csv(samples::complete_run()).find('"'), std::string::npos);
+  EXPECT_EQ(as_csv(samples::complete_run()).find('"'), std::string::npos);
 }
 
 TEST(Csv, what_was_not_measured_is_empty_and_not_zero) {
-  const std::vector<Record> records = parse(csv(samples::single_repetition_run()));
+  const std::vector<Record> records = parse(as_csv(samples::single_repetition_run()));
   EXPECT_EQ(value(records, 1, "voluntary_switches_per_iteration"), "");
-  const std::vector<Record> hostile = parse(csv(samples::hostile_run()));
+  const std::vector<Record> hostile = parse(as_csv(samples::hostile_run()));
   EXPECT_EQ(value(hostile, 4, "real_ns"), "");               // NaN
   EXPECT_EQ(value(hostile, 1, "steals_per_iteration"), "");  // Infinity
   EXPECT_EQ(value(hostile, 2, "steals_per_iteration"), "");  // not counted here
@@ -102,7 +103,7 @@ TEST(Csv, what_was_not_measured_is_empty_and_not_zero) {
 }
 
 TEST(Csv, failed_case_has_one_record_with_its_error_and_no_numbers) {
-  const std::vector<Record> records = parse(csv(samples::failed_run()));
+  const std::vector<Record> records = parse(as_csv(samples::failed_run()));
   ASSERT_EQ(records.size(), 1U + 9U + 1U);
   EXPECT_EQ(value(records, 10, "workload"), "ping_pong");
   EXPECT_EQ(value(records, 10, "real_ns"), "");
@@ -110,10 +111,12 @@ TEST(Csv, failed_case_has_one_record_with_its_error_and_no_numbers) {
   EXPECT_EQ(value(records, 10, "error"), "999 of 1,000 partners answered in iteration 17");
 }
 
-TEST(Csv, run_without_cases_is_a_header) { EXPECT_EQ(parse(csv(samples::empty_run())).size(), 1U); }
+TEST(Csv, run_without_cases_is_a_header) {
+  EXPECT_EQ(parse(as_csv(samples::empty_run())).size(), 1U);
+}
 
 TEST(Csv, what_a_workload_observed_is_not_said_to_be_per_iteration) {
-  const Record titles = parse(csv(samples::observed_run())).front();
+  const Record titles = parse(as_csv(samples::observed_run())).front();
   for (const char* title : {"lead_yields", "wait_p99_ns", "steals_per_iteration"}) {
     EXPECT_EQ(std::ranges::count(titles, title), 1) << title;
   }

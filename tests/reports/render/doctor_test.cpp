@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/render/columns.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_doctor.hpp"
 #include "tests/reports/text.hpp"
 

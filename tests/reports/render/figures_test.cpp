@@ -11,56 +11,71 @@
 namespace taskbench::reports::render {
 namespace {
 
+std::vector<std::string> titles_of(const Table& table) {
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  return titles;
+}
+
+std::vector<std::string> texts_of(const Row& row) {
+  std::vector<std::string> texts;
+  for (const Cell& cell : row.cells) texts.push_back(cell.text);
+  return texts;
+}
+
 TEST(Figures, group_by_workload_in_order_of_appearance_however_cases_are_interleaved) {
   model::Run run = samples::several_schedulers_run();
   std::swap(run.cases[1], run.cases[5]);
-  const Figures shown = figures(run);
-  ASSERT_EQ(shown.groups.size(), 4U);
-  EXPECT_EQ(shown.groups[0].workload, "chained_spawn");
-  EXPECT_EQ(shown.groups[1].workload, "ping_pong");
-  EXPECT_EQ(shown.groups[0].rows.size(), 3U);
-  EXPECT_EQ(shown.groups[1].rows.size(), 3U);
+  const Table shown = figures(run);
+  std::vector<std::string> groups;
+  for (const Row& row : shown.rows) groups.push_back(row.group);
+  EXPECT_EQ(groups, (std::vector<std::string>{"chained_spawn", "chained_spawn", "chained_spawn",
+                                              "ping_pong", "ping_pong", "ping_pong", "spawn_many",
+                                              "spawn_many", "spawn_many", "spawn_local",
+                                              "spawn_local", "spawn_local"}));
+}
+
+TEST(Figures, of_one_scheduler_are_named_by_their_workloads) {
+  const Table shown = figures(samples::complete_run());
+  EXPECT_EQ(shown.group_title, "");
+  EXPECT_EQ(shown.rows[0].cells[0].text, "chained_spawn");
+  EXPECT_EQ(common_engine(samples::complete_run()), "work_stealing, 2 workers");
+  EXPECT_EQ(common_engine(samples::several_schedulers_run()), "");
 }
 
 TEST(Figures, every_row_has_a_cell_a_column) {
   for (const samples::NamedRun& sample : samples::all()) {
-    const model::Run run = sample.make();
-    const Figures shown = figures(run);
-    for (const Group& group : shown.groups) {
-      for (const Row& row : group.rows) {
-        EXPECT_EQ(row.cells.size(), shown.columns.size()) << sample.name;
-      }
+    const Table shown = figures(sample.make());
+    for (const Row& row : shown.rows) {
+      EXPECT_EQ(row.cells.size(), shown.columns.size()) << sample.name;
     }
   }
 }
 
 TEST(Figures, counters_that_nobody_counted_have_no_column) {
-  const model::Run run = samples::single_repetition_run();
-  EXPECT_EQ(figures(run).columns.size(), 6U);
-  EXPECT_EQ(figures(run).columns.back().title, "switches");
-  EXPECT_EQ(figures(run).groups[0].rows[0].cells.back(), "–");
+  const Table shown = flat(figures(samples::single_repetition_run()));
+  EXPECT_EQ(shown.columns.size(), 7U);
+  EXPECT_EQ(shown.columns.back().title, "switches");
+  EXPECT_EQ(shown.rows[0].cells.back().text, "–");
 }
 
 TEST(Figures, failed_and_unmeasured_cases_have_no_row) {
-  const model::Run failed = samples::failed_run();
-  EXPECT_EQ(figures(failed).groups.size(), 1U);
-  ASSERT_EQ(figures(failed).failed.size(), 1U);
-  EXPECT_EQ(figures(failed).failed[0]->workload, "ping_pong");
-  const model::Run partial = samples::partial_run();
-  ASSERT_EQ(figures(partial).unmeasured.size(), 1U);
-  EXPECT_EQ(figures(partial).unmeasured[0]->workload, "yield_many");
+  EXPECT_EQ(figures(samples::failed_run()).rows.size(), 1U);
+  EXPECT_EQ(notices(samples::failed_run()).at(0).label, "Failed");
+  EXPECT_TRUE(contains(notices(samples::failed_run()).at(0).text, " ping_pong/"));
+  EXPECT_EQ(notices(samples::partial_run()).at(0).label, "Not measured");
+  EXPECT_TRUE(contains(notices(samples::partial_run()).at(0).text, " yield_many/"));
 }
 
 TEST(Observations, of_each_workload_that_has_some_are_a_table_of_their_own) {
-  const model::Run run = samples::observed_run();
-  const std::vector<Figures> tables = observations(run);
+  const std::vector<Table> tables = observations(samples::observed_run());
   ASSERT_EQ(tables.size(), 1U);
-  std::vector<std::string_view> titles;
-  for (const Column& column : tables[0].columns) titles.push_back(column.title);
-  EXPECT_EQ(titles, (std::vector<std::string_view>{"lead_yields", "wait_p99", "wait_p99_9"}));
-  const auto& rows = tables[0].groups.at(0).rows;
-  EXPECT_EQ(rows.at(0).cells, (std::vector<std::string>{"56.8", "12.35 µs", "–"}));
-  EXPECT_EQ(rows.at(1).cells, (std::vector<std::string>{"56.8", "12.35 µs", "4.321 ms"}));
+  EXPECT_EQ(titles_of(tables[0]),
+            (std::vector<std::string>{"scheduler", "lead_yields", "wait_p99", "wait_p99_9"}));
+  EXPECT_EQ(texts_of(tables[0].rows.at(0)),
+            (std::vector<std::string>{"work_stealing ×1", "56.8", "12.35 µs", "–"}));
+  EXPECT_EQ(texts_of(tables[0].rows.at(1)),
+            (std::vector<std::string>{"work_stealing ×2", "56.8", "12.35 µs", "4.321 ms"}));
 }
 
 TEST(Figures, rare_counters_have_a_column_only_where_they_counted) {
@@ -69,7 +84,7 @@ TEST(Figures, rare_counters_have_a_column_only_where_they_counted) {
     for (model::Case& each : run.cases) {
       for (auto& repetition : each.repetitions) repetition.counters["hand_offs"] = hand_offs;
     }
-    return std::string(figures(run).columns.back().title);
+    return figures(run).columns.back().title;
   };
   EXPECT_EQ(columns(0), "overflows");
   EXPECT_EQ(columns(0.5), "hand-offs");
@@ -88,22 +103,25 @@ TEST(ChangedParameters, are_what_the_name_says_after_the_workers) {
   EXPECT_EQ(changed_parameters(measured), "");
 }
 
-TEST(Explanation, says_how_many_repetitions_each_figure_rests_on) {
+TEST(Basis, says_how_many_repetitions_each_figure_rests_on) {
   for (const auto& [run, begin] :
        {std::pair{samples::complete_run(), "Each figure is the median of 9 repetitions;"},
         {samples::partial_run(), "Each figure is the median of 2 to 3 repetitions;"},
         {samples::single_repetition_run(), "Each figure rests on a single repetition"}}) {
-    EXPECT_TRUE(explanation(figures(run), false)[0].starts_with(begin)) << begin;
+    EXPECT_TRUE(basis(run).starts_with(begin)) << begin;
   }
+  EXPECT_EQ(basis(samples::empty_run()), "");
 }
 
-TEST(Explanation, uses_the_titles_that_the_reader_sees) {
-  const model::Run run = samples::complete_run();
-  EXPECT_TRUE(contains(explanation(figures(run), false)[1], "overflows: full local queues"));
-  expect_parts(explanation(figures(run), true)[1],
+TEST(Legend, uses_the_titles_that_the_reader_sees) {
+  const Table shown = figures(samples::complete_run());
+  EXPECT_TRUE(contains(legend(shown), "overflows: full local queues"));
+  expect_parts(legend(shown, true),
                {"wakes: workers woken", "ovfl: full local queues",
                 "per op: of one spawn (chained_spawn, spawn_many, spawn_local), one ping "
                 "(ping_pong), one yield (yield_many)"});
+  EXPECT_FALSE(contains(legend(shown), "distribution"));
+  EXPECT_TRUE(contains(legend(shown, false, true), "distribution: how many"));
 }
 
 TEST(Provenance, is_one_line_of_what_is_known) {

@@ -24,9 +24,9 @@ Document hostile_document() {
   Document document;
   document.title = kHostile;
   document.lead = {{kHostile, Tone::plain}};
-  TableBlock table{
-      kHostile, {{kHostile, false}, {"n", true}}, {{{kHostile, Tone::bad}, {"1", Tone::plain}}}};
-  TableBlock folded = table;
+  Table table{.caption = kHostile, .columns = {{kHostile}, {"n", true}}};
+  table.add({{kHostile, Tone::bad}, "1"});
+  Table folded = table;
   folded.folded = true;
   document.sections = {{"one",
                         kHostile,

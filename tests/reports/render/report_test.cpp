@@ -98,10 +98,11 @@ TEST(Report, draws_what_the_number_of_workers_changes_where_there_are_several) {
 
 TEST(Report, shows_what_workloads_observed_with_its_unit_and_not_per_operation) {
   const Document document = document_of(samples::observed_run());
-  expect_parts(markdown(document, {}), {"yield_many: medians over the repetitions.",
-                                        "| benchmark | lead_yields | wait_p99 | wait_p99_9 |",
-                                        "| yield_many work_stealing ×1 | 56.8 | 12.35 µs | – |",
-                                        "| yield_many go ×2 | 56.8 | 12.35 µs | 4.321 ms |"});
+  expect_parts(markdown(document, {}),
+               {"yield_many: medians over the repetitions.",
+                "| workload | scheduler | lead_yields | wait_p99 | wait_p99_9 |",
+                "| yield_many | work_stealing ×1 | 56.8 | 12.35 µs | – |",
+                "| yield_many | go ×2 | 56.8 | 12.35 µs | 4.321 ms |"});
   expect_parts(plot(document, "workers-observed").script,
                {"set title 'yield_many: wait_p99_9, ms'", "set title 'yield_many: lead_yields'"});
   EXPECT_FALSE(contains(plot(document, "counters").script, "lead"));
@@ -118,11 +119,11 @@ TEST(Report, gives_counters_a_row_each_and_benchmarks_tables_that_a_page_is_wide
   const Document document = document_of(samples::several_schedulers_run());
   std::vector<std::size_t> widths;
   for (const Block& block : section(document, "counters")->blocks) {
-    const auto* table = std::get_if<TableBlock>(&block);
+    const auto* table = std::get_if<Table>(&block);
     if (table == nullptr) continue;
     widths.push_back(table->columns.size());
     EXPECT_EQ(table->columns.front().title, "counter");
-    EXPECT_EQ(table->rows.front().size(), widths.back());
+    EXPECT_EQ(table->rows.front().cells.size(), widths.back());
   }
   EXPECT_EQ(widths, (std::vector<std::size_t>{7, 7})) << "twelve benchmarks, six abreast";
 }
@@ -164,17 +165,17 @@ TEST(Report, shows_events_per_operation_in_one_row_whatever_their_shares) {
   const Document document = document_of(counted_run_with_all());
   const Section* counters = section(document, "counters");
   ASSERT_NE(counters, nullptr);
-  const TableBlock* table = nullptr;
+  const Table* table = nullptr;
   for (const Block& block : counters->blocks) {
-    if (const auto* found = std::get_if<TableBlock>(&block)) table = found;
+    if (const auto* found = std::get_if<Table>(&block)) table = found;
   }
   ASSERT_NE(table, nullptr);
   const auto cell = [&](std::size_t benchmark, const std::string& counter) {
     std::string text = "no row";
     int rows = 0;
     for (const auto& row : table->rows) {
-      if (row.at(0).text != counter) continue;
-      text = row.at(benchmark + 1).text;
+      if (row.cells.at(0).text != counter) continue;
+      text = row.cells.at(benchmark + 1).text;
       ++rows;
     }
     EXPECT_EQ(rows, 1) << counter;

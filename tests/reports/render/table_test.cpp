@@ -6,6 +6,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_runs.hpp"
 #include "tests/reports/text.hpp"
 
@@ -13,7 +14,7 @@ namespace taskbench::reports::render {
 namespace {
 
 std::string without_colours(const std::string& text) {
-  return std::regex_replace(text, std::regex("\x1b\\[[0-9]*m"), "");
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
 }
 
 TEST(Table, of_one_scheduler_has_a_line_a_workload) {
@@ -21,7 +22,7 @@ TEST(Table, of_one_scheduler_has_a_line_a_workload) {
   const std::string expected =
       "taskbench 0.1.0 · work_stealing, 2 workers\n"
       "\n"
-      "                 median  ± MAD  ± MAD  per op        CPU  switches  steals  parks  wakes  "
+      "workload         median  ± MAD  ± MAD  per op        CPU  switches  steals  parks  wakes  "
       "overflows\n"
       "                     µs     µs      %      ns         µs     /iter   /iter  /iter  /iter  "
       "    /iter\n"
@@ -38,8 +39,8 @@ TEST(Table, of_one_scheduler_has_a_line_a_workload) {
       "yield_many     5,123.46  40.99    0.8   25.62  10,093.21      3.00     212   1.96   1.98  "
       "     72.5\n"
       "\n"
-      "Each figure is the median of 9 repetitions; half of them lie within ± MAD (median "
-      "absolute\n";
+      "median: wall time of one iteration; per op: of one spawn (chained_spawn, spawn_many, "
+      "spawn_local),\n";
   EXPECT_EQ(text.substr(0, expected.size()), expected);
 }
 
@@ -58,17 +59,17 @@ TEST(Table, has_full_titles_where_there_is_room) {
 
 TEST(Table, puts_counters_into_a_second_block_where_room_is_short) {
   const std::vector<std::string> lines = text_lines(table(samples::complete_run(), {false, 80}));
-  EXPECT_EQ(lines[2], "                 median  ± MAD  ± MAD  per op        CPU");
-  EXPECT_EQ(lines[11], "               switches  steals  parks  wakes  overflows");
+  EXPECT_EQ(lines[2], "workload         median  ± MAD  ± MAD  per op        CPU");
+  EXPECT_EQ(lines[11], "workload       switches  steals  parks  wakes  overflows");
   EXPECT_EQ(lines[14], "chained_spawn      2.02    0.31   0.98   1.00          0");
 }
 
 TEST(Table, no_line_is_wider_than_asked_for) {
   for (const samples::NamedRun& sample : samples::all()) {
     for (int width = 50; width <= 130; width += 7) {
-      for (const bool distribution : {false, true}) {
+      for (const bool draws : {false, true}) {
         for (const std::string& line :
-             text_lines(table(sample.make(), {.width = width, .distribution = distribution}))) {
+             text_lines(table(sample.make(), {.width = width, .draws = draws}))) {
           EXPECT_LE(display_width(line), static_cast<std::size_t>(width))
               << sample.name << " at " << width << ": " << line;
         }
@@ -95,7 +96,7 @@ TEST(Table, numbers_of_a_column_end_at_the_same_place) {
 
 TEST(Table, shows_distributions_where_they_cost_no_other_column) {
   const auto has_it = [](int width) {
-    const std::string text = table(samples::complete_run(), {.width = width, .distribution = true});
+    const std::string text = table(samples::complete_run(), {.width = width, .draws = true});
     return contains(text, "distrib") && contains(text, "█");
   };
   EXPECT_TRUE(has_it(80));
@@ -103,7 +104,7 @@ TEST(Table, shows_distributions_where_they_cost_no_other_column) {
   EXPECT_TRUE(has_it(120));
   EXPECT_FALSE(contains(table(samples::complete_run(), {false, 120}), "█"));
   EXPECT_FALSE(
-      contains(table(samples::single_repetition_run(), {.width = 120, .distribution = true}), "█"));
+      contains(table(samples::single_repetition_run(), {.width = 120, .draws = true}), "█"));
 }
 
 TEST(Table, absurd_widths_are_borne) {
@@ -133,8 +134,8 @@ TEST(Table, spread_is_yellow_above_five_and_red_above_ten_percent) {
   run.cases[0].repetitions[1].real_ns = run.cases[0].repetitions[0].real_ns * 1.15;
   run.cases[1].repetitions[1].real_ns = run.cases[1].repetitions[0].real_ns * 1.5;
   const std::string text = table(run, {true, 100});
-  EXPECT_TRUE(contains(text, "\x1b[33m    7.0\x1b[0m")) << text;
-  EXPECT_TRUE(contains(text, "\x1b[31m   20.0\x1b[0m")) << text;
+  EXPECT_TRUE(contains(text, "\x1b[33m7.0\x1b[0m")) << text;
+  EXPECT_TRUE(contains(text, "\x1b[1;31m20.0\x1b[0m")) << text;
   EXPECT_FALSE(contains(table(samples::complete_run(), {true, 100}), "\x1b[3"));
 }
 

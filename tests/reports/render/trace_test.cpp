@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reports/render/columns.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/sample_traces.hpp"
 #include "tests/reports/text.hpp"
 

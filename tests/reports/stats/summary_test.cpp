@@ -173,18 +173,18 @@ TEST(Summarize, context_switches_are_the_median_of_both_kinds_together) {
   }
   const std::optional<CaseSummary> summary = summarize(measured);
   ASSERT_TRUE(summary);
-  EXPECT_EQ(summary->context_switches, 3);  // of 6, 2 and 3; not 2 + 0, the sum of the medians
-  EXPECT_EQ(summary->voluntary_switches, 2);
-  EXPECT_EQ(summary->involuntary_switches, 0);
+  EXPECT_EQ(summary->switches.both, 3);  // of 6, 2 and 3; not 2 + 0, the sum of the medians
+  EXPECT_EQ(summary->switches.voluntary, 2);
+  EXPECT_EQ(summary->switches.involuntary, 0);
 }
 
 TEST(Summarize, context_switches_that_were_not_measured_are_missing_and_not_zero) {
   model::Case measured = case_with({100, 100});
-  EXPECT_FALSE(summarize(measured)->context_switches);
+  EXPECT_FALSE(summarize(measured)->switches.both);
   measured.repetitions[0].counters["voluntary_switches"] = 4;
-  EXPECT_FALSE(summarize(measured)->context_switches);
-  EXPECT_EQ(summarize(measured)->voluntary_switches, 4);
-  EXPECT_FALSE(summarize(measured)->involuntary_switches);
+  EXPECT_FALSE(summarize(measured)->switches.both);
+  EXPECT_EQ(summarize(measured)->switches.voluntary, 4);
+  EXPECT_FALSE(summarize(measured)->switches.involuntary);
 }
 
 TEST(Summarize, counters_are_medians_over_the_repetitions_that_have_them) {

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "reports/json/answers.hpp"
+#include "reports/json/files.hpp"
 #include "reports/render/counters.hpp"
 #include "reports/render/render.hpp"
 #include "reports/verdict/files.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

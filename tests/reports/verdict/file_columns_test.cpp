@@ -9,6 +9,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

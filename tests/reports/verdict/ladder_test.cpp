@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/render/ladder.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

@@ -10,6 +10,7 @@
 #include "reports/json/noise.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/render.hpp"
+#include "tests/reports/printed.hpp"
 #include "tests/reports/text.hpp"
 
 namespace taskbench::reports::verdict {

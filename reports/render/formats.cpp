@@ -1,0 +1,32 @@
+#include "reports/render/formats.hpp"
+
+#include <array>
+#include <utility>
+
+namespace taskbench::reports::render {
+namespace {
+
+std::string as_markdown(const Answer& answer, const TableStyle& /*style*/) {
+  return answer.comment.empty() ? markdown(answer.document) : answer.comment;
+}
+
+std::string as_csv(const Answer& answer, const TableStyle& /*style*/) {
+  return answer.records ? csv(*answer.records) : csv(answer.document);
+}
+
+constexpr std::array<Format, 5> kFormats{{
+    {"table",
+     [](const Answer& of, const TableStyle& style) { return terminal(of.document, style); }, true},
+    {"markdown", as_markdown},
+    {"csv", as_csv},
+    {"html", [](const Answer& of, const TableStyle&) { return html(of.document); }},
+    {"json", [](const Answer& of, const TableStyle&) { return of.json(); }},
+}};
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+Document sentence(std::string text) { return {"", {Paragraph{std::move(text)}}, {}, {}}; }
+
+}  // namespace taskbench::reports::render
