@@ -186,7 +186,7 @@ class InABrowser(CommandTest):
             self.assertGreater(height, 30)
         self.assertEqual(seen["headings"][0], "taskbench report")
         if shutil.which("gnuplot"):
-            self.assertEqual(len(seen["svgs"]), 4)
+            self.assertEqual(len(seen["svgs"]), 9)
         for width, height in seen["svgs"]:
             self.assertGreater(width, 600)
             self.assertGreater(height, 100)
