@@ -1,6 +1,7 @@
 // `taskbench baseline list`, `show`, `promote` and `rm`: the subcommands that only look into the
 // store.
 #include "cli/commands/command.hpp"
+#include "cli/options/trial_options.hpp"
 #include "cli/output/output.hpp"
 #include "harness/machine/machine.hpp"
 #include "harness/trials/baseline_store.hpp"
