@@ -15,8 +15,6 @@
 namespace taskbench::harness {
 namespace {
 
-using Clock = Bench::Clock;
-
 /// The manifest that scripts/relink leaves beside its copies: for each copy a line with its
 /// SHA-256, the SHA-256 of the objects it was linked from, and its name.
 constexpr const char* kRelinkManifest = ".relink";
@@ -156,7 +154,7 @@ class Calibration final : public JournaledTrial {
     BaselineStore(plan_.store).refuse_unwritable();
     if (plan_.resume) read_journals();
     const std::chrono::duration<double> left(std::max(0.0, setup_.budget_s - earlier_s_));
-    bench_.deadline = begun_ + std::chrono::duration_cast<Clock::duration>(left);
+    bench_.deadline = begun_ + std::chrono::duration_cast<Bench::Clock::duration>(left);
   }
 
   [[nodiscard]] bool is_complete() const override { return is_done_; }
@@ -236,9 +234,7 @@ class Calibration final : public JournaledTrial {
   [[nodiscard]] int next_trial() const { return static_cast<int>(complete_trials(trials_).size()); }
 
   /// Time spent of the budget, by this process and by those whose journal it continues.
-  [[nodiscard]] double elapsed_s() const {
-    return earlier_s_ + std::chrono::duration<double>(Clock::now() - begun_).count();
-  }
+  [[nodiscard]] double elapsed_s() const { return earlier_s_ + seconds_since(begun_); }
 
   /// Whether there is no time for another trial.
   [[nodiscard]] bool is_out_of_time() const {
@@ -273,7 +269,7 @@ class Calibration final : public JournaledTrial {
 
   const CalibrationPlan& plan_;
   const Listener& listener_;
-  const Clock::time_point begun_ = Clock::now();
+  const Bench::Clock::time_point begun_ = Bench::Clock::now();
   double earlier_s_ = 0;
   model::PairedSetup& setup_;
   std::vector<model::PairedTrial>& trials_;

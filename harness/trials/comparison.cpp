@@ -9,7 +9,6 @@
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
-#include "reports/render/verdict_text.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -242,8 +241,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     if (!plan_.workloads.empty()) unchecked.emplace_back("--workload");
     if (unchecked.empty()) return;
     why_identical_ +=
-        fmt::format("; nothing was built, so that {} {} not checked",
-                    reports::render::names_text(unchecked), unchecked.size() == 1 ? "was" : "were");
+        fmt::format("; nothing was built, so that {} {} not checked", joined(unchecked, " and "),
+                    unchecked.size() == 1 ? "was" : "were");
   }
 
   /// Asks the program of revisions that are not built, if it is there already: built earlier, or in

@@ -1,14 +1,11 @@
 #include "harness/trials/ladder.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "reports/model/date.hpp"
 
 namespace taskbench::harness {
 namespace {
-
-using Clock = Bench::Clock;
 
 /// A workload, and the program that measures it on every rung: this executable.
 struct LadderWork {
@@ -74,20 +71,17 @@ class Climb final : public JournaledTrial {
   }
 
   void measure(LineFile&) override {
-    const Clock::time_point begun = Clock::now();
-    const auto spent_s = [&] {
-      return std::chrono::duration<double>(Clock::now() - begun).count();
-    };
+    const auto begun = Bench::Clock::now();
     int processes = 0;
     for (int block = 0; block < plan_.max_blocks; ++block) {
-      if (!fits_another(block, spent_s(), plan_.budget_s)) break;
+      if (!fits_another(block, seconds_since(begun), plan_.budget_s)) break;
       const auto order =
           interleaved_order(works_.size(), 1, ladder_.seed + static_cast<std::uint64_t>(block));
       for (const std::size_t next : order) {
         model::LadderWorkload& workload = ladder_.workloads[next];
         listener_.progress(fmt::format(
             "block {} of at most {}, {}, {} of {}", block + 1, plan_.max_blocks, workload.name,
-            model::duration_text(spent_s()), model::duration_text(plan_.budget_s)));
+            model::duration_text(seconds_since(begun)), model::duration_text(plan_.budget_s)));
         LadderWork& work = works_[next];
         const auto measured =
             measure_next(work.program, work.request, block_plan(ladder_.seed, processes++), bench_);

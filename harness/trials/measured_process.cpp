@@ -1,7 +1,6 @@
 #include "harness/trials/measured_process.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -137,8 +136,7 @@ void refuse_rebuilt(std::string_view command, const fs::path& journal) {
 
 model::Run run_once(const Program& program, SampleRequest request, const Bench& bench) {
   if (bench.deadline) {
-    const std::chrono::duration<double> left = *bench.deadline - Bench::Clock::now();
-    request.timeout_s = std::clamp(left.count(), 0.0, request.timeout_s);
+    request.timeout_s = std::clamp(-seconds_since(*bench.deadline), 0.0, request.timeout_s);
   }
   const fs::path file = bench.scratch.path() / "result.json";
   std::error_code ignored;
@@ -209,12 +207,11 @@ model::Run measure_once(const Program& program, const SampleRequest& request, co
 
 std::optional<MeasuredProcess> measure_next(const Program& program, SampleRequest& request,
                                             const BlockPlan& drawn, const Bench& bench) {
-  using Clock = std::chrono::steady_clock;
   request.seed = drawn.order_seed;
   request.padding_bytes = drawn.padding_bytes;
   MeasuredProcess process;
   const auto before = read_machine("/", false);
-  const Clock::time_point start = Clock::now();
+  const auto start = Bench::Clock::now();
   try {
     process.result = measure_once(program, request, bench);
     if (!program.takes_iterations()) lengthen(program, request, bench, process.result);
@@ -222,7 +219,7 @@ std::optional<MeasuredProcess> measure_next(const Program& program, SampleReques
     if (bench.is_over()) return std::nullopt;
     throw;
   }
-  process.took_s = std::chrono::duration<double>(Clock::now() - start).count();
+  process.took_s = seconds_since(start);
   process.machine = use_between(before, read_machine("/", false));
   for (const std::string& name : request.benchmarks) {
     process.real_ns[name] = real_ns_of(program, process, name);

@@ -36,6 +36,7 @@ class BenchmarkError : public ProgramError {
 /// What ends processes early, how long each may take, and where they leave their results.
 struct Bench {
   using Clock = std::chrono::steady_clock;
+
   std::stop_token stop;
   double timeout_s = 60;
   std::optional<Clock::time_point> deadline{};  ///< ends whatever runs then
@@ -45,6 +46,10 @@ struct Bench {
     return stop.stop_requested() || (deadline && Clock::now() >= *deadline);
   }
 };
+
+[[nodiscard]] inline double seconds_since(Bench::Clock::time_point start) {
+  return std::chrono::duration<double>(Bench::Clock::now() - start).count();
+}
 
 /// The request that a trial or a series makes of each of its processes.
 template <class Setup>

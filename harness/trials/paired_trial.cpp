@@ -1,7 +1,6 @@
 #include "harness/trials/paired_trial.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -95,10 +94,9 @@ Exploration run_both(const TrialPrograms& programs, SampleRequest request, const
   for (const Side side : kBothSides) {
     of(both, side) = of_side(programs, side, [&](const Program& program) {
       request.repetitions = trial_repetitions(program);
-      const auto start = std::chrono::steady_clock::now();
+      const auto start = Bench::Clock::now();
       model::Run result = run_once(program, request, bench);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      (side == Side::base ? both.base_s : both.head_s) = took.count();
+      (side == Side::base ? both.base_s : both.head_s) = seconds_since(start);
       return result;
     });
   }
@@ -159,11 +157,11 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   const auto left_s = [&] { return setup.budget_s - setup.explored_s; };
   take_sampling(sampling_for(cost, left_s(), usual), setup);
   if (has_plenty(cost, left_s(), setup)) return;
-  const Clock::time_point start = Clock::now();
+  const auto start = Bench::Clock::now();
   (void)of_side(programs, Side::base, [&](const Program& program) {
     return run_once(program, request_of(setup, bench.timeout_s), bench);
   });
-  const double took_s = std::chrono::duration<double>(Clock::now() - start).count();
+  const double took_s = seconds_since(start);
   setup.explored_s += took_s;
   cost.start_s = std::max(0.0, cost.start_s + took_s - cost.seconds(setup));
   take_sampling(sampling_for(cost, left_s(), setup), setup);
@@ -270,14 +268,13 @@ void count(const Program& program, const Bench& bench, model::InstructionSample&
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
              model::PairedSetup& setup, const std::function<void(double elapsed_s)>& waiting) {
-  using Clock = std::chrono::steady_clock;
+  const auto start = Bench::Clock::now();
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
-  request.waiting = [&, begun = Clock::now()](double) {
-    if (waiting) waiting(std::chrono::duration<double>(Clock::now() - begun).count());
+  request.waiting = [&](double) {
+    if (waiting) waiting(seconds_since(start));
   };
   std::optional<Exploration> found;
-  const auto start = std::chrono::steady_clock::now();
   try {
     found = run_both(programs, request, bench);
   } catch (const SideError&) {
@@ -289,8 +286,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     found = run_both(programs, request, bench);
   }
   sort_as_listed(programs.base, found->base);
-  setup.explored_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  setup.explored_s = seconds_since(start);
   setup.failing_in_base = found->failing;
   setup.left_out = found->left_out;
   setup.benchmarks.clear();
@@ -350,9 +346,9 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup) {
 
 std::string failing_benchmark(const TrialPrograms& programs, Side side,
                               const model::PairedSetup& setup, const Bench& bench) {
-  constexpr std::chrono::seconds kPatience{60};
-  const auto start = std::chrono::steady_clock::now();
-  SampleRequest request = request_of(setup, std::min<double>(bench.timeout_s, kPatience.count()));
+  constexpr double kPatience_s = 60;
+  const auto start = Bench::Clock::now();
+  SampleRequest request = request_of(setup, std::min(bench.timeout_s, kPatience_s));
   request.repetitions = 1;
   request.iterations.clear();  // they name benchmarks that are not asked for here
   /// The results of a side; empty if it fails.
@@ -374,7 +370,7 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
     request.benchmarks = {name};
     if (!run(side)) failing.push_back(name);
     if (bench.stop.stop_requested()) return {};
-    if (std::chrono::steady_clock::now() - start > kPatience) return {};
+    if (seconds_since(start) > kPatience_s) return {};
   }
   const bool in_every_one = failing.size() == names.size() && names.size() > 1;
   return failing.empty() || in_every_one ? std::string() : failing.front();

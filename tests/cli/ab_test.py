@@ -450,7 +450,7 @@ class Journals(AbTest):
         self.taskbench(f"ab {two} --journal j --delta 4%")
         again = "ab --resume --journal j"
         self.taskbench(f"{again} {two} --delta 4%")
-        others = ("--delta 5%", "--alpha 2%", "--seed 2", "--repetitions 2", "--min-time 2ms",
+        others = ("--delta 5%", "--alpha 2%", "--seed 2", "--repetitions 2", "--min-time 3ms",
                   "--max-blocks 9", "--counters instructions-exact", "--workload sort")
         self.refuse(again, {
             f"--head {self.program('c')}": "--head: j was started with",
