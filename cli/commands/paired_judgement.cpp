@@ -78,19 +78,18 @@ class PairedJudgement {
 
   [[nodiscard]] ExitCode conclude_without_base(const model::PairedFailure& failure) const {
     print_note(with_lines(failure));
-    return conclude(
-        {.document = render::sentence(render::no_base_text(failure) +
-                                      "; head builds, and its benchmarks run"),
-         .records = render::records(verdict::PairedReport{}),
-         .comment = render::no_base_markdown(setup(), failure, style_),
-         .json = [&] { return json::no_base_to_json(setup(), failure); }},
-        verdict::Verdict::inconclusive);
+    return conclude({.document = render::sentence(render::no_base_text(failure) +
+                                                  "; head builds, and its benchmarks run"),
+                     .records = render::records(verdict::PairedReport{}),
+                     .comment = render::no_base_markdown(setup(), failure, style_),
+                     .json = [&] { return json::no_base_to_json(setup(), failure); }},
+                    verdict::Verdict::inconclusive);
   }
 
   [[nodiscard]] ExitCode conclude(const render::Answer& answer, verdict::Verdict overall,
                                   const Sight& sight = {}) const {
     return plan_.output.conclude(answer) ? plan_.verdict.exit_code(overall, sight)
-                                           : ExitCode::usage;
+                                         : ExitCode::usage;
   }
 
   [[nodiscard]] ExitCode fail(const harness::NotComparable& failed) const {

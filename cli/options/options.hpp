@@ -23,8 +23,8 @@
 
 #include "cli/output/names.hpp"
 #include "harness/trials/near_miss.hpp"
-#include "reports/render/formats.hpp"
 #include "harness/trials/revision.hpp"
+#include "reports/render/formats.hpp"
 
 namespace taskbench::cli {
 
