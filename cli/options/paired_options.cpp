@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
+#include "harness/trials/near_miss.hpp"
 #include "reports/model/event_count.hpp"
+#include "reports/perf/instruction_kinds.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -82,6 +85,24 @@ struct Instructions {
   }
 };
 
+/// What --acknowledge takes: the instructions, and each of their kinds.
+Strings names_of_counts() {
+  Strings names{model::kInstructions};
+  for (const perf::InstructionKind& kind : perf::instruction_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+Strings parse_acknowledged(std::string_view option, const Strings& given) {
+  Strings names = parse_list(option, given);
+  const Strings known = names_of_counts();
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) == known.end()) {
+      refuse("{}: {}", option, unknown_name("count", name, known));
+    }
+  }
+  return names;
+}
+
 /// Options by their names, each with what repeats it on a command line.
 using Repeated = std::vector<std::pair<std::string, std::string>>;
 
@@ -117,14 +138,15 @@ std::string repeating_options(const PairedPlan& plan) {
   return text;
 }
 
-/// Refuses an option that is given now and was another when the trial began. The budget and the
-/// timeout may change.
+/// Refuses an option that is given now and was another when the trial began. The budget, the
+/// timeout and what is acknowledged may change.
 void refuse_other_options(const PairedPlan& plan, const Invocation& invocation,
                           const model::PairedSetup& then) {
   PairedPlan begun = plan;
   begun.setup = then;
   begun.setup.budget_s = plan.setup.budget_s;
   begun.setup.timeout_s = plan.setup.timeout_s;
+  begun.setup.acknowledged = plan.setup.acknowledged;
   const Strings chosen = benchmark_names(plan.workloads, then.benchmarks);
   const bool all_are_chosen = std::ranges::all_of(
       then.benchmarks, [&](const auto& name) { return is_chosen(chosen, name); });
@@ -195,7 +217,18 @@ void PairedPlan::declare(Options& options) {
       ->default_str("the root of a revision's checkout; for --base and --head the current folder");
   options.value("--counters", setup.counts_instructions, std::string(model::kInstructionsExact),
                 Instructions{},
-                "Also count the instructions of both, on top of the budget, and judge them.");
+                "Also count the instructions of both, on top of the budget, and judge them, and "
+                "those that cost most by kind, such as fences.");
+  options
+      .value("--acknowledge", setup.acknowledged, "KIND[,KIND...]",
+             By{parse_acknowledged, OptionValues{OptionValues::Kind::list_of, names_of_counts()}},
+             fmt::format("Counts that may grow: {}. They are shown, and fail nothing.",
+                         joined(names_of_counts(), ", ")))
+      ->needs(options["--counters"]);
+  options.flag("--explain", explain,
+               fmt::format("After a FAIL, count by function what both execute, and show what grew; "
+                           "within what is left of the budget, and {:g} s.",
+                           harness::kMostExplaining_s));
 
   options.group("When nothing is measured");
   options.flag("--run-identical", run_identical,
@@ -259,6 +292,7 @@ void PairedPlan::complete(const Invocation& invocation) {
   journal.is_replaced = is_gate && has_both;
   budget_is_given = invocation.given("--budget");
   timeout_is_given = invocation.given("--timeout");
+  acknowledged_is_given = invocation.given("--acknowledge");
   setup.fits_budget = !invocation.given("--repetitions") && !invocation.given("--min-time");
   refuse_other_options = [this, &invocation](const model::PairedSetup& then) {
     cli::refuse_other_options(*this, invocation, then);

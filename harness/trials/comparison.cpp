@@ -4,6 +4,7 @@
 
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
+#include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/identity.hpp"
 #include "harness/trials/stored.hpp"
@@ -176,6 +177,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     const model::PairedSetup& then = trial_.setup;
     if (!plan_.budget_is_given && then.budget_s > 0) budget_s_ = then.budget_s;
     if (!plan_.timeout_is_given && then.timeout_s > 0) timeout_s_ = then.timeout_s;
+    // What was counted stays as it is; whether it may grow is for its reader to say.
+    if (plan_.acknowledged_is_given) trial_.setup.acknowledged = plan_.setup.acknowledged;
   }
 
   /// Refuses a program that is not the journal's: the verdict would be taken for that of other
@@ -391,6 +394,10 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       listener_.progress(text);
     };
     run_trial(*programs_, *bench_, budget_s_, true, show, journal, trial_);
+    if (!plan_.explain || !trial_.end) return;
+    double left_s = budget_s_ - trial_.setup.explored_s;
+    for (const auto& sample : trial_.samples) left_s -= sample.took_s;
+    explain_failures(*programs_, *bench_, left_s, listener_.progress, journal, trial_);
   }
 
   /// Checks that head is sound although base is not: otherwise a change that repairs base could

@@ -31,6 +31,7 @@ struct ComparisonPlan {
   fs::path cwd;              ///< where programs run, from a checkout's root; empty: there, or here
   fs::path store{kDefaultStore};
   bool run_identical = false;
+  bool explain = false;                   ///< count by function after a failure
   std::optional<model::Side> build_only;  ///< build this side, measure nothing
   /// For CI: whoever reads the comment on a pull request wants to know of a mistake, too, of a
   /// benchmark that fails, and whether head is sound where base is not.
@@ -40,6 +41,7 @@ struct ComparisonPlan {
   std::string repeating_options;
   bool budget_is_given = false;  ///< otherwise a trial that goes on keeps its own
   bool timeout_is_given = false;
+  bool acknowledged_is_given = false;
   /// Throws UsageError for options that contradict those that a trial was started with.
   std::function<void(const model::PairedSetup& then)> refuse_other_options;
   /// What the budget cannot decide, in a note, as soon as the duration of a block is known.

@@ -7,6 +7,7 @@
 
 #include "harness/os/file_content.hpp"
 #include "harness/os/process.hpp"
+#include "harness/trials/callgrind.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "harness/trials/perf.hpp"
 #include "harness/trials/scratch_folder.hpp"
@@ -17,9 +18,6 @@ namespace taskbench::harness {
 namespace {
 
 using Events = std::vector<model::EventCount>;
-
-constexpr const char* kValgrindMissing =
-    "valgrind is not installed; the package valgrind provides it";
 
 /// Whether a case was timed; one that could not be timed is not counted either.
 bool was_timed(const model::Case& measured) {
@@ -84,19 +82,15 @@ class CountingPass {
   }
 
   void count_by_callgrind() {
-    /// Few iterations: callgrind is fifty times slower, and here one is as good as many, since all
-    /// are equal. The warm-up, which is not counted, makes the allocations that happen once.
-    constexpr std::int64_t kIterations = 4;
-    constexpr double kUnusedMinTime_s = 0.001;  // the iterations are given
     const auto count_once = [&](std::size_t i) {
       Case spec = plan_.cases[i];  // on a scheduler that does the same each time
       if (!spec.scheduler->repeatable) spec.scheduler = find_scheduler("in_turn");
-      return under_callgrind(command(spec, kUnusedMinTime_s, kIterations));
+      return under_callgrind(command(spec, kUnusedMinTime_s, kCountedIterations));
     };
     count({"counting instructions",
            {not_counted(std::string(model::kInstructionsExact), {})},
            count_once,
-           [](std::size_t) { return kIterations; }});
+           [](std::size_t) { return kCountedIterations; }});
     for (model::Case& each : run_.cases) {
       if (!was_timed(each)) continue;
       each.events.back().counted_share.reset();  // callgrind extrapolates nothing
@@ -198,11 +192,8 @@ bool says_unknown(std::string_view reason) {
 }  // namespace
 
 void check_counters(const CounterPlan& plan, const std::stop_token& stop) {
-  constexpr double kPatience_s = 10;
   if (plan.instructions_exact) {
-    const ProcessOutcome version = run_process(
-        {.command = {"valgrind", "--version"}, .environment = {}, .timeout_s = kPatience_s}, stop);
-    if (version.end == ProcessOutcome::End::not_started) throw ToolMissing(kValgrindMissing);
+    if (const std::string why = why_no_valgrind(stop); !why.empty()) throw ToolMissing(why);
   }
   if (plan.requests.empty()) return;
   if (const std::string why = why_no_perf(stop); !why.empty()) throw ToolMissing(why);

@@ -5,12 +5,10 @@
 #include <map>
 
 #include "harness/bench/order.hpp"
-#include "harness/trials/counter_pass.hpp"
 #include "harness/trials/journaled_trial.hpp"
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
-#include "reports/model/event_count.hpp"
 #include "reports/stats/summary.hpp"
 #include "reports/verdict/paired.hpp"
 
@@ -226,44 +224,6 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
   return std::nullopt;
 }
 
-/// Why instructions cannot be counted; empty if valgrind is installed.
-std::string why_not_counted(const std::stop_token& stop) {
-  try {
-    check_counters({.words = {}, .requests = {}, .instructions_exact = true}, stop);
-    return {};
-  } catch (const ToolMissing& error) {
-    return error.what();
-  }
-}
-
-/// Fills in the counts, or why there are none.
-void count(const Program& program, const Bench& bench, model::InstructionSample& sample) {
-  if (program.kind() != Program::Kind::taskbench) {
-    sample.unavailable =
-        "only programs that are taskbench tell callgrind where an iteration begins";
-    return;
-  }
-  SampleRequest request;
-  request.benchmarks = {sample.benchmark};
-  request.iterations = {{sample.benchmark, 1}};  // of the times, which nobody will read
-  request.repetitions = 1;
-  request.timeout_s = bench.timeout_s;
-  request.counts_instructions = true;
-  sample.unavailable = "it wrote no count of them";
-  try {
-    for (const model::Case& benchmark : measure_once(program, request, bench).cases) {
-      for (const model::EventCount& event : benchmark.events) {
-        if (benchmark.name != sample.benchmark || event.event != model::kInstructionsExact)
-          continue;
-        sample.per_iteration = event.per_iteration;
-        sample.unavailable = event.per_iteration.empty() ? event.unavailable : std::string();
-      }
-    }
-  } catch (const std::runtime_error& error) {  // it failed, or wrote what cannot be read
-    sample.unavailable = error.what();
-  }
-}
-
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
@@ -374,28 +334,6 @@ std::string failing_benchmark(const TrialPrograms& programs, Side side,
   }
   const bool in_every_one = failing.size() == names.size() && names.size() > 1;
   return failing.empty() || in_every_one ? std::string() : failing.front();
-}
-
-void count_instructions(const TrialPrograms& programs, const Bench& bench,
-                        const std::function<void(const std::string&)>& progress, LineFile& journal,
-                        model::PairedTrial& trial) {
-  if (!trial.setup.counts_instructions) return;
-  const auto& names = trial.setup.benchmarks;
-  const std::size_t all = 2 * names.size();
-  const std::string missing = why_not_counted(bench.stop);
-  while (trial.instructions.size() < all && !bench.stop.stop_requested()) {
-    const std::size_t done = trial.instructions.size();
-    model::InstructionSample sample;
-    sample.side = kBothSides[done % 2];
-    sample.benchmark = names[done / 2];
-    progress(fmt::format("counting instructions, {} of {}: {}, {}", done + 1, all,
-                         name_of(sample.side), sample.benchmark));
-    sample.unavailable = missing;
-    if (missing.empty()) count(of(programs, sample.side), bench, sample);
-    if (bench.stop.stop_requested()) return;  // what was told to stop has not failed
-    journal.append(json::journal_line(sample));
-    trial.instructions.push_back(std::move(sample));
-  }
 }
 
 void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_s,

@@ -60,14 +60,6 @@ void keep_chosen(const Strings& chosen, model::PairedSetup& setup);
 [[nodiscard]] std::string failing_benchmark(const TrialPrograms& programs, model::Side side,
                                             const model::PairedSetup& setup, const Bench& bench);
 
-/// Counts the instructions that `trial` still lacks, if its setup asks for them: each benchmark on
-/// each side, by `taskbench run --counters instructions-exact`. Appends each count to the journal
-/// and to the trial; if one is impossible, the reason, which is no error. Returns early if told to
-/// stop. Throws json::JournalError.
-void count_instructions(const TrialPrograms& programs, const Bench& bench,
-                        const std::function<void(const std::string&)>& progress, LineFile& journal,
-                        model::PairedTrial& trial);
-
 /// Continues `trial` until it has an end or is told to stop. It ends when everything is decided, if
 /// `ends_when_decided`, and otherwise with the budget or the number of blocks. Appends each sample
 /// to the journal and to the trial. Throws SideError and json::JournalError; the trial then holds

@@ -15,7 +15,6 @@
 
 #include "harness/os/process.hpp"
 #include "harness/os/system_file.hpp"
-#include "reports/model/event_count.hpp"
 #include "reports/model/fingerprint.hpp"
 
 namespace taskbench::harness {
@@ -295,9 +294,6 @@ std::vector<std::string> Program::arguments(const SampleRequest& request,
                               fmt::format("{}s", request.min_time_s), "--seed",
                               std::to_string(request.seed), "--json", json.string(), "--quiet"});
   if (!filter.empty()) words = with(std::move(words), {"--filter", filter});
-  if (request.counts_instructions) {
-    words = with(std::move(words), {"--counters", reports::model::kInstructionsExact});
-  }
   for (const auto& [name, count] : request.iterations) {
     words = with(std::move(words), {"--iterations", fmt::format("{}={}", name, count)});
   }

@@ -74,7 +74,6 @@ struct SampleRequest : reports::model::Sampling {
       families;                   ///< where those are empty: what names begin with up to a slash
   std::size_t padding_bytes = 0;  ///< moves its stack: the environment grows by so much
   double timeout_s = 60;
-  bool counts_instructions = false;                 ///< after measuring; only for taskbench
   std::function<void(double elapsed_s)> waiting{};  ///< called now and then while it runs
 };
 

@@ -78,6 +78,7 @@ void describe(Io& io, Setup& setup) {
   io("min_time_s", setup.min_time_s, is_positive);
   io("max_blocks", setup.max_blocks, is_whole<1, 1'000'000>);
   io.since("counts_instructions", setup.counts_instructions);
+  io.unless_default("acknowledged", setup.acknowledged);
   io("benchmarks", setup.benchmarks, is_not_empty);
   io("only_base", setup.only_base);
   io("only_head", setup.only_head);
@@ -99,6 +100,40 @@ void describe(Io& io, Sample& sample) {
   io("side", sample.side);
   io("per_iteration", sample.per_iteration);
   io.or_null("reason", sample.unavailable);
+  io.since("kinds", sample.kinds);
+  io.unless_default("no_kinds", sample.no_kinds);
+}
+
+template <class Io, Like<model::GrownFunction> Function>
+void describe(Io& io, Function& function) {
+  io("function", function.function);
+  io.or_null("file", function.file);
+  io("line", function.line);
+  io("base", function.base, is_not_negative);
+  io("head", function.head, is_not_negative);
+  io("base_calls", function.base_calls, is_not_negative);
+  io("head_calls", function.head_calls, is_not_negative);
+}
+
+template <class Io, Like<model::MovedKind> Kind>
+void describe(Io& io, Kind& kind) {
+  io("kind", kind.kind);
+  io("base", kind.base, is_not_negative);
+  io("head", kind.head, is_not_negative);
+  io.or_null("function", kind.function);
+  io.or_null("file", kind.file);
+  io("line", kind.line);
+}
+
+template <class Io, Like<model::Explanation> Explanation>
+void describe(Io& io, Explanation& explanation) {
+  io("explains", explanation.benchmark);
+  io("base", explanation.base, is_not_negative);
+  io("head", explanation.head, is_not_negative);
+  io("scatter", explanation.scatter, is_not_negative);
+  io("functions", explanation.functions);
+  io("kinds", explanation.kinds);
+  io.or_null("reason", explanation.unavailable);
 }
 
 template <class Io, Like<model::ProcessSample> Sample>
@@ -161,6 +196,11 @@ InstructionSample instructions_from(const Field& line, const PairedTrial& trial)
     line.fail("needs counts or a reason, and not both");
   }
   for (const Field& count : line.at("per_iteration").elements()) is_positive(count);
+  for (const auto& [kind, counts] : sample.kinds) {
+    const Field counted = line.at("kinds").at(kind);
+    if (counts.size() != sample.per_iteration.size()) counted.fail("has not one count a process");
+    for (const Field& count : counted.elements()) is_not_negative(count);
+  }
   return sample;
 }
 
@@ -183,6 +223,8 @@ ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
 void add_line(PairedTrial& trial, const Field& line, bool is_first) {
   if (is_first) {
     trial.setup = paired_setup_from(line);
+  } else if (line.contains("explains")) {
+    line.get_to(trial.explanations.emplace_back());
   } else if (trial.end) {
     line.fail("comes after the end");
   } else if (line.contains("end")) {
@@ -218,6 +260,7 @@ PairedTrial trial_from(const Field& document) {
   };
   if (document.contains("instructions")) add_all(document.at("instructions"));  // not in older ones
   add_all(document.at("samples"));
+  if (document.contains("explanations")) add_all(document.at("explanations"));  // likewise
   return trial;
 }
 
@@ -273,6 +316,10 @@ std::string journal_line(const InstructionSample& sample) { return line_text(jso
 
 std::string journal_line(const ProcessSample& sample) { return line_text(json_of(sample)); }
 
+std::string journal_line(const model::Explanation& explanation) {
+  return line_text(json_of(explanation));
+}
+
 std::string journal_line(TrialEnd end) {
   Writer line;
   line("end", end);
@@ -300,6 +347,7 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
     io("setup", setup_line(trial.setup));
     io("instructions", trial.instructions);
     io("samples", trial.samples);
+    io("explanations", trial.explanations);
   });
 }
 

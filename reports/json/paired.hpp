@@ -3,7 +3,8 @@
 //
 // The journal has one object a line: the setup first, then a line for each count of instructions
 // and for each process, and a last one that says why it ended. Each line is on the disk before the
-// next process begins, so that a killed trial loses at most one process's sample.
+// next process begins, so that a killed trial loses at most one process's sample. What explains a
+// failure comes after the end.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +20,7 @@ namespace taskbench::reports::json {
 [[nodiscard]] std::string journal_line(const model::PairedSetup& setup);
 [[nodiscard]] std::string journal_line(const model::InstructionSample& sample);
 [[nodiscard]] std::string journal_line(const model::ProcessSample& sample);
+[[nodiscard]] std::string journal_line(const model::Explanation& explanation);
 [[nodiscard]] std::string journal_line(model::TrialEnd end);
 
 /// The state of a trial. A last line without its newline was cut off by a kill, and is left out.

@@ -42,6 +42,18 @@ void describe(Io& io, Instructions& instructions) {
   io("verdict", instructions.verdict);
   io.or_null("reason", instructions.reason);
   io.members("base", instructions.exact);
+  io.unless_default("acknowledged", instructions.acknowledged);
+}
+
+template <class Io, Like<verdict::KindVerdict> Kind>
+void describe(Io& io, Kind& kind) {
+  io("kind", kind.kind);
+  io("verdict", kind.verdict);
+  io("base", kind.base, is_not_negative);
+  io("head", kind.head, is_not_negative);
+  io("threshold", kind.threshold, is_not_negative);
+  io("repeats", kind.repeats);
+  io.unless_default("acknowledged", kind.acknowledged);
 }
 
 template <class Io, Like<verdict::LookDecision> Decision>
@@ -85,6 +97,7 @@ void describe(Io& io, Row& row) {
   io.since("cpu_time", row.cpu);
   io("counters", row.counters);
   io.since("instructions", row.instructions);
+  io.since("kinds", row.kinds);
 }
 
 }  // namespace taskbench::reports::json

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/model/drift.hpp"
+#include "reports/model/explanation.hpp"
 #include "reports/model/sampling.hpp"
 
 namespace taskbench::reports::model {
@@ -73,9 +74,10 @@ struct PairedSetup : Sampling {
   double pass_error = 0.05;  ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;       ///< the smallest change that matters, relative
   int max_blocks = kDefaultMaxBlocks;
-  bool counts_instructions = false;     ///< for each benchmark on each side, before the first block
-  std::vector<std::string> benchmarks;  ///< that both sides have, in base's order
-  std::vector<std::string> only_base;   ///< benchmarks that cannot be compared
+  bool counts_instructions = false;  ///< for each benchmark on each side, before the first block
+  std::vector<std::string> acknowledged;  ///< kinds of counts that may grow; kInstructions, too
+  std::vector<std::string> benchmarks;    ///< that both sides have, in base's order
+  std::vector<std::string> only_base;     ///< benchmarks that cannot be compared
   std::vector<std::string> only_head;
   std::vector<std::string> failing_in_base;        ///< benchmarks with nothing to compare with
   std::vector<LeftOut> left_out;                   ///< benchmarks of either side
@@ -102,7 +104,10 @@ struct ProcessSample {
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none
 };
 
-/// The instructions of one benchmark on one side, counted in a run of its own.
+/// What stands for the instructions among the kinds of counts.
+inline constexpr const char* kInstructions = "instructions";
+
+/// The instructions of one benchmark on one side, counted in runs of their own.
 struct InstructionSample {
   Side side = Side::base;
   std::string benchmark;
@@ -110,6 +115,10 @@ struct InstructionSample {
   /// reason below.
   std::vector<double> per_iteration;
   std::string unavailable;
+  /// Counts per iteration of each kind that was recognised, as many as above: "fences" and so on.
+  /// An older journal has none.
+  std::map<std::string, std::vector<double>> kinds{};
+  std::string no_kinds{};  ///< why kinds of instructions are missing; empty if none is
 };
 
 /// Why no further block was begun.
@@ -134,8 +143,9 @@ struct PairedTrial {
   PairedSetup setup;
   /// If the setup asks for them: in the order of the benchmarks, base's before head's.
   std::vector<InstructionSample> instructions;
-  std::vector<ProcessSample> samples;  ///< in the order of block and position, without gaps
-  std::optional<TrialEnd> end;         ///< empty: it can be continued
+  std::vector<ProcessSample> samples;       ///< in the order of block and position, without gaps
+  std::optional<TrialEnd> end;              ///< empty: it can be continued
+  std::vector<Explanation> explanations{};  ///< of what failed, if there was time for it
 
   [[nodiscard]] bool complete() const { return end.has_value(); }
 };

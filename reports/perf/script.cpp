@@ -5,24 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "reports/perf/text.hpp"
+
 namespace taskbench::reports::perf {
 namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";
 constexpr std::string_view kDigits = "0123456789";
 
-std::string_view without_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 /// Turns "taskbench-wor-0 27442" into "worker".
 std::string thread_name(std::string_view line) {
-  line = without_blanks(line);
+  line = trimmed(line);
   const auto blank = line.find_last_of(" \t");
-  std::string_view name =
-      blank == std::string_view::npos ? line : without_blanks(line.substr(0, blank));
+  std::string_view name = blank == std::string_view::npos ? line : trimmed(line.substr(0, blank));
   if (name.starts_with("taskbench-wor")) return "worker";
   if (name == "taskbench") return "main thread";
   const auto end = name.find_last_not_of(kDigits);
@@ -36,9 +31,9 @@ std::string thread_name(std::string_view line) {
 /// upper half of the address space are the kernel's: "schedule_[k]", as the tools for folded stacks
 /// write it.
 std::string symbol(std::string_view line) {
-  line = without_blanks(line);
+  line = trimmed(line);
   const auto blank = line.find(' ');
-  std::string name(blank == std::string_view::npos ? kUnknown : without_blanks(line.substr(blank)));
+  std::string name(blank == std::string_view::npos ? kUnknown : trimmed(line.substr(blank)));
   std::ranges::replace(name, ';', ':');  // it separates frames in folded stacks
   if (name.empty() || name == kUnknown) return std::string(kUnknown);
   const bool is_kernel = blank == 16 && line.starts_with("ffff");
@@ -87,7 +82,7 @@ model::Profile parse_perf_script(std::string_view text) {
     const auto end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    if (without_blanks(line).empty()) {
+    if (trimmed(line).empty()) {
       stacks.finish();
     } else if (line.front() == '\t' || line.starts_with("    ")) {
       stacks.add(line);

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reports/perf/text.hpp"
+
 namespace taskbench::reports::perf {
 namespace {
 
@@ -17,13 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostShownBytes = 60;
 constexpr std::size_t kMostReasonBytes = 300;
 constexpr std::string_view kNotSupported = "not supported by this machine";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;

@@ -195,7 +195,7 @@ std::string headline(const BaselineComparison& comparison, const VerdictText& te
                            .threshold = range_text(percent(policy.delta), percent(most))});
 }
 
-VerdictText verdict_text(const BaselineComparison& comparison) {
+VerdictText baseline_verdict(const BaselineComparison& comparison) {
   VerdictText text;
   text.interval_level = verdict::kIntervalLevel;
   text.titles = compared_titles("baseline", "now", text.interval_level);
@@ -233,11 +233,11 @@ std::string moved_cpus_text(const verdict::MovedCpus& moved) {
 }
 
 Document document(const BaselineComparison& comparison) {
-  return document(verdict_text(comparison));
+  return document(baseline_verdict(comparison));
 }
 
 std::string comment(const BaselineComparison& comparison, const CommentStyle& style) {
-  const VerdictText text = verdict_text(comparison);
+  const VerdictText text = baseline_verdict(comparison);
   return comment_heading(style, markdown_escaped(text.headline)) +
          comment_body(text, fmt::format("Against the baseline '{}': ",
                                         markdown_escaped(comparison.rolling.setup.name)));
@@ -273,7 +273,7 @@ namespace {
 
 using model::Series;
 
-std::string short_commit(const std::string& commit) {
+std::string commit_prefix(const std::string& commit) {
   constexpr std::size_t kDigits = 12;
   return or_none(commit.substr(0, kDigits));
 }
@@ -293,7 +293,7 @@ Section section_of(model::BaselineRole role, const Series& series) {
   section.blocks.emplace_back(Paragraph{fmt::format(
       "{} of {}: {} processes, {} repetitions of {:g} ms; commit {}; program: {}", name_of(role),
       setup.date, setup.processes, setup.repetitions, 1e3 * setup.min_time_s,
-      short_commit(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command)});
+      commit_prefix(setup.commit), setup.command.empty() ? "taskbench itself" : setup.command)});
   Table table{.columns = named_figures({"benchmark", "median", "MAD", "least", "most"})};
   for (const auto& [name, spread] : verdict::spreads_of(series)) {
     const TimeUnit unit = time_unit(spread.min);
@@ -325,7 +325,7 @@ Document document(const std::vector<verdict::StoredBaseline>& list) {
   for (const verdict::StoredBaseline& each : list) {
     const auto& setup = each.rolling.setup;
     table.add({setup.name, model::baseline_key(setup.key), each.this_machine ? "yes" : "no",
-               model::day_of(setup.date), short_commit(setup.commit),
+               model::day_of(setup.date), commit_prefix(setup.commit),
                std::to_string(setup.processes), std::to_string(setup.benchmarks.size()),
                each.anchor ? model::day_of(each.anchor->setup.date) : std::string(kNone)});
   }

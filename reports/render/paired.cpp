@@ -13,6 +13,7 @@
 
 #include "reports/render/columns.hpp"
 #include "reports/render/counters.hpp"
+#include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
 #include "reports/render/markdown.hpp"
 #include "reports/render/verdict_table.hpp"
@@ -208,6 +209,7 @@ std::vector<VerdictText::Benchmark> benchmarks_of(const PairedTrial& trial,
   for (std::size_t i = 0; i < benchmarks.size(); ++i) {
     const auto& instructions = report.benchmarks[i].instructions;
     if (instructions) add_instructions(*instructions, titles, benchmarks[i]);
+    add_kinds(report.benchmarks[i].kinds, titles, benchmarks[i]);
     if (benchmarks[i].verdict == Verdict::fail) {
       benchmarks[i].add_reason(moved_counters(report.benchmarks[i].counters));
     }
@@ -261,6 +263,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
     }
   }
   add_shared(lines, uncounted, kNoInstructions);
+  append(lines, missing_kinds(trial));
   const auto incomparable = [&](const std::vector<std::string>& names, std::string_view why) {
     if (!names.empty()) add(lines, "{}: {}; nothing to compare with.", names_text(names), why);
   };
@@ -340,7 +343,7 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
   text += cpu_basis(setup);
-  if (setup.counts_instructions) text += " " + instructions_remark();
+  if (setup.counts_instructions) text += " " + instructions_remark() + kinds_remark(setup);
   return text + machine_basis(report.machine) + noise_floors_text(setup.noise_floors);
 }
 
@@ -417,6 +420,7 @@ VerdictText verdict_text(const PairedTrial& trial, const PairedReport& report) {
   if (!report.could_fail && report.blocks > 0) text.too_few = blocks_of(report.blocks);
   text.remarks = remarks(trial, report);
   text.basis = basis(trial, report);
+  text.explanation = explanation_lines(trial, report);
   text.headline = verdict_sentence(report.overall, text,
                                    {.alpha = trial.setup.alpha,
                                     .pass_error = trial.setup.pass_error,
@@ -455,6 +459,15 @@ void add_record(const std::string& name, const verdict::InstructionsVerdict& of,
   cells[9] = raw(of.exact->threshold);
 }
 
+void add_record(const std::string& name, const verdict::KindVerdict& of, Table& table) {
+  auto& cells =
+      table.add({name, of.kind, word(of.verdict), fmt::format("{}", of.is_better())}).cells;
+  cells.resize(table.columns.size());
+  cells[4] = raw(of.base);
+  cells[5] = raw(of.head);
+  cells[9] = raw(of.threshold);
+}
+
 }  // namespace
 
 Table records(const PairedReport& report) {
@@ -465,6 +478,7 @@ Table records(const PairedReport& report) {
     add_record(row.name, "wall_time_ns", row, table);
     if (row.cpu) add_record(row.name, "cpu_time_ns", *row.cpu, table);
     if (row.instructions) add_record(row.name, *row.instructions, table);
+    for (const auto& kind : row.kinds) add_record(row.name, kind, table);
   }
   return table;
 }

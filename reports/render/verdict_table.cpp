@@ -22,6 +22,14 @@ constexpr std::size_t kMostFoldedFailures = 60;
 constexpr std::size_t kMostBars = 40;
 constexpr std::size_t kMostTableBytes = 30'000;
 
+constexpr std::string_view kWhy = "Why: what the instructions show";
+
+std::string lines_of(const Sentences& sentences) {
+  std::string text;
+  for (const std::string& each : sentences) text += one_line(each) + '\n';
+  return text;
+}
+
 std::string listed(std::string_view verdict, const std::string& what) {
   return fmt::format("- {}{}.\n", verdict, what);
 }
@@ -54,8 +62,9 @@ Failures failures(const VerdictText& text) {
 std::string list_of(std::span<const Benchmark* const> failed, double interval_level) {
   std::string text;
   for (const Benchmark* each : failed) {
-    text += listed("FAIL: ", fmt::format("{} {}", bold(each->name),
-                                         markdown_escaped(finding(*each, interval_level))));
+    for (const std::string& found : findings(*each, interval_level)) {
+      text += listed("FAIL: ", fmt::format("{} {}", bold(each->name), markdown_escaped(found)));
+    }
   }
   return text;
 }
@@ -142,6 +151,9 @@ Document document(const VerdictText& text) {
   const auto say = [&](const std::string& sentence) {
     section.blocks.emplace_back(Paragraph{one_line(sentence)});
   };
+  if (!text.explanation.empty()) {
+    section.blocks.emplace_back(Listing{std::string(kWhy), lines_of(text.explanation)});
+  }
   if (!text.legend.empty()) say(text.legend);
   for (const Undecided& group : undecided(text)) {
     std::vector<std::string> names;
@@ -205,7 +217,9 @@ VerdictText::Row instruction_row(const Cells& titles,
                                  const verdict::InstructionsVerdict& instructions) {
   Cells cells(titles.size(), std::string(kNone));
   cells[0] = "  its instructions";
-  cells[1] = verdict_cell(instructions.verdict, instructions.improved(), "fewer");
+  cells[1] =
+      verdict_cell(instructions.verdict, instructions.acknowledged || instructions.improved(),
+                   instructions.acknowledged ? "acknowledged" : "fewer");
   if (const auto& exact = instructions.exact) {
     cells[2] = with_separators(exact->base, 0);
     cells[3] = with_separators(exact->head, 0);
@@ -283,6 +297,9 @@ std::string comment_body(const VerdictText& text, std::string_view compared,
     std::string list = list_of(more, text.interval_level);
     if (more.size() < failed.more.size()) list += "- The others are in the figures.\n";
     body += folded(fmt::format("{} more that fail", failed.more.size()), list);
+  }
+  if (!text.explanation.empty()) {
+    body += folded(kWhy, fenced("text", lines_of(text.explanation)));
   }
   std::string how = text.basis.empty() ? "" : markdown_escaped(text.basis) + '\n';
   how += bullets(Sentences(text.remarks.begin() + std::ptrdiff_t(shown), text.remarks.end()));

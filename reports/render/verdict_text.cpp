@@ -30,6 +30,7 @@ constexpr std::array<Words, kMetrics> kWords{{
     {"takes {} more CPU time", "take more CPU time", "takes more CPU time", "'s CPU time"},
     {"executes {} more instructions", "execute more instructions", "executes more instructions",
      "'s instructions"},
+    {"has more {}", "have higher counts", "has higher counts", ""},
 }};
 
 const Words& words_of(Metric metric) { return kWords[static_cast<std::size_t>(metric)]; }
@@ -49,6 +50,7 @@ std::size_t how_many_of(const Benchmarks& benchmarks, Metric metric) {
 /// The size of the change, without its sign; instructions with two decimals, since they are counted
 /// exactly.
 std::string amount(const Benchmark& of) {
+  if (of.metric == Metric::counts) return of.counts.front();
   return fmt::format("{:.{}f} %", 100 * std::abs(of.change),
                      of.metric == Metric::instructions ? 2 : 1);
 }
@@ -101,8 +103,9 @@ std::string worst_text(const Benchmarks& failed, double interval_level) {
   std::string separator;
   std::string title = interval_title(interval_level);
   for (const Benchmark* each : worst_of(failed, kMostNamed)) {
-    text += fmt::format("{}{}{} by {}{}", separator, in_heading(*each), words_of(each->metric).of,
-                        amount(*each), in_brackets(*each, title));
+    text += fmt::format("{}{}{} by {}{}{}", separator, in_heading(*each), words_of(each->metric).of,
+                        each->metric == Metric::counts ? "its " : "", amount(*each),
+                        in_brackets(*each, title));
     separator = ", ";
     title.clear();
   }
@@ -111,10 +114,13 @@ std::string worst_text(const Benchmarks& failed, double interval_level) {
 
 std::string false_alarm_text(const Benchmarks& failed, double alpha) {
   const std::size_t counted_ones = how_many_of(failed, Metric::instructions);
+  const std::size_t by_kind = how_many_of(failed, Metric::counts);
   if (counted_ones == failed.size()) return "; instructions are counted, not timed";
+  if (counted_ones + by_kind == failed.size()) return "; what is counted is exact, not timed";
   // CPU times are judged separately, with the same chance of a false alarm again.
   const std::size_t of_cpu = how_many_of(failed, Metric::cpu_time);
-  const int families = (of_cpu > 0 ? 1 : 0) + (of_cpu + counted_ones < failed.size() ? 1 : 0);
+  const int families =
+      (of_cpu > 0 ? 1 : 0) + (of_cpu + counted_ones + by_kind < failed.size() ? 1 : 0);
   return fmt::format("; the chance {} is at most {:g} %",
                      failed.size() == 1 ? "of a false alarm" : "that any of them is a false alarm",
                      std::round(1e4 * alpha * families) / 100);
@@ -250,6 +256,15 @@ std::string finding(const Benchmark& failed, double interval_level) {
   return failed.reason.empty() ? text : fmt::format("{}: {}", text, failed.reason);
 }
 
+Sentences findings(const Benchmark& failed, double interval_level) {
+  Sentences found{finding(failed, interval_level)};
+  const std::size_t first = failed.metric == Metric::counts ? 1 : 0;
+  for (std::size_t i = first; i < failed.counts.size(); ++i) {
+    add(found, "has more {}", failed.counts[i]);
+  }
+  return found;
+}
+
 std::vector<Undecided> undecided(const VerdictText& text) {
   InOrder<Benchmarks> by_reason;
   for (const Benchmark* each : those_with(text, Verdict::inconclusive)) {
@@ -300,7 +315,9 @@ void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::strin
 Sentences notes(const VerdictText& text) {
   Sentences lines;
   for (const Benchmark* each : those_with(text, Verdict::fail)) {
-    add(lines, "FAIL: {} {}.", each->name, finding(*each, text.interval_level));
+    for (const std::string& found : findings(*each, text.interval_level)) {
+      add(lines, "FAIL: {} {}.", each->name, found);
+    }
   }
   for (const Undecided& group : undecided(text)) {
     std::vector<std::string> names;

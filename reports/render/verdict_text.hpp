@@ -25,8 +25,8 @@ namespace taskbench::reports::render {
 using Cells = std::vector<std::string>;
 
 /// What a benchmark's verdict is about, if it fails or is undecided.
-enum class Metric { time, time_since_anchor, cpu_time, instructions };
-inline constexpr std::size_t kMetrics = 4;
+enum class Metric { time, time_since_anchor, cpu_time, instructions, counts };
+inline constexpr std::size_t kMetrics = 5;
 
 /// The contents of such a report, piece by piece.
 struct VerdictText {
@@ -49,6 +49,7 @@ struct VerdictText {
     std::optional<double> low{};
     std::optional<double> high{};
     std::string levels{};  ///< "4.100 → 4.600 ms"; may be empty
+    Sentences counts{};    ///< "fences: 0 → 999 an iteration", for each kind that fails
     /// If it fails: why, a sentence without its full stop; may be empty. If it is undecided: what
     /// would decide it; benchmarks with the same text share it.
     std::string reason{};
@@ -68,6 +69,8 @@ struct VerdictText {
   std::string too_few{};              ///< "3 blocks", if these could not show any slowdown
   Sentences remarks;
   std::string basis{};          ///< how it was measured and judged; may be empty
+  Sentences explanation{};      ///< why what fails does: lines, of which those with a blank at the
+                                ///< beginning belong to the one before
   double interval_level = 0.9;  ///< of each interval
 };
 
@@ -92,6 +95,10 @@ struct Certainty {
 
 /// "is 12.3 % slower (90 % interval +11.0 % … +13.5 %), 4.100 → 4.600 ms: it computes more"
 [[nodiscard]] std::string finding(const VerdictText::Benchmark& failed, double interval_level);
+
+/// The finding, and one for each of its counts that is not in it: "has more fences: 0 → 999 an
+/// iteration".
+[[nodiscard]] Sentences findings(const VerdictText::Benchmark& failed, double interval_level);
 
 /// Undecided benchmarks that share a reason.
 struct Undecided {

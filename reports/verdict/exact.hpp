@@ -1,5 +1,5 @@
-// Compares instruction counts of one benchmark on two sides: without statistics if the counts
-// repeat. Pure.
+// Compares counts of one benchmark on two sides, of instructions and of their kinds: without
+// statistics if the counts repeat. Pure.
 #pragma once
 
 #include <optional>
@@ -36,6 +36,7 @@ struct InstructionsVerdict {
   Verdict verdict = Verdict::inconclusive;
   std::optional<ExactChange> exact;  ///< empty: one side has no counts
   std::string reason;                ///< why it is inconclusive; empty otherwise
+  bool acknowledged = false;         ///< it takes more, and someone has said that it may
 
   [[nodiscard]] bool improved() const { return verdict == Verdict::pass && exact->is_better(); }
 };
@@ -44,5 +45,32 @@ struct InstructionsVerdict {
 /// fewer counts on a side than kLeastExactCounts, and for counts that are not positive and finite.
 [[nodiscard]] InstructionsVerdict judge_instructions(std::span<const double> base,
                                                      std::span<const double> head);
+
+/// Smaller changes of a kind's count, per iteration, never fail. A few iterations are counted: they
+/// do not tell what happens in one of them from what happens once.
+inline constexpr double kLeastEvents = 0.5;
+
+/// The verdict on the counts of one kind: fences, allocations and so on.
+struct KindVerdict {
+  std::string kind;
+  Verdict verdict = Verdict::pass;
+  double base = 0;  ///< per iteration, median over the counts
+  double head = 0;
+  /// Per iteration; a greater change counts. If the counts of each side are equal: kLeastEvents, or
+  /// kExactDelta of base if that is more. If not, at least Q3 + 3 IQR of the differences between
+  /// two counts of one side.
+  double threshold = 0;
+  bool repeats = false;
+  bool acknowledged = false;
+
+  [[nodiscard]] bool is_worse() const { return head - base > threshold; }
+  [[nodiscard]] bool is_better() const { return base - head > threshold; }
+};
+
+/// FAIL if head has more by more than the threshold, unless that is acknowledged. Throws
+/// std::invalid_argument for fewer counts on a side than kLeastExactCounts, and for counts that are
+/// negative or not finite.
+[[nodiscard]] KindVerdict judge_kind(std::string kind, std::span<const double> base,
+                                     std::span<const double> head, bool acknowledged);
 
 }  // namespace taskbench::reports::verdict

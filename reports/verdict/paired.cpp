@@ -149,13 +149,31 @@ void take_later(std::vector<BenchmarkVerdict> rows, double alpha,
   report = std::move(rows);
 }
 
-InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::string& benchmark) {
+bool is_acknowledged(const PairedTrial& trial, const std::string& kind) {
+  return std::ranges::find(trial.setup.acknowledged, kind) != trial.setup.acknowledged.end();
+}
+
+/// Judges the kinds that were counted on both sides.
+std::vector<KindVerdict> compared_kinds(const PairedTrial& trial,
+                                        const model::InstructionSample& base,
+                                        const model::InstructionSample& head) {
+  std::vector<KindVerdict> kinds;
+  for (const auto& [kind, counts] : base.kinds) {
+    const auto of_head = head.kinds.find(kind);
+    if (of_head == head.kinds.end()) continue;
+    kinds.push_back(judge_kind(kind, counts, of_head->second, is_acknowledged(trial, kind)));
+  }
+  return kinds;
+}
+
+/// Adds the verdicts on what was counted of a benchmark.
+void judge_counts(const PairedTrial& trial, BenchmarkVerdict& row) {
   const model::InstructionSample* base = nullptr;
   const model::InstructionSample* head = nullptr;
   for (const model::InstructionSample& sample : trial.instructions) {
-    if (sample.benchmark == benchmark) (sample.side == Side::base ? base : head) = &sample;
+    if (sample.benchmark == row.name) (sample.side == Side::base ? base : head) = &sample;
   }
-  InstructionsVerdict result;
+  InstructionsVerdict& result = row.instructions.emplace();
   for (const auto* sample : {base, head}) {
     if (sample == nullptr) {
       result.reason = "not counted yet";
@@ -164,17 +182,18 @@ InstructionsVerdict compared_instructions(const PairedTrial& trial, const std::s
     } else if (sample->per_iteration.size() < kLeastExactCounts) {
       result.reason = fmt::format("of {}: too few counts", name_of(sample->side));
     }
-    if (!result.reason.empty()) return result;
+    if (!result.reason.empty()) return;
   }
-  return judge_instructions(base->per_iteration, head->per_iteration);
+  result = judge_instructions(base->per_iteration, head->per_iteration);
+  if (result.verdict == Verdict::fail && is_acknowledged(trial, model::kInstructions)) {
+    result.verdict = Verdict::pass;
+    result.acknowledged = true;
+  }
+  row.kinds = compared_kinds(trial, *base, *head);
 }
 
 Verdict overall_of(const std::vector<BenchmarkVerdict>& rows) {
   const auto any = [&](const auto& is_meant) { return std::ranges::any_of(rows, is_meant); };
-  const auto fails = [](const BenchmarkVerdict& row) {
-    return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||
-           (row.instructions && row.instructions->verdict == Verdict::fail);
-  };
   const auto is_undecided = [](const BenchmarkVerdict& row) {
     return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu)) ||
            (row.instructions && row.instructions->verdict == Verdict::inconclusive);
@@ -211,6 +230,12 @@ std::vector<stats::Look> looks_of(const PairedTrial& trial) {
 }
 
 }  // namespace
+
+bool fails(const BenchmarkVerdict& row) {
+  return row.verdict == Verdict::fail || (row.cpu && row.cpu->verdict == Verdict::fail) ||
+         (row.instructions && row.instructions->verdict == Verdict::fail) ||
+         std::ranges::find(row.kinds, Verdict::fail, &KindVerdict::verdict) != row.kinds.end();
+}
 
 int complete_blocks(const PairedTrial& trial) {
   return static_cast<int>(trial.samples.size()) / model::kBlockSize;
@@ -270,7 +295,7 @@ PairedReport judge(const PairedTrial& trial) {
   }
   if (trial.setup.counts_instructions) {
     for (BenchmarkVerdict& row : report.benchmarks) {
-      row.instructions = compared_instructions(trial, row.name);
+      judge_counts(trial, row);
       report.could_fail = report.could_fail || row.instructions->exact;
     }
   }

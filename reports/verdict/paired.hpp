@@ -30,6 +30,7 @@ struct BenchmarkVerdict : MetricVerdict {
   std::optional<MetricVerdict> cpu;
   std::vector<CounterMove> counters;                ///< at most three, those that moved most
   std::optional<InstructionsVerdict> instructions;  ///< if the trial counts them
+  std::vector<KindVerdict> kinds;                   ///< those that were counted on both sides
 };
 
 struct PairedReport {
@@ -70,6 +71,9 @@ struct Reach {
 /// Whether this undecided CPU time prevents a PASS: it seems greater by what matters, or it was at
 /// an earlier look.
 [[nodiscard]] bool holds_back(const MetricVerdict& cpu);
+
+/// Whether the benchmark fails by any of its metrics.
+[[nodiscard]] bool fails(const BenchmarkVerdict& row);
 
 /// How many blocks have all their processes.
 [[nodiscard]] int complete_blocks(const model::PairedTrial& trial);

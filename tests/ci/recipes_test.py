@@ -145,6 +145,7 @@ class Recipes(unittest.TestCase):
                     if "taskbench-gate" in step.get("uses", ""):
                         step.clear()
                         step["uses"] = "./ci/github"
+                        step["with"] = {"counters": "instructions-exact"}
             self.assertEqual(given, own)
 
 
@@ -295,13 +296,25 @@ class ShellParts(unittest.TestCase):
             "Compare", **self.INPUTS, BUILD="make 'a b' $(x)", PROGRAM="out/bench --x",
             TASKBENCH="taskbench", OUTPUTS="plugins", WORKLOAD="a b", ALPHA="5%", MIN_TIME="1ms",
             COUNTERS="instructions-exact", DOCUMENTATION="doc/**", FOLDER_OF_RUN="data",
+            ACKNOWLEDGE="fences",
         )
         self.assertEqual(self.called(), [self.COMPARED.format(
             "<--taskbench><taskbench>",
             "<--build><make 'a b' $(x)><--program><out/bench --x><--outputs><plugins>"
             "<--workload><a b><--documentation><doc/**><--cwd><data><--alpha><5%><--min-time><1ms>"
-            "<--counters><instructions-exact>")])
+            "<--counters><instructions-exact><--acknowledge><fences>")])
         self.assertFalse((self.folder / "gate").exists())
+
+    def test_github_explains_a_failure_unless_it_is_told_not_to(self):
+        self.assertEqual(parsed(ACTION)["inputs"]["explain"]["default"], "true")
+        self.assertEqual(steps()["Compare"]["env"]["EXPLAIN"],
+                         "${{ inputs.explain == 'true' && 'yes' || '' }}")
+        self.stand_in("scripts/gate-pr")
+        for tool in ("valgrind", "objdump"):
+            self.stand_in(f"bin/{tool}")
+        self.step("Compare", **self.INPUTS, EXPLAIN="yes")
+        (call,) = self.called()
+        self.assertIn("<--out><gate><--explain><-->", call)
 
     def test_github_keeps_the_base_that_was_built(self):
         self.stand_in("scripts/gate-pr", "echo built base c0")
@@ -396,7 +409,8 @@ class ShellParts(unittest.TestCase):
         return self.called()[-1]
 
     def test_gitlab_compares_with_the_commit_that_the_request_left(self):
-        common = "<--out><taskbench-gate><--><--budget><5m><--delta><3%><--title><taskbench>"
+        common = ("<--out><taskbench-gate><--explain><-->"
+                  "<--budget><5m><--delta><3%><--title><taskbench>")
         self.assertEqual(self.gitlab_gate(), f"gate-pr<--base><base><--head><abc>{common}")
         merged = self.gitlab_gate(CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="source")
         self.assertEqual(merged, f"gate-pr<--base><base><--head><source>{common}")
@@ -407,7 +421,7 @@ class ShellParts(unittest.TestCase):
             GATE_ALPHA="5%", GATE_MIN_TIME="1ms", GATE_WORKLOAD="a", GATE_COUNTERS="c",
             GATE_OUTPUTS="o",
         )
-        self.assertIn("<--taskbench><taskbench><-->", call)
+        self.assertIn("<--taskbench><taskbench><--explain><-->", call)
         self.assertTrue(call.endswith(
             "<--build><make 'a b'; $(x)><--program><out/bench><--outputs><o><--workload><a>"
             "<--alpha><5%><--min-time><1ms><--counters><c>"), call)
@@ -420,7 +434,9 @@ class ShellParts(unittest.TestCase):
         answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
         self.assertEqual((answer.returncode, answer.stdout), (0, "<>\n"), answer.stderr)
         self.assertNotIn("install-taskbench", self.calls.read_text())
-        self.assertTrue(self.called()[-1].endswith("<ca-certificates><git>"), self.called())
+        tools = "<valgrind><binutils>"
+        self.assertTrue(
+            self.called()[-1].endswith(f"<ca-certificates><git>{tools}"), self.called())
         given.update(
             GATE_TASKBENCH_REPOSITORY="u", GATE_TASKBENCH_REVISION="f00", GATE_PACKAGES="g++ make",
             GATE_COUNTERS="instructions-exact",
@@ -428,7 +444,7 @@ class ShellParts(unittest.TestCase):
         answer = self.run_part("sh", f"{before}\necho \"<$GATE_TASKBENCH>\"", **given)
         self.assertEqual((answer.returncode, answer.stdout), (0, "<taskbench>\n"), answer.stderr)
         self.assertTrue(
-            self.called()[-2].endswith("<ca-certificates><git><g++><make><valgrind>"))
+            self.called()[-2].endswith(f"<ca-certificates><git><g++><make>{2 * tools}"))
         self.assertEqual(
             self.called()[-1], "install-taskbench<--repository><u><--revision><f00>"
             "<--cache><.cache/taskbench-package>")

@@ -92,6 +92,30 @@ TEST(journal_test, counts_of_instructions_are_read) {
   EXPECT_EQ(trial.instructions[1].unavailable, "no valgrind");
 }
 
+TEST(journal_test, counts_of_a_kind_are_as_many_as_those_of_the_instructions) {
+  const auto with = [](std::vector<double> fences) {
+    return journal_line(counting_setup()) + '\n' +
+           journal_line(model::InstructionSample{
+               Side::base, "b", {2, 2}, "", {{"fences", std::move(fences)}}, ""}) +
+           '\n';
+  };
+  EXPECT_EQ(parse_journal("j", with({0, 3})).instructions[0].kinds.at("fences"),
+            (std::vector{0.0, 3.0}));
+  EXPECT_THROW((void)parse_journal("j", with({0})), JournalError);
+  EXPECT_THROW((void)parse_journal("j", with({0, -1})), JournalError);
+}
+
+TEST(journal_test, what_explains_a_failure_comes_after_the_end) {
+  const std::string text =
+      journal_line(setup()) + '\n' + journal_line(model::TrialEnd::budget) + '\n';
+  model::Explanation explanation;
+  explanation.benchmark = "b";
+  explanation.functions = {{"push", "", 0, 1, 2, 0, 0}};
+  const model::PairedTrial trial = parse_journal("j", text + journal_line(explanation) + '\n');
+  ASSERT_EQ(trial.explanations.size(), 1U);
+  EXPECT_EQ(trial.explanations[0].functions[0].function, "push");
+}
+
 TEST(journal_test, what_the_machine_did_and_whose_cpu_time_it_is_are_read) {
   model::PairedSetup with_cpu = setup();
   with_cpu.cpu_time_of = {{"a", model::CpuTimeOf::process}, {"b", model::CpuTimeOf::main_thread}};

@@ -481,6 +481,18 @@ class GatePr(RepositoryTest):
             self.called(),
             [self.call(fork, head="change", out="a b", more=more), self.report("a b")])
 
+    def test_a_failure_is_explained_by_a_judge_that_can(self):
+        fork = self.pull_request()
+        taskbench = str(self.repository / "taskbench")
+        arguments = ("--base", "main", "--taskbench", taskbench, "--explain", "--", "--delta", "5%")
+        self.gate_pr(*arguments)
+        self.assertEqual(self.called()[1], self.call(fork, more=" --delta 5%"))
+        can = (self.repository / "taskbench").read_text().replace(
+            "while", '[ "$2" != --help ] || { echo "  --explain"; exit; }\nwhile')
+        self.put("taskbench", can)
+        self.gate_pr(*arguments)
+        self.assertEqual(self.called()[-2], self.call(fork, more=" --explain --delta 5%"))
+
     def test_the_base_alone_is_built_by_no_judge_of_the_request(self):
         fork = self.pull_request()
         self.gate_pr("--base", "main", "--build-base", "--", "--build", "make")

@@ -75,6 +75,26 @@ class PairedSchemaTest(SchemaCase, CommandTest):
         document = self.written(self.program("head", "sort=1000"), count)
         self.assertIsNone(document["benchmarks"][0]["instructions"]["base"])
 
+    def test_kinds_of_counts_and_what_explains_a_failure(self):
+        sides = self.copies("chained_spawn --workers 1 --param chained_spawn.length=10")
+        path = fake_valgrind(
+            self.folder / "bin",
+            "two = any(w.endswith('/two') for w in sys.argv)\n"
+            "lines = ('events: Ir', 'ob=bench', 'fl=a', 'fn=f', 'cfn=malloc', 'calls=%d 0x20 0',\n"
+            "         '0x14 0 4', '0x18 0 %d', 'totals: %d', '')\n"
+            "text = '\\n'.join(lines) % ((80, 400, 400) if two else (8, 40, 40))\n"
+            "open(out, 'w').write(text)")
+        how = "--run-identical --min-time 1ms --counters instructions-exact --explain"
+        document = self.written(**sides, options=how, env={"PATH": path}, status=1)
+        self.check(document, (
+            ("benchmarks 0 kinds 0 verdict", "INCONCLUSIVE"),
+            ("benchmarks 0 kinds 0 base", -1),
+            ("instructions 0 kinds allocations 0", "two"),
+            ("explanations 0 base", None),
+            ("explanations 0 functions", None),
+            ("explanations 0 kinds 0 kind", ""),
+        ))
+
     def test_broken_files_are_refused(self):
         self.check(self.written(self.program("head", "sort=1000")), (
             ("taskbench_paired", 2),

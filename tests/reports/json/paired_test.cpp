@@ -73,6 +73,35 @@ TEST(PairedReader, reads_back_instructions) {
   EXPECT_EQ(file.report.benchmarks[1].instructions->reason, "of head: no valgrind");
 }
 
+TEST(PairedReader, reads_back_kinds_of_counts_and_what_explains_a_failure) {
+  model::PairedTrial trial = sample_trial();
+  trial.setup.counts_instructions = true;
+  trial.setup.acknowledged = {"divisions"};
+  trial.instructions = {
+      {model::Side::base, "sort", {9, 9}, "", {{"divisions", {1, 1}}, {"fences", {0, 0}}}, ""},
+      {model::Side::head, "sort", {9, 9}, "", {{"divisions", {4, 4}}, {"fences", {7, 7}}}, ""},
+      {model::Side::base, "hash", {9, 9}, "", {}, "objdump is not installed"},
+      {model::Side::head, "hash", {9, 9}, ""}};
+  trial.explanations = {{"sort",
+                         100,
+                         150,
+                         0.001,
+                         {{"push", "/src/queue.hpp", 12, 5, 55, 1, 2}},
+                         {{"fences", 0, 7, "push", "/src/queue.hpp", 12}},
+                         ""},
+                        {"hash", 0, 0, 0, {}, {}, "no valgrind"}};
+  const std::string text = to_json(trial, verdict::judge(trial));
+  const verdict::PairedFile file = parse_paired_report("r.json", text);
+  EXPECT_EQ(to_json(file.trial, file.report), text);
+  const auto& kinds = file.report.benchmarks[0].kinds;
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0].verdict, verdict::Verdict::pass);
+  EXPECT_TRUE(kinds[0].acknowledged);
+  EXPECT_EQ(kinds[1].verdict, verdict::Verdict::fail);
+  EXPECT_EQ(file.trial.explanations[0].functions[0].line, 12);
+  EXPECT_EQ(file.trial.explanations[1].unavailable, "no valgrind");
+}
+
 TEST(PairedReader, reads_the_other_outcomes) {
   const model::PairedSetup setup = sample_trial().setup;
   const auto identical = parse_paired_report("r.json", identical_to_json(setup, "they are one"));

@@ -60,5 +60,49 @@ TEST(ExactChange, counts_that_are_none_are_refused) {
   EXPECT_THROW((void)exact_change(Counts{}, good), std::invalid_argument);
 }
 
+KindVerdict fences(const Counts& base, const Counts& head, bool acknowledged = false) {
+  return judge_kind("fences", base, head, acknowledged);
+}
+
+TEST(KindVerdict, one_more_an_iteration_fails_and_less_than_half_does_not) {
+  EXPECT_EQ(fences({0, 0}, {0, 0}).verdict, Verdict::pass);
+  EXPECT_EQ(fences({0, 0}, {0.5, 0.5}).verdict, Verdict::pass) << "once in the iterations counted";
+  EXPECT_EQ(fences({0, 0}, {0.75, 0.75}).verdict, Verdict::fail);
+  const KindVerdict failed = fences({0, 0}, {999, 999});
+  EXPECT_EQ(failed.verdict, Verdict::fail);
+  EXPECT_TRUE(failed.repeats);
+  EXPECT_EQ(failed.base, 0);
+  EXPECT_EQ(failed.head, 999);
+  EXPECT_TRUE(fences({999, 999}, {0, 0}).is_better());
+}
+
+TEST(KindVerdict, of_many_a_fifth_of_a_per_cent_counts) {
+  EXPECT_EQ(fences({10000, 10000}, {10019, 10019}).verdict, Verdict::pass);
+  EXPECT_EQ(fences({10000, 10000}, {10021, 10021}).verdict, Verdict::fail);
+}
+
+TEST(KindVerdict, of_counts_that_do_not_repeat_the_threshold_is_what_they_differ_by) {
+  // Differences, each side's: 10, 20, 10. Q1 = 10, Q3 = 17.5.
+  const Counts base{100, 110, 120};
+  const KindVerdict scattered = fences(base, {140, 150, 160});
+  EXPECT_FALSE(scattered.repeats);
+  EXPECT_NEAR(scattered.threshold, 17.5 + 3 * 7.5, 1e-9);
+  EXPECT_EQ(scattered.verdict, Verdict::pass);
+  EXPECT_EQ(fences(base, {151, 161, 171}).verdict, Verdict::fail);
+}
+
+TEST(KindVerdict, what_is_acknowledged_passes_and_is_called_so_only_if_it_grew) {
+  EXPECT_EQ(fences({0, 0}, {9, 9}, true).verdict, Verdict::pass);
+  EXPECT_TRUE(fences({0, 0}, {9, 9}, true).acknowledged);
+  EXPECT_FALSE(fences({9, 9}, {9, 9}, true).acknowledged);
+}
+
+TEST(KindVerdict, counts_that_are_none_are_refused) {
+  EXPECT_THROW((void)fences({0}, {0, 0}), std::invalid_argument);
+  EXPECT_THROW((void)fences({0, 0}, {0, -1}), std::invalid_argument);
+  EXPECT_THROW((void)fences({0, std::numeric_limits<double>::infinity()}, {0, 0}),
+               std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace taskbench::reports::verdict

@@ -1,0 +1,243 @@
+#include "harness/trials/callgrind.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/bench/measure.hpp"
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/file_content.hpp"
+#include "harness/os/process.hpp"
+#include "harness/trials/scratch_folder.hpp"
+#include "harness/trials/stored.hpp"
+#include "reports/json/reader.hpp"
+#include "reports/perf/explain.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+/// So short that Google Benchmark is content with one iteration.
+constexpr double kNoMinTime_s = 1e-9;
+constexpr int kRepetitions = 2;
+constexpr const char* kLoopEnds = "--dump-before=benchmark::State::FinishKeepRunning*";
+constexpr const char* kLoopBegins = "--dump-after=benchmark::State::StartKeepRunning*";
+
+/// "chained_spawn/in_turn/workers:2" for "chained_spawn/work_stealing/workers:2".
+std::string name_on(std::string_view scheduler, const std::string& benchmark) {
+  const std::size_t begin = benchmark.find('/') + 1;
+  const std::size_t end = std::min(benchmark.find('/', begin), benchmark.size());
+  return benchmark.substr(0, begin) + std::string(scheduler) + benchmark.substr(end);
+}
+
+/// The scheduler on which a benchmark of taskbench does the same in each run.
+std::string repeatable_scheduler(const std::string& benchmark) {
+  const std::size_t begin = benchmark.find('/') + 1;
+  const std::string named = benchmark.substr(begin, benchmark.find('/', begin) - begin);
+  const auto* scheduler = find_scheduler(named);
+  return scheduler != nullptr && scheduler->repeatable ? named : "in_turn";
+}
+
+/// The words without an option and its value.
+Strings without_option(const Strings& words, const std::string& option) {
+  Strings result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option) {
+      ++i;
+    } else if (!words[i].starts_with(option + '=')) {
+      result.push_back(words[i]);
+    }
+  }
+  return result;
+}
+
+/// A benchmark under callgrind: the words of both.
+struct Call {
+  Strings of_callgrind;
+  Strings of_program;
+};
+
+Call call_of(const Program& program, const std::string& benchmark, std::uint64_t seed,
+             const fs::path& json) {
+  SampleRequest request;
+  request.seed = seed;
+  if (program.kind() == Program::Kind::google_benchmark) {
+    request.benchmarks = {benchmark};
+    request.repetitions = kRepetitions;
+    request.min_time_s = kNoMinTime_s;
+    return {{kLoopBegins, kLoopEnds}, program.arguments(request, json)};
+  }
+  const std::string scheduler = repeatable_scheduler(benchmark);
+  const std::string name = name_on(scheduler, benchmark);
+  request.benchmarks = {name};
+  request.repetitions = 1;
+  request.min_time_s = kUnusedMinTime_s;
+  request.iterations = {{name, kCountedIterations}};
+  Strings words = without_option(program.arguments(request, json), "--scheduler");
+  words.insert(words.end(), {"--scheduler", scheduler});
+  return {{"--toggle-collect=taskbench_iteration"}, std::move(words)};
+}
+
+/// The number at the end of "callgrind.out.4242.3": files without one are written last.
+int part_of(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::string parts = name.substr(name.find(".out.") + 5);
+  const std::size_t point = parts.find('.');
+  return point == std::string::npos ? 0 : std::atoi(parts.c_str() + point + 1);
+}
+
+/// The last file that holds a loop, of those that callgrind wrote.
+std::optional<perf::CallgrindProfile> last_loop(const fs::path& folder, bool is_marked) {
+  std::optional<perf::CallgrindProfile> result;
+  int last = -1;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const int part = part_of(entry.path());
+    if (part < last) continue;
+    auto profile = perf::parse_callgrind(read_file(entry.path()).bytes);
+    if (!profile || profile->instructions == 0) continue;
+    if (is_marked && !profile->trigger.starts_with("--dump-before=")) continue;
+    result = std::move(profile);
+    last = part;
+  }
+  return result;
+}
+
+/// The iterations of the repetition that was counted, by the result of a program that uses Google
+/// Benchmark; 0, with the reason in `failure`, if it has failed.
+double iterations_in(const fs::path& json, const std::string& benchmark, std::string& failure) {
+  try {
+    const model::Run result = read_result_file(json, json::UnusableRows::noted);
+    const auto found = std::ranges::find(result.cases, benchmark, &model::Case::name);
+    if (found != result.cases.end() && !found->error.empty()) {
+      failure = fmt::format("under callgrind it failed: {}", found->error);
+    } else if (found == result.cases.end() || found->repetitions.empty() ||
+               found->repetitions.back().iterations <= 0) {
+      failure = "under callgrind it wrote no result of it";
+    } else {
+      return static_cast<double>(found->repetitions.back().iterations);
+    }
+  } catch (const json::ReadError& error) {
+    failure = fmt::format("under callgrind it wrote no result: {}", error.what());
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string why_no_valgrind(const std::stop_token& stop) {
+  constexpr double kPatience_s = 10;
+  const ProcessOutcome version = run_process(
+      {.command = {"valgrind", "--version"}, .environment = {}, .timeout_s = kPatience_s}, stop);
+  return version.end == ProcessOutcome::End::not_started ? kValgrindMissing : "";
+}
+
+CallgrindCount count_by_callgrind(const Program& program, const std::string& benchmark,
+                                  std::uint64_t seed, double timeout_s, const Bench& bench) {
+  const bool is_foreign = program.kind() == Program::Kind::google_benchmark;
+  CallgrindCount count;
+  if (is_foreign && benchmark.find("/threads:") != std::string::npos) {
+    count.failure = "several threads run its loop at once";
+    return count;
+  }
+  const ScratchFolder scratch;
+  const fs::path json = bench.scratch.path() / "counted.json";
+  std::error_code ignored;
+  fs::remove(json, ignored);
+  const Call call = call_of(program, benchmark, seed, json);
+  Strings words{"valgrind", "--tool=callgrind", "--trace-children=yes",
+                "--callgrind-out-file=" + (scratch.path() / "callgrind.out.%p").string()};
+  words.insert(words.end(), perf::kCallgrindFormat.begin(), perf::kCallgrindFormat.end());
+  words.insert(words.end(), call.of_callgrind.begin(), call.of_callgrind.end());
+  const std::size_t name = words.size();
+  words.insert(words.end(), call.of_program.begin(), call.of_program.end());
+  if (words[name].find('/') != std::string::npos) words[name] = fs::absolute(words[name]).string();
+  const ProcessOutcome outcome = run_process({.command = words,
+                                              .environment = {},
+                                              .timeout_s = timeout_s,
+                                              .folder = program.folder().string()},
+                                             bench.stop);
+  if (!outcome.ok()) {
+    count.failure = fmt::format("under callgrind it {}", outcome.text());
+    return count;
+  }
+  auto profile = last_loop(scratch.path(), is_foreign);
+  if (!profile) {
+    count.failure = is_foreign ? "callgrind saw no loop of Google Benchmark's: the symbols of "
+                                 "benchmark::State tell where one begins and ends"
+                               : "callgrind wrote no count of it";
+    return count;
+  }
+  count.iterations =
+      is_foreign ? iterations_in(json, benchmark, count.failure) : kCountedIterations;
+  if (count.failure.empty()) count.profile = *std::move(profile);
+  return count;
+}
+
+std::string Binutils::output_of(const Strings& command, std::string& failure) const {
+  // To a file: it is more than our pipes keep.
+  const fs::path file = bench_.scratch.path() / "binutils";
+  Strings words{"sh", "-c", "exec \"$@\" > \"$0\"", file.string()};
+  words.insert(words.end(), command.begin(), command.end());
+  const ProcessOutcome outcome = run_process(
+      {.command = words, .environment = {"LC_ALL=C"}, .timeout_s = timeout_s_}, bench_.stop);
+  if (outcome.ok()) return read_file(file).bytes;
+  constexpr int kNoSuchCommand = 127;  // as the shell says
+  const bool is_missing =
+      outcome.end == ProcessOutcome::End::exited && outcome.code == kNoSuchCommand;
+  failure = is_missing ? fmt::format("{} is not installed; the package binutils provides it",
+                                     command.front())
+                       : fmt::format("{} {}", command.front(), outcome.text());
+  return {};
+}
+
+void Binutils::disassemble(const perf::CallgrindProfile& profile) {
+#if defined(__x86_64__)
+  std::set<std::size_t> objects;
+  for (const auto& cost : profile.costs) objects.insert(cost.object);
+  for (const std::size_t object : objects) {
+    const std::string& name = profile.names[object];
+    if (!why_no_instructions_.empty() || disassemblies_.contains(name) || !fs::exists(name)) {
+      continue;
+    }
+    disassemblies_[name] = perf::parse_objdump(
+        output_of({"objdump", "-d", "--no-show-raw-insn", name}, why_no_instructions_));
+  }
+#else
+  why_no_instructions_ = "kinds of instructions are known of x86-64 only";
+#endif
+}
+
+std::map<std::string, double> Binutils::kinds(const CallgrindCount& count) {
+  disassemble(count.profile);
+  std::map<std::string, double> result;
+  for (const auto& [kind, executed] : perf::count_by_kind(count.profile, disassemblies_)) {
+    result[kind] = static_cast<double>(executed) / count.iterations;
+  }
+  if (why_no_instructions_.empty()) return result;
+  for (const perf::InstructionKind& kind : perf::instruction_kinds()) {
+    if (kind.is_instruction != nullptr) result.erase(std::string(kind.name));
+  }
+  return result;
+}
+
+std::map<std::string, perf::SourceLines> Binutils::sources(const CallgrindCount& count) {
+  std::map<std::string, std::set<std::uint64_t>> executed;
+  for (const auto& cost : count.profile.costs) {
+    const std::string& object = count.profile.names[cost.object];
+    if (!perf::is_of_system(object)) executed[object].insert(cost.address);
+  }
+  std::map<std::string, perf::SourceLines> result;
+  for (const auto& [object, addresses] : executed) {
+    if (!fs::exists(object)) continue;
+    std::string text;
+    for (const std::uint64_t address : addresses) text += fmt::format("0x{:x}\n", address);
+    const fs::path list = bench_.scratch.path() / "addresses";
+    (void)write_atomically(list, text);  // if it fails, so does addr2line
+    std::string no_lines;                // functions have names without them
+    result[object] = perf::parse_addr2line(output_of(
+        {"addr2line", "-a", "-f", "-i", "-C", "-e", object, "@" + list.string()}, no_lines));
+  }
+  return result;
+}
+
+}  // namespace taskbench::harness

@@ -1,0 +1,147 @@
+#include "reports/perf/callgrind_profile.hpp"
+
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+namespace taskbench::reports::perf {
+namespace {
+
+/// Takes the first word off `text`.
+std::string_view next_word(std::string_view& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin);
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+/// The whole word as a number, hexadecimal after "0x".
+template <class Number>
+bool read_number(std::string_view word, Number& number) {
+  int base = 10;
+  if (word.starts_with("0x")) {
+    word.remove_prefix(2);
+    base = 16;
+  }
+  const char* const end = word.data() + word.size();
+  const auto [last, failed] = std::from_chars(word.data(), end, number, base);
+  return failed == std::errc{} && last == end && !word.empty();
+}
+
+/// A function's name without the version of its symbol ("free@@GLIBC_2.2.5") and the depth of its
+/// recursion ("sort'2").
+std::string_view plain_name(std::string_view name) {
+  const std::size_t quote = name.rfind('\'');
+  if (quote != std::string_view::npos && quote + 1 < name.size() &&
+      name.find_first_not_of("0123456789", quote + 1) == std::string_view::npos) {
+    name = name.substr(0, quote);
+  }
+  const std::size_t version = name.find("@@");
+  return version > 0 ? name.substr(0, version) : name;
+}
+
+class Parser {
+ public:
+  /// Takes one line. False if it is not as callgrind writes it.
+  bool take(std::string_view line) {
+    if (line.empty() || line.front() == '#') return true;
+    if (line.starts_with("0x")) return take_cost(line);
+    const std::size_t sign = line.find_first_of("=:");
+    if (sign == std::string_view::npos) return false;
+    const std::string_view key = line.substr(0, sign);
+    std::string_view value = line.substr(sign + 1);
+    if (line[sign] == ':') return take_header(key, value);
+    if (key == "calls") {
+      is_call_ = read_number(next_word(value), call_.calls);
+      return is_call_;
+    }
+    take_name(key, value);
+    return true;
+  }
+
+  [[nodiscard]] std::optional<CallgrindProfile> result() && {
+    if (!has_events_ || !has_total_) return std::nullopt;
+    return std::move(profile_);
+  }
+
+ private:
+  bool take_header(std::string_view key, std::string_view value) {
+    if (key == "events") {
+      return has_events_ = next_word(value) == "Ir";
+    }
+    if (key == "totals") {
+      return has_total_ = read_number(next_word(value), profile_.instructions);
+    }
+    constexpr std::string_view kTrigger = " Trigger: ";
+    if (key == "desc" && value.starts_with(kTrigger)) {
+      profile_.trigger = value.substr(kTrigger.size());
+    }
+    return true;
+  }
+
+  void take_name(std::string_view key, std::string_view value) {
+    if (key == "ob") {
+      place_.object = call_.callee_object = index_of(value);
+    } else if (key == "fl" || key == "fi" || key == "fe") {
+      place_.file = index_of(value);
+      if (key == "fl") source_ = place_.file;
+    } else if (key == "fn") {
+      place_.function = index_of(plain_name(value));
+      place_.file = source_;
+      profile_.sources[place_.function] = source_;
+    } else if (key == "cob") {
+      call_.callee_object = index_of(value);
+    } else if (key == "cfn") {
+      call_.callee = index_of(plain_name(value));
+    }
+  }
+
+  bool take_cost(std::string_view line) {
+    CallgrindProfile::Place place = place_;
+    std::uint64_t instructions = 0;
+    if (!read_number(next_word(line), place.address) || !read_number(next_word(line), place.line) ||
+        !read_number(next_word(line), instructions)) {
+      return false;
+    }
+    if (std::exchange(is_call_, false)) {
+      CallgrindProfile::Call& call = profile_.calls.emplace_back(call_);
+      static_cast<CallgrindProfile::Place&>(call) = place;
+      call.instructions = instructions;
+      call_.callee_object = place.object;  // of the next call, unless it names another
+    } else {
+      profile_.costs.push_back({place, instructions});
+    }
+    return true;
+  }
+
+  std::size_t index_of(std::string_view name) {
+    const auto [place, is_new] = indices_.try_emplace(std::string(name), profile_.names.size());
+    if (is_new) profile_.names.emplace_back(name);
+    return place->second;
+  }
+
+  CallgrindProfile profile_;
+  CallgrindProfile::Place place_;
+  CallgrindProfile::Call call_;
+  std::size_t source_ = 0;  // of the functions that follow
+  std::unordered_map<std::string, std::size_t> indices_;
+  bool is_call_ = false;  // the next line of costs is that of a call
+  bool has_events_ = false;
+  bool has_total_ = false;
+};
+
+}  // namespace
+
+std::optional<CallgrindProfile> parse_callgrind(std::string_view content) {
+  Parser parser;
+  while (!content.empty()) {
+    const std::size_t end = content.find('\n');
+    if (end == std::string_view::npos || !parser.take(content.substr(0, end))) return std::nullopt;
+    content.remove_prefix(end + 1);
+  }
+  return std::move(parser).result();
+}
+
+}  // namespace taskbench::reports::perf

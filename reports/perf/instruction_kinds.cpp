@@ -1,0 +1,161 @@
+#include "reports/perf/instruction_kinds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "reports/perf/text.hpp"
+
+namespace taskbench::reports::perf {
+namespace {
+
+bool begins_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [&](auto each) { return text.starts_with(each); });
+}
+
+/// What follows a lock prefix; empty if there is none.
+std::string_view locked(std::string_view text) {
+  constexpr std::string_view kLock = "lock ";
+  if (text.starts_with(kLock)) return text.substr(kLock.size());
+  const std::size_t lock = text.find(" lock ");  // after another prefix
+  return lock == std::string_view::npos ? std::string_view() : text.substr(lock + 1 + kLock.size());
+}
+
+/// Also an "or" or "add" of 0 to the stack under a lock, which does nothing but order memory, as
+/// compilers write a full fence.
+bool is_fence(std::string_view text, std::string_view /*function*/) {
+  constexpr std::array<std::string_view, 3> kFences{"mfence", "lfence", "sfence"};
+  constexpr std::array<std::string_view, 2> kIdle{"or", "add"};
+  const std::string_view under_lock = locked(text);
+  const bool is_idle = begins_with_any(under_lock, kIdle) &&
+                       under_lock.find(" $0x0,") != std::string_view::npos &&
+                       (under_lock.find("(%rsp)") != std::string_view::npos ||
+                        under_lock.find("(%esp)") != std::string_view::npos);
+  return is_idle || begins_with_any(text, kFences);
+}
+
+/// xchg with memory locks without a prefix.
+bool is_locked(std::string_view text, std::string_view /*function*/) {
+  return !locked(text).empty() ||
+         (text.starts_with("xchg") && text.find('(') != std::string_view::npos);
+}
+
+bool is_division(std::string_view text, std::string_view /*function*/) {
+  constexpr std::array<std::string_view, 10> kDivisions{
+      "div ", "divb ", "divw ", "divl ", "divq ", "idiv ", "idivb ", "idivw ", "idivl ", "idivq "};
+  return begins_with_any(text, kDivisions);
+}
+
+/// Reading a clock is none, but under valgrind, which hides the vDSO.
+bool is_system_call(std::string_view text, std::string_view function) {
+  constexpr std::array<std::string_view, 6> kInVdso{
+      "clock_gettime", "gettimeofday", "time", "getcpu", "__vdso_clock_gettime", "sched_getcpu"};
+  return text == "syscall" && std::ranges::find(kInVdso, function) == kInVdso.end();
+}
+
+bool allocates(std::string_view function) {
+  constexpr std::array<std::string_view, 9> kNames{
+      "malloc", "calloc",  "realloc",      "aligned_alloc", "memalign",
+      "valloc", "pvalloc", "reallocarray", "posix_memalign"};
+  constexpr std::array<std::string_view, 2> kOperators{"operator new(", "operator new[]("};
+  return std::ranges::find(kNames, function) != kNames.end() ||
+         begins_with_any(function, kOperators);
+}
+
+/// One that an allocation makes, as operator new does of malloc, is not another.
+bool is_allocation(std::string_view caller, std::string_view callee) {
+  return allocates(callee) && !allocates(caller);
+}
+
+constexpr std::array<InstructionKind, 5> kKinds{{
+    {"fences", is_fence, nullptr},
+    {"locked-instructions", is_locked, nullptr},
+    {"divisions", is_division, nullptr},
+    {"system-calls", is_system_call, nullptr},
+    {"allocations", nullptr, is_allocation},
+}};
+
+/// Whether the instruction is of a kind in some function.
+bool may_be_of_a_kind(std::string_view text) {
+  return std::ranges::any_of(kKinds, [&](const InstructionKind& kind) {
+    return kind.is_instruction != nullptr && kind.is_instruction(text, "");
+  });
+}
+
+/// Calls `visit` with the kind, the place and the number of all that is of a kind.
+template <class Visit>
+void for_each_of_a_kind(const CallgrindProfile& profile,
+                        const std::map<std::string, Disassembly>& disassemblies,
+                        const Visit& visit) {
+  const auto visit_first = [&](const auto& is_of, const CallgrindProfile::Place& place,
+                               std::uint64_t times) {
+    const auto kind = std::ranges::find_if(kKinds, is_of);
+    if (kind != kKinds.end()) visit(*kind, place, times);
+  };
+  for (const CallgrindProfile::Cost& cost : profile.costs) {
+    const auto object = disassemblies.find(profile.names[cost.object]);
+    if (object == disassemblies.end()) continue;
+    const auto found = object->second.find(cost.address);
+    if (found == object->second.end()) continue;
+    const auto is_of = [&](const InstructionKind& kind) {
+      return kind.is_instruction != nullptr &&
+             kind.is_instruction(found->second, profile.names[cost.function]);
+    };
+    visit_first(is_of, cost, cost.instructions);
+  }
+  for (const CallgrindProfile::Call& call : profile.calls) {
+    const auto is_of = [&](const InstructionKind& kind) {
+      return kind.is_call != nullptr &&
+             kind.is_call(profile.names[call.function], profile.names[call.callee]);
+    };
+    visit_first(is_of, call, call.calls);
+  }
+}
+
+}  // namespace
+
+std::span<const InstructionKind> instruction_kinds() { return kKinds; }
+
+Disassembly parse_objdump(std::string_view text) {
+  Disassembly result;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    const std::size_t colon = line.find(":\t");  // "    19a5:\tlock orq $0x0,(%rsp)"
+    if (colon == std::string_view::npos) continue;
+    const std::string_view digits = trimmed(line.substr(0, colon));
+    std::uint64_t address = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [last, failed] = std::from_chars(digits.data(), end, address, 16);
+    const std::string_view instruction = trimmed(line.substr(colon + 2));
+    if (failed != std::errc{} || last != end || !may_be_of_a_kind(instruction)) continue;
+    result.emplace(address, instruction);
+  }
+  return result;
+}
+
+std::map<std::string, std::uint64_t> count_by_kind(
+    const CallgrindProfile& profile, const std::map<std::string, Disassembly>& disassemblies) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const InstructionKind& kind : kKinds) counts[std::string(kind.name)] = 0;
+  for_each_of_a_kind(profile, disassemblies,
+                     [&](const InstructionKind& kind, const CallgrindProfile::Place&,
+                         std::uint64_t times) { counts[std::string(kind.name)] += times; });
+  return counts;
+}
+
+CallgrindProfile only_of_kind(const CallgrindProfile& profile,
+                              const std::map<std::string, Disassembly>& disassemblies,
+                              std::string_view name) {
+  CallgrindProfile result;
+  result.names = profile.names;
+  result.sources = profile.sources;
+  for_each_of_a_kind(
+      profile, disassemblies,
+      [&](const InstructionKind& kind, const CallgrindProfile::Place& place, std::uint64_t times) {
+        if (kind.name == name) result.costs.push_back({place, times});
+      });
+  return result;
+}
+
+}  // namespace taskbench::reports::perf

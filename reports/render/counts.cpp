@@ -1,0 +1,191 @@
+#include "reports/render/counts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "reports/render/verdict_table.hpp"
+
+namespace taskbench::reports::render {
+namespace {
+
+using verdict::KindVerdict;
+using verdict::Verdict;
+
+/// "system calls"
+std::string words_of_kind(std::string kind) {
+  std::ranges::replace(kind, '-', ' ');
+  return kind;
+}
+
+/// An exact count: whole, unless it is not the same in each iteration.
+std::string count_text(double count) {
+  return count == std::floor(count) ? with_separators(count, 0) : three_digits(count);
+}
+
+/// "0 → 999"
+std::string counts_moved(double base, double head) {
+  return fmt::format("{} → {}", count_text(base), count_text(head));
+}
+
+VerdictText::Row row_of_kind(const KindVerdict& kind, const Cells& titles) {
+  Cells cells(titles.size(), std::string(kNone));
+  cells[0] = "  its " + words_of_kind(kind.kind);
+  cells[1] = verdict_cell(kind.verdict, kind.acknowledged || kind.is_better(),
+                          kind.acknowledged ? "acknowledged" : "fewer");
+  cells[2] = count_text(kind.base);
+  cells[3] = count_text(kind.head);
+  if (kind.base > 0) cells[4] = percent_change(kind.head / kind.base - 1);
+  cells[5] = kind.repeats ? "exact" : fmt::format("± {}", three_digits(kind.threshold));
+  return {std::move(cells), kind.verdict};
+}
+
+/// "c/d.cpp" of "/a/b/c/d.cpp"
+std::string short_path(const std::string& path) {
+  const std::size_t name = path.rfind('/');
+  if (name == std::string::npos || name == 0) return path;
+  const std::size_t folder = path.rfind('/', name - 1);
+  return folder == std::string::npos ? path : path.substr(folder + 1);
+}
+
+/// " in push, queue/local_queue.hpp:120"
+std::string place_text(const std::string& function, const std::string& file, int line) {
+  constexpr std::size_t kMostColumns = 90;
+  if (function.empty()) return {};
+  return fmt::format(" in {}", shortened(function, kMostColumns)) +
+         (line > 0 ? fmt::format(", {}:{}", short_path(file), line) : "");
+}
+
+/// "  +480 in push, queue/local_queue.hpp:120 (100 → 580; called 10 → 58 times)"
+std::string function_line(const model::GrownFunction& grown) {
+  std::string text = fmt::format("  +{}{} ({}", count_text(grown.head - grown.base),
+                                 place_text(grown.function, grown.file, grown.line),
+                                 counts_moved(grown.base, grown.head));
+  if (grown.base_calls != grown.head_calls) {
+    text += fmt::format("; called {} times", counts_moved(grown.base_calls, grown.head_calls));
+  }
+  return text + ')';
+}
+
+/// What can make a benchmark slower that executes no more.
+std::string what_is_left(const model::Explanation& explanation,
+                         const verdict::BenchmarkVerdict& row) {
+  std::vector<std::string> more;
+  for (const model::MovedKind& kind : explanation.kinds) {
+    if (kind.head > kind.base) more.push_back(words_of_kind(kind.kind));
+  }
+  if (!more.empty()) return fmt::format("but there are more {}", fmt::join(more, " and "));
+  const bool waits = row.cpu && row.cpu->change < row.change / 2;
+  return waits ? "nor did its CPU time by as much; what is left is the kernel, or waiting"
+               : "so that what is left is the cache, the layout of the code, or the kernel";
+}
+
+/// The first line on a benchmark.
+std::string summary_line(const model::Explanation& explanation,
+                         const verdict::BenchmarkVerdict& row) {
+  if (!explanation.unavailable.empty()) {
+    return fmt::format("{}: its instructions could not be counted: {}", explanation.benchmark,
+                       explanation.unavailable);
+  }
+  const double change = explanation.head / explanation.base - 1;
+  std::string text = fmt::format("{}: ", explanation.benchmark);
+  const std::string counts =
+      fmt::format("{} → {} an iteration, {:+.2f} %", with_separators(explanation.base, 0),
+                  with_separators(explanation.head, 0), 100 * change);
+  if (change > std::max(verdict::kExactDelta, 3 * explanation.scatter)) {
+    text += fmt::format("it executes more instructions, {}", counts);
+  } else {
+    text += fmt::format("its instructions did not grow ({}), {}", counts,
+                        what_is_left(explanation, row));
+  }
+  if (explanation.scatter > 0) {
+    text += fmt::format("; counts of one side differ by up to {:.2g} %", 100 * explanation.scatter);
+  }
+  return text;
+}
+
+/// "  fences 0 → 999 in push; in the trial, per iteration parks 1.00 → 2.00"
+std::string moved_line(const model::Explanation& explanation,
+                       const verdict::BenchmarkVerdict& row) {
+  std::vector<std::string> kinds;
+  for (const model::MovedKind& kind : explanation.kinds) {
+    add(kinds, "{} {}{}", words_of_kind(kind.kind), counts_moved(kind.base, kind.head),
+        place_text(kind.function, kind.file, kind.line));
+  }
+  std::vector<std::string> parts;
+  if (!kinds.empty()) add(parts, "{}", fmt::join(kinds, "; "));
+  if (std::string moved = moved_counters(row.counters); !moved.empty()) {
+    add(parts, "in the trial, {}", moved);
+  }
+  return parts.empty() ? std::string() : fmt::format("  {}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+void add_kinds(std::span<const KindVerdict> kinds, const Cells& titles,
+               VerdictText::Benchmark& benchmark) {
+  double change = 0;
+  for (const KindVerdict& kind : kinds) {
+    if (!kind.is_worse() && !kind.is_better()) continue;
+    benchmark.rows.push_back(row_of_kind(kind, titles));
+    if (kind.verdict != Verdict::fail) continue;
+    add(benchmark.counts, "{}: {} an iteration", words_of_kind(kind.kind),
+        counts_moved(kind.base, kind.head));
+    change = std::max(change, (kind.head - kind.base) / std::max(kind.base, 1.0));
+  }
+  if (benchmark.counts.empty() || benchmark.verdict == Verdict::fail) return;
+  benchmark.reason =
+      fmt::format("its time {}, {}", benchmark.verdict == Verdict::pass ? "passes" : "is undecided",
+                  percent_change(benchmark.change));
+  benchmark.verdict = Verdict::fail;
+  benchmark.metric = Metric::counts;
+  benchmark.change = change;
+  benchmark.low = benchmark.high = std::nullopt;
+  benchmark.improved = false;
+  benchmark.levels.clear();
+}
+
+std::string kinds_remark(const model::PairedSetup& setup) {
+  std::string text =
+      " So do more fences, locked instructions, divisions, system calls or allocations.";
+  if (setup.acknowledged.empty()) return text;
+  std::vector<std::string> names;
+  for (const std::string& kind : setup.acknowledged) names.push_back(words_of_kind(kind));
+  return text + fmt::format(" Acknowledged, so that more may be: {}.", fmt::join(names, ", "));
+}
+
+Sentences missing_kinds(const model::PairedTrial& trial) {
+  std::set<std::string> reasons;
+  for (const auto& sample : trial.instructions) {
+    if (!sample.no_kinds.empty()) reasons.insert(sample.no_kinds);
+  }
+  Sentences sentences;
+  for (const std::string& reason : reasons) {
+    add(sentences, "Instructions were not told apart by kind: {}.", reason);
+  }
+  return sentences;
+}
+
+Sentences explanation_lines(const model::PairedTrial& trial, const verdict::PairedReport& report) {
+  Sentences lines;
+  for (const model::Explanation& explanation : trial.explanations) {
+    const auto row = std::ranges::find(report.benchmarks, explanation.benchmark,
+                                       &verdict::BenchmarkVerdict::name);
+    if (row == report.benchmarks.end()) continue;
+    lines.push_back(summary_line(explanation, *row));
+    const double scatter = std::max(verdict::kExactDelta, 3 * explanation.scatter);
+    if (explanation.head > explanation.base * (1 + scatter)) {
+      for (const auto& function : explanation.functions) lines.push_back(function_line(function));
+    }
+    if (std::string moved = moved_line(explanation, *row); !moved.empty()) {
+      lines.push_back(std::move(moved));
+    }
+  }
+  return lines;
+}
+
+}  // namespace taskbench::reports::render

@@ -1,0 +1,31 @@
+// What was counted exactly, as text: the kinds of instructions beside a verdict, and what explains
+// a failure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reports/render/verdict_text.hpp"
+#include "reports/verdict/exact.hpp"
+#include "reports/verdict/paired.hpp"
+
+namespace taskbench::reports::render {
+
+/// Adds a row for each kind whose count has changed. If one fails, so does the benchmark; it is the
+/// metric of its verdict unless another has failed before.
+void add_kinds(std::span<const verdict::KindVerdict> kinds, const Cells& titles,
+               VerdictText::Benchmark& benchmark);
+
+/// A sentence, after a blank, on the kinds of counts that are judged.
+[[nodiscard]] std::string kinds_remark(const model::PairedSetup& setup);
+
+/// Why kinds of instructions were not counted, a sentence for each reason.
+[[nodiscard]] Sentences missing_kinds(const model::PairedTrial& trial);
+
+/// What explains the failures, at most ten lines: of each benchmark the change of its instructions,
+/// the functions that grew most, and what else moved. Empty if nothing was asked to explain it.
+[[nodiscard]] Sentences explanation_lines(const model::PairedTrial& trial,
+                                          const verdict::PairedReport& report);
+
+}  // namespace taskbench::reports::render
