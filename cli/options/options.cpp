@@ -151,7 +151,8 @@ std::vector<unsigned> Numbers::parse(std::string_view name, const Strings& words
 }
 
 std::string Duration::written(double value_s) {
-  return value_s < 60 ? fmt::format("{:g}s", value_s) : duration_limit_text(value_s);
+  const bool in_seconds = value_s == 0 || (value_s >= 0.01 && value_s < 60);
+  return in_seconds ? fmt::format("{:g}s", value_s) : duration_limit_text(value_s);
 }
 
 std::string Text::parse(std::string_view name, const Strings& words) const {

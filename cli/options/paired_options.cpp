@@ -207,7 +207,9 @@ void PairedPlan::declare(Options& options) {
 
   options.group("How to measure");
   options.value("--budget", setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                "No further block is begun when this time would be exceeded.");
+                "No further block is begun when this time would be exceeded. Unless --repetitions "
+                "or --min-time is given, repetitions are fewer and shorter where 16 blocks would "
+                "not fit, and longer where starting the program takes most of the time.");
   options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
                 "Most blocks.");
   declare_sampling(options, setup, setup.timeout_s);

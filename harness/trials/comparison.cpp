@@ -98,7 +98,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   [[nodiscard]] model::PairedProgram& program(Side side) { return of(trial_.setup, side); }
-  [[nodiscard]] fs::path& root(Side side) { return roots_[side == Side::base ? 0 : 1]; }
+  [[nodiscard]] fs::path root(Side side) { return program(side).checkout; }
 
   /// Looks up the commits of the revisions: a journal may be of other commits.
   void look_up() override {
@@ -282,13 +282,21 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   }
 
   void build(Side side) {
-    if (of(plan_, side).revision.empty()) return;
+    if (of(plan_, side).revision.empty()) {
+      const std::string& commit = program(side).commit;
+      if (commit.empty() || fs::is_directory(root(side))) return;
+      refuse(
+          "{}: the checkout of {}, which {} runs in, is not there any more; name the revisions "
+          "again: --base-rev {} --head-rev {}",
+          journal().string(), abbreviated(commit), name_of(side),
+          abbreviated(program(Side::base).commit), abbreviated(program(Side::head).commit));
+    }
     const std::string name = fmt::format("{} {}", name_of(side), abbreviated(program(side).commit));
     try {
       BuiltRevision built = build_revision(*repository_, plan_.recipe, name, program(side).commit,
                                            stop(), listener_.progress);
       program(side).command = std::move(built.command);
-      root(side) = std::move(built.source);
+      program(side).checkout = built.source.string();
     } catch (const BuildError& error) {
       throw NotComparable({.stage = error.is_built() ? Stage::start : Stage::build,
                            .side = side,
@@ -446,7 +454,6 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   std::string& why_identical_;
   model::PairedSetup asked_;  ///< which that of the journal may contradict
   std::optional<GitRepository> repository_;
-  fs::path roots_[2];  ///< of the checkouts, where there are some
   std::string doubt_;  ///< what differs between the revisions, as a clause
   double budget_s_ = plan_.setup.budget_s;
   double timeout_s_ = plan_.setup.timeout_s;

@@ -54,6 +54,7 @@ void describe(Io& io, Program& program) {
   io.unless_default("revision", program.revision);
   io.unless_default("commit", program.commit);
   io.unless_default("cwd", program.cwd);
+  io.unless_default("checkout", program.checkout);
 }
 
 template <class Io, Like<model::LeftOut> LeftOut>

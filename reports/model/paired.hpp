@@ -44,6 +44,7 @@ struct PairedProgram {
   /// The folder that it runs in; for a revision, relative to the root of its checkout. Empty in
   /// older journals.
   std::string cwd{};
+  std::string checkout{};  ///< of a revision: the folder that it was built in. Empty likewise
 };
 
 /// How small a difference is noise on this machine, and where that is known from.

@@ -224,9 +224,14 @@ class Folders(GateTest):
         named = f"{again} --base-rev {self.base} --head-rev {self.head} {self.how}"
         self.refused(named, says="an older taskbench, which ran revisions in the current folder",
                      cwd=self.repository)
+        for how_named in (named, again):
+            self.write("j", whole)
+            self.taskbench(f"{how_named} --json {self.folder}/r.json", cwd=self.repository)
+            self.assertGreater(self.load("r.json")["benchmarks"][0]["change"], 5)
         self.write("j", whole)
-        self.taskbench(f"{named} --json {self.folder}/r.json", cwd=self.repository)
-        self.assertGreater(self.load("r.json")["benchmarks"][0]["change"], 5)
+        shutil.rmtree(self.folder / "cache")
+        self.refused(again, says="is not there any more; name the revisions again: --base-rev",
+                     cwd=self.repository)
 
     def test_two_commands_run_in_the_folder_that_is_named(self):
         self.write("there/size.txt", "000")
