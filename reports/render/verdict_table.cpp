@@ -22,7 +22,7 @@ constexpr std::size_t kMostFoldedFailures = 60;
 constexpr std::size_t kMostBars = 40;
 constexpr std::size_t kMostTableBytes = 30'000;
 
-constexpr std::string_view kWhy = "Why: what the instructions show";
+constexpr std::string_view kWhy = "What the instructions show";
 
 std::string lines_of(const Sentences& sentences) {
   std::string text;

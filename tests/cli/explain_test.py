@@ -98,7 +98,7 @@ class RealValgrind(CountedTest):
             self.assertGreater(first["line"], 0)
             self.assertRegex(answer.stdout, r"  \+[\d,]+ in [^\n]*/culprits.cpp:\d+ \(")
         comment = self.read("r.md")
-        self.assertIn("<summary>Why: what the instructions show</summary>", comment)
+        self.assertIn("<summary>What the instructions show</summary>", comment)
         self.assertIn("all_of_them: it executes more instructions, ", comment)
 
     def test_what_grew_in_nothing_that_is_counted_says_what_is_left(self):
