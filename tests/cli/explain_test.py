@@ -88,7 +88,7 @@ class RealValgrind(CountedTest):
             self.assertIsNone(explanation["reason"])
             self.assertGreater(explanation["head"], explanation["base"])
             first = explanation["functions"][0]
-            if first["function"].split("::", 1)[-1] != FUNCTIONS[number]:
+            if FUNCTIONS[number] not in first["function"]:  # or a lambda in it
                 wrong.append((FUNCTIONS[number], first["function"]))
             again = self.taskbench(f"ab --resume --journal j{number}", status=1)
             self.assertEqual(again.stdout, answer.stdout)
