@@ -67,6 +67,10 @@ enum class CpuTimeOf {
 
 /// Everything that the verdict depends on besides the samples. Fixed before the first block.
 struct PairedSetup : Sampling {
+  // Many short repetitions: on a busy machine a process loses its CPU for milliseconds at a time,
+  // which some repetitions meet, and their median does not. The time goes into more processes.
+  PairedSetup() : Sampling{.repetitions = 9, .min_time_s = 0.001} {}
+
   PairedProgram base;
   PairedProgram head;
   /// Chance of a false FAIL over all benchmarks and looks: of the wall times, and again of the CPU

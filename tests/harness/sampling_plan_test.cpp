@@ -12,6 +12,8 @@ namespace {
 
 using reports::model::Sampling;
 
+const Sampling kUsual = reports::model::PairedSetup();
+
 /// A process with so many benchmarks of 10 µs.
 ProcessCost cost(double start_s, std::size_t benchmarks, double iteration_s = 1e-5) {
   return {start_s, std::vector<double>(benchmarks, iteration_s)};
@@ -22,20 +24,20 @@ double blocks(const ProcessCost& cost, double left_s, const Sampling& sampling) 
 }
 
 TEST(SamplingPlan, keeps_the_usual_repetitions_where_enough_blocks_fit) {
-  const Sampling plan = sampling_for(cost(0.004, 6), 60, {});
-  EXPECT_EQ(plan.repetitions, Sampling().repetitions);
-  EXPECT_EQ(plan.min_time_s, Sampling().min_time_s);
+  const Sampling plan = sampling_for(cost(0.004, 6), 60, kUsual);
+  EXPECT_EQ(plan.repetitions, kUsual.repetitions);
+  EXPECT_EQ(plan.min_time_s, kUsual.min_time_s);
 }
 
 TEST(SamplingPlan, a_process_takes_its_start_and_its_repetitions_or_their_single_iterations) {
-  EXPECT_NEAR(cost(0.5, 2).seconds({}), 0.5 + 2 * 9 * 0.001, 1e-12);
-  EXPECT_NEAR(cost(0, 2, 0.1).seconds({}), 2 * 9 * 0.1, 1e-12);
+  EXPECT_NEAR(cost(0.5, 2).seconds(kUsual), 0.5 + 2 * 9 * 0.001, 1e-12);
+  EXPECT_NEAR(cost(0, 2, 0.1).seconds(kUsual), 2 * 9 * 0.1, 1e-12);
 }
 
 TEST(SamplingPlan, shrinks_no_more_than_until_sixteen_blocks_fit) {
   for (const std::size_t benchmarks : {40U, 250U, 500U, 700U}) {
     const ProcessCost each = cost(0.01, benchmarks);
-    const Sampling plan = sampling_for(each, 120, {});
+    const Sampling plan = sampling_for(each, 120, kUsual);
     EXPECT_GE(blocks(each, 120, plan), 16) << benchmarks;
     if (benchmarks == 40) {
       EXPECT_EQ(plan.repetitions, 9);
@@ -49,15 +51,15 @@ TEST(SamplingPlan, shrinks_no_more_than_until_sixteen_blocks_fit) {
 }
 
 TEST(SamplingPlan, takes_the_shortest_where_even_that_is_too_long) {
-  const Sampling plan = sampling_for(cost(1, 1000, 0.01), 60, {});
+  const Sampling plan = sampling_for(cost(1, 1000, 0.01), 60, kUsual);
   EXPECT_EQ(plan.repetitions, 3);
   EXPECT_EQ(plan.min_time_s, 0.0002);
 }
 
 TEST(SamplingPlan, measures_longer_where_starts_take_the_time_and_there_is_plenty) {
-  EXPECT_GT(sampling_for(cost(0.2, 1), 600, {}).min_time_s, 0.01);
-  EXPECT_LE(sampling_for(cost(5, 1), 3600, {}).min_time_s, 0.02);
-  EXPECT_EQ(sampling_for(cost(0.2, 1), 30, {}).min_time_s, Sampling().min_time_s) << "not plenty";
+  EXPECT_GT(sampling_for(cost(0.2, 1), 600, kUsual).min_time_s, 0.01);
+  EXPECT_LE(sampling_for(cost(5, 1), 3600, kUsual).min_time_s, 0.02);
+  EXPECT_EQ(sampling_for(cost(0.2, 1), 30, kUsual).min_time_s, kUsual.min_time_s) << "not plenty";
 }
 
 }  // namespace
