@@ -403,7 +403,9 @@ TEST_F(measure_test, time_budget_is_kept_and_used) {
   EXPECT_GT(result.min_time_s, std::min(0.05, left_to_them / 12));
   EXPECT_LT(result.min_time_s, 1.0 / 6);
   EXPECT_LT(result.warmup_s, 0.2);
-  EXPECT_EQ(result.cases[1].repetitions.size(), 3U);
+  // Others may have prolonged the repetitions, so that the last ones had no time left.
+  EXPECT_TRUE(result.repetitions_left == 0 || took > 0.75) << result.repetitions_left;
+  EXPECT_GE(result.cases[1].repetitions.size(), 1U);
 }
 
 TEST_F(measure_test, time_budget_bounds_what_takes_longer_than_planned) {

@@ -116,7 +116,8 @@ TEST_P(Outlived, no_descriptor_is_left) {
     auto told = run([&] { return is_told(read_bytes(ends.first, 1)); });
     EXPECT_TRUE(told);
   }
-  EXPECT_EQ(testing::open_descriptors(), before);
+  // Fewer where a thread that a test before has left behind closes its two only now.
+  EXPECT_LE(testing::open_descriptors(), before);
 }
 
 TASKBENCH_ON_EVERY_SCHEDULER(Outlived);
