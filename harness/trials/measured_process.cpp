@@ -73,8 +73,8 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
     for (const auto& repetition : found->repetitions) times.push_back(repetition.real_ns);
   }
   double time = times.empty() ? 0 : stats::median(times);
-  const bool by_hand = (name + '/').find("/manual_time/") != std::string::npos;
-  if (time > 0 && !by_hand && process.result.queued_s.value_or(0) > kBusy * process.took_s) {
+  if (time > 0 && !has_part(name, "manual_time") &&
+      process.result.queued_s.value_or(0) > kBusy * process.took_s) {
     time = std::min(time, wanted_ns(*found));
   }
   if (std::isfinite(time) && time > 0) return time;
@@ -88,9 +88,8 @@ double real_ns_of(const Program& program, const MeasuredProcess& process, const 
 /// process met while it chose the number of iterations, such as the loss of its CPU, was taken for
 /// their time. What is measured then is mostly a cold start.
 bool is_cut_short(const model::Case& benchmark, double min_time_s) {
-  const std::string name = benchmark.name + '/';
-  const bool has_own_count = name.find("/iterations:") != std::string::npos;
-  if (has_own_count || name.find("/manual_time/") != std::string::npos) return false;
+  const bool has_own_count = benchmark.name.find("/iterations:") != std::string::npos;
+  if (has_own_count || has_part(benchmark.name, "manual_time")) return false;
   std::vector<double> lengths_ns;
   for (const auto& repetition : benchmark.repetitions) {
     lengths_ns.push_back(static_cast<double>(repetition.iterations) *
@@ -126,6 +125,10 @@ void lengthen(const Program& program, SampleRequest request, const Bench& bench,
 }
 
 }  // namespace
+
+bool has_part(const std::string& benchmark, std::string_view part) {
+  return (benchmark + '/').find(fmt::format("/{}/", part)) != std::string::npos;
+}
 
 void refuse_rebuilt(std::string_view command, const fs::path& journal) {
   refuse(

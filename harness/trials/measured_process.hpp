@@ -29,6 +29,9 @@ class BenchmarkError : public ProgramError {
   std::string benchmark_;
 };
 
+/// Whether Google Benchmark says so in a benchmark's name: "manual_time", "process_time".
+[[nodiscard]] bool has_part(const std::string& benchmark, std::string_view part);
+
 /// Refuses a program whose bytes are not those that the journal was started with. Throws
 /// UsageError.
 [[noreturn]] void refuse_rebuilt(std::string_view command, const fs::path& journal);

@@ -39,8 +39,8 @@ bool has_case(const model::Run& run, const std::string& name) {
 
 /// Google Benchmark says in a benchmark's name when MeasureProcessCPUTime() was called.
 model::CpuTimeOf cpu_time_of(const Program& program, const std::string& benchmark) {
-  const bool of_process = program.kind() == Program::Kind::taskbench ||
-                          (benchmark + '/').find("/process_time/") != std::string::npos;
+  const bool of_process =
+      program.kind() == Program::Kind::taskbench || has_part(benchmark, "process_time");
   return of_process ? model::CpuTimeOf::process : model::CpuTimeOf::main_thread;
 }
 
@@ -171,7 +171,7 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
 std::optional<double> queued_ns(const model::Case& benchmark, std::optional<double> measured_ns,
                                 const MeasuredProcess& process) {
   const auto& cpu = process.machine.cpu.value;
-  if (!cpu || (benchmark.name + '/').find("/manual_time/") != std::string::npos) return {};
+  if (!cpu || has_part(benchmark.name, "manual_time")) return {};
   double iterations = 0;
   for (const auto& repetition : benchmark.repetitions) {
     iterations += static_cast<double>(repetition.iterations);

@@ -35,7 +35,7 @@ std::vector<double> shares(std::size_t looks, std::size_t first, double first_sh
   for (std::size_t i = first + 1; i < looks; ++i) {
     result[i] = (1 - first_share) * static_cast<double>(i + 1) / sum;
   }
-  if (first < looks) result[first] = sum > 0 ? first_share : 1;
+  result[first] = sum > 0 ? first_share : 1;
   return result;
 }
 
