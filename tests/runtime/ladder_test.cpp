@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "tests/runtime/fixtures.hpp"
@@ -93,6 +94,70 @@ TEST_P(OnEveryRung, a_shutdown_destroys_tasks_in_every_state) {
     runtime.shutdown();
     EXPECT_EQ(census.living(), 0);
   }
+}
+
+/// The rungs on which `holds` is true of what the workers have counted after `body` as a task.
+template <class Body, class Holds>
+std::vector<std::string_view> rungs_where(unsigned workers, Body body, Holds holds) {
+  std::vector<std::string_view> names;
+  for (const Rung& rung : ladder()) {
+    Runtime runtime = Runtime::Builder{}.scheduler(*rung.scheduler).workers(workers).build();
+    run_as_task(runtime, body);
+    runtime.shutdown();
+    if (holds(runtime.stats().total())) names.push_back(rung.scheduler->name);
+  }
+  return names;
+}
+
+/// All from `first` up; none where nothing is counted.
+std::vector<std::string_view> rungs_from(std::string_view first) {
+  std::vector<std::string_view> names;
+  for (const Rung& rung : ladder()) {
+    const bool is_above = !names.empty() || rung.scheduler->name == first;
+    if (kCounted && is_above) names.push_back(rung.scheduler->name);
+  }
+  return names;
+}
+
+TEST(Ladder, what_was_made_runnable_last_runs_next_from_its_rung_up) {
+  Census census;
+  std::atomic<int> ran{0};
+  EXPECT_EQ(rungs_where(
+                1, [&] { return spawn_and_join(&ran, 50, &census); },
+                [](const WorkerCounters& counted) { return counted.lifo_hits > 0; }),
+            rungs_from("ladder_lifo_slot"));
+}
+
+/// Lets the only other worker steal from a queue of 64 tasks.
+Task<> be_stolen_from() {
+  constexpr int kTasks = 64;
+  std::atomic<bool> is_held{false}, is_filled{false}, is_robbed{false};
+  std::atomic<int> ran{0};
+  const auto hold = [&]() -> Task<> {
+    is_held.store(true);
+    EXPECT_TRUE(block_worker_until(is_filled));
+    co_return;
+  };
+  const auto count = [&]() -> Task<> {
+    if (ran.fetch_add(1) + 1 == kTasks / 2) is_robbed.store(true);
+    co_return;
+  };
+  std::vector<JoinHandle<void>> handles;
+  handles.push_back(spawn(hold()));
+  handles.push_back(spawn(count()));  // displaces it from the LIFO slot, where no thief comes
+  EXPECT_TRUE(block_worker_until(is_held));
+  for (int i = 1; i < kTasks; ++i) handles.push_back(spawn(count()));
+  is_filled.store(true);
+  EXPECT_TRUE(block_worker_until(is_robbed));
+  for (JoinHandle<void>& handle : handles) co_await handle;
+}
+
+TEST(Ladder, a_thief_takes_more_than_one_task_from_that_rung_up) {
+  EXPECT_EQ(rungs_where(2, be_stolen_from,
+                        [](const WorkerCounters& counted) {
+                          return counted.stolen_tasks > counted.steal_operations;
+                        }),
+            rungs_from("ladder_steal_half"));
 }
 
 TEST(Ladder, begins_with_tokio01_and_ends_with_the_default) {
