@@ -1,7 +1,7 @@
 // yield_now(): goes to the back of the worker's queue.
 //
 // Tasks that yield stay level: one that is behind the others of its runtime is polled again at once
-// a few times, until it has caught up; see runtime/scheduler/work_stealing/worker.hpp.
+// a few times, until it has caught up; see runtime/scheduler/work_stealing/rounds.hpp.
 #pragma once
 
 #include <coroutine>

@@ -5,6 +5,7 @@ QUEUE = "runtime/queue/local_queue.hpp"
 LOCK = "runtime/base/biased_lock.hpp"
 FENCES = "runtime/base/asymmetric_fences.hpp"
 IDLE = "runtime/scheduler/work_stealing/idle.hpp"
+POLICY = "runtime/scheduler/work_stealing/policy.hpp"
 PARKER = "runtime/park/parker.hpp"
 STATE = "runtime/task/state.hpp"
 HARNESS = "runtime/task/harness.cpp"
@@ -64,12 +65,11 @@ NAMED = (
      "      base::full_fence();\n    }\n    // relaxed: ordered by the fence",
      "    }\n    // relaxed: ordered by the fence"),
     ("a worker's fence between publishing and looking for sleepers removed", IDLE,
-     "      base::light_fence();\n    } else {", "    } else {"),
-    ("the leaver's heavy fence is a light one", IDLE,
-     "      base::heavy_fence();", "      base::light_fence();"),
+     "      Policy::pusher_fence();\n    } else {", "    } else {"),
+    ("the leaver's heavy fence is a light one", POLICY,
+     "    base::heavy_fence();", "    base::light_fence();"),
     ("the leaver's full fence is missing", IDLE,
-     "    if (others_awake == 0 || !has(Step::biased_lock)) {\n      base::full_fence();",
-     "    if (others_awake == 0 || !has(Step::biased_lock)) {"),
+     "    if (others_awake == 0) {\n      base::full_fence();", "    if (others_awake == 0) {"),
     ("no look at the queues after the searching count falls", IDLE,
      "    leaver_fence(awake(before) - 1);\n    return true;",
      "    leaver_fence(awake(before) - 1);\n    return false;"),

@@ -28,7 +28,7 @@ FLOORS = {
     "runtime/scheduler/global_queue": "runtime/scheduler",
     "runtime/scheduler/sharded": "runtime/scheduler",
     "runtime/scheduler/tokio01": "runtime/scheduler",
-    "runtime/scheduler/work_stealing": "runtime/scheduler runtime/scheduler/tokio01",
+    "runtime/scheduler/work_stealing": "runtime/scheduler",
     "runtime/scheduler/go": "runtime/scheduler runtime/scheduler/work_stealing",
     "runtime/scheduler/in_turn": "runtime/scheduler runtime/scheduler/work_stealing",
     "runtime": "ANY_OF_RUNTIME",

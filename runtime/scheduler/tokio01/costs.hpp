@@ -1,6 +1,6 @@
 // What a task cost in Tokio's first scheduler beyond being polled: a second allocation, and a
 // counted reference for each entry into a queue. tokio01 and the lower rungs of the ladder pay for
-// them. Where neither is paid, nothing of this is in the code.
+// them.
 //
 // Threads: the functions by whoever has the poll right of the task; leave_queue() by whoever took
 // it out of the queue.
@@ -67,10 +67,9 @@ class TaskCell final : public task::Schedule {
 /// What "Making the Tokio scheduler 10x faster" (2019) counts.
 /// `kAllocatesTwice`: "The old scheduler needed two allocations per task": the future, and the
 /// struct that holds it.
-/// `kCountsReferences`: "When the task is woken, the reference is cloned (an atomic increment) and
-/// pushed into the run queue. When the processor has run the task it drops the reference: an atomic
-/// decrement."
-template <bool kAllocatesTwice, bool kCountsReferences>
+/// Always: "When the task is woken, the reference is cloned (an atomic increment) and pushed into
+/// the run queue. When the processor has run the task it drops the reference: an atomic decrement."
+template <bool kAllocatesTwice>
 struct TaskCosts {
   /// To be called for a new task, before it is queued for the first time.
   static void begin(task::Header* task, task::Spawner& engine) noexcept {
@@ -86,7 +85,6 @@ struct TaskCosts {
 
   /// To be called before the task is in the queue, where another may take it.
   static void enter_queue(task::Header* task) noexcept {
-    if constexpr (!kCountsReferences) return;
     if (TaskCell* cell = cell_of(task)) {
       cell->add();
     } else {
@@ -96,13 +94,22 @@ struct TaskCosts {
 
   /// To be called after the poll for which the task was taken out.
   static void leave_queue(task::Header* task, TaskCell* cell, bool has_finished) noexcept {
-    if (has_finished && cell != nullptr) cell->drop();
-    if constexpr (!kCountsReferences) return;
-    if (cell != nullptr) {
-      cell->drop();
-    } else {
+    if (cell == nullptr) {
       task::drop_reference(task);
+      return;
     }
+    if (has_finished) cell->drop();
+    cell->drop();
+  }
+
+  /// Polls a task that was taken out of a queue. What goes back into one has entered it already.
+  static task::Polled poll(task::Header* task) noexcept {
+    TaskCell* const cell = cell_of(task);
+    const task::Polled polled = task::poll(task);
+    const bool goes_back = polled == task::Polled::yielded || polled == task::Polled::woken;
+    if (goes_back) enter_queue(task);
+    leave_queue(task, cell, polled == task::Polled::finished);
+    return polled;
   }
 
   /// Cancels a task that was taken out of a queue by the drain.

@@ -64,7 +64,7 @@ class Tokio01 final : public ThreadPool {
 
  private:
   using Deque = queue::GrowingDeque<task::Header*>;
-  using TaskCosts = scheduler::TaskCosts<true, true>;
+  using TaskCosts = scheduler::TaskCosts<true>;
 
   enum class State : std::uint8_t { awake, asleep, ended };
 

@@ -36,7 +36,7 @@
 #include "runtime/base/asymmetric_fences.hpp"
 #include "runtime/base/cache_line.hpp"
 #include "runtime/base/sync_primitives.hpp"
-#include "runtime/scheduler/work_stealing/rung.hpp"
+#include "runtime/scheduler/work_stealing/policy.hpp"
 
 namespace taskbench::rt::work_stealing {
 
@@ -57,8 +57,8 @@ class Idle {
   /// Whom to wake for a task that was just published, or kNobody. Includes the pusher's fence.
   [[nodiscard]] std::uint32_t worker_to_notify(Pusher pusher) {
     // seq_cst: the pusher's half of the story at the top
-    if (pusher == Pusher::worker && has(Step::biased_lock)) {
-      base::light_fence();
+    if (pusher == Pusher::worker) {
+      Policy::pusher_fence();
     } else {
       base::full_fence();
     }
@@ -72,7 +72,7 @@ class Idle {
   [[nodiscard]] bool try_start_searching() {
     // relaxed: a throttle; no data depends on it
     const std::uint64_t seen = state_.load(base::relaxed);
-    if (has(Step::few_searchers) && 2 * searching(seen) >= worker_count_) return false;
+    if (!Policy::may_search(searching(seen), worker_count_)) return false;
     // relaxed: counted for the throttle and for needs_wake; a pusher that skips its wake-up
     // because of this count relies on the fence in stop_searching and park, not on this
     state_.fetch_add(kOneSearching, base::relaxed);
@@ -86,7 +86,7 @@ class Idle {
     // worker has queued of a batch is visible to the searcher that stops last. The fence below
     // acquires the (R) of workers that stopped or went to sleep before
     const std::uint64_t before = state_.fetch_sub(kOneSearching, base::release);
-    if (has(Step::few_wakeups) && searching(before) != 1) return false;
+    if (Policy::enough_search(searching(before) - 1)) return false;
     if (awake(before) == worker_count_) return false;
     leaver_fence(awake(before) - 1);
     return true;
@@ -128,20 +128,20 @@ class Idle {
     return static_cast<std::uint32_t>(state >> 32);
   }
   [[nodiscard]] bool needs_wake(std::uint64_t state) const {
-    if (has(Step::few_wakeups) && searching(state) != 0) return false;
+    if (Policy::enough_search(searching(state))) return false;
     return awake(state) < worker_count_;
   }
   /// `others_awake`: workers that may be pushing behind light fences.
   void leaver_fence(std::uint32_t others_awake) {
     // seq_cst: the leaver's half of the story at the top
-    if (others_awake == 0 || !has(Step::biased_lock)) {
+    if (others_awake == 0) {
       base::full_fence();
     } else {
-      base::heavy_fence();
+      Policy::leaver_fence();
     }
     // Counted even where the full fence was enough: a worker that often leaves alone often leaves
     // beside others, too.
-    if (has(Step::biased_lock)) fences.count_heavy();
+    fences.count_heavy();
   }
   std::uint32_t take_sleeper();
 

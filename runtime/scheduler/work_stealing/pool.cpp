@@ -18,12 +18,13 @@ constexpr std::chrono::nanoseconds kBlocked = base::patience(std::chrono::nanose
 }  // namespace
 
 base::Ref<Pool> Pool::make(RuntimeOptions options) {
-  base::Ref<Pool> pool(new Pool(std::move(options)));
+  return start(base::Ref<Pool>(new Pool(std::move(options), Worker::Pace::clock)));
+}
+
+base::Ref<Pool> Pool::start(base::Ref<Pool> pool) {
   pool->threads_.start(*pool, *pool, pool->options());
   return pool;
 }
-
-base::Ref<scheduler::Engine> make(RuntimeOptions options) { return Pool::make(std::move(options)); }
 
 void Pool::run_worker(std::uint32_t index) noexcept {
   Worker* own = index < worker_count() ? &worker(index) : stand_by();
@@ -39,9 +40,7 @@ void Pool::run_worker(std::uint32_t index) noexcept {
 
 void* Pool::begin_blocking() noexcept {
   Worker* const own = local_worker();
-  // The lower rungs of the ladder tell by the worker whether the drain ended a task, so no rung
-  // hands workers on.
-  if (!has(Step::rounds) || own == nullptr) return nullptr;
+  if (own == nullptr) return nullptr;
   own->begin_blocking();
   if (watch_.is_wanted()) call_watcher();
   return own;

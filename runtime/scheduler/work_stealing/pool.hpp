@@ -23,7 +23,7 @@
 
 namespace taskbench::rt::work_stealing {
 
-class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
+class Pool : public WorkerSet, private scheduler::WorkerThreads::Work {
  public:
   /// Makes the pool and starts its threads. Throws std::system_error if the system gives no more
   /// threads; those that were started have then been stopped.
@@ -38,14 +38,18 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   void detach() noexcept override { threads_.detach(); }
   [[nodiscard]] bool has_ended() noexcept override { return threads_.has_ended(); }
 
+ protected:
+  Pool(RuntimeOptions options, Worker::Pace pace)
+      : WorkerSet(std::move(options), pace), thread_count_(worker_count()) {}
+
+  /// Starts the threads of a new pool, as make() does.
+  [[nodiscard]] static base::Ref<Pool> start(base::Ref<Pool> pool);
+
  private:
   /// A thread that stands by.
   struct StandIn {
     park::Parker parker;
   };
-
-  explicit Pool(RuntimeOptions options)
-      : WorkerSet(std::move(options), Worker::Pace::clock), thread_count_(worker_count()) {}
 
   void run_worker(std::uint32_t index) noexcept override;
   void drain() noexcept override { WorkerSet::drain(); }
@@ -72,8 +76,5 @@ class Pool final : public WorkerSet, private scheduler::WorkerThreads::Work {
   std::uint32_t next_index_ = 0;  // of the next thread to be added
   scheduler::WorkerThreads threads_;
 };
-
-/// Pool::make() for code that knows nothing but the namespace: runtime/ladder.cpp.
-[[nodiscard]] base::Ref<scheduler::Engine> make(RuntimeOptions options);
 
 }  // namespace taskbench::rt::work_stealing

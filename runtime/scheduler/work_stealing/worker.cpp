@@ -25,8 +25,6 @@ constexpr int kPausesPerLook = 4;
 /// travel of every task to another core; an owner of small tasks has them done by then. Go waits
 /// as long (3 us) before it takes a task that is next in line.
 constexpr std::chrono::nanoseconds kStealPatience = base::patience(std::chrono::nanoseconds{5'000});
-/// How many tasks a thief takes; with steal_half, no further limit than half of the victim's queue.
-constexpr std::uint32_t kStealLimit = has(Step::steal_half) ? UINT32_MAX : 1;
 
 /// While tasks trickle into the injector one by one, taking each at once would move the lines of
 /// the injector between the cores for each. A searcher that has just found fewer than kSmallBatch,
@@ -36,11 +34,6 @@ constexpr std::chrono::nanoseconds kTrickle{8'000};
 constexpr std::chrono::nanoseconds kMinHoldBack{500};
 constexpr std::chrono::nanoseconds kMaxHoldBack{4'000};
 
-/// How many rounds a worker may be ahead of another before it takes over half of its queue.
-/// Workers that are equally loaded drift apart by one or two.
-constexpr std::int32_t kMaxLead = 8;
-/// How many turns a task that is behind makes up for.
-constexpr std::int32_t kMaxCatchUp = 1024;
 /// How often in a row a task that yields is polled, because it is alone or behind.
 constexpr std::uint32_t kTurnsInARow = 8;
 
@@ -55,7 +48,7 @@ Worker::Worker(WorkerSet& set, std::uint32_t index, Pace pace)
       set_(set),
       timers_(set.driver().wheel(index)),
       index_(index),
-      lifo_enabled_(has(Step::lifo_slot) && set.options().lifo_slot),
+      lifo_enabled_(set.options().lifo_slot),
       pace_(pace),
       random_(set.options().seed + index) {}
 
@@ -96,16 +89,16 @@ bool Worker::take_turn() {
 task::Header* Worker::next_task() {
   if (++tick_ >= set_.options().injector_interval) {
     tick_ = 0;
-    if (has(Step::biased_lock)) set_.idle.fences.count_work();
+    set_.idle.fences.count_work();
     balance();
     if (__builtin_expect(set_.driver().in_use(), 0)) look_at_driver();
     if (task::Header* task = take_from_injector()) return task;
   }
   task::Header* task = nullptr;
   if (!queue.pop_front(task)) return nullptr;
-  count_turn();
+  rounds.count_turn(queue);
   task::Header* following = nullptr;
-  if (has(Step::prefetch) && queue.peek(1, following)) {
+  if (queue.peek(1, following)) {
     // The header's line and the frame's first: what the poll will touch.
     __builtin_prefetch(following, 1);
     __builtin_prefetch(reinterpret_cast<std::byte*>(following) + base::kCacheLineBytes);
@@ -122,7 +115,7 @@ task::Header* Worker::take_from_injector() {
   if (taken == 0) return nullptr;
   counters.injector_polls.add(taken);
   recorder.injector_take(taken);
-  if (has(Step::patience) && searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
+  if (searching_ && pace_ == Pace::clock) note_find(taken, Clock::now());
   if (taken > 1) {
     queue.push_batch({batch.data() + 1, taken - 1});
     // A worker that was falling asleep may have missed these tasks on their way here. A searcher
@@ -157,26 +150,14 @@ void Worker::run_task(task::Header* task) {
   }
 }
 
-void Worker::join_round(task::Header* task) {
-  const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
-  task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
-  // A task that is far behind comes from a worker with another count; its debt is forgiven.
-  if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
-    task->turn = static_cast<std::uint16_t>(round_);
-  }
-}
-
 bool Worker::poll(task::Header* task) {
   counters.polls.add();
-  if constexpr (has(Step::rounds)) join_round(task);
-  scheduler::TaskCell* const cell = TaskCosts::cell_of(task);
-  switch (recorder.is_on() ? poll_and_record(task) : task::poll(task)) {
+  rounds.join(task);
+  switch (recorder.is_on() ? poll_and_record(task) : Policy::poll(task)) {
     case task::Polled::finished:
       counters.tasks_completed.add();
-      TaskCosts::leave_queue(task, cell, true);
       return false;
     case task::Polled::idle:
-      TaskCosts::leave_queue(task, cell, false);
       return false;
     case task::Polled::yielded:
       counters.yields.add();
@@ -185,25 +166,20 @@ bool Worker::poll(task::Header* task) {
     case task::Polled::woken:
       break;
   }
-  if constexpr (has(Step::rounds)) {
-    task->flags |= task::Header::kYielded;
-    ++task->turn;
-    if (runs_again(task)) return true;
-  }
-  TaskCosts::enter_queue(task);
+  rounds.count_yield(task);
+  if (context_->next == nullptr && rounds.goes_on(task, queue)) return true;
   push(task);
   // Without a task in the LIFO slot no notification is needed: either the queue was not empty, and
   // then whoever filled it notified a sleeper, or a worker that falls asleep sees that; or it was
-  // empty, and then runs_again() has kept the task. See docs/design/scheduler.md.
-  if (!has(Step::rounds) || context_->next != nullptr) set_.notify_from(*this);
-  TaskCosts::leave_queue(task, cell, false);
+  // empty, and then the task goes on. See docs/design/scheduler.md.
+  if (context_->next != nullptr || !Policy::Rounds::kKeepsLoneTasks) set_.notify_from(*this);
   return false;
 }
 
 task::Polled Worker::poll_and_record(task::Header* task) {
   polling_ = task;
   recorder.poll_start(task);
-  const task::Polled polled = task::poll(task);
+  const task::Polled polled = Policy::poll(task);
   recorder.poll_end(scheduler::poll_end(polled));  // off if the worker was handed on meanwhile
   return polled;
 }
@@ -230,8 +206,7 @@ void Worker::take_over(Worker& other) {
   task::Header* task = nullptr;
   while (other.queue.pop_front(task)) push(task);
   tick_ = other.tick_;
-  turns_left_ = other.turns_left_;
-  publish_round(other.round_);
+  rounds.take_over(other.rounds);
   recorder = set_.recording().worker(index_);
   counters.hand_offs.add();
   leaves_.store(false, base::relaxed);  // relaxed: read by the thread that will run this worker
@@ -242,28 +217,9 @@ void Worker::resign() {
   leave();
 }
 
-bool Worker::runs_again(task::Header* task) {
-  if (context_->next != nullptr) return false;
-  if (queue.looks_empty()) {
-    // Each of its turns is a round; so there is nothing for a thief to chase, either. The next turn
-    // is counted here, so not again when the task comes out of the queue.
-    publish_round(round_ + 1);
-    turns_left_ = 2;
-    return true;
-  }
-  return turns_behind(task) > kMaxLead;
-}
-
-std::int32_t Worker::turns_behind(const task::Header* task) const {
-  return static_cast<std::int16_t>(static_cast<std::uint16_t>(round_) - task->turn);
-}
-
 void Worker::push(task::Header* task) {
   const auto overflow = [this](std::span<task::Header* const> batch) {
-    const std::size_t together = has(Step::batch_overflow) ? batch.size() : 1;
-    for (std::size_t i = 0; i < batch.size(); i += together) {
-      set_.injector.push_batch(batch.subspan(i, together));
-    }
+    set_.injector.push_batch(batch);
     counters.overflows.add();
     recorder.overflow(batch.size());
     counters.remote_schedules.add(batch.size());
@@ -273,7 +229,6 @@ void Worker::push(task::Header* task) {
 
 void Worker::schedule_local(task::Header* task) {
   counters.local_schedules.add();
-  TaskCosts::enter_queue(task);
   if (lifo_enabled_) {
     // The newest goes first; the one it displaces goes to the back of the queue.
     std::swap(task, context_->next);
@@ -303,7 +258,7 @@ task::Header* Worker::search_once() {
 }
 
 task::Header* Worker::search() {
-  if (!has(Step::patience) || set_.driver().watches_descriptors()) return search_once();
+  if (Policy::searches_once(set_.driver().watches_descriptors())) return search_once();
   if (!start_searching()) return nullptr;
   const Clock::time_point begin = Clock::now();
   const Clock::time_point first_look = begin + hold_back_;
@@ -336,10 +291,9 @@ task::Header* Worker::steal() {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t victim = start + i < count ? start + i : start + i - count;
     if (victim == index_) continue;
-    if (task::Header* task = steal_from(set_.worker(victim), kStealLimit)) {
+    if (task::Header* task = steal_from(set_.worker(victim))) {
       // The tasks that were stolen have had as many rounds as the victim.
-      // relaxed: only a count to compare
-      publish_round(set_.worker(victim).published_round.load(base::relaxed));
+      rounds.adopt(set_.worker(victim).rounds);
       return task;
     }
   }
@@ -357,43 +311,15 @@ task::Header* Worker::steal_from(Worker& victim, std::uint32_t limit) {
 }
 
 void Worker::balance() {
-  if (!has(Step::rounds) || set_.worker_count() == 1) return;
+  if (set_.worker_count() == 1) return;
   Worker& other = set_.worker(random_other());
-  // relaxed: a count to compare; nothing is read on the strength of it
-  const std::uint32_t others_round = other.published_round.load(base::relaxed);
-  const auto lead = static_cast<std::int32_t>(round_ - others_round);
-  const std::uint32_t own_size = queue.size();
-  const std::uint32_t others_size = other.queue.size();
-  if (others_size == 0) return;
-  if (lead < -kMaxLead) {
-    // The worker with the longer queue cannot catch up, and the other must see that.
-    if (own_size > others_size) return;
-    publish_round(others_round);
-    return;
-  }
-  if (lead <= kMaxLead) return;
-  std::uint32_t wanted = others_size > own_size ? (others_size - own_size) / 2 : 0;
-  // This worker is ahead even with as long a queue: the other is slower, and gives some at every
-  // look.
-  if (lead > 2 * kMaxLead) wanted = std::max(wanted, others_size / 8 + 1);
+  const std::uint32_t wanted = rounds.level_with(other.rounds, queue, other.queue);
   if (wanted == 0) return;
   if (task::Header* task = steal_from(other, wanted)) {
     push(task);
     // A worker that was falling asleep may have missed the others on their way here.
     set_.notify_from(*this);
   }
-}
-
-void Worker::count_turn() {
-  if (!has(Step::rounds) || --turns_left_ != 0) return;
-  turns_left_ = queue.size() + 1;
-  publish_round(round_ + 1);
-}
-
-void Worker::publish_round(std::uint32_t round) {
-  round_ = round;
-  // relaxed: only a count to compare
-  published_round.store(round, base::relaxed);
 }
 
 std::uint32_t Worker::random_other() {

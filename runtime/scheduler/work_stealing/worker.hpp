@@ -1,8 +1,8 @@
 // One worker (a "processor" in the terms of Go and Tokio): a queue, a LIFO slot, and the loop over
 // them.
 //
-// Threads: everything but `queue` (thieves), `parker` (notifiers), `counters` (readers) and `lease`
-// (whoever takes over) belongs to the thread that runs the worker.
+// Threads: everything but `queue` (thieves), `parker` (notifiers), `counters` (readers), `rounds`
+// (other workers) and `lease` (whoever takes over) belongs to the thread that runs the worker.
 //
 // Where a worker looks for a task, in this order:
 //   1. every `injector_interval` polls: the injector
@@ -12,28 +12,20 @@
 //      short while again and again, then it sleeps
 //
 // Fairness: the LIFO slot's budget, the injector interval and the first-in-first-out queue bound
-// what a runnable task waits for by the polls of the tasks before it. Between workers: each counts
-// its rounds (a round is over when all that were queued at its beginning had their turn) and
-// publishes the count. At the look that it takes every `injector_interval` polls, a worker that is
-// kMaxLead rounds ahead of another takes over half of what that one's queue is longer by, or, when
-// that is not enough because its worker is slow, an eighth of it; one that is behind takes over the
-// other's count. A task that yields counts its turns; where it is behind the round of its worker it
-// is polled again at once, a few times, until it has caught up. So the tasks that yield stay level,
-// whatever worker they share with how many others.
+// what a runnable task waits for by the polls of the tasks before it. Rounds keep workers level
+// with each other (rounds.hpp).
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "runtime/base/random.hpp"
 #include "runtime/driver/wheel.hpp"
 #include "runtime/park/parker.hpp"
-#include "runtime/queue/local_queue.hpp"
 #include "runtime/scheduler/lease.hpp"
-#include "runtime/scheduler/work_stealing/rung.hpp"
+#include "runtime/scheduler/work_stealing/policy.hpp"
 #include "runtime/task/context.hpp"
 #include "runtime/task/harness.hpp"
 #include "runtime/trace/counters.hpp"
@@ -90,12 +82,10 @@ class Worker {
   [[nodiscard]] std::uint32_t index() const { return index_; }
   [[nodiscard]] driver::Wheel& timers() const { return timers_; }
 
-  using Lock = std::conditional_t<has(Step::biased_lock), base::BiasedLock, base::EvenLock>;
-  queue::LocalQueue<task::Header*, queue::ProductionLimits, Lock> queue;
+  Policy::LocalQueue queue;
   park::Parker parker;
   trace::CounterBlock counters;
-  /// Rounds done, for the others to compare with theirs. Written once a round.
-  alignas(base::kFalseSharingBytes) base::Atomic<std::uint32_t> published_round{0};
+  alignas(base::kFalseSharingBytes) Policy::Rounds rounds;
   scheduler::Lease lease;
   trace::Recorder recorder;
 
@@ -108,21 +98,15 @@ class Worker {
   task::Header* search_once();
   bool start_searching();
   task::Header* steal();
-  task::Header* steal_from(Worker& victim, std::uint32_t limit);
+  task::Header* steal_from(Worker& victim, std::uint32_t limit = UINT32_MAX);
   void note_find(std::size_t count, Clock::time_point now);
   void balance();
-  void count_turn();
-  void publish_round(std::uint32_t round);
   std::uint32_t random_other();
   [[gnu::always_inline]] inline void run_task(task::Header* task);
   /// Polls `task`. True: it yielded and should be polled again at once, as there is nobody to let
   /// pass, or it is behind.
   bool poll(task::Header* task);
   [[gnu::noinline, gnu::cold]] task::Polled poll_and_record(task::Header* task);
-  /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
-  void join_round(task::Header* task);
-  bool runs_again(task::Header* task);
-  [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const;
   void push(task::Header* task);
   void stop_searching();
   void sleep();
@@ -144,12 +128,10 @@ class Worker {
   const Pace pace_;
   base::Atomic<bool> leaves_{false};
   bool searching_ = false;
-  bool asleep_ = false;                    // between fall_asleep() and wake_up()
-  std::uint32_t tick_ = 0;                 // polls since it looked at the injector, or slept
-  Clock::time_point last_find_{};          // in the injector, while searching
-  std::chrono::nanoseconds hold_back_{0};  // before the next look at the injector
-  std::uint32_t round_ = 0;
-  std::uint32_t turns_left_ = 1;            // of the current round
+  bool asleep_ = false;                     // between fall_asleep() and wake_up()
+  std::uint32_t tick_ = 0;                  // polls since it looked at the injector, or slept
+  Clock::time_point last_find_{};           // in the injector, while searching
+  std::chrono::nanoseconds hold_back_{0};   // before the next look at the injector
   task::ThreadContext* context_ = nullptr;  // of the worker's thread; holds the LIFO slot
   task::Header* left_over_ = nullptr;       // what was in the LIFO slot when run() returned
   task::Header* polling_ = nullptr;         // for the tracer

@@ -37,7 +37,6 @@ void WorkerSet::schedule(task::Header* task) noexcept {
   }
   // Until the task is queued it keeps the engine alive; from then on `keep` does.
   const base::Ref<WorkerSet> keep(this);
-  TaskCosts::enter_queue(task);
   injector.push(task, queue::Admit::always, [this, task] {
     outside_.remote_schedules.add();
     outside_recorder_.wake(task);
@@ -47,14 +46,12 @@ void WorkerSet::schedule(task::Header* task) noexcept {
 
 void WorkerSet::spawn(task::Header* task) noexcept {
   trace::planted_delay(DelaySite::spawn);
-  TaskCosts::begin(task, *this);
   if (Worker* worker = local_worker()) {
     worker->counters.tasks_spawned.add();
     worker->recorder.spawn(task);
     worker->schedule_local(task);
     return;
   }
-  TaskCosts::enter_queue(task);
   const bool admitted = injector.push(task, queue::Admit::if_open, [this, task] {
     outside_.tasks_spawned.add();
     outside_.remote_schedules.add();
@@ -63,7 +60,7 @@ void WorkerSet::spawn(task::Header* task) noexcept {
   if (admitted) {
     notify_from_outside();
   } else {
-    TaskCosts::cancel(task);
+    Policy::cancel(task);
   }
 }
 
@@ -162,7 +159,7 @@ void WorkerSet::drain() noexcept {
   scheduler::drain(*this, owned_, [this] {
     bool any = false;
     const auto cancel = [&any](task::Header* task) {
-      TaskCosts::cancel(task);
+      Policy::cancel(task);
       any = true;
     };
     for (const auto& worker : all_) worker->drain(cancel);

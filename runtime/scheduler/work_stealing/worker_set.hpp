@@ -8,9 +8,9 @@
 
 #include "runtime/base/sync_primitives.hpp"
 #include "runtime/driver/wheel.hpp"
-#include "runtime/queue/injector.hpp"
 #include "runtime/scheduler/engine.hpp"
 #include "runtime/scheduler/work_stealing/idle.hpp"
+#include "runtime/scheduler/work_stealing/policy.hpp"
 #include "runtime/scheduler/work_stealing/worker.hpp"
 #include "runtime/task/owned_tasks.hpp"
 
@@ -18,8 +18,8 @@ namespace taskbench::rt::work_stealing {
 
 class WorkerSet : public scheduler::Engine {
  public:
-  void schedule(task::Header* task) noexcept final;
-  void spawn(task::Header* task) noexcept final;
+  void schedule(task::Header* task) noexcept override;
+  void spawn(task::Header* task) noexcept override;
   void adopt(task::Header* task) noexcept final;
   void disown(task::Header* task) noexcept final;
 
@@ -39,7 +39,7 @@ class WorkerSet : public scheduler::Engine {
   }
 
   // For workers.
-  queue::Injector<task::Header> injector;
+  Policy::Injector injector;
   Idle idle;  // also weighs the fences of all workers
 
   /// Wakes another worker, if the rules ask for it, for a task that `worker` has published.

@@ -1,0 +1,43 @@
+// What the scheduler has decided where schedulers differ. docs/schedulers.md says what each
+// decision gives.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/asymmetric_fences.hpp"
+#include "runtime/queue/injector.hpp"
+#include "runtime/queue/local_queue.hpp"
+#include "runtime/scheduler/work_stealing/rounds.hpp"
+#include "runtime/task/harness.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+struct Policy {
+  using LocalQueue = queue::LocalQueue<task::Header*>;
+  using Injector = queue::Injector<task::Header>;
+  using Rounds = work_stealing::Rounds;
+
+  /// What becomes of a task that was taken out of a queue.
+  static task::Polled poll(task::Header* task) noexcept { return task::poll(task); }
+  static void cancel(task::Header* task) noexcept { task::cancel(task); }
+
+  /// Whether one more worker may search: half of them find what there is.
+  static constexpr bool may_search(std::uint32_t searching, std::uint32_t workers) {
+    return 2 * searching < workers;
+  }
+  /// Whether so many searchers find whatever is pushed, and wake others if there is more.
+  static constexpr bool enough_search(std::uint32_t searching) { return searching != 0; }
+  /// Whether a worker looks everywhere once before it sleeps, and not for a while.
+  static constexpr bool searches_once(bool watches_descriptors) { return watches_descriptors; }
+
+  /// Of a worker, which pushes often; see idle.hpp.
+  static void pusher_fence() noexcept {
+    base::light_fence();  // seq_cst: the pusher's half of the story in idle.hpp
+  }
+  /// Of a worker that stops searching, or goes to sleep, while others may push.
+  static void leaver_fence() noexcept {
+    base::heavy_fence();  // seq_cst: the leaver's half of the story in idle.hpp
+  }
+};
+
+}  // namespace taskbench::rt::work_stealing

@@ -1,0 +1,122 @@
+// Keeps busy workers level, and with them the tasks that yield (docs/adr/0006).
+//
+// Each worker counts its rounds: a round is over when all that were queued at its beginning had
+// their turn. It publishes the count. At the look that it takes every `injector_interval` polls, a
+// worker that is kMaxLead rounds ahead of another takes over half of what that one's queue is
+// longer by, or, when that is not enough because its worker is slow, an eighth of it; one that is
+// behind takes over the other's count. A task that yields counts its turns; where it is behind the
+// round of its worker it is polled again at once, a few times, until it has caught up. So the tasks
+// that yield stay level, whatever worker they share with how many others.
+//
+// Threads: all for the one that runs the worker, but `other` may belong to a worker that runs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/base/sync_primitives.hpp"
+#include "runtime/task/header.hpp"
+
+namespace taskbench::rt::work_stealing {
+
+/// The rounds of one worker.
+class Rounds {
+ public:
+  /// goes_on() is true of a task that is alone, so that such a task is never queued.
+  static constexpr bool kKeepsLoneTasks = true;
+
+  /// Before a poll: unless the task has yielded and is not far behind, its turns count from here.
+  void join(task::Header* task) const {
+    const bool yielded_before = (task->flags & task::Header::kYielded) != 0;
+    task->flags &= static_cast<std::uint8_t>(~task::Header::kYielded);
+    // A task that is far behind comes from a worker with another count; its debt is forgiven.
+    if (!yielded_before || turns_behind(task) > kMaxCatchUp) {
+      task->turn = static_cast<std::uint16_t>(round_);
+    }
+  }
+
+  /// After a poll that ended in a yield.
+  static void count_yield(task::Header* task) {
+    task->flags |= task::Header::kYielded;
+    ++task->turn;
+  }
+
+  /// Whether a task that has yielded is polled again at once: it is behind, or there is nobody to
+  /// let pass.
+  template <class Queue>
+  bool goes_on(const task::Header* task, const Queue& queue) {
+    if (queue.looks_empty()) {
+      // Each of its turns is a round; so there is nothing for a thief to chase, either. The next
+      // turn is counted here, so not again when the task comes out of the queue.
+      publish(round_ + 1);
+      turns_left_ = 2;
+      return true;
+    }
+    return turns_behind(task) > kMaxLead;
+  }
+
+  /// To be called for each task that comes out of the queue.
+  template <class Queue>
+  void count_turn(const Queue& queue) {
+    if (--turns_left_ != 0) return;
+    turns_left_ = queue.size() + 1;
+    publish(round_ + 1);
+  }
+
+  /// Goes on from the count of a worker from which all that is queued here was stolen.
+  void adopt(const Rounds& other) {
+    // relaxed: only a count to compare
+    publish(other.published_.load(base::relaxed));
+  }
+  /// Goes on in the place of a worker that runs no more.
+  void take_over(const Rounds& other) {
+    turns_left_ = other.turns_left_;
+    publish(other.round_);
+  }
+
+  /// Compares the worker with another. Returns how many tasks it is to take over.
+  template <class Queue>
+  std::uint32_t level_with(const Rounds& other, const Queue& own_queue, const Queue& others_queue) {
+    // relaxed: a count to compare; nothing is read on the strength of it
+    const std::uint32_t others_round = other.published_.load(base::relaxed);
+    const auto lead = static_cast<std::int32_t>(round_ - others_round);
+    const std::uint32_t own_size = own_queue.size();
+    const std::uint32_t others_size = others_queue.size();
+    if (others_size == 0) return 0;
+    if (lead < -kMaxLead) {
+      // The worker with the longer queue cannot catch up, and the other must see that.
+      if (own_size > others_size) return 0;
+      publish(others_round);
+      return 0;
+    }
+    if (lead <= kMaxLead) return 0;
+    std::uint32_t wanted = others_size > own_size ? (others_size - own_size) / 2 : 0;
+    // This worker is ahead even with as long a queue: the other is slower, and gives some at every
+    // look.
+    if (lead > 2 * kMaxLead) wanted = std::max(wanted, others_size / 8 + 1);
+    return wanted;
+  }
+
+ private:
+  /// How many rounds a worker may be ahead of another before it takes over half of its queue.
+  /// Workers that are equally loaded drift apart by one or two.
+  static constexpr std::int32_t kMaxLead = 8;
+  /// How many turns a task that is behind makes up for.
+  static constexpr std::int32_t kMaxCatchUp = 1024;
+
+  [[nodiscard]] std::int32_t turns_behind(const task::Header* task) const {
+    return static_cast<std::int16_t>(static_cast<std::uint16_t>(round_) - task->turn);
+  }
+
+  void publish(std::uint32_t round) {
+    round_ = round;
+    // relaxed: only a count to compare
+    published_.store(round, base::relaxed);
+  }
+
+  base::Atomic<std::uint32_t> published_{0};  // for the others
+  std::uint32_t round_ = 0;
+  std::uint32_t turns_left_ = 1;  // of the current round
+};
+
+}  // namespace taskbench::rt::work_stealing
