@@ -23,7 +23,7 @@
 
 #include "cli/output/names.hpp"
 #include "harness/trials/near_miss.hpp"
-#include "harness/trials/revision.hpp"
+#include "harness/trials/program.hpp"
 #include "reports/render/formats.hpp"
 
 namespace taskbench::cli {
@@ -282,7 +282,7 @@ class Options {
     DeclaredOption& declared = (*declared_)[option];
     if constexpr (requires { kind.offered(); }) declared.offered = kind.offered();
     for (const std::string& word : is_repeated_ ? words_for(kind, into) : Strings{}) {
-      declared.repeated += fmt::format(" {} {}", name, quoted(word));
+      declared.repeated += fmt::format(" {} {}", name, shell_word(word));
     }
     if constexpr (requires { kind.written(into); }) {
       option->default_str(kind.written(into));

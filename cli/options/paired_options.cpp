@@ -5,6 +5,7 @@
 
 #include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
+#include "harness/trials/layouts.hpp"
 #include "harness/trials/near_miss.hpp"
 #include "reports/model/event_count.hpp"
 #include "reports/perf/instruction_kinds.hpp"
@@ -164,14 +165,17 @@ PairedPlan::PairedPlan(bool for_gate) {
   is_gate = for_gate;
   documentation = parse_list("", {std::string(kDefaultDocumentation)});
   setup.budget_s = is_gate ? 300 : 600;
+  setup.links = harness::kDefaultLayouts;
   setup.timeout_s = kDefaultProcessTimeout_s;
   journal.path = fmt::format("taskbench-{}.journal", command());
 }
 
 void PairedPlan::declare(Options& options) {
   options.group("What to compare", false);  // the command that repeats it names them by itself
-  options.value("--base", base.command, "CMD", Text{}, "What to compare with.");
-  options.value("--head", head.command, "CMD", Text{}, "What may be slower.");
+  options.value("--base", base.command, "CMD", Text{},
+                "What to compare with. A pattern such as 'old/bench-*' or '{a,b}/bench' means "
+                "several executables of one build, linked differently, which take turns.");
+  options.value("--head", head.command, "CMD", Text{}, "What may be slower; likewise.");
   options
       .value("--base-rev", base.revision, "REV", Text{},
              "A git revision to build and use instead of --base.")
@@ -190,13 +194,18 @@ void PairedPlan::declare(Options& options) {
   options
       .value("--build", recipe.build, "CMD", Text{},
              "What builds a revision, for `sh -c` in the root of its checkout. So that equal "
-             "sources give equal bytes, -ffile-prefix-map is in CFLAGS and CXXFLAGS, and "
-             "SOURCE_DATE_EPOCH is set.")
+             "sources give equal bytes, -ffile-prefix-map is in CFLAGS and CXXFLAGS, with "
+             "-ffunction-sections, and SOURCE_DATE_EPOCH is set. COMPILER_PATH leads to programs "
+             "that record how it links.")
       ->default_str("builds taskbench");
   options
       .value("--program", recipe.program, "CMD", By{parse_program},
              "What to run from a revision: a path in its checkout, and arguments.")
       ->default_str(recipe.program);
+  options.value("--links", setup.links, "N", Number{1, harness::kMostLayouts},
+                "Link each revision so many times, its code in another order each time, and let "
+                "them take turns: otherwise where the linker has put a loop looks like a change. "
+                "1: measure it as it was built.");
   options.group("How to build a revision", false);
   options
       .value("--cache", recipe.cache, "DIR", Path{},

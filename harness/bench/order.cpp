@@ -44,4 +44,9 @@ BlockPlan block_plan(std::uint64_t seed, int block) {
   return plan;
 }
 
+std::size_t layout_of_block(std::uint64_t seed, int block, std::size_t count) {
+  const auto turn = static_cast<std::size_t>(block);
+  return interleaved_order(count, 1, seed ^ (turn / count))[turn % count];
+}
+
 }  // namespace taskbench::harness

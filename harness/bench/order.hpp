@@ -32,4 +32,8 @@ struct BlockPlan {
 /// mean position.
 [[nodiscard]] BlockPlan block_plan(std::uint64_t seed, int block);
 
+/// The layout, from 0 to `count` - 1, that a program has in a block. Each comes once before any
+/// comes again, in an order drawn from `seed`. Programs with as many have the same ones.
+[[nodiscard]] std::size_t layout_of_block(std::uint64_t seed, int block, std::size_t count);
+
 }  // namespace taskbench::harness

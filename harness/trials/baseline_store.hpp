@@ -80,11 +80,13 @@ class BaselineStore {
 bool save_noise(const fs::path& file, const model::NoiseCalibration& noise);
 
 /// The noise floor of each benchmark: calibrated on the machine of this key, or an assumption;
-/// `source` says which, and whether the calibration is old. `today` is RFC 3339. Throws UsageError
-/// for a calibration that cannot be read.
+/// `source` says which, and whether the calibration is old. `today` is RFC 3339. Of as many
+/// `layouts` that take turns on each side it is lower than of one. Throws UsageError for a
+/// calibration that cannot be read.
 [[nodiscard]] std::map<std::string, model::NoiseFloor> noise_floors(const fs::path& store,
                                                                     const model::MachineKey& key,
                                                                     const Strings& benchmarks,
-                                                                    std::string_view today);
+                                                                    std::string_view today,
+                                                                    std::size_t layouts = 1);
 
 }  // namespace taskbench::harness

@@ -7,6 +7,7 @@
 #include "harness/trials/counted_trial.hpp"
 #include "harness/trials/documentation.hpp"
 #include "harness/trials/identity.hpp"
+#include "harness/trials/layouts.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/model/date.hpp"
@@ -107,7 +108,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
       const ProgramSource& source = of(plan_, side);
       program(side).command = source.command;
       if (source.revision.empty()) {
-        repeating += fmt::format(" --{} {}", name_of(side), quoted(source.command));
+        repeating += fmt::format(" --{} {}", name_of(side), shell_word(source.command));
       } else {
         if (!repository_) repository_.emplace(stop());
         program(side).revision = source.revision;
@@ -209,7 +210,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
     // For a complete trial, a program that is gone or does not answer any more is not needed.
     if (!trial_.end) return;
-    const std::string digest = digest_of_program(split_command(now.command));
+    const std::string digest = digest_of_command(now.command);
     if (!digest.empty() && digest != then.digest) refuse_rebuilt(then.command, journal());
   }
 
@@ -221,18 +222,23 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     for (const Side side : kBothSides) build(side);
     programs_ = TrialPrograms{find_program(Side::base), find_program(Side::head)};
     bench_.emplace(stop(), timeout_s_);
-    if (!goes_on && !plan_.run_identical && are_the_same()) return false;
+    const bool has_layouts =
+        !program(Side::base).layouts.empty() || !program(Side::head).layouts.empty();
+    if (!goes_on && !plan_.run_identical && !has_layouts && are_the_same()) return false;
     for (const Side side : kBothSides) {
-      const std::string digest = of(*programs_, side).digest();
+      const std::string digest = digest_of_command(program(side).command);
       if (goes_on && program(side).digest != digest) {
         refuse_rebuilt(program(side).command, journal());
       }
       program(side).digest = digest;
     }
+    for (const Side side : kBothSides) draw_layouts(side, goes_on);
     if (goes_on) return true;
     find_benchmarks(trial_.setup);
+    const std::size_t layouts =
+        std::min(program(Side::base).layouts.size(), program(Side::head).layouts.size());
     trial_.setup.noise_floors = noise_floors(plan_.store, probe_machine(), trial_.setup.benchmarks,
-                                             probe_environment("").date);
+                                             probe_environment("").date, layouts);
     return true;
   }
 
@@ -240,7 +246,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   /// benchmark.
   void say_what_is_unchecked() {
     Strings unchecked;
-    if (!has_checked_program()) unchecked.push_back("--program " + quoted(plan_.recipe.program));
+    if (!has_checked_program()) unchecked.push_back("--program " + shell_word(plan_.recipe.program));
     if (!plan_.workloads.empty()) unchecked.emplace_back("--workload");
     if (unchecked.empty()) return;
     why_identical_ +=
@@ -305,6 +311,41 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     }
   }
 
+  /// The words of a side's command. A pattern of several executables stands for the first; all of
+  /// them take turns.
+  [[nodiscard]] Strings words_of_command(Side side) {
+    Strings words = split_command(program(side).command);
+    if (!program(side).commit.empty()) return words;
+    Strings files = layouts_by_pattern(words.front());
+    if (files.empty()) return words;
+    for (std::string& file : files) file = fs::absolute(file).string();
+    words.front() = files.front();
+    if (files.size() > 1) program(side).layouts = std::move(files);
+    return words;
+  }
+
+  /// Links the program of a revision again. One that cannot be is measured as it was built.
+  void draw_layouts(Side side, bool goes_on) {
+    model::PairedProgram& sides = program(side);
+    const int links = trial_.setup.links;
+    if (!sides.commit.empty() && links > 1 && !of(plan_, side).revision.empty()) {
+      const std::string name = fmt::format("{} {}", name_of(side), abbreviated(sides.commit));
+      Layouts made = link_revision(*repository_, plan_.recipe, name, sides.commit, links, stop(),
+                                   listener_.progress);
+      if (goes_on && sides.layouts != made.files) {
+        refuse("{}: {} cannot be linked again as it was then; start a new trial",
+               journal().string(), name);
+      }
+      sides.layouts = std::move(made.files);
+      sides.one_layout = std::move(made.why_none);
+    }
+    for (const std::string& file : sides.layouts) {
+      if (fs::exists(file)) continue;
+      refuse("{}: {}, a layout of {}, is not there any more; start a new trial", journal().string(),
+             file, name_of(side));
+    }
+  }
+
   /// Finds a side's program. A command that is no program is a mistake of its author, and one that
   /// crashes has failed; a revision that was built has failed in both cases.
   [[nodiscard]] Program find_program(Side side) {
@@ -320,7 +361,7 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
     try {
       const std::string what = fmt::format("asking {} what it measures", name_of(side));
       return Program::find_out(
-          split_command(command), stop(),
+          words_of_command(side), stop(),
           {.timeout_s = timeout_s_, .waiting = waiting_for(what), .folder = folder});
     } catch (const std::invalid_argument& error) {
       refuse("--{} '{}': {}", name_of(side), command, error.what());

@@ -355,7 +355,10 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
     progress({.blocks = sample.block, .spent_s = spent_s});
     const auto measured = of_side(programs, sample.side, [&](const Program& program) {
-      return measure_next(program, request, drawn, bench);
+      const Strings& layouts = of(trial.setup, sample.side).layouts;
+      if (layouts.empty()) return measure_next(program, request, drawn, bench);
+      const auto turn = layout_of_block(trial.setup.seed, sample.block, layouts.size());
+      return measure_next(program.in(layouts[turn]), request, drawn, bench);
     });
     if (!measured) return;
     spent_s += sample.took_s = measured->took_s;

@@ -20,6 +20,8 @@ template <class Both>
   return side == model::Side::base ? both.base : both.head;
 }
 
+/// The two programs. Each may have several layouts, which take turns in the blocks; what asks or
+/// counts runs the program itself.
 struct TrialPrograms {
   Program base;
   Program head;

@@ -183,6 +183,12 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
       true);
 }
 
+Program Program::in(const std::filesystem::path& executable) const {
+  Program other = *this;
+  other.command_.front() = executable.string();
+  return other;
+}
+
 bool Program::lists_by_filter(const std::stop_token& stop) const {
   if (kind_ == Kind::taskbench) return true;
   const ProcessOutcome none = run_process(
@@ -221,6 +227,14 @@ std::filesystem::path called_path(const std::vector<std::string>& command) {
 std::filesystem::path executable_of(const std::vector<std::string>& command) {
   std::error_code failed;
   return std::filesystem::canonical(called_path(command), failed);
+}
+
+std::string shell_word(const std::string& word) {
+  if (word.find_first_of(" \t\n'\"\\$`*?&|;<>(){}[]~#!") == std::string::npos && !word.empty())
+    return word;
+  std::string result = "'";
+  for (const char each : word) result += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return result + "'";
 }
 
 std::string digest_of(std::string_view bytes) {

@@ -42,6 +42,9 @@ class NotMeasurable : public ProgramError {
 /// not closed and for no words at all.
 [[nodiscard]] std::vector<std::string> split_command(std::string_view text);
 
+/// `word`, quoted so that a shell takes it for one word.
+[[nodiscard]] std::string shell_word(const std::string& word);
+
 /// Sixteen hexadecimal digits that differ if the bytes do. Not cryptographic.
 [[nodiscard]] std::string digest_of(std::string_view bytes);
 
@@ -101,6 +104,9 @@ class Program {
 
   [[nodiscard]] std::filesystem::path executable() const { return executable_of(command_); }
   [[nodiscard]] std::string digest() const { return digest_of_program(command_); }
+
+  /// The same program in another layout: what `executable` is, called with the same arguments.
+  [[nodiscard]] Program in(const std::filesystem::path& executable) const;
 
   /// The names of its benchmarks, as it lists them; empty for taskbench, which is not asked.
   [[nodiscard]] const std::vector<std::string>& listed() const { return listed_; }

@@ -33,17 +33,22 @@ constexpr std::size_t kLogLines = 20;
 constexpr std::size_t kLogLineBytes = 300;
 constexpr std::streamoff kLogTailBytes = 16384;
 
+// Raised when builds of an older taskbench lack what this one needs of them.
+constexpr std::string_view kFormat = "links are recorded";
+
 struct Places {
   fs::path folder;
   fs::path source;
   fs::path log;
   fs::path lock;
   fs::path stamp;
+  fs::path links;
 };
 
 Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
                  const std::string& commit) {
   std::string identity = repository.common_folder().string() + '\0' + recipe.build;
+  identity += fmt::format("{}{}", '\0', kFormat);
   // Compilers' drivers, make and CMake read these variables: another value is another build.
   for (const char* variable : {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}) {
     const char* value = std::getenv(variable);
@@ -51,7 +56,8 @@ Places places_of(const GitRepository& repository, const BuildRecipe& recipe,
   }
   const std::string key = digest_of(identity);
   const fs::path folder = recipe.cache / key / commit;
-  return {folder, folder / "source", folder / "build.log", folder / "lock", folder / "built"};
+  return {folder,          folder / "source", folder / "build.log",
+          folder / "lock", folder / "built",  folder / "links"};
 }
 
 /// Ensures that only one taskbench at a time builds a commit. The lock file stays: if it were
@@ -113,7 +119,8 @@ Strings last_lines_of(const fs::path& log) {
 
 /// Variables by which a user's own build gets equal bytes from equal sources in every checkout: the
 /// folder must not get into debug information and __FILE__, nor the time into __DATE__. For
-/// taskbench itself TASKBENCH_COMPARABLE does that.
+/// taskbench itself TASKBENCH_COMPARABLE does that. Functions get sections of their own, which can
+/// be linked in any order.
 Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source) {
   if (recipe.build == kDefaultBuild) return {};
   const auto value_of = [](const char* variable) {
@@ -124,8 +131,8 @@ Strings comparable_environment(const BuildRecipe& recipe, const fs::path& source
   if (source.string().find_first_of(" \t\n'\"") == std::string::npos) {
     for (const char* variable : {"CFLAGS", "CXXFLAGS"}) {
       const std::string given = value_of(variable);
-      result.push_back(fmt::format("{}={}{}-ffile-prefix-map={}=.", variable, given,
-                                   given.empty() ? "" : " ", source.string()));
+      result.push_back(fmt::format("{}={}{}-ffunction-sections -ffile-prefix-map={}=.", variable,
+                                   given, given.empty() ? "" : " ", source.string()));
     }
   }
   if (value_of("SOURCE_DATE_EPOCH").empty()) {
@@ -140,13 +147,18 @@ void build(const GitRepository& repository, const BuildRecipe& recipe, const std
            const std::string& commit, const Places& places, const std::stop_token& stop,
            const Waiting& waiting) {
   fs::remove_all(places.source);
+  fs::remove_all(places.links);
   fs::remove(places.log);
   repository.add_worktree(places.source, commit);
+  Strings environment = comparable_environment(recipe, places.source);
+  for (std::string& variable : record_links(places.links)) {
+    environment.push_back(std::move(variable));
+  }
   constexpr const char* kScript = "cd \"$1\" && exec sh -c \"$2\" >\"$3\" 2>&1";
   const ProcessOutcome outcome = run_process(
       {.command = {"sh", "-c", kScript, "sh", places.source.string(), recipe.build,
                    places.log.string()},
-       .environment = comparable_environment(recipe, places.source),
+       .environment = environment,
        .timeout_s = kBuildTimeout_s,
        .grace_s = kBuildGrace_s,
        .waiting =
@@ -173,6 +185,7 @@ void forget_oldest(const GitRepository& repository, const fs::path& folder) {
   for (const auto& [time, commit] : std::span(built).subspan(kKeptRevisions)) {
     fs::remove(commit / "built", ignored);
     fs::remove_all(commit / "source", ignored);
+    fs::remove_all(commit / "links", ignored);
     fs::remove(commit / "build.log", ignored);
   }
   repository.prune_worktrees();
@@ -253,16 +266,20 @@ BuiltRevision build_revision(const GitRepository& repository, const BuildRecipe&
   }
   words.front() = program.string();
   std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
   return {command, places.source};
 }
 
-std::string quoted(const std::string& word) {
-  if (word.find_first_of(" \t\n'\"\\$`*?&|;<>()") == std::string::npos && !word.empty())
-    return word;
-  std::string result = "'";
-  for (const char each : word) result += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return result + "'";
+Layouts link_revision(const GitRepository& repository, const BuildRecipe& recipe,
+                      const std::string& name, const std::string& commit, int count,
+                      const std::stop_token& stop, const Waiting& waiting) {
+  const Places places = places_of(repository, recipe, commit);
+  const BuildLock lock(places.lock, name, stop, waiting);
+  return link_layouts(places.links, places.source / split_command(recipe.program).front(), count,
+                      stop, [&](double elapsed_s) {
+                        waiting(fmt::format("linking {} in {} layouts, {}", name, count,
+                                            model::duration_text(elapsed_s)));
+                      });
 }
 
 }  // namespace taskbench::harness

@@ -2,6 +2,7 @@
 //
 //   CACHE/<repository and build command>/<commit>/source       the worktree
 //                                                /build.log
+//                                                /links        how it was linked, see layouts.hpp
 //                                                /lock         held while building
 //                                                /built        written last: the build is complete
 //
@@ -14,6 +15,7 @@
 #include <stdexcept>
 
 #include "harness/trials/git.hpp"
+#include "harness/trials/layouts.hpp"
 #include "harness/trials/names.hpp"
 
 namespace taskbench::harness {
@@ -67,14 +69,18 @@ struct BuiltRevision {
     const std::string& commit, const std::stop_token& stop,
     const std::function<void(const std::string& text)>& waiting);
 
+/// The program of `commit`, which build_revision() has just returned, in `count` layouts. Throws
+/// BuildError when `stop` was requested.
+[[nodiscard]] Layouts link_revision(const GitRepository& repository, const BuildRecipe& recipe,
+                                    const std::string& name, const std::string& commit, int count,
+                                    const std::stop_token& stop,
+                                    const std::function<void(const std::string& text)>& waiting);
+
 /// Whether build_revision() would take the program of `commit` from the cache.
 [[nodiscard]] bool is_cached(const GitRepository& repository, const BuildRecipe& recipe,
                              const std::string& commit);
 
 /// Why `program`, which messages call `name`, cannot be run; empty if it can.
 [[nodiscard]] std::string why_not_runnable(const fs::path& program, const std::string& name);
-
-/// `word` quoted so that a shell takes it for one word.
-[[nodiscard]] std::string quoted(const std::string& word);
 
 }  // namespace taskbench::harness

@@ -55,6 +55,8 @@ void describe(Io& io, Program& program) {
   io.unless_default("commit", program.commit);
   io.unless_default("cwd", program.cwd);
   io.unless_default("checkout", program.checkout);
+  io.unless_default("layouts", program.layouts);
+  io.unless_default("one_layout", program.one_layout);
 }
 
 template <class Io, Like<model::LeftOut> LeftOut>
@@ -79,6 +81,7 @@ void describe(Io& io, Setup& setup) {
   io("min_time_s", setup.min_time_s, is_positive);
   io("max_blocks", setup.max_blocks, is_whole<1, 1'000'000>);
   io.since("counts_instructions", setup.counts_instructions);
+  io.unless_default("links", setup.links, is_whole<1, 1'000>);
   io.unless_default("acknowledged", setup.acknowledged);
   io("benchmarks", setup.benchmarks, is_not_empty);
   io("only_base", setup.only_base);

@@ -45,6 +45,10 @@ struct PairedProgram {
   /// older journals.
   std::string cwd{};
   std::string checkout{};  ///< of a revision: the folder that it was built in. Empty likewise
+  /// The executables that take turns, which differ in the order of their code; empty if there is
+  /// one only.
+  std::vector<std::string> layouts{};
+  std::string one_layout{};  ///< of a revision: why there is one only, as a clause
 };
 
 /// How small a difference is noise on this machine, and where that is known from.
@@ -79,6 +83,7 @@ struct PairedSetup : Sampling {
   double pass_error = 0.05;  ///< chance of a false PASS of one benchmark, over all looks
   double delta = 0.03;       ///< the smallest change that matters, relative
   int max_blocks = kDefaultMaxBlocks;
+  int links = 1;  ///< layouts of each side that is a revision, where it can be linked again
   bool counts_instructions = false;  ///< for each benchmark on each side, before the first block
   std::vector<std::string> acknowledged;  ///< kinds of counts that may grow; kInstructions, too
   std::vector<std::string> benchmarks;    ///< that both sides have, in base's order

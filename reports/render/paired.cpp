@@ -330,6 +330,28 @@ std::string legend(const PairedReport& report) {
   return text;
 }
 
+/// Whether layout is drawn, and if not, what that costs.
+std::string layout_basis(const model::PairedSetup& setup) {
+  if (setup.base.digest == setup.head.digest) return {};
+  const std::size_t base = setup.base.layouts.size();
+  const std::size_t head = setup.head.layouts.size();
+  if (base > 1 && head > 1) {
+    return fmt::format(
+        " Each side is linked several times, its code in another order each time, and these "
+        "executables take turns: {} of base, {} of head.",
+        base, head);
+  }
+  std::string why;
+  for (const model::PairedProgram* each : {&setup.base, &setup.head}) {
+    if (why.empty() && !each->one_layout.empty()) why = ": " + each->one_layout;
+  }
+  return fmt::format(
+      " One executable of each side{}. Where the linker puts code can shift times by 1 to 4 %, "
+      "which looks like a change; several executables in other layouts that take turns prevent "
+      "that (--links, scripts/relink).",
+      why);
+}
+
 std::string basis(const PairedTrial& trial, const PairedReport& report) {
   const auto& setup = trial.setup;
   std::string text = fmt::format(
@@ -344,7 +366,8 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
   text += cpu_basis(setup);
   if (setup.counts_instructions) text += " " + instructions_remark() + kinds_remark(setup);
-  return text + machine_basis(report.machine) + noise_floors_text(setup.noise_floors);
+  return text + machine_basis(report.machine) + layout_basis(setup) +
+         noise_floors_text(setup.noise_floors);
 }
 
 std::string compared(const model::PairedSetup& setup) {

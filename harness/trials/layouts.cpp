@@ -1,0 +1,441 @@
+#include "harness/trials/layouts.hpp"
+
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/file_content.hpp"
+#include "harness/os/process.hpp"
+#include "harness/trials/program.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+constexpr double kLinkTimeout_s = 1800;
+constexpr std::size_t kMostScriptBytes = std::size_t{1} << 20;
+constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"};
+
+/// Stands for the linker of its name. $links is set by the line above it. Notes nothing of shared
+/// libraries and of objects that are only joined, and never fails where the linker does not.
+constexpr const char* kRecorder = R"(
+name=${0##*/}
+real=$(command -v "$name") || { echo "$name: not in PATH" >&2; exit 127; }
+temporary=${TMPDIR:-/tmp}
+keep() {
+  case $1 in "$temporary"/*) [ -f "$1" ] && cp -p "$1" "$record/" ;; esac
+}
+note() {
+  record=$(mktemp -d "$links/link.XXXXXX") || return
+  printf '%s\0' "$PWD" "$real" "$@" >"$record/command.new"
+  printf '%s\0' "COLLECT_GCC=${COLLECT_GCC-}" "COLLECT_GCC_OPTIONS=${COLLECT_GCC_OPTIONS-}" \
+    "COLLECT_LTO_WRAPPER=${COLLECT_LTO_WRAPPER-}" >"$record/environment"
+  for word; do
+    case $word in
+      @*) tr -s ' ' '\n' <"${word#@}" | while read -r each; do keep "$each"; done; keep "${word#@}" ;;
+      *) keep "$word" ;;
+    esac
+  done
+  mv "$record/command.new" "$record/command"
+}
+for word; do
+  case $word in -shared | -Bshareable | -r | --relocatable | --version | -v) exec "$real" "$@" ;; esac
+done
+note "$@" 2>/dev/null
+exec "$real" "$@"
+)";
+
+/// A link as it was recorded.
+struct Link {
+  fs::path record;
+  fs::path folder;  ///< that it ran in
+  std::string linker;
+  Strings words{};  ///< without the linker; temporary files are those that were kept
+  Strings environment{};
+  fs::path output{};
+};
+
+Strings split_at_zeros(std::string_view bytes) {
+  Strings parts;
+  for (auto end = bytes.find('\0'); end != std::string_view::npos; end = bytes.find('\0')) {
+    parts.emplace_back(bytes.substr(0, end));
+    bytes.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+/// The file of this path that the recorder has kept, or else the path.
+std::string kept(const fs::path& record, const std::string& path) {
+  const fs::path copy = record / fs::path(path).filename();
+  return path.starts_with('/') && fs::is_regular_file(copy) ? copy.string() : path;
+}
+
+/// The words of a command with those of its response files in their places.
+Strings without_responses(const fs::path& record, const Strings& words) {
+  Strings result;
+  for (const std::string& word : words) {
+    const FileContent response =
+        word.starts_with('@') ? read_file(kept(record, word.substr(1))) : FileContent{{}, "none"};
+    if (!response.ok()) {
+      result.push_back(kept(record, word));
+      continue;
+    }
+    for (const std::string& each : split_command(response.bytes)) {
+      result.push_back(kept(record, each));
+    }
+  }
+  return result;
+}
+
+std::optional<Link> read_link(const fs::path& record) {
+  const FileContent command = read_file(record / "command");
+  Strings words = split_at_zeros(command.bytes);
+  if (words.size() < 3) return {};
+  Link link{.record = record, .folder = words[0], .linker = words[1]};
+  words.erase(words.begin(), words.begin() + 2);
+  link.words = without_responses(record, words);
+  link.environment = split_at_zeros(read_file(record / "environment").bytes);
+  const auto before_output = std::ranges::find(link.words, "-o");
+  if (before_output == link.words.end() || before_output + 1 == link.words.end()) return {};
+  link.output = (link.folder / *(before_output + 1)).lexically_normal();
+  return link;
+}
+
+bool has_equal_bytes(const fs::path& a, const fs::path& b) {
+  std::error_code failed;
+  if (fs::equivalent(a, b, failed)) return true;
+  const auto size = fs::file_size(a, failed);
+  if (failed || size != fs::file_size(b, failed) || failed) return false;
+  return read_file(a).bytes == read_file(b).bytes;
+}
+
+/// The link that made a program: by its file, or, if that was moved or stripped afterwards, by its
+/// name. Empty if none did.
+std::optional<Link> link_of(const fs::path& records, const fs::path& program) {
+  std::optional<Link> by_name;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(records, failed)) {
+    std::optional<Link> link = read_link(entry.path());
+    if (!link) continue;
+    if (has_equal_bytes(link->output, program)) return link;
+    if (link->output.filename() == program.filename()) by_name = std::move(link);
+  }
+  return by_name;
+}
+
+/// Writes words as a response file, and returns the word that names it.
+std::string as_response(const fs::path& file, const Strings& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += '"';
+    for (const char each : word) {
+      if (each == '"' || each == '\\') text += '\\';
+      text += each;
+    }
+    text += "\"\n";
+  }
+  std::ofstream(file, std::ios::binary) << text;
+  return '@' + file.string();
+}
+
+/// A script for sh that makes one layout, whole or not at all. What link-time optimisation leaves
+/// in between has names of its own, as several scripts run at once.
+std::string script_of(const Link& link, const Strings& words, const std::string& output,
+                      const fs::path& between) {
+  std::string text = fmt::format("cd {} || exit\n", shell_word(link.folder));
+  for (std::string variable : link.environment) {
+    if (variable.ends_with('=')) continue;
+    if (variable.starts_with("COLLECT_GCC_OPTIONS=")) {  // otherwise the code has few pieces
+      variable += fmt::format(" '-ffunction-sections' '-dumpdir' '{}.'", between.string());
+    }
+    text += fmt::format("export {}\n", shell_word(variable));
+  }
+  for (const std::string& word : words) text += shell_word(word) + ' ';
+  const bool is_optimised = std::ranges::any_of(link.words, [](const std::string& word) {
+    return word.starts_with("-plugin-opt=-fresolution=");
+  });
+  if (is_optimised)
+    text += shell_word(fmt::format("-plugin-opt=-fresolution={}.res", between.string()));
+  return text + fmt::format(" -o {0}.new && mv {0}.new {0}\n", shell_word(output));
+}
+
+bool is_object(const std::string& word) {
+  const std::string name = fs::path(word).filename().string();
+  return name.ends_with(".o") && name.find("crt") == std::string::npos;
+}
+
+/// A number drawn for a name: the order of such numbers is the order of the names.
+std::uint64_t draw_for(int seed, std::string_view name) {
+  std::uint64_t state = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(seed);
+  for (const char each : name) {
+    state = (state ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  }
+  // FNV's upper bits hardly depend on the last bytes; the finaliser of splitmix64 mixes them.
+  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
+  state = (state ^ (state >> 27)) * 0x94d049bb133111eb;
+  return state ^ (state >> 31);
+}
+
+Strings drawn(Strings names, int seed) {
+  std::ranges::sort(names, {},
+                    [&](const std::string& name) { return std::pair(draw_for(seed, name), name); });
+  return names;
+}
+
+/// The words of each layout's link, but for the output; or why there are none.
+struct Relinks {
+  std::vector<Strings> words;
+  std::string why_none;
+};
+
+constexpr const char* kTooFewPieces =
+    "the linker sees its code as {}; compile with -ffunction-sections (in CFLAGS and CXXFLAGS)";
+
+Relinks by_objects(const Link& link, int count) {
+  std::vector<std::size_t> places;
+  Strings objects;
+  for (std::size_t i = 0; i < link.words.size(); ++i) {
+    if (!is_object(link.words[i])) continue;
+    places.push_back(i);
+    objects.push_back(link.words[i]);
+  }
+  if (objects.size() < 4) {
+    return {{}, fmt::format(kTooFewPieces, fmt::format("{} object files", objects.size()))};
+  }
+  Relinks result;
+  for (int seed = 1; seed <= count; ++seed) {
+    Strings words = link.words;
+    const Strings order = drawn(objects, seed);
+    for (std::size_t i = 0; i < places.size(); ++i) words[places[i]] = order[i];
+    words.insert(words.begin(), link.linker);
+    result.words.push_back(std::move(words));
+  }
+  return result;
+}
+
+Relinks by_shuffle(const Link& link, bool is_lld, int count) {
+  Relinks result;
+  for (int seed = 1; seed <= count; ++seed) {
+    Strings words{link.linker, as_response(link.record / "words", link.words)};
+    if (is_lld) {
+      for (const char* sections : {".text*", ".rodata*", ".data*", ".bss*"}) {
+        words.push_back(fmt::format("--shuffle-sections={}={}", sections, seed));
+      }
+    } else {
+      words.push_back(fmt::format("--shuffle-sections={}", seed));
+    }
+    result.words.push_back(std::move(words));
+  }
+  return result;
+}
+
+/// GNU ld's script stands between two lines of these.
+constexpr std::string_view kFence = "==================================================\n";
+
+std::string script_in(std::string_view verbose) {
+  const auto begin = verbose.find(kFence);
+  if (begin == std::string_view::npos) return {};
+  const auto from = begin + kFence.size();
+  return std::string(verbose.substr(from, verbose.find(kFence, from) - from));
+}
+
+/// Links once to see how the linker does it.
+Relinks by_script(const Link& link, int count, const std::stop_token& stop,
+                  const std::function<void(double)>& waiting) {
+  const std::string all = as_response(link.record / "words", link.words);
+  const fs::path map = link.record / "map";
+  const std::string once = script_of(link, {link.linker, all, "--verbose", "-Map=" + map.string()},
+                                     link.record / "once", link.record / "once");
+  const ProcessOutcome outcome = run_process({.command = {"sh", "-c", once},
+                                              .environment = {},
+                                              .timeout_s = kLinkTimeout_s,
+                                              .waiting = waiting,
+                                              .most_output_bytes = kMostScriptBytes},
+                                             stop);
+  if (!outcome.ok()) return {{}, fmt::format("its link, repeated, {}", outcome.text())};
+  const std::string own = script_in(outcome.output);
+  const auto pieces = pieces_of_map(read_file(map).bytes);
+  std::error_code ignored;
+  fs::remove(map, ignored);
+  fs::remove(link.record / "once", ignored);
+  const auto text = std::ranges::find(pieces, ".text", &LinkedPieces::output);
+  const std::size_t found = text == pieces.end() ? 0 : text->lines.size();
+  if (found < 4) return {{}, fmt::format(kTooFewPieces, fmt::format("{} pieces", found))};
+  Relinks result;
+  for (int seed = 1; seed <= count; ++seed) {
+    const std::string script = script_with(own, pieces, seed);
+    if (script == own) return {{}, "it is linked by a script of its own"};
+    const fs::path file = link.record / fmt::format("script-{}", seed);
+    if (const auto written = write_atomically(file, script); !written.ok()) {
+      return {{}, written.error};
+    }
+    result.words.push_back({link.linker, all, "-T", file.string()});
+  }
+  return result;
+}
+
+Relinks relinks_of(const Link& link, int count, const std::stop_token& stop,
+                   const std::function<void(double)>& waiting) {
+  const std::string version =
+      run_process({.command = {link.linker, "--version"}, .environment = {}}, stop).output;
+  const bool is_lld = version.find("LLD") != std::string::npos;
+  if (is_lld || version.find("mold") != std::string::npos) return by_shuffle(link, is_lld, count);
+  if (version.starts_with("GNU ld")) return by_script(link, count, stop, waiting);
+  return by_objects(link, count);
+}
+
+std::string layout_file(const fs::path& program, int number) {
+  return fmt::format("{}.layout-{}", program.string(), number);
+}
+
+}  // namespace
+
+Strings record_links(const fs::path& folder) {
+  const fs::path linkers = folder / "linkers";
+  fs::create_directories(linkers);
+  for (const char* name : kLinkers) {
+    if (called_path({name}).empty()) continue;
+    std::ofstream file(linkers / name, std::ios::binary);
+    file << "#!/bin/sh\nlinks=" << shell_word(folder.string()) << kRecorder;
+    file.close();
+    fs::permissions(linkers / name, fs::perms::owner_all, fs::perm_options::add);
+  }
+  const char* before = std::getenv("COMPILER_PATH");
+  const std::string more = before != nullptr && *before != '\0' ? fmt::format(":{}", before) : "";
+  return {fmt::format("COMPILER_PATH={}{}", linkers.string(), more)};
+}
+
+Layouts link_layouts(const fs::path& records, const fs::path& program, int count,
+                     const std::stop_token& stop,
+                     const std::function<void(double elapsed_s)>& waiting) {
+  Layouts result;
+  Strings missing;
+  for (int number = 1; number <= count; ++number) {
+    result.files.push_back(layout_file(program, number));
+    if (!fs::exists(result.files.back())) missing.push_back(result.files.back());
+  }
+  if (missing.empty()) return result;
+  const std::optional<Link> link = link_of(records, program);
+  if (!link) return {{}, "its build calls no linker that COMPILER_PATH leads to"};
+  Relinks relinks = relinks_of(*link, count, stop, waiting);
+  if (!relinks.why_none.empty()) return {{}, relinks.why_none};
+  std::string scripts;
+  for (std::size_t i = 0; i < relinks.words.size(); ++i) {
+    const fs::path file = link->record / fmt::format("layout-{}.sh", i + 1);
+    const auto written =
+        write_atomically(file, script_of(*link, relinks.words[i], result.files[i],
+                                         link->record / fmt::format("layout-{}", i + 1)));
+    if (!written.ok()) return {{}, written.error};
+    scripts += shell_word(file) + ' ';
+  }
+  const ProcessOutcome outcome =
+      run_process({.command = {"sh", "-c",
+                               fmt::format("printf '%s\\0' {}| xargs -0 -n 1 -P {} sh", scripts,
+                                           std::max(1U, std::thread::hardware_concurrency()))},
+                   .environment = {},
+                   .timeout_s = kLinkTimeout_s,
+                   .waiting = waiting},
+                  stop);
+  if (!outcome.ok()) return {{}, fmt::format("its link in another order {}", outcome.text())};
+  return result;
+}
+
+Strings layouts_by_pattern(const std::string& pattern) {
+  if (pattern.find_first_of("*?[{") == std::string::npos || fs::exists(pattern)) return {};
+  ::glob_t found{};
+  Strings files;
+  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
+  }
+  ::globfree(&found);
+  std::erase_if(files, [](const std::string& file) {
+    return fs::is_directory(file) || ::access(file.c_str(), X_OK) != 0;
+  });
+  return files;
+}
+
+std::string digest_of_command(const std::string& command) {
+  Strings words = split_command(command);
+  const Strings files = layouts_by_pattern(words.front());
+  if (files.empty()) return digest_of_program(words);
+  std::string digests;
+  for (const std::string& file : files) digests += digest_of_program({file});
+  return files.size() == 1 ? digests : digest_of(digests);
+}
+
+std::vector<LinkedPieces> pieces_of_map(std::string_view map) {
+  constexpr std::string_view kBegin = "Linker script and memory map";
+  std::vector<LinkedPieces> result;
+  for (const char* output : {".text", ".rodata", ".data", ".bss"}) result.push_back({output, {}});
+  map.remove_prefix(std::min(map.find(kBegin), map.size()));
+  std::string output;
+  std::string section;
+  while (!map.empty()) {
+    const std::string_view line = map.substr(0, map.find('\n'));
+    map.remove_prefix(std::min(line.size() + 1, map.size()));
+    if (line.starts_with('.')) output = line.substr(0, line.find(' '));
+    if (!line.starts_with(' ')) continue;
+    std::string_view rest = line;
+    if (line.starts_with(" .")) {
+      section = line.substr(1, line.find(' ', 1) - 1);
+      rest.remove_prefix(1 + section.size());
+    }
+    const auto piece = std::ranges::find(result, output, &LinkedPieces::output);
+    if (section.empty() || piece == result.end()) continue;
+    // An address, a size and a file, on the line of the section or, if its name is long, the next.
+    const auto address = rest.find("0x");
+    const auto size = rest.find("0x", address == std::string_view::npos ? address : address + 1);
+    if (size == std::string_view::npos) continue;
+    const auto file = rest.find(' ', size);
+    const std::string name = std::exchange(section, {});
+    if (file == std::string_view::npos || rest.substr(size, file - size) == "0x0") continue;
+    std::string from(rest.substr(file + 1));
+    const bool has_name = name.starts_with(piece->output + '.');
+    const bool has_own_place =  // earlier in the script
+        std::ranges::any_of(std::array{".text.unlikely", ".text.exit", ".text.startup", ".text.hot",
+                                       ".data.rel.ro"},
+                            [&](const char* group) { return name.starts_with(group); });
+    if ((!has_name && name != piece->output) || has_own_place) continue;
+    if (from.find('"') != std::string::npos || name.find_first_of("*?[]\"") != std::string::npos) {
+      continue;
+    }
+    if (fs::path(from).filename().string().find("crt") != std::string::npos) continue;
+    if (const auto member = from.rfind('('); member != std::string::npos && from.ends_with(')')) {
+      from = from.substr(0, member) + ':' + from.substr(member + 1, from.size() - member - 2);
+    }
+    // Link-time optimisation names its objects anew each time.
+    if (const auto lto = from.find(".ltrans"); lto != std::string::npos)
+      from = '*' + from.substr(lto);
+    piece->lines.push_back(has_name ? fmt::format("*({})", name)
+                                    : fmt::format("\"{}\"({})", from, name));
+  }
+  for (LinkedPieces& each : result) {
+    std::ranges::sort(each.lines);
+    const auto twice = std::ranges::unique(each.lines);
+    each.lines.erase(twice.begin(), twice.end());
+  }
+  return result;
+}
+
+std::string script_with(std::string_view own_script, const std::vector<LinkedPieces>& pieces,
+                        int seed) {
+  std::string script(own_script);
+  for (const LinkedPieces& each : pieces) {
+    // The pattern that takes whatever no earlier one has taken.
+    const std::string rest =
+        each.output == ".text" ? "*(.text .stub" : fmt::format("*({0} {0}.*", each.output);
+    const auto place = script.find(rest);
+    if (place == std::string::npos || each.lines.empty()) continue;
+    std::string lines;
+    for (const std::string& line : drawn(each.lines, seed)) lines += line + "\n    ";
+    script.insert(place, lines);
+  }
+  return script;
+}
+
+}  // namespace taskbench::harness
