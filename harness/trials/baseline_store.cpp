@@ -99,8 +99,7 @@ std::string origin(const model::NoiseOrigin& from, std::string_view today) {
 }
 
 /// Lowers what two executables of one build may differ by to what the means of so many may. What is
-/// assumed stays as it is: simulated with links that scatter by 1.5 %, it holds for eight of each,
-/// and by far not for one.
+/// assumed is not lowered: it is too little for one layout, and right for eight (ADR 0043).
 void take_turns(model::NoiseFloor& floor, std::size_t layouts) {
   const double of_one = floor.epsilon;
   floor.epsilon /= std::sqrt(static_cast<double>(layouts));
