@@ -114,14 +114,15 @@ bool has_equal_bytes(const fs::path& a, const fs::path& b) {
   return read_file(a).bytes == read_file(b).bytes;
 }
 
-/// The link that made a program: by its file, or, if that was moved or stripped afterwards, by its
-/// name. Empty if none did.
-std::optional<Link> link_of(const fs::path& records, const fs::path& program) {
+/// The link that made a program: by its file, or, if that was stripped afterwards, by its name.
+/// Empty if none did; `count` says of how many.
+std::optional<Link> link_of(const fs::path& records, const fs::path& program, int& count) {
   std::optional<Link> by_name;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(records, failed)) {
     std::optional<Link> link = read_link(entry.path());
     if (!link) continue;
+    ++count;
     if (has_equal_bytes(link->output, program)) return link;
     if (link->output.filename() == program.filename()) by_name = std::move(link);
   }
@@ -161,7 +162,9 @@ std::string script_of(const Link& link, const Strings& words, const std::string&
   });
   if (is_optimised)
     text += shell_word(fmt::format("-plugin-opt=-fresolution={}.res", between.string()));
-  return text + fmt::format(" -o {0}.new && mv {0}.new {0}\n", shell_word(output));
+  return text + fmt::format(
+                    " --strip-debug -o {0}.new && mv {0}.new {0} || {{ rm -f {0}.new; exit 1; }}\n",
+                    shell_word(output));
 }
 
 bool is_object(const std::string& word) {
@@ -320,8 +323,16 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
     if (!fs::exists(result.files.back())) missing.push_back(result.files.back());
   }
   if (missing.empty()) return result;
-  const std::optional<Link> link = link_of(records, program);
-  if (!link) return {{}, "its build calls no linker that COMPILER_PATH leads to"};
+  int recorded = 0;
+  const std::optional<Link> link = link_of(records, program, recorded);
+  if (!link && recorded == 0) {
+    return {{}, "its build calls no linker that COMPILER_PATH leads to"};
+  }
+  if (!link) {
+    return {{},
+            fmt::format("none of the {} programs that its build links is {}", recorded,
+                        program.filename().string())};
+  }
   Relinks relinks = relinks_of(*link, count, stop, waiting);
   if (!relinks.why_none.empty()) return {{}, relinks.why_none};
   std::string scripts;

@@ -148,6 +148,8 @@ class DrawnLayouts(GateTest):
                 "the linker sees its code as 1 pieces; compile with -ffunction-sections",
             "unset COMPILER_PATH; cc -DLINE=LINE_ -o out/bench main.c":
                 "its build calls no linker that COMPILER_PATH leads to",
+            "cc $CFLAGS -DLINE=LINE_ -o a main.c; strip a; mv a out/bench":
+                "none of the 1 programs that its build links is bench",
         }
         for how, why in whys.items():
             with self.subTest(why):
