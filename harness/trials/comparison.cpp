@@ -246,7 +246,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
   /// benchmark.
   void say_what_is_unchecked() {
     Strings unchecked;
-    if (!has_checked_program()) unchecked.push_back("--program " + shell_word(plan_.recipe.program));
+    if (!has_checked_program())
+      unchecked.push_back("--program " + shell_word(plan_.recipe.program));
     if (!plan_.workloads.empty()) unchecked.emplace_back("--workload");
     if (unchecked.empty()) return;
     why_identical_ +=

@@ -37,14 +37,19 @@ note() {
     "COLLECT_LTO_WRAPPER=${COLLECT_LTO_WRAPPER-}" >"$record/environment"
   for word; do
     case $word in
-      @*) tr -s ' ' '\n' <"${word#@}" | while read -r each; do keep "$each"; done; keep "${word#@}" ;;
+      @*)
+        keep "${word#@}"
+        tr -s ' ' '\n' <"${word#@}" | while read -r each; do keep "$each"; done
+        ;;
       *) keep "$word" ;;
     esac
   done
   mv "$record/command.new" "$record/command"
 }
 for word; do
-  case $word in -shared | -Bshareable | -r | --relocatable | --version | -v) exec "$real" "$@" ;; esac
+  case $word in
+    -shared | -Bshareable | -r | --relocatable | --version | -v) exec "$real" "$@" ;;
+  esac
 done
 note "$@" 2>/dev/null
 exec "$real" "$@"
@@ -115,14 +120,14 @@ bool has_equal_bytes(const fs::path& a, const fs::path& b) {
 }
 
 /// The link that made a program: by its file, or, if that was stripped afterwards, by its name.
-/// Empty if none did; `count` says of how many.
-std::optional<Link> link_of(const fs::path& records, const fs::path& program, int& count) {
+/// Empty if none did; `is_recorded` says whether there is any link.
+std::optional<Link> link_of(const fs::path& records, const fs::path& program, bool& is_recorded) {
   std::optional<Link> by_name;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(records, failed)) {
     std::optional<Link> link = read_link(entry.path());
     if (!link) continue;
-    ++count;
+    is_recorded = true;
     if (has_equal_bytes(link->output, program)) return link;
     if (link->output.filename() == program.filename()) by_name = std::move(link);
   }
@@ -197,9 +202,12 @@ struct Relinks {
 };
 
 constexpr const char* kTooFewPieces =
-    "the linker sees its code as {}; compile with -ffunction-sections (in CFLAGS and CXXFLAGS)";
+    "the linker sees too few pieces of its code; compile with -ffunction-sections (in CFLAGS and "
+    "CXXFLAGS)";
+compile with - ffunction -
+    sections(in CFLAGS and CXXFLAGS) ";
 
-Relinks by_objects(const Link& link, int count) {
+    Relinks by_objects(const Link& link, int count) {
   std::vector<std::size_t> places;
   Strings objects;
   for (std::size_t i = 0; i < link.words.size(); ++i) {
@@ -208,7 +216,7 @@ Relinks by_objects(const Link& link, int count) {
     objects.push_back(link.words[i]);
   }
   if (objects.size() < 4) {
-    return {{}, fmt::format(kTooFewPieces, fmt::format("{} object files", objects.size()))};
+    return {{}, kTooFewPieces};
   }
   Relinks result;
   for (int seed = 1; seed <= count; ++seed) {
@@ -268,7 +276,7 @@ Relinks by_script(const Link& link, int count, const std::stop_token& stop,
   fs::remove(link.record / "once", ignored);
   const auto text = std::ranges::find(pieces, ".text", &LinkedPieces::output);
   const std::size_t found = text == pieces.end() ? 0 : text->lines.size();
-  if (found < 4) return {{}, fmt::format(kTooFewPieces, fmt::format("{} pieces", found))};
+  if (found < 4) return {{}, kTooFewPieces};
   Relinks result;
   for (int seed = 1; seed <= count; ++seed) {
     const std::string script = script_with(own, pieces, seed);
@@ -323,15 +331,12 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
     if (!fs::exists(result.files.back())) missing.push_back(result.files.back());
   }
   if (missing.empty()) return result;
-  int recorded = 0;
-  const std::optional<Link> link = link_of(records, program, recorded);
-  if (!link && recorded == 0) {
-    return {{}, "its build calls no linker that COMPILER_PATH leads to"};
-  }
+  bool is_recorded = false;
+  const std::optional<Link> link = link_of(records, program, is_recorded);
   if (!link) {
     return {{},
-            fmt::format("none of the {} programs that its build links is {}", recorded,
-                        program.filename().string())};
+            is_recorded ? "its build links programs, but none is " + program.filename().string()
+                        : "its build calls no linker that COMPILER_PATH leads to"};
   }
   Relinks relinks = relinks_of(*link, count, stop, waiting);
   if (!relinks.why_none.empty()) return {{}, relinks.why_none};

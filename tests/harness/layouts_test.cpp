@@ -34,7 +34,7 @@ LOAD /usr/lib/crt1.o
  .text._Z3foov  0x00000000000010c0       0x10 main.o
  .text._Z22a_name_that_is_longerv
                 0x00000000000010d0       0x12 libx.a(y.o)
- *fill*         0x00000000000010e2        0xe 
+ *fill*         0x00000000000010e2        0xe
  .text          0x00000000000010f0        0x8 libx.a(y.o)
  .text          0x0000000000001100        0x8 /tmp/ccAbCd.ltrans0.ltrans.o
 
