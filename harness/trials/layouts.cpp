@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <thread>
 
 #include "harness/os/atomic_file.hpp"
@@ -149,27 +150,61 @@ std::string as_response(const fs::path& file, const Strings& words) {
   return '@' + file.string();
 }
 
-/// A script for sh that makes one layout, whole or not at all. What link-time optimisation leaves
-/// in between has names of its own, as several scripts run at once.
+/// Where a link keeps the list of what link-time optimisation has made, which links after it use.
+fs::path list_of_optimised(const Link& link) { return link.record / "optimised"; }
+
+/// The variables with which g++ optimises what it links: functions get sections of their own,
+/// otherwise the code has few pieces; and its objects stay, their names beginning with `between`.
+/// The plugin of the linker takes what follows the first -dumpdir for its value.
+std::string optimising(const std::string& variable, const fs::path& between) {
+  static const std::regex kPlace(" '-dumpdir' '[^']*'");
+  return std::regex_replace(variable, kPlace, "") +
+         fmt::format(" '-g0' '-ffunction-sections' '-save-temps' '-dumpdir' '{}.'",
+                     between.string());
+}
+
+/// A script for sh that links, whole or not at all. What is made in between has names of its own,
+/// as several scripts run at once.
 std::string script_of(const Link& link, const Strings& words, const std::string& output,
                       const fs::path& between) {
   std::string text = fmt::format("cd {} || exit\n", shell_word(link.folder));
-  for (std::string variable : link.environment) {
+  for (const std::string& variable : link.environment) {
     if (variable.ends_with('=')) continue;
-    if (variable.starts_with("COLLECT_GCC_OPTIONS=")) {  // otherwise the code has few pieces
-      variable += fmt::format(" '-ffunction-sections' '-dumpdir' '{}.'", between.string());
-    }
-    text += fmt::format("export {}\n", shell_word(variable));
+    const bool is_of_options = variable.starts_with("COLLECT_GCC_OPTIONS=");
+    text += fmt::format("export {}\n",
+                        shell_word(is_of_options ? optimising(variable, between) : variable));
   }
   for (const std::string& word : words) text += shell_word(word) + ' ';
   const bool is_optimised = std::ranges::any_of(link.words, [](const std::string& word) {
     return word.starts_with("-plugin-opt=-fresolution=");
   });
-  if (is_optimised)
-    text += shell_word(fmt::format("-plugin-opt=-fresolution={}.res", between.string()));
-  return text + fmt::format(
-                    " --strip-debug -o {0}.new && mv {0}.new {0} || {{ rm -f {0}.new; exit 1; }}\n",
-                    shell_word(output));
+  if (is_optimised) {
+    text += shell_word(fmt::format("-plugin-opt=-fresolution={}.res", between.string())) + ' ';
+  }
+  if (fs::exists(list_of_optimised(link))) {
+    text += shell_word("-plugin-opt=-ltrans-objects=" + list_of_optimised(link).string()) + ' ';
+  }
+  return text +
+         fmt::format("--strip-debug -o {0}.new && mv {0}.new {0} || {{ rm -f {0}.new; exit 1; }}\n",
+                     shell_word(output));
+}
+
+/// Lists the objects that link-time optimisation has left at `between`, and removes all else of it.
+void keep_optimised(const Link& link, const fs::path& between) {
+  std::string list;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(link.record, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(between.filename().string())) continue;
+    if (name.ends_with(".ltrans.o")) {
+      list += entry.path().string() + '\n';
+    } else {
+      std::error_code ignored;
+      fs::remove(entry.path(), ignored);
+    }
+  }
+  // Without it, each layout is optimised again.
+  if (!list.empty()) (void)write_atomically(list_of_optimised(link), list);
 }
 
 bool is_object(const std::string& word) {
@@ -204,10 +239,8 @@ struct Relinks {
 constexpr const char* kTooFewPieces =
     "the linker sees too few pieces of its code; compile with -ffunction-sections (in CFLAGS and "
     "CXXFLAGS)";
-compile with - ffunction -
-    sections(in CFLAGS and CXXFLAGS) ";
 
-    Relinks by_objects(const Link& link, int count) {
+Relinks by_objects(const Link& link, int count) {
   std::vector<std::size_t> places;
   Strings objects;
   for (std::size_t i = 0; i < link.words.size(); ++i) {
@@ -255,7 +288,7 @@ std::string script_in(std::string_view verbose) {
   return std::string(verbose.substr(from, verbose.find(kFence, from) - from));
 }
 
-/// Links once to see how the linker does it.
+/// Links once to see how the linker does it, and to optimise what the layouts are made of.
 Relinks by_script(const Link& link, int count, const std::stop_token& stop,
                   const std::function<void(double)>& waiting) {
   const std::string all = as_response(link.record / "words", link.words);
@@ -273,7 +306,7 @@ Relinks by_script(const Link& link, int count, const std::stop_token& stop,
   const auto pieces = pieces_of_map(read_file(map).bytes);
   std::error_code ignored;
   fs::remove(map, ignored);
-  fs::remove(link.record / "once", ignored);
+  keep_optimised(link, link.record / "once");
   const auto text = std::ranges::find(pieces, ".text", &LinkedPieces::output);
   const std::size_t found = text == pieces.end() ? 0 : text->lines.size();
   if (found < 4) return {{}, kTooFewPieces};

@@ -62,7 +62,7 @@ BUILDS = {
                               "-Df0=g0 -Df1=g1 -Df2=g2 -Df3=g3 -Df4=g4 -Df5=g5 -Df6=g6 -Df7=g7 "
                               "-DLINE=0 && ar rcs libo.a o.o && "
                               "cc -o out/bench main.o -Wl,--undefined=other -L. -lo",
-    "link-time optimisation": "cc $CFLAGS -O1 -flto -DLINE=LINE_ -o out/bench main.c",
+    "link-time optimisation": "cc $CFLAGS -g -O1 -flto -DLINE=LINE_ -o out/bench main.c",
     "a response file": "cc $CFLAGS -DLINE=LINE_ -c main.c -o 'a main.o' && "
                        "printf '%s\\n' -o out/bench '\"a main.o\"' >words && cc @words",
     "a program that is moved and stripped": "cc $CFLAGS -DLINE=LINE_ -o bench main.c && "
