@@ -332,7 +332,6 @@ std::string legend(const PairedReport& report) {
 
 /// Whether layout is drawn, and if not, what that costs.
 std::string layout_basis(const model::PairedSetup& setup) {
-  if (setup.base.digest == setup.head.digest) return {};
   const std::size_t base = setup.base.layouts.size();
   const std::size_t head = setup.head.layouts.size();
   if (base > 1 && head > 1) {
@@ -341,6 +340,7 @@ std::string layout_basis(const model::PairedSetup& setup) {
         "executables take turns: {} of base, {} of head.",
         base, head);
   }
+  if (setup.base.digest == setup.head.digest) return {};
   std::string why;
   for (const model::PairedProgram* each : {&setup.base, &setup.head}) {
     if (why.empty() && !each->one_layout.empty()) why = ": " + each->one_layout;
