@@ -61,9 +61,10 @@ class ReportFolder {
     std::error_code failed;
     const auto status = fs::status(target_, failed);
     if (status.type() == fs::file_type::none) refuse("", failed);
+    const fs::path parent = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
     fs::path beside = target_;
     if (!fs::exists(status)) {
-      beside = target_.parent_path().empty() ? fs::path(".") : target_.parent_path();
+      beside = parent;
       if (!fs::is_directory(beside, failed)) {
         refuse(fmt::format(": there is no folder \"{}\"; create it, or name another",
                            beside.string()));
@@ -71,7 +72,10 @@ class ReportFolder {
     } else if (!fs::is_directory(status)) {
       refuse(": it is a file; name a folder");
     }
-    harness::remove_left_behind(beside, kBegin, kEnd);
+    // The report that was killed may have been the first to this folder, which was not there yet.
+    for (const fs::path& each : {parent, beside}) {
+      harness::remove_left_behind(each, kBegin, kEnd);
+    }
     for (int attempt = 0; temporary_.empty(); ++attempt) {
       constexpr int kAttempts = 100;  // for leftovers of a killed process with the same number
       const fs::path candidate =

@@ -154,7 +154,8 @@ void BaselineStore::refuse_unwritable() const {
   // Checks the nearest folder that exists: nothing is created before there is something to store.
   fs::path there = fs::absolute(folder_).lexically_normal();
   std::error_code failed;
-  while (!fs::exists(there, failed) && there.has_relative_path()) there = there.parent_path();
+  const auto is_there = [&] { return fs::exists(fs::symlink_status(there, failed)); };
+  while (!is_there() && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, failed)) {
     refuse("--store {}: {} is not a folder", folder_.string(), there.string());
   }

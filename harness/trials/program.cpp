@@ -28,6 +28,9 @@ constexpr double kListTimeout_s = 60;
 
 constexpr const char* kListing = "--benchmark_list_tests=true";
 
+// What taskbench answers when it is asked for its version and for a list at once.
+constexpr std::string_view kRefusal = "taskbench: error: ";
+
 std::string escaped(std::string_view name) {
   constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
   std::string result;
@@ -152,12 +155,14 @@ Program Program::find_out(std::vector<std::string> command, const std::stop_toke
                         .folder = asking.folder.string()},
                        stop);
   };
-  const ProcessOutcome version = ask({command.front(), "--version"}, kVersionTimeout_s);
+  // Beside --benchmark_list_tests, so that a benchmark that overlooks words it does not know lists
+  // its names, and does not run them all.
+  const ProcessOutcome version = ask({command.front(), "--version", kListing}, kVersionTimeout_s);
   if (version.end == ProcessOutcome::End::not_started) {
     throw NotMeasurable(
         fmt::format("'{}' {}", command.front(), why_not_started(command.front(), version)));
   }
-  if (version.ok() && version.output.starts_with("taskbench ")) {
+  if (version.output.starts_with("taskbench ") || version.errors.starts_with(kRefusal)) {
     return {Kind::taskbench, std::move(command), asking.folder, {}};
   }
   const ProcessOutcome list = ask(with(command, {kListing}), kListTimeout_s);

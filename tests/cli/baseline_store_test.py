@@ -40,6 +40,7 @@ class BadStores(BaselineTest):
         self.baseline("show")
 
     def test_stores_that_are_none(self):
+        (self.folder / "loop").symlink_to("loop")
         self.write("file")
         missing = "nothing: there is no such folder; `taskbench baseline save"
         self.refuse("baseline", {
@@ -47,6 +48,7 @@ class BadStores(BaselineTest):
                for command in ("list", "show", "compare", "save")},
             **{f"{command} --store nothing": missing for command in ("list", "show", "compare")},
             "save --store file/deeper": "is not a folder",
+            "save --store loop/deeper": "/loop is not a folder",
             "save --store /proc/x": "cannot write",
         })
 

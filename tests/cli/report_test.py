@@ -233,6 +233,10 @@ class Replaced(ReportTest):
         self.report(self.result("r.json", ["a"]))
         left = [name for name in os.listdir(self.folder) if name.endswith(".tmp")]
         self.assertEqual(sorted(left), sorted([young, held, other]))
+        os.utime(self.folder / young, (1, 1))  # now the folder of the report is there
+        self.report("r.json")
+        left = [name for name in os.listdir(self.folder) if name.endswith(".tmp")]
+        self.assertEqual(sorted(left), sorted([held, other]))
 
     def test_a_slash_at_the_end_means_nothing(self):
         self.taskbench("report", self.result("r.json"), "--out", "out/", env=self.gnuplot())

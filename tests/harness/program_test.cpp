@@ -92,6 +92,15 @@ TEST_F(Scripts, anything_else_is_refused_with_what_it_answered) {
   EXPECT_NE(failure({"/no/such"}).find("cannot be started"), std::string::npos);
 }
 
+// It takes words that it does not know for none.
+TEST_F(Scripts, a_benchmark_that_overlooks_the_question_for_a_version_runs_nothing) {
+  const auto path =
+      script("b", "case \"$*\" in *list_tests*) echo a; echo b ;; *) touch \"$0.ran\" ;; esac");
+  const Program program = Program::find_out({path}, {});
+  EXPECT_EQ(program.listed(), (Words{"a", "b"}));
+  EXPECT_FALSE(std::filesystem::exists(path + ".ran"));
+}
+
 TEST_F(Scripts, a_process_that_fails_is_told_with_its_command) {
   const auto path = script("t", "[ \"$1\" = --version ] && echo taskbench 1 && exit 0; kill -9 $$");
   const Program program = Program::find_out({path}, {});
