@@ -219,6 +219,12 @@ void PairedPlan::declare(Options& options) {
                 "No further block is begun when this time would be exceeded. Unless --repetitions "
                 "or --min-time is given, repetitions are fewer and shorter where 16 blocks would "
                 "not fit, and longer where starting the program takes most of the time.");
+  options
+      .value(
+          "--changed-first", setup.changed_first, "GLOB[,GLOB...]", By{parse_list},
+          "Benchmarks to measure first where the budget is too small for all; a * stands for any "
+          "part of a name.")
+      ->default_str("those that seem slower");
   options.value("--max-blocks", setup.max_blocks, "N", Number{1, model::kMostBlocks},
                 "Most blocks.");
   declare_sampling(options, setup, setup.timeout_s);

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "harness/bench/order.hpp"
-#include "harness/trials/journaled_trial.hpp"
+#include "harness/trials/attendance.hpp"
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
@@ -154,6 +155,7 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   ProcessCost cost = cost_of(found);
   const auto left_s = [&] { return setup.budget_s - setup.explored_s; };
   take_sampling(sampling_for(cost, left_s(), usual), setup);
+  setup.process_s = cost.seconds(setup);
   if (has_plenty(cost, left_s(), setup)) return;
   const auto start = Bench::Clock::now();
   (void)of_side(programs, Side::base, [&](const Program& program) {
@@ -163,6 +165,7 @@ void fit_budget(const TrialPrograms& programs, const Exploration& found, const B
   setup.explored_s += took_s;
   cost.start_s = std::max(0.0, cost.start_s + took_s - cost.seconds(setup));
   take_sampling(sampling_for(cost, left_s(), setup), setup);
+  setup.process_s = cost.seconds(setup);
 }
 
 /// How long an iteration waited for a CPU, at most: as the program has measured it, or else as if
@@ -202,18 +205,20 @@ std::map<std::string, double> counters_of(const model::Case& benchmark,
   return medians;
 }
 
-/// Why no further block may be begun, if there is a reason.
-std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double spent_s,
+/// What a trial measures next that is not to end before its budget or the number of its blocks.
+NextBlock whole_block(const model::PairedTrial& trial) {
+  const bool may_go_on = verdict::complete_blocks(trial) < trial.setup.max_blocks;
+  return {.benchmarks = may_go_on ? trial.setup.benchmarks : Strings(),
+          .seconds = verdict::seconds_of_a_block(trial)};
+}
+
+/// Why the next block may not be begun, if there is a reason.
+std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, const NextBlock& next,
                                       double budget_s, bool ends_when_decided) {
+  if (next.all_are_decided) return model::TrialEnd::decided;
+  if (next.benchmarks.empty()) return model::TrialEnd::blocks;
+  if (verdict::spent_s(trial) + next.seconds > budget_s) return model::TrialEnd::budget;
   const int blocks = verdict::complete_blocks(trial);
-  if (ends_when_decided && verdict::is_at_look(trial) && verdict::judge(trial).decided) {
-    return model::TrialEnd::decided;
-  }
-  if (blocks >= trial.setup.max_blocks) return model::TrialEnd::blocks;
-  const double explored_s = trial.setup.explored_s;
-  if (!fits_another(blocks, spent_s - explored_s, budget_s - explored_s)) {
-    return model::TrialEnd::budget;
-  }
   if (ends_when_decided && blocks > 0 && trial.setup.max_blocks > blocks) {
     const int in_all = verdict::blocks_within(trial, budget_s);
     // Nothing can fail in what time there is: the time is better spent on a trial that has enough.
@@ -224,6 +229,21 @@ std::optional<model::TrialEnd> end_of(const model::PairedTrial& trial, double sp
   return std::nullopt;
 }
 
+Strings names_of(const std::map<std::string, double>& times) {
+  Strings names;
+  for (const auto& [name, time] : times) names.push_back(name);
+  return names;
+}
+
+/// Makes the request one for these benchmarks.
+void ask_for(const Strings& benchmarks, const model::PairedTrial& trial, SampleRequest& request) {
+  request.benchmarks = benchmarks;
+  request.iterations.clear();
+  for (const auto& [name, count] : trial.setup.iterations) {
+    if (has_name(benchmarks, name)) request.iterations.emplace(name, count);
+  }
+}
+
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
@@ -231,6 +251,10 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
   const auto start = Bench::Clock::now();
   SampleRequest request = request_of(setup, bench.timeout_s);
   request.families = chosen;
+  const bool shares_iterations =
+      programs.base.takes_iterations() && programs.head.takes_iterations();
+  // Iterations are found in runs as long as those that count.
+  if (setup.fits_budget && !shares_iterations) request.min_time_s = kShortest_s;
   request.waiting = [&](double) {
     if (waiting) waiting(seconds_since(start));
   };
@@ -260,7 +284,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     setup.benchmarks.push_back(name);
     const auto cpu_time = cpu_time_of(programs.base, name);
     if (cpu_time == cpu_time_of(programs.head, name)) setup.cpu_time_of[name] = cpu_time;
-    if (programs.base.takes_iterations() && programs.head.takes_iterations()) {
+    if (shares_iterations) {
       setup.iterations[name] = benchmark.repetitions.front().iterations;
     }
   }
@@ -274,6 +298,7 @@ void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& 
     }
     throw ProgramError(text);
   }
+  setup.process_s = cost_of(*found).seconds(setup);
   if (setup.fits_budget) fit_budget(programs, *found, bench, setup);
 }
 
@@ -340,20 +365,22 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
                bool ends_when_decided, const std::function<void(const TrialProgress&)>& progress,
                LineFile& journal, model::PairedTrial& trial) {
   SampleRequest request = request_of(trial.setup, bench.timeout_s);
-  double spent_s = trial.setup.explored_s;
-  for (const auto& sample : trial.samples) spent_s += sample.took_s;
+  if (!trial.samples.empty()) ask_for(names_of(trial.samples.back().real_ns), trial, request);
+  auto begun = Bench::Clock::now();
   while (!trial.end && !bench.is_over()) {
     const auto done = static_cast<int>(trial.samples.size());
     model::ProcessSample sample;
     sample.block = done / model::kBlockSize;
     sample.position = done % model::kBlockSize;
     if (sample.position == 0) {
-      trial.end = end_of(trial, spent_s, budget_s, ends_when_decided);
+      const NextBlock next = ends_when_decided ? next_block(trial, budget_s) : whole_block(trial);
+      trial.end = end_of(trial, next, budget_s, ends_when_decided);
       if (trial.end) return journal.append(json::journal_line(*trial.end));
+      ask_for(next.benchmarks, trial, request);
     }
     const auto drawn = block_plan(trial.setup.seed, sample.block);
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
-    progress({.blocks = sample.block, .spent_s = spent_s});
+    progress({.blocks = sample.block, .spent_s = verdict::spent_s(trial)});
     const auto measured = of_side(programs, sample.side, [&](const Program& program) {
       const Strings& layouts = of(trial.setup, sample.side).layouts;
       if (layouts.empty()) return measure_next(program, request, drawn, bench);
@@ -361,7 +388,7 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
       return measure_next(program.in(layouts[turn]), request, drawn, bench);
     });
     if (!measured) return;
-    spent_s += sample.took_s = measured->took_s;
+    sample.took_s = seconds_since(std::exchange(begun, Bench::Clock::now()));
     sample.machine = measured->machine;
     sample.real_ns = measured->real_ns;
     for (const auto& benchmark : measured->result.cases) {

@@ -15,9 +15,9 @@ constexpr int kWantedBlocks = 16;
 constexpr int kPlentyBlocks = 64;
 constexpr double kLongest_s = 0.02;
 
-/// From the usual one down to what the grain of clocks and the start of a benchmark allow.
+/// From the usual one down.
 constexpr std::array<std::pair<std::int64_t, double>, 4> kShorter{
-    {{5, 0.001}, {5, 0.0005}, {3, 0.0005}, {3, 0.0002}}};
+    {{5, 0.001}, {5, 0.0005}, {3, 0.0005}, {3, kShortest_s}}};
 
 double blocks_within(double left_s, const ProcessCost& cost, const Sampling& sampling) {
   return left_s / (reports::model::kBlockSize * cost.seconds(sampling));

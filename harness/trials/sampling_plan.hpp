@@ -7,6 +7,9 @@
 
 namespace taskbench::harness {
 
+/// The shortest repetition that the grain of clocks and the start of a benchmark allow.
+inline constexpr double kShortest_s = 0.0002;
+
 /// What a process of a program takes, as a first run has shown.
 struct ProcessCost {
   double start_s = 0;                  ///< all but the repetitions

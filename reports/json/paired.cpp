@@ -94,6 +94,8 @@ void describe(Io& io, Setup& setup) {
   io.since("reproduce", setup.reproduce);
   io.unless_default("budget_s", setup.budget_s, is_positive);
   io.unless_default("explored_s", setup.explored_s, is_positive);
+  io.unless_default("process_s", setup.process_s, is_positive);
+  io.unless_default("changed_first", setup.changed_first);
   io.unless_default("trials", setup.trials, is_positive);
   io.unless_default("timeout_s", setup.timeout_s, is_positive);
 }
@@ -208,18 +210,35 @@ InstructionSample instructions_from(const Field& line, const PairedTrial& trial)
   return sample;
 }
 
+/// Refuses a process without the times of what its block measures: some of the benchmarks, the same
+/// in each of its processes.
+void require_times(const Field& line, const PairedTrial& trial, const ProcessSample& sample) {
+  const auto& first = sample.position == 0
+                          ? sample
+                          : trial.samples[trial.samples.size() - std::size_t(sample.position)];
+  if (sample.real_ns.empty()) line.at("real_ns").fail("has no time");
+  std::size_t known = 0;
+  for (const std::string& name : trial.setup.benchmarks) {
+    const auto found = sample.real_ns.find(name);
+    const bool has_time =
+        found != sample.real_ns.end() && std::isfinite(found->second) && found->second > 0;
+    known += has_time ? 1 : 0;
+    if (has_time == first.real_ns.contains(name)) continue;
+    line.at("real_ns").fail(
+        fmt::format("has {} of '{}'", has_time ? "a new time" : "no time", name));
+  }
+  if (known != sample.real_ns.size()) {
+    line.at("real_ns").fail("has times of what the trial does not compare");
+  }
+}
+
 ProcessSample sample_from(const Field& line, const PairedTrial& trial) {
   auto sample = line.get<ProcessSample>();
   const auto place = static_cast<int>(trial.samples.size());
   if (sample.block != place / model::kBlockSize || sample.position != place % model::kBlockSize) {
     line.fail("is not the process that follows the one before");
   }
-  for (const std::string& name : trial.setup.benchmarks) {
-    const auto found = sample.real_ns.find(name);
-    if (found == sample.real_ns.end() || !std::isfinite(found->second) || found->second <= 0) {
-      line.at("real_ns").fail(fmt::format("has no time of '{}'", name));
-    }
-  }
+  require_times(line, trial, sample);
   return sample;
 }
 
@@ -278,6 +297,8 @@ void read_judged(const Field& document, verdict::PairedFile& file) {
   file.report.could_fail = true;
   Reader(document).since("could_fail", file.report.could_fail);
   Reader(document).since("blind", file.report.blind);
+  Reader(document).since("resting", file.report.resting);
+  Reader(document).since("unreached", file.report.unreached);
   file.report.machine = verdict::drift_over(file.trial.samples);
   const auto& names = file.trial.setup.benchmarks;
   const std::set<std::string> known(names.begin(), names.end());
@@ -345,6 +366,8 @@ std::string to_json(const model::PairedTrial& trial, const verdict::PairedReport
     io("complete", trial.end.has_value());
     io("could_fail", report.could_fail);
     io("blind", report.blind);
+    io("resting", report.resting);
+    io("unreached", report.unreached);
     io("blocks_that_can_fail", verdict::reach_of(trial, report.blocks).least);
     io("machine", report.machine);
     io("benchmarks", report.benchmarks);

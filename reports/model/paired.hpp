@@ -17,8 +17,9 @@ namespace taskbench::reports::model {
 
 /// Version of the journal. Raised when a reader of the old version would misread the new one. Older
 /// ones are read, too: version 1 has no judged CPU times and nothing of the machine; up to version
-/// 2, programs of revisions ran in the current folder of taskbench.
-inline constexpr int kJournalVersion = 3;
+/// 2, programs of revisions ran in the current folder of taskbench; up to version 3, each process
+/// measured all benchmarks.
+inline constexpr int kJournalVersion = 4;
 
 /// Processes in a block: two of each side.
 inline constexpr int kBlockSize = 4;
@@ -80,9 +81,9 @@ struct PairedSetup : Sampling {
   /// Chance of a false FAIL over all benchmarks and looks: of the wall times, and again of the CPU
   /// times.
   double alpha = 0.01;
-  double pass_error = 0.05;  ///< chance of a false PASS of one benchmark, over all looks
-  double delta = 0.03;       ///< the smallest change that matters, relative
-  int max_blocks = kDefaultMaxBlocks;
+  double pass_error = 0.05;            ///< chance of a false PASS of one benchmark, over all looks
+  double delta = 0.03;                 ///< the smallest change that matters, relative
+  int max_blocks = kDefaultMaxBlocks;  ///< of each benchmark
   int links = 1;  ///< layouts of each side that is a revision, where it can be linked again
   bool counts_instructions = false;  ///< for each benchmark on each side, before the first block
   std::vector<std::string> acknowledged;  ///< kinds of counts that may grow; kInstructions, too
@@ -95,7 +96,10 @@ struct PairedSetup : Sampling {
   double budget_s = 0;                             ///< when the trial began; 0: not known
   int trials = 0;                                  ///< of a calibration; 0: not known
   double timeout_s = 0;                            ///< of a process; 0: not known
-  double explored_s = 0;     ///< of the budget: what the first runs took, which nothing counts of
+  double explored_s = 0;  ///< of the budget: what the first runs took, which nothing counts of
+  double process_s = 0;   ///< that a process of all benchmarks should take; 0: not known
+  /// Patterns of benchmarks that come first where there is no time for all.
+  std::vector<std::string> changed_first;
   bool fits_budget = false;  ///< repetitions and min_time_s are chosen to fit; not stored
   /// The benchmarks whose CPU time is judged, too; empty in older journals.
   std::map<std::string, CpuTimeOf> cpu_time_of;
@@ -107,8 +111,9 @@ struct ProcessSample {
   int block = 0;
   int position = 0;  ///< in the block, from 0 to 3
   Side side = Side::base;
-  double took_s = 0;                      ///< the whole process; what the budget is spent on
-  std::map<std::string, double> real_ns;  ///< per iteration: median over the repetitions
+  double took_s = 0;  ///< since the process before it; what the budget is spent on
+  /// Per iteration: the median over the repetitions, of what its block measures.
+  std::map<std::string, double> real_ns;
   /// Medians per iteration: CPU time, context switches, the scheduler's counters.
   std::map<std::string, std::map<std::string, double>> counters;
   std::optional<MachineUse> machine;  ///< while it ran; an older journal has none

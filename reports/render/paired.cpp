@@ -33,23 +33,19 @@ std::string probability(double p) {
 
 std::string blocks_of(int blocks) { return counted(static_cast<std::size_t>(blocks), "block"); }
 
-bool is_early(const verdict::MetricVerdict& row) {
-  return row.decided && row.decided->blocks < row.blocks;
+/// "16"; "16 of 63" of a benchmark that the later blocks did not measure.
+std::string blocks_text(const verdict::MetricVerdict& row, int of_trial) {
+  return row.blocks < of_trial ? fmt::format("{} of {}", row.blocks, of_trial)
+                               : std::to_string(row.blocks);
 }
 
-/// "16"; "8 of 63" if the first 8 decided.
-std::string blocks_text(const verdict::MetricVerdict& row) {
-  return is_early(row) ? fmt::format("{} of {}", row.decided->blocks, row.blocks)
-                       : std::to_string(row.blocks);
-}
-
-VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row,
+VerdictText::Row row_of(std::string title, const verdict::MetricVerdict& row, int blocks,
                         std::string_view better, const std::optional<Effort>& effort) {
   const Bar bar{std::move(title), row.change, row.low,
                 row.high,         row.delta,  verdict_cell(row.verdict, row.improved, better)};
   Cells cells = compared_cells(bar, row.base_ns, row.head_ns);
   append(cells, {percent(row.delta), probability(row.p_adjusted), percent(row.detectable),
-                 blocks_text(row)});
+                 blocks_text(row, blocks)});
   if (effort) {
     cells.push_back(row.verdict == Verdict::inconclusive ? effort_cell(*effort)
                                                          : std::string(kNone));
@@ -158,9 +154,10 @@ VerdictText::Benchmark judged_times(const model::PairedSetup& setup, const Bench
   const auto effort = [&](const verdict::MetricVerdict& of) {
     return any_undecided ? std::optional(effort_of(of, reach)) : std::nullopt;
   };
-  benchmark.rows.push_back(row_of(row.name, row, "faster", effort(row)));
+  benchmark.rows.push_back(row_of(row.name, row, reach.blocks, "faster", effort(row)));
   if (shows_cpu_time(row)) {
-    benchmark.rows.push_back(row_of("  its CPU time", *row.cpu, "less", effort(*row.cpu)));
+    benchmark.rows.push_back(
+        row_of("  its CPU time", *row.cpu, reach.blocks, "less", effort(*row.cpu)));
   }
   return benchmark;
 }
@@ -232,6 +229,11 @@ void add_busy_machine(const PairedReport& report, Sentences& lines) {
           : "");
 }
 
+/// "1 benchmark was", "2 benchmarks were"
+std::string counted_are(std::size_t count) {
+  return counted(count, "benchmark") + (count == 1 ? " was" : " were");
+}
+
 /// Adds a verdict that all blocks together did not bear out.
 void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sentences& lines) {
   if (row.verdict != Verdict::inconclusive || !row.decided) return;
@@ -240,6 +242,28 @@ void add_withdrawn(std::string_view what, const verdict::MetricVerdict& row, Sen
       "is INCONCLUSIVE.",
       what, word(row.decided->verdict), blocks_of(row.decided->blocks),
       percent_change(row.decided->change), row.blocks, percent_change(row.change));
+}
+
+/// Says of what there was no time for all of.
+void add_not_closely(const PairedReport& report, Sentences& lines) {
+  if (!report.resting.empty()) {
+    int most = 0;
+    std::optional<double> high = 0;  // empty: anything
+    for (const BenchmarkVerdict& row : report.benchmarks) {
+      if (std::ranges::find(report.resting, row.name) == report.resting.end()) continue;
+      most = std::max(most, row.blocks);
+      high = high && row.high ? std::optional(std::max(*high, *row.high)) : std::nullopt;
+    }
+    add(lines,
+        "{} not looked at closely, as there was no time for all: after at most {}, others seemed "
+        "slower. {} could hide there; a longer --budget, --workload or --changed-first would tell.",
+        counted_are(report.resting.size()), blocks_of(most),
+        high ? fmt::format("A slowdown of up to {}", percent(*high)) : "Any slowdown");
+  }
+  if (!report.unreached.empty()) {
+    add(lines, "{} not judged at all, as there was no time: {}.",
+        counted_are(report.unreached.size()), names_text(report.unreached));
+  }
 }
 
 /// What a reader needs to know who is not content with the verdict.
@@ -254,6 +278,7 @@ Sentences remarks(const PairedTrial& trial, const PairedReport& report) {
     add_withdrawn(row.name, row, lines);
     if (row.cpu) add_withdrawn("The CPU time of " + row.name, *row.cpu, lines);
   }
+  add_not_closely(report, lines);
   add_busy_machine(report, lines);
   append(lines, large_floors(setup.noise_floors, setup.delta));
   NamesAndReasons uncounted;
@@ -321,11 +346,11 @@ std::string legend(const PairedReport& report) {
                  : fmt::format("that any of {} benchmarks shows such a slowdown", count),
       count == 1 ? "it is not" : "none is");
   for (const BenchmarkVerdict& row : report.benchmarks) {
-    const verdict::MetricVerdict& early = is_early(row) || !shows_cpu_time(row) ? row : *row.cpu;
-    if (!is_early(early)) continue;
+    if (row.blocks == report.blocks) continue;
     return text + fmt::format(
-                      " {} blocks: a verdict was clear after the first {}; the figures are of all.",
-                      blocks_text(early), early.decided->blocks);
+                      " {} blocks: what is decided leaves the later ones, and what seems unchanged "
+                      "gives way if time is short; the figures are of those that measured it.",
+                      blocks_text(row, report.blocks));
   }
   return text;
 }
@@ -359,8 +384,8 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "a "
       "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
       "below that. From 8 blocks on, a verdict is drawn again and again; the first clear one "
-      "stands, "
-      "unless all blocks together do not confirm it.",
+      "stands, unless its later blocks do not confirm it. A benchmark whose verdict the "
+      "next look confirms leaves the later blocks to the others.",
       blocks_of(report.blocks), model::kBlockSize,
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));

@@ -73,12 +73,14 @@ Section processes_part(const verdict::PairedFile& file, const std::string& suffi
   for (const std::size_t place :
        part.plotted(moved_of(file.report), kMostPlots, "benchmarks", "that moved most")) {
     const verdict::BenchmarkVerdict& each = file.report.benchmarks[place];
-    const auto processes = static_cast<std::size_t>(each.blocks) * model::kBlockSize;
+    auto processes = static_cast<std::size_t>(each.blocks) * model::kBlockSize;
     std::vector<double> base;
     std::vector<double> head;
-    for (std::size_t i = 0; i < std::min(processes, file.trial.samples.size()); ++i) {
-      const model::ProcessSample& sample = file.trial.samples[i];
-      (sample.side == model::Side::base ? base : head).push_back(sample.real_ns.at(each.name));
+    for (const model::ProcessSample& sample : file.trial.samples) {
+      const auto time = sample.real_ns.find(each.name);
+      if (time == sample.real_ns.end()) continue;
+      if (processes-- == 0) break;
+      (sample.side == model::Side::base ? base : head).push_back(time->second);
     }
     if (base.empty() || head.empty()) continue;
     const std::vector<DotRow> rows{{"base", sampled(std::move(base)), kBlue},

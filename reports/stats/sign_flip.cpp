@@ -9,6 +9,7 @@
 
 #include "reports/stats/require.hpp"
 #include "reports/stats/split_mix.hpp"
+#include "reports/stats/walsh.hpp"
 
 namespace taskbench::reports::stats {
 namespace {
@@ -48,12 +49,20 @@ class Workload {
     rank_sum_ = std::accumulate(signed_ranks_.begin(), signed_ranks_.end(), std::int64_t{0});
     size_sum_ = std::accumulate(signed_sizes_.begin(), signed_sizes_.end(), std::int64_t{0});
     observed_ = standing();
+    observed_sum_ = rank_sum_;
   }
 
   [[nodiscard]] Standing standing() const {
     return {static_cast<double>(rank_sum_) * scale_, size_sum_};
   }
   [[nodiscard]] Standing observed() const { return observed_; }
+
+  /// The chance that ranks without ties reach the observed ones, from signed_rank_lower_tail().
+  [[nodiscard]] double chance(const std::vector<double>& lower_tail) const {
+    const auto n = static_cast<std::int64_t>(signed_ranks_.size());
+    const std::int64_t against = n * (n + 1) - observed_sum_;  // four times the ranks below 0
+    return lower_tail[static_cast<std::size_t>((against + 3) / 4)];
+  }
 
   /// Flips the sign of one block, which may be flipped already.
   void turn(std::size_t block, bool is_turned) {
@@ -102,6 +111,7 @@ class Workload {
   std::int64_t rank_sum_ = 0;  // of the signed ranks under the present flips
   std::int64_t size_sum_ = 0;
   Standing observed_;
+  std::int64_t observed_sum_ = 0;
   std::size_t reached_ = 0;
   std::size_t reached_by_any_ = 0;
 };
@@ -158,14 +168,15 @@ void require_table(std::span<const std::vector<double>> differences,
 
 }  // namespace
 
-double least_p(std::size_t blocks) {
-  return blocks <= kMaxExactBlocks ? std::ldexp(1.0, -static_cast<int>(blocks))
-                                   : 1.0 / static_cast<double>(kRandomFlips + 1);
+double least_p(std::size_t blocks, std::size_t absent) {
+  const double of_all_flips = std::ldexp(1.0, -static_cast<int>(blocks));
+  const double of_flips = blocks <= kMaxExactBlocks ? of_all_flips : 1.0 / (kRandomFlips + 1.0);
+  return of_flips + static_cast<double>(absent) * of_all_flips;
 }
 
 SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
                               std::span<const double> shifts, Direction direction,
-                              std::uint64_t seed) {
+                              std::uint64_t seed, std::size_t absent) {
   require_table(differences, shifts);
   std::vector<Workload> workloads;
   for (std::size_t w = 0; w < differences.size(); ++w) {
@@ -183,10 +194,14 @@ SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
       static_cast<double>(blocks <= kMaxExactBlocks ? make_all_flips(ascending, blocks)
                                                     : make_random_flips(ascending, blocks, seed));
   SignFlipResult result{std::vector<double>(order.size()), std::vector<double>(order.size())};
+  std::vector<double> lower_tail;
+  if (absent > 0) lower_tail = signed_rank_lower_tail(blocks);
   // No workload may be more significant than one that is ahead of it.
   double so_far = 0;
   for (std::size_t i = order.size(); i-- > 0;) {
-    so_far = std::max(so_far, static_cast<double>(ascending[i].reached_by_any()) / patterns);
+    double adjusted = static_cast<double>(ascending[i].reached_by_any()) / patterns;
+    if (absent > 0) adjusted += static_cast<double>(absent) * ascending[i].chance(lower_tail);
+    so_far = std::max(so_far, std::min(adjusted, 1.0));
     result.p[order[i]] = static_cast<double>(ascending[i].reached()) / patterns;
     result.p_adjusted[order[i]] = so_far;
   }

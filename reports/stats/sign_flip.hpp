@@ -14,8 +14,9 @@ inline constexpr std::size_t kMaxExactBlocks = 16;
 /// The number of random flips with more blocks.
 inline constexpr std::size_t kRandomFlips = 10'000;
 
-/// The least p of a test with this many blocks: lower levels, or this one, are never reached.
-[[nodiscard]] double least_p(std::size_t blocks);
+/// The least adjusted p of a test with this many blocks, and so many workloads that are `absent`,
+/// as sign_flip_test() understands it: lower levels, or this one, are never reached.
+[[nodiscard]] double least_p(std::size_t blocks, std::size_t absent = 0);
 
 /// The direction of the change that is looked for.
 enum class Direction { slower, faster };
@@ -71,10 +72,16 @@ struct SignFlipResult {
 /// and none is greater than without this comparison. Under a workload's own flips equal ranks count
 /// as reached, as they do in p.
 ///
+/// `absent` further workloads belong to the family, but were not measured in all of these blocks.
+/// For each, p_adjusted grows by the chance that ranks without ties reach the observed statistic.
+/// That is Boole's bound of what p_adjusted would be, had they been measured, so its promise holds
+/// however it was chosen which are absent: those that seemed unchanged may stay away. A workload
+/// that has been rejected belongs to the family no more (step-down), and is not to be counted.
+///
 /// Throws std::invalid_argument for no workloads, no blocks, workloads of unequal length, a shift
 /// too many or too few, and values that are not finite.
 [[nodiscard]] SignFlipResult sign_flip_test(std::span<const std::vector<double>> differences,
                                             std::span<const double> shifts, Direction direction,
-                                            std::uint64_t seed);
+                                            std::uint64_t seed, std::size_t absent = 0);
 
 }  // namespace taskbench::reports::stats

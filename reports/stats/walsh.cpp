@@ -30,21 +30,6 @@ std::vector<double> walsh_averages(std::span<const double> values) {
   return averages;
 }
 
-/// P(W <= k) for k = 0, 1, ..., where W is the sum of the ranks 1 to n that a fair coin picks.
-std::vector<double> signed_rank_lower_tail(std::size_t n) {
-  std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
-  probability[0] = 1;
-  for (std::size_t rank = 1; rank <= n; ++rank) {
-    for (std::size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;) {
-      const double without = probability[sum];
-      const double with = sum >= rank ? probability[sum - rank] : 0;
-      probability[sum] = (without + with) / 2;
-    }
-  }
-  std::partial_sum(probability.begin(), probability.end(), probability.begin());
-  return probability;
-}
-
 /// The greatest k with P(W <= k) <= alpha: this many Walsh averages lie outside a bound.
 std::optional<std::size_t> cut(const std::vector<double>& lower_tail, double alpha) {
   const auto beyond = std::upper_bound(lower_tail.begin(), lower_tail.end(), alpha);
@@ -64,6 +49,20 @@ Interval bounds(std::span<const double> values, double alpha) {
 }
 
 }  // namespace
+
+std::vector<double> signed_rank_lower_tail(std::size_t n) {
+  std::vector<double> probability(n * (n + 1) / 2 + 1, 0.0);
+  probability[0] = 1;
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    for (std::size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;) {
+      const double without = probability[sum];
+      const double with = sum >= rank ? probability[sum - rank] : 0;
+      probability[sum] = (without + with) / 2;
+    }
+  }
+  std::partial_sum(probability.begin(), probability.end(), probability.begin());
+  return probability;
+}
 
 double hodges_lehmann(std::span<const double> values) { return median(walsh_averages(values)); }
 

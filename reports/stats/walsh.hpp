@@ -11,7 +11,9 @@
 // take O(n^2) time and space, the bounds O(n^3): some ten milliseconds for 256 values.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "reports/stats/interval.hpp"
 
@@ -29,6 +31,10 @@ namespace taskbench::reports::stats {
 /// Contains the centre with at least probability `confidence`: from upper_bound's mirror image to
 /// upper_bound, each with half of the error.
 [[nodiscard]] Interval confidence_interval(std::span<const double> values, double confidence);
+
+/// P(W <= k) for k = 0, 1, ..., where W is the sum of those of the ranks 1 to n that a fair coin
+/// picks: the distribution of either half of the signed-rank statistic without ties.
+[[nodiscard]] std::vector<double> signed_rank_lower_tail(std::size_t n);
 
 /// The standard deviation of normal noise in which a mean would estimate the centre with the same
 /// uncertainty as hodges_lehmann does here. For normal noise about 1.02 times its deviation, which

@@ -57,8 +57,8 @@ void store_power(const MetricSeries& series, double effect, const stats::TrialEr
 double interval_level_of(double pass_error) { return 1 - 2 * pass_error; }
 
 std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
-                                        const stats::TrialErrors& errors, std::uint64_t seed,
-                                        const stats::Look& look) {
+                                        const Absent& absent, const stats::TrialErrors& errors,
+                                        std::uint64_t seed, const stats::Look& look) {
   if (series.empty()) return {};
   std::vector<std::vector<double>> d;
   std::vector<double> shifts;
@@ -66,8 +66,10 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     d.push_back(each.differences);
     shifts.push_back(std::log1p(each.epsilon));
   }
-  const auto slower = stats::sign_flip_test(d, shifts, stats::Direction::slower, seed);
-  const auto faster = stats::sign_flip_test(d, shifts, stats::Direction::faster, seed);
+  const auto slower =
+      stats::sign_flip_test(d, shifts, stats::Direction::slower, seed, absent.slower);
+  const auto faster =
+      stats::sign_flip_test(d, shifts, stats::Direction::faster, seed, absent.faster);
   std::vector<MetricVerdict> rows;
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricVerdict row;
@@ -82,7 +84,7 @@ std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
     store_interval(series[i], look.pass_error, row);
     row.p = slower.p[i];
     row.p_adjusted = slower.p_adjusted[i];
-    store_power(series[i], effect, errors, series.size(), row);
+    store_power(series[i], effect, errors, series.size() + absent.slower, row);
     const Decision decision =
         decide({.effect = effect,
                 .p_slower_adjusted = slower.p_adjusted[i],

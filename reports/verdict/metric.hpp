@@ -27,7 +27,7 @@ struct MetricVerdict {
   Verdict verdict = Verdict::inconclusive;
   bool improved = false;                  ///< a PASS whose head needs less by what matters
   std::optional<LookDecision> decided{};  ///< empty: no look has decided anything
-  int blocks = 0;                         ///< that the figures below rest on: all blocks
+  int blocks = 0;                         ///< that the figures below rest on: all of its own
   /// Times per iteration whose ratio is the change, around the middle of both sides' medians.
   double base_ns = 0;
   double head_ns = 0;
@@ -63,9 +63,18 @@ struct MetricSeries {
 /// Level of the intervals that are shown: each end may be wrong with pass_error, over all looks.
 [[nodiscard]] double interval_level_of(double pass_error);
 
+/// How many benchmarks belong to the family without being among the series, because they were not
+/// measured in all of their blocks (stats::sign_flip_test): those that have not failed, and those
+/// that have not improved.
+struct Absent {
+  std::size_t slower = 0;
+  std::size_t faster = 0;
+};
+
 /// A verdict for each series, with the errors that the look may spend. All series have the look's
-/// number of blocks.
+/// number of blocks, and are of the same blocks.
 [[nodiscard]] std::vector<MetricVerdict> judge_metric(const std::vector<MetricSeries>& series,
+                                                      const Absent& absent,
                                                       const stats::TrialErrors& errors,
                                                       std::uint64_t seed, const stats::Look& look);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "reports/model/run.hpp"
@@ -20,6 +22,8 @@ using model::PairedTrial;
 using model::Side;
 
 constexpr const char* kCpuTime = "cpu_ns";  // among a sample's counters
+
+using Numbers = std::vector<std::size_t>;
 
 std::size_t most_blocks(const PairedTrial& trial) {
   return static_cast<std::size_t>(trial.setup.max_blocks);
@@ -48,14 +52,31 @@ std::optional<double> cpu_time(const model::ProcessSample& sample, const std::st
   return cpu_ns > 0.0 ? cpu_ns : std::nullopt;
 }
 
+/// The complete blocks that have measured a benchmark.
+Numbers blocks_with(const PairedTrial& trial, const std::string& benchmark) {
+  Numbers blocks;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(complete_blocks(trial)); ++i) {
+    if (trial.samples[i * model::kBlockSize].real_ns.contains(benchmark)) blocks.push_back(i);
+  }
+  return blocks;
+}
+
+/// The samples of these blocks.
+auto samples_of(const PairedTrial& trial, std::span<const std::size_t> blocks) {
+  constexpr auto kSize = static_cast<std::size_t>(model::kBlockSize);
+  return std::views::iota(std::size_t{0}, blocks.size() * kSize) |
+         std::views::transform([&trial, blocks](std::size_t i) -> const model::ProcessSample& {
+           return trial.samples[blocks[i / kSize] * kSize + i % kSize];
+         });
+}
+
 /// The ratio of the time that base wants to its CPU time, 1 or more: sleep counts, waiting for a
 /// CPU does not. 1 if in doubt: if a process does not know how long it waited, as in older
 /// journals, the load of other processes would be taken for sleep.
 double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmark,
-                           std::size_t blocks) {
+                           std::span<const std::size_t> blocks) {
   std::vector<double> shares;
-  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
-    const model::ProcessSample& sample = trial.samples[i];
+  for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
     if (sample.side != Side::base) continue;
     const auto cpu_ns = cpu_time(sample, benchmark);
     const auto queued_ns = counter_of(sample, benchmark, model::kQueuedTime);
@@ -68,26 +89,26 @@ double wanted_per_cpu_time(const PairedTrial& trial, const std::string& benchmar
 /// A metric of one benchmark; empty if a process has no value.
 template <class Value>
 std::optional<MetricSeries> series_of(const PairedTrial& trial, const std::string& benchmark,
-                                      std::size_t blocks, const Value& value) {
+                                      std::span<const std::size_t> blocks, const Value& value) {
   MetricSeries series;
-  series.differences.resize(blocks);
-  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
-    const std::optional<double> each = value(trial.samples[i], benchmark);
+  for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
+    const std::optional<double> each = value(sample, benchmark);
     if (!each) return std::nullopt;
-    const bool of_head = trial.samples[i].side == Side::head;
+    if (sample.position == 0) series.differences.push_back(0);
+    const bool of_head = sample.side == Side::head;
     const double x = std::log(*each) / 2;
-    series.differences[i / model::kBlockSize] += of_head ? x : -x;
+    series.differences.back() += of_head ? x : -x;
     (of_head ? series.head : series.base).push_back(*each);
   }
   return series;
 }
 
-std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t blocks,
+std::vector<CounterMove> moved_counters(const PairedTrial& trial,
+                                        std::span<const std::size_t> blocks,
                                         const std::string& benchmark) {
   CounterValues base;
   CounterValues head;
-  for (std::size_t i = 0; i < blocks * model::kBlockSize; ++i) {
-    const model::ProcessSample& sample = trial.samples[i];
+  for (const model::ProcessSample& sample : samples_of(trial, blocks)) {
     const auto found = sample.counters.find(benchmark);
     if (found == sample.counters.end()) continue;
     CounterValues& side = sample.side == Side::base ? base : head;
@@ -102,51 +123,131 @@ std::vector<CounterMove> moved_counters(const PairedTrial& trial, std::size_t bl
       iterations == trial.setup.iterations.end() ? 0 : resolution_of(iterations->second));
 }
 
-/// Judges all benchmarks after this look's blocks, with the errors that it may spend.
-std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const stats::Look& look) {
+/// Benchmarks that have been measured in the same blocks, the last of which brought them to a look.
+struct Judgement {
+  stats::Look look;
+  Numbers benchmarks;  ///< their places in the setup
+  Numbers blocks;
+};
+
+/// Groups what the last block has measured by the blocks that measured it before. Numbers of such
+/// histories are in `histories`, one for each benchmark.
+std::map<std::size_t, Numbers> groups_of(const PairedTrial& trial, std::size_t block,
+                                         const Numbers& histories) {
+  const auto& measured = trial.samples[block * model::kBlockSize].real_ns;
+  std::map<std::size_t, Numbers> groups;
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    if (measured.contains(trial.setup.benchmarks[i])) groups[histories[i]].push_back(i);
+  }
+  return groups;
+}
+
+/// All judgements of the trial, in the order of its blocks. An end that does not depend on what a
+/// benchmark showed lets those that were measured until then spend what is left of their errors. It
+/// is no end of those that had left, or that gave way to others.
+std::vector<Judgement> judgements_of(const PairedTrial& trial) {
+  const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
+  const bool ends = trial.end && *trial.end != model::TrialEnd::decided;
+  const stats::TrialErrors errors = errors_of(trial);
+  const std::vector<stats::Look> looks = stats::looks(errors);
+  std::vector<Judgement> result;
+  Numbers histories(trial.setup.benchmarks.size(), 0);
+  std::vector<Numbers> blocks_of{{}};  // by history
+  for (std::size_t block = 0; block < blocks; ++block) {
+    for (const auto& [history, members] : groups_of(trial, block, histories)) {
+      blocks_of.push_back(blocks_of[history]);
+      Numbers& own = blocks_of.back();
+      own.push_back(block);
+      for (const std::size_t each : members) histories[each] = blocks_of.size() - 1;
+      const auto look = std::ranges::find(looks, own.size(), &stats::Look::blocks);
+      if (ends && block + 1 == blocks) {
+        result.push_back({stats::last_look(own.size(), errors), members, own});
+      } else if (look != looks.end()) {
+        result.push_back({*look, members, own});
+      }
+    }
+  }
+  return result;
+}
+
+/// The rows of a report in the making: by the places in the setup; empty before the first look.
+using Rows = std::vector<std::optional<BenchmarkVerdict>>;
+
+/// The benchmarks that belong to the family of wall or CPU times and are not judged now. What has
+/// failed does not belong to those that may be slower any more, what has improved not to those that
+/// may be faster.
+Absent absent_from(const PairedTrial& trial, const Judgement& now, const Rows& rows, bool of_cpu) {
+  Absent absent;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::ranges::binary_search(now.benchmarks, i)) continue;
+    if (of_cpu && !trial.setup.cpu_time_of.contains(trial.setup.benchmarks[i])) continue;
+    const MetricVerdict* row = rows[i] ? &*rows[i] : nullptr;
+    if (row != nullptr && of_cpu) row = rows[i]->cpu ? &*rows[i]->cpu : nullptr;
+    if (row == nullptr || row->verdict != Verdict::fail) ++absent.slower;
+    if (row == nullptr || !row->improved) ++absent.faster;
+  }
+  return absent;
+}
+
+/// Judges the benchmarks that are due, with the errors that their look may spend.
+std::vector<BenchmarkVerdict> judge_at(const PairedTrial& trial, const Judgement& now,
+                                       const Rows& earlier) {
   const auto& setup = trial.setup;
   std::vector<MetricSeries> wall;
   std::vector<MetricSeries> cpu;
-  std::vector<std::size_t> with_cpu;  // indices of the benchmarks
-  for (const std::string& name : setup.benchmarks) {
-    wall.push_back(*series_of(trial, name, look.blocks, wall_time));
+  Numbers with_cpu;  // their places in `wall`
+  for (const std::size_t each : now.benchmarks) {
+    const std::string& name = setup.benchmarks[each];
+    wall.push_back(*series_of(trial, name, now.blocks, wall_time));
     wall.back().epsilon = setup.noise_floors.at(name).epsilon;
     wall.back().delta = setup.delta;
     if (!setup.cpu_time_of.contains(name)) continue;
-    auto series = series_of(trial, name, look.blocks, cpu_time);
+    auto series = series_of(trial, name, now.blocks, cpu_time);
     if (!series) continue;
     series->epsilon = wall.back().epsilon;
-    series->delta = setup.delta * wanted_per_cpu_time(trial, name, look.blocks);
+    series->delta = setup.delta * wanted_per_cpu_time(trial, name, now.blocks);
     cpu.push_back(*std::move(series));
     with_cpu.push_back(wall.size() - 1);
   }
-  const std::vector<MetricVerdict> times = judge_metric(wall, errors_of(trial), setup.seed, look);
-  const std::vector<MetricVerdict> cpu_times =
-      judge_metric(cpu, errors_of(trial), setup.seed, look);
+  const auto judged = [&](const std::vector<MetricSeries>& series, bool of_cpu) {
+    return judge_metric(series, absent_from(trial, now, earlier, of_cpu), errors_of(trial),
+                        setup.seed, now.look);
+  };
+  const std::vector<MetricVerdict> times = judged(wall, false);
+  const std::vector<MetricVerdict> cpu_times = judged(cpu, true);
   std::vector<BenchmarkVerdict> rows;
   for (std::size_t i = 0; i < times.size(); ++i) {
     BenchmarkVerdict row;
     static_cast<MetricVerdict&>(row) = times[i];
-    row.name = setup.benchmarks[i];
-    row.counters = moved_counters(trial, look.blocks, row.name);
+    row.name = setup.benchmarks[now.benchmarks[i]];
     rows.push_back(std::move(row));
   }
-  for (std::size_t i = 0; i < cpu_times.size(); ++i) {
-    BenchmarkVerdict& row = rows[with_cpu[i]];
-    row.cpu = cpu_times[i];
-    std::erase_if(row.counters, [](const CounterMove& moved) { return moved.name == kCpuTime; });
-  }
+  for (std::size_t i = 0; i < cpu_times.size(); ++i) rows[with_cpu[i]].cpu = cpu_times[i];
   return rows;
 }
 
 /// Takes the figures of a later look, and keeps what earlier looks have decided.
-void take_later(std::vector<BenchmarkVerdict> rows, double alpha,
-                std::vector<BenchmarkVerdict>& report) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    keep_decision(report[i].decided, alpha, rows[i]);
-    if (rows[i].cpu && report[i].cpu) keep_decision(report[i].cpu->decided, alpha, *rows[i].cpu);
+void take_later(BenchmarkVerdict row, double alpha, std::optional<BenchmarkVerdict>& report) {
+  if (report) {
+    keep_decision(report->decided, alpha, row);
+    if (row.cpu && report->cpu) keep_decision(report->cpu->decided, alpha, *row.cpu);
   }
-  report = std::move(rows);
+  report = std::move(row);
+}
+
+/// Whether the last block did not measure it.
+bool rests(const PairedTrial& trial, const std::string& benchmark) {
+  const auto last = static_cast<std::size_t>(complete_blocks(trial)) - 1;
+  return !trial.samples[last * model::kBlockSize].real_ns.contains(benchmark);
+}
+
+/// Names the counters that moved in the blocks of each row.
+void add_counters(const PairedTrial& trial, BenchmarkVerdict& row) {
+  Numbers blocks = blocks_with(trial, row.name);
+  blocks.resize(static_cast<std::size_t>(row.blocks));
+  row.counters = moved_counters(trial, blocks, row.name);
+  if (!row.cpu) return;
+  std::erase_if(row.counters, [](const CounterMove& moved) { return moved.name == kCpuTime; });
 }
 
 bool is_acknowledged(const PairedTrial& trial, const std::string& kind) {
@@ -216,19 +317,6 @@ std::vector<std::string> blind_ones(const PairedTrial& trial,
   return names;
 }
 
-/// The looks at which the trial is judged, with the errors that each may spend.
-std::vector<stats::Look> looks_of(const PairedTrial& trial) {
-  const auto blocks = static_cast<std::size_t>(complete_blocks(trial));
-  // An end that does not depend on the data replaces the look at the same number of blocks.
-  const bool is_last = trial.end && *trial.end != model::TrialEnd::decided;
-  std::vector<stats::Look> looks;
-  for (const stats::Look& look : stats::looks(errors_of(trial))) {
-    if (look.blocks < blocks || (look.blocks == blocks && !is_last)) looks.push_back(look);
-  }
-  if (is_last && blocks > 0) looks.push_back(stats::last_look(blocks, errors_of(trial)));
-  return looks;
-}
-
 }  // namespace
 
 bool fails(const BenchmarkVerdict& row) {
@@ -243,11 +331,15 @@ int complete_blocks(const PairedTrial& trial) {
 
 std::vector<double> block_differences(const PairedTrial& trial, const std::string& name,
                                       int blocks) {
-  return series_of(trial, name, static_cast<std::size_t>(blocks), wall_time)->differences;
+  Numbers measured = blocks_with(trial, name);
+  measured.resize(std::min(measured.size(), static_cast<std::size_t>(blocks)));
+  return series_of(trial, name, measured, wall_time)->differences;
 }
 
 bool is_at_look(const PairedTrial& trial) {
-  return stats::is_look(static_cast<std::size_t>(complete_blocks(trial)), most_blocks(trial));
+  const std::vector<Judgement> all = judgements_of(trial);
+  const auto last = static_cast<std::size_t>(complete_blocks(trial)) - 1;
+  return !all.empty() && all.back().blocks.back() == last;
 }
 
 bool holds_back(const MetricVerdict& cpu) {
@@ -255,12 +347,32 @@ bool holds_back(const MetricVerdict& cpu) {
   return cpu.verdict == Verdict::inconclusive && (is_withdrawn || cpu.change >= cpu.delta);
 }
 
+double spent_s(const PairedTrial& trial) {
+  double spent_s = trial.setup.explored_s;
+  for (const auto& sample : trial.samples) spent_s += sample.took_s;
+  return spent_s;
+}
+
+double seconds_of_a_block(const PairedTrial& trial) {
+  const auto complete = static_cast<std::size_t>(complete_blocks(trial)) * model::kBlockSize;
+  double seconds = 0;
+  std::size_t processes = 0;
+  while (processes < complete) {
+    const model::ProcessSample& sample = trial.samples[complete - 1 - processes];
+    if (sample.real_ns.size() != trial.samples[complete - 1].real_ns.size()) break;
+    seconds += sample.took_s;
+    ++processes;
+  }
+  return processes == 0 ? 0 : seconds * model::kBlockSize / static_cast<double>(processes);
+}
+
 int blocks_within(const PairedTrial& trial, double budget_s) {
   const int complete = complete_blocks(trial);
-  const double block_s = reach_of(trial, complete).block_s;
+  const double block_s = seconds_of_a_block(trial);
   if (block_s <= 0) return trial.setup.max_blocks;
-  const double fit = std::floor(std::min((budget_s - trial.setup.explored_s) / block_s,
-                                         static_cast<double>(trial.setup.max_blocks)));
+  const double left_s = budget_s - spent_s(trial);
+  const double fit = std::floor(
+      std::min(complete + left_s / block_s, static_cast<double>(trial.setup.max_blocks)));
   return std::max(complete, static_cast<int>(fit));
 }
 
@@ -284,26 +396,42 @@ PairedReport judge(const PairedTrial& trial) {
   report.blocks = complete_blocks(trial);
   report.interval_level = interval_level_of(trial.setup.pass_error);
   report.machine = drift_over(trial.samples);
-  for (const stats::Look& look : looks_of(trial)) {
-    std::vector<BenchmarkVerdict> rows = judge_at(trial, look);
-    report.could_fail = report.could_fail || look.alpha > stats::least_p(look.blocks);
-    if (report.benchmarks.empty()) {
-      report.benchmarks = std::move(rows);
-    } else {
-      take_later(std::move(rows), trial.setup.alpha, report.benchmarks);
+  Rows rows(trial.setup.benchmarks.size());
+  for (const Judgement& now : judgements_of(trial)) {
+    std::vector<BenchmarkVerdict> judged = judge_at(trial, now, rows);
+    const std::size_t absent = rows.size() - now.benchmarks.size();
+    report.could_fail =
+        report.could_fail || now.look.alpha > stats::least_p(now.blocks.size(), absent);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      take_later(std::move(judged[i]), trial.setup.alpha, rows[now.benchmarks[i]]);
     }
   }
-  if (trial.setup.counts_instructions) {
-    for (BenchmarkVerdict& row : report.benchmarks) {
-      judge_counts(trial, row);
-      report.could_fail = report.could_fail || row.instructions->exact;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::optional<BenchmarkVerdict>& row = rows[i];
+    if (!row) {
+      report.unreached.push_back(trial.setup.benchmarks[i]);
+      continue;
     }
+    if (row->verdict == Verdict::inconclusive && rests(trial, row->name)) {
+      report.resting.push_back(row->name);
+    }
+    add_counters(trial, *row);
+    if (trial.setup.counts_instructions) {
+      judge_counts(trial, *row);
+      report.could_fail = report.could_fail || row->instructions->exact;
+    }
+    report.benchmarks.push_back(*std::move(row));
   }
+  if (report.benchmarks.empty()) report.unreached.clear();  // as yet
   report.blind = blind_ones(trial, report.benchmarks);
+  report.blind.insert(report.blind.end(), report.unreached.begin(), report.unreached.end());
   report.overall =
       report.benchmarks.empty() ? Verdict::inconclusive : overall_of(report.benchmarks);
+  if (report.overall == Verdict::pass && !report.unreached.empty()) {
+    report.overall = Verdict::inconclusive;
+  }
   report.decided =
-      !report.benchmarks.empty() &&
+      report.benchmarks.size() == rows.size() &&
       std::ranges::none_of(report.benchmarks, [](const BenchmarkVerdict& row) {
         return row.verdict == Verdict::inconclusive || (row.cpu && holds_back(*row.cpu));
       });

@@ -34,7 +34,7 @@ struct BenchmarkVerdict : MetricVerdict {
 };
 
 struct PairedReport {
-  std::vector<BenchmarkVerdict> benchmarks;  ///< in the order of the setup
+  std::vector<BenchmarkVerdict> benchmarks;  ///< that were judged, in the order of the setup
   /// Over wall times, CPU times and instructions: fail if one fails, else inconclusive if one is.
   /// Undecided CPU times count only if more seems to be used: see holds_back().
   Verdict overall = Verdict::pass;
@@ -44,6 +44,10 @@ struct PairedReport {
   /// Benchmarks without a verdict that could not have shown kBlindFactor times --delta; for their
   /// CPU time, times its own delta.
   std::vector<std::string> blind;
+  /// Where there was no time for all: those without a verdict that gave way to others after some
+  /// blocks, and those that no look has judged.
+  std::vector<std::string> resting;
+  std::vector<std::string> unreached;
   double interval_level = kIntervalLevel;  ///< of each interval
   model::Drift machine;  ///< how it moved, over all processes that it was recorded for
 };
@@ -64,8 +68,15 @@ struct Reach {
 /// The reach of a trial with at least one complete block, if it ended after `blocks`.
 [[nodiscard]] Reach reach_of(const model::PairedTrial& trial, int blocks);
 
-/// How many blocks fit into the budget, if they take as long as the complete ones. At least as many
-/// as these, at most as many as the setup permits.
+/// What the trial has spent of its budget.
+[[nodiscard]] double spent_s(const model::PairedTrial& trial);
+
+/// What a block takes that measures as many benchmarks as the last complete one, by those before it
+/// that did; 0 if there is none.
+[[nodiscard]] double seconds_of_a_block(const model::PairedTrial& trial);
+
+/// How many blocks fit into the budget, if they take as long as the last ones. At least as many as
+/// there are, at most as many as the setup permits.
 [[nodiscard]] int blocks_within(const model::PairedTrial& trial, double budget_s);
 
 /// Whether this undecided CPU time prevents a PASS: it seems greater by what matters, or it was at
@@ -78,16 +89,18 @@ struct Reach {
 /// How many blocks have all their processes.
 [[nodiscard]] int complete_blocks(const model::PairedTrial& trial);
 
-/// d of the first `blocks` blocks, which are complete.
+/// d of the first `blocks` complete blocks that have measured the benchmark.
 [[nodiscard]] std::vector<double> block_differences(const model::PairedTrial& trial,
                                                     const std::string& name, int blocks);
 
-/// Whether the trial may be judged after as many blocks as it has (stats/sequential.hpp).
+/// Whether the last complete block has brought some benchmark to a look (stats/sequential.hpp).
 [[nodiscard]] bool is_at_look(const model::PairedTrial& trial);
 
-/// Judges the trial at each look that it has reached, and, if it has ended, at its end. The first
-/// look that decides a benchmark gives its verdict; the figures are those of the last look, over
-/// all blocks.
+/// Judges each benchmark at each look that it has reached, and, if the trial has ended while it was
+/// measured, at the end. Looks count the blocks that have measured it: a benchmark may leave, and
+/// rest meanwhile, and counts for the others as stats::sign_flip_test says. The first look that
+/// decides a benchmark gives its verdict; the figures are those of its last look, over all of its
+/// blocks.
 [[nodiscard]] PairedReport judge(const model::PairedTrial& trial);
 
 // What `taskbench ab --json` or `taskbench gate --json` has written.

@@ -65,6 +65,56 @@ class Verdicts(AbTest):
         self.refuse("ab --base a --head b --format", {"yaml": "unknown format 'yaml'"})
         self.assertIn("markdown", self.taskbench("ab --help").stdout)
 
+    def test_what_is_decided_leaves_the_later_blocks_also_of_a_trial_that_is_resumed(self):
+        sides = (self.program("a", noise=0.2),
+                 self.program("b", "sort=3000 hash=500", noise=0.2))
+        run = "--max-blocks 23 --alpha 0.1% --journal j --json r.json"
+        answer = self.ab(*sides, run, status=1)
+        self.assertRegex(answer.stdout, r"(?m)^sort +FAIL .* 16 of 23 ")
+        measured = [sorted(sample["real_ns"]) for sample in self.result()["samples"]]
+        blocks = {row["name"]: row["blocks"] for row in self.result()["benchmarks"]}
+        self.assertEqual(blocks["hash"], 23)
+        self.assertEqual(measured, [["hash", "sort"]] * 4 * blocks["sort"] +
+                         [["hash"]] * 4 * (23 - blocks["sort"]))
+        before = self.read("r.json")
+        self.taskbench("ab --resume --journal j --json r.json", status=1)
+        self.assertEqual(self.read("r.json"), before)
+        self.cut("j", 1 + 4 * blocks["sort"] + 6)  # in the middle of a block
+        self.taskbench("ab --resume --journal j --json r.json", status=1)
+        again = [sorted(sample["real_ns"]) for sample in self.result()["samples"]]
+        self.assertEqual(again[:len(measured)], measured[:len(again)])
+
+    def test_of_many_benchmarks_those_that_seem_slower_go_on_alone(self):
+        names = [f"b{number}" for number in range(60)]
+        def times(slower=()):
+            return " ".join(f"{name}={700 if name in slower else 500}" for name in names)
+        wait = "time.sleep(0.002 * (flags.get('benchmark_filter', 59 * '|').count('|') + 1))"
+        sides = (self.program("a", times(), 0.1, wait),
+                 self.program("b", times(("b7", "b40")), 0.1, wait))
+        start = time.monotonic()
+        answer = self.ab(*sides, "--budget 12s --repetitions 3 --json r.json", status=1)
+        self.assertLess(time.monotonic() - start, 14)
+        blocks = {row["name"]: row["blocks"] for row in self.result()["benchmarks"]}
+        more = {name for name in blocks if blocks[name] > 8}
+        self.assertLess({"b7", "b40"}, more)
+        self.assertLess(len(more), 40)
+        self.assertGreater(len(self.result()["resting"]), 10)
+        self.assertIn("were not looked at closely", " ".join(answer.stdout.split()))
+
+    def test_a_budget_too_small_for_a_screen_of_all_takes_first_what_is_named(self):
+        times = " ".join(f"b{number}=500" for number in range(40))
+        wait = ("names = flags.get('benchmark_filter', '').count('|') + 1\n"
+                "time.sleep(0.01 * (names if names > 1 else 40))")
+        sides = self.program("a", times, 0.1, wait), self.program("b", times, 0.1, wait)
+        answer = self.ab(*sides, "--budget 7s --repetitions 3 --json r.json",
+                         "--changed-first", "b3?,b5", status=3)
+        first = self.result()["samples"][0]["real_ns"]
+        self.assertGreaterEqual(len(first), 16)
+        self.assertLess(len(first), 40)
+        self.assertLess({"b5", *(f"b3{digit}" for digit in range(10))}, set(first))
+        self.assertTrue(self.result()["unreached"])
+        self.assertIn("not judged at all", " ".join(answer.stdout.split()))
+
     def test_too_much_noise_is_inconclusive_and_says_what_it_would_take(self):
         run = (self.program("a", noise=0.3), self.program("b", noise=0.3),
                "--max-blocks 8 --workload sort")

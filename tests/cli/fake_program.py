@@ -23,6 +23,9 @@ if flags.get("benchmark_list_tests") == "true":
 if "--version" in sys.argv:
     sys.exit("unrecognized command-line flag: --version")
 {body}
+if flags.get("benchmark_filter", "").endswith(")$"):  # names, not what they begin with
+    wanted = flags["benchmark_filter"][2:-2].replace(chr(92), "").split("|")
+    times = {{name: ns for name, ns in times.items() if name in wanted}}
 def uniform():  # SplitMix64
     global drawn
     drawn = (drawn + 0x9E3779B97F4A7C15) % 2**64

@@ -218,7 +218,7 @@ class Folders(GateTest):
         self.refused(f"{again} --base-rev {self.base} --head-rev {self.head} {self.how} --cwd out",
                      says="--cwd:", cwd=self.repository)
         lines = self.read("j").replace(',"cwd":"."', "").replace(
-            '"taskbench_journal":3', '"taskbench_journal":2')
+            '"taskbench_journal":4', '"taskbench_journal":2')
         whole = self.read("j")
         self.write("j", lines)
         named = f"{again} --base-rev {self.base} --head-rev {self.head} {self.how}"

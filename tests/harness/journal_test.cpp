@@ -141,13 +141,13 @@ TEST(journal_test, one_of_version_1_is_read_and_judges_no_cpu_time) {
     ASSERT_TRUE(contains(text, from)) << from;
     text.replace(text.find(from), from.size(), to);
   };
-  change(R"("taskbench_journal":3)", R"("taskbench_journal":1)");
+  change(R"("taskbench_journal":4)", R"("taskbench_journal":1)");
   change(R"("cpu_time_of":{},)", "");
   change(R"(,"machine":null)", "");
   const model::PairedTrial trial = parse_journal("j", text);
   EXPECT_TRUE(trial.setup.cpu_time_of.empty());
   EXPECT_FALSE(trial.samples[0].machine);
-  change(R"("taskbench_journal":1)", R"("taskbench_journal":4)");
+  change(R"("taskbench_journal":1)", R"("taskbench_journal":5)");
   EXPECT_THROW((void)parse_journal("j", text), JournalError);
 }
 
@@ -323,7 +323,7 @@ TEST_F(Journal, with_a_line_that_does_not_belong_is_refused_by_its_number) {
         << wrong_blocks;
   }
   EXPECT_TRUE(contains(failure([] { (void)parse_journal("j", "{\"taskbench_journal\":99}\n"); }),
-                       "is 99; this taskbench reads versions up to 3: use a later taskbench"));
+                       "is 99; this taskbench reads versions up to 4: use a later taskbench"));
 }
 
 }  // namespace

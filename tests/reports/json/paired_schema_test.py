@@ -98,7 +98,7 @@ class PairedSchemaTest(SchemaCase, CommandTest):
     def test_broken_files_are_refused(self):
         self.check(self.written(self.program("head", "sort=1000")), (
             ("taskbench_paired", 2),
-            ("setup taskbench_journal", 4),
+            ("setup taskbench_journal", 5),
             ("outcome", "lost"),
             ("verdict", None),
             ("failure", {}),  # judged and failed

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -314,6 +315,53 @@ TEST(SignFlip, a_great_change_stands_out_among_many_workloads_after_few_blocks) 
       EXPECT_GT(result.p_adjusted[w], 0.05) << w;
     }
   }
+}
+
+/// The share of trials with a false alarm among 12 workloads, of which only the 3 that seem slower
+/// after 8 blocks are measured to the end, if `absent` others are counted.
+double alarms_after_a_screen(bool is_heavy, std::size_t absent, double alpha) {
+  constexpr int kTrials = 1500;
+  Noise noise(kSeed);
+  int alarms = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Values common = noise.normals(12);
+    Table table;
+    for (int w = 0; w < 12; ++w) {
+      Values row = is_heavy ? noise.heavies(12) : noise.normals(12);
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] += 0.5 * common[i];
+      table.push_back(std::move(row));
+    }
+    std::ranges::sort(table, std::greater(), [](const Values& row) {
+      return std::accumulate(row.begin(), row.begin() + 8, 0.0);
+    });
+    table.resize(3);
+    const auto result = sign_flip_test(table, Values(3, 0), Direction::slower, kSeed, absent);
+    alarms += std::ranges::min(result.p_adjusted) <= alpha ? 1 : 0;
+  }
+  return static_cast<double>(alarms) / kTrials;
+}
+
+TEST(SignFlip, workloads_that_seemed_unchanged_may_stay_away_if_they_are_counted) {
+  constexpr double kAlpha = 0.05;
+  for (const bool is_heavy : {false, true}) {
+    const double rate = alarms_after_a_screen(is_heavy, 9, kAlpha);
+    EXPECT_LE(rate, kAlpha + four_errors(kAlpha, 1500)) << is_heavy;
+    EXPECT_GE(rate, kAlpha / 4) << "cautious without need: " << is_heavy;
+    EXPECT_GE(alarms_after_a_screen(is_heavy, 0, kAlpha), 2 * kAlpha) << "nothing to count";
+  }
+}
+
+TEST(SignFlip, an_absent_workload_adds_the_chance_of_the_ranks_exactly) {
+  const Table table{
+      {1, 2, 3, 4, 5, -0.5, 6, 7, 8, 9}};  // one negative, of the least rank: 2 of 2^10
+  const auto with = [&](std::size_t absent) {
+    return sign_flip_test(table, Values{0}, Direction::slower, kSeed, absent).p_adjusted[0];
+  };
+  EXPECT_DOUBLE_EQ(with(0), 2.0 / 1024);
+  EXPECT_DOUBLE_EQ(with(1), 4.0 / 1024);
+  EXPECT_DOUBLE_EQ(with(9), 20.0 / 1024);
+  EXPECT_DOUBLE_EQ(with(5000), 1);
+  EXPECT_DOUBLE_EQ(least_p(10, 3), 4.0 / 1024);
 }
 
 TEST(SignFlip, rejects_what_it_cannot_test) {

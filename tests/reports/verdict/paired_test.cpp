@@ -468,8 +468,73 @@ TEST(paired_test, the_first_verdict_stands_and_the_figures_are_those_of_all_bloc
   const double error = std::ranges::find(looks, 32U, &stats::Look::blocks)->pass_error;
   EXPECT_EQ(late.high, std::expm1(stats::confidence_interval(all, 1 - 2 * error).high))
       << "by what the look may spend, so that the errors of all looks sum up";
-  trial.end = TrialEnd::decided;
-  EXPECT_TRUE(contains(render::table(trial, judge(trial), {}), " 8 of 32\n"));
+}
+
+/// Takes a benchmark out of all blocks from this one on.
+void leave(const std::string& name, int block, model::PairedTrial& trial) {
+  for (auto& sample : trial.samples) {
+    if (sample.block < block) continue;
+    sample.real_ns.erase(name);
+    sample.counters.erase(name);
+  }
+}
+
+TEST(paired_test, what_has_left_keeps_its_figures_and_the_report_says_of_how_many_blocks) {
+  auto trial = trial_of({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 32, 7);
+  const auto whole = judge(trial);
+  leave("a", 10, trial);
+  trial.end = TrialEnd::budget;
+  const auto report = judge(trial);
+  const auto then =
+      judge(trial_of({{"a", 0.2}, {"b", 0, 0.1}, {"c", 0, 0.1}}, 10, 7)).benchmarks[0];
+  EXPECT_EQ(report.benchmarks[0].verdict, Verdict::fail);
+  EXPECT_EQ(report.benchmarks[0].blocks, 10);
+  EXPECT_EQ(report.benchmarks[0].p_adjusted, then.p_adjusted);
+  EXPECT_EQ(report.benchmarks[0].high, then.high);
+  EXPECT_EQ(report.benchmarks[1].blocks, 32);
+  EXPECT_EQ(report.benchmarks[1].change, whole.benchmarks[1].change);
+  const std::string table = render::table(trial, report, {});
+  EXPECT_TRUE(contains(table, " 10 of 32 "));
+  EXPECT_TRUE(contains(table, "what is decided leaves the later"));
+}
+
+TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
+  const std::vector<Truth> truths{{"a"}, {"b", 0, 0.1}, {"c"}};
+  auto trial = trial_of(truths, 16, 7);
+  leave("b", 8, trial);
+  leave("c", 0, trial);
+  trial.end = TrialEnd::budget;
+  const auto report = judge(trial);
+  EXPECT_EQ(report.resting, std::vector<std::string>{"b"});
+  EXPECT_EQ(report.unreached, std::vector<std::string>{"c"});
+  EXPECT_EQ(report.benchmarks.size(), 2U);
+  EXPECT_EQ(report.overall, Verdict::inconclusive);
+  EXPECT_FALSE(report.decided);
+  const std::string text = render::comment(trial, report, {});
+  EXPECT_TRUE(
+      contains(text, "1 benchmark was not looked at closely, as there was no time for all"));
+  EXPECT_TRUE(contains(text, "A slowdown of up to "));
+  EXPECT_TRUE(contains(text, "1 benchmark was not judged at all, as there was no time: c."));
+  const auto read = json::parse_paired_report("r.json", json::to_json(trial, report));
+  EXPECT_EQ(read.report.resting, report.resting);
+  EXPECT_EQ(read.report.unreached, report.unreached);
+}
+
+TEST(paired_test, what_passed_and_left_still_counts_among_those_that_may_be_slower) {
+  auto trial = trial_of({{"a", 0.1, 0.1}, {"b"}, {"c"}, {"d"}}, 13, 7);
+  const double together = judge(trial).benchmarks[0].p_adjusted;
+  for (const char* name : {"b", "c", "d"}) leave(name, 10, trial);
+  const MetricVerdict row = judge(trial).benchmarks[0];
+  EXPECT_GT(row.p, 1.0 / (1 << 13)) << "ranks that are not the greatest";
+  EXPECT_DOUBLE_EQ(row.p_adjusted, 4 * row.p) << "its own p, and that of each of the others";
+  EXPECT_LE(row.p_adjusted, 2 * together);
+}
+
+TEST(paired_test, what_failed_and_left_does_not_count_among_those_that_may_be_slower) {
+  auto trial = trial_of({{"a", 0, 0.1}, {"b", 0.3}, {"c", 0.3}}, 13, 7);
+  for (const char* name : {"b", "c"}) leave(name, 10, trial);
+  const MetricVerdict row = judge(trial).benchmarks[0];
+  EXPECT_DOUBLE_EQ(row.p_adjusted, row.p);
 }
 
 /// Head takes `early` times as long in the first 8 of 12 blocks, and `late` times in the others.

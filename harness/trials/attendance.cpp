@@ -1,0 +1,214 @@
+#include "harness/trials/attendance.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "reports/stats/sequential.hpp"
+
+namespace taskbench::harness {
+namespace {
+
+using verdict::BenchmarkVerdict;
+
+/// What a benchmark counts as that was never measured, among those whose p is known: only what
+/// seems slower by far comes before the rest of the screen.
+constexpr double kUnknown = 0.02;
+
+/// The time of each of the benchmarks that the last complete block has measured.
+const std::map<std::string, double>& last_measured(const model::PairedTrial& trial) {
+  const auto last = static_cast<std::size_t>(verdict::complete_blocks(trial)) - 1;
+  return trial.samples[last * model::kBlockSize].real_ns;
+}
+
+bool is_undecided(const BenchmarkVerdict& row) {
+  return row.verdict == verdict::Verdict::inconclusive || (row.cpu && holds_back(*row.cpu));
+}
+
+int first_look(const model::PairedSetup& setup) {
+  const auto most = static_cast<std::size_t>(setup.max_blocks);
+  return static_cast<int>(stats::looks({setup.alpha, setup.pass_error, most}).front().blocks);
+}
+
+bool is_wanted_first(const model::PairedSetup& setup, const std::string& name) {
+  return std::ranges::any_of(setup.changed_first, [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// A benchmark that may be measured further.
+struct Candidate {
+  std::size_t place = 0;  ///< in the setup
+  int blocks = 0;
+  bool goes_on = false;       ///< it was measured in the last block, and not only screened
+  bool is_wanted = false;     ///< by --changed-first
+  double p = kUnknown;        ///< that it shows as much without being slower
+  double prominence = 0;      ///< its change, as a share of what could have been detected
+  double missing_blocks = 0;  ///< to its next stage
+
+  /// Those that are taken first are less.
+  [[nodiscard]] auto rank() const {
+    return std::tuple(!goes_on, !is_wanted, p, -prominence, place);
+  }
+};
+
+using Candidates = std::vector<Candidate>;
+
+double prominence_of(const verdict::MetricVerdict& row) {
+  return row.detectable ? row.change / *row.detectable : 0;
+}
+
+/// How many complete blocks have measured each benchmark; those that were never measured are
+/// missing.
+std::map<std::string, int> blocks_of_each(const model::PairedTrial& trial) {
+  std::map<std::string, int> blocks;
+  for (int block = 0; block < verdict::complete_blocks(trial); ++block) {
+    const auto first = static_cast<std::size_t>(block * model::kBlockSize);
+    for (const auto& [name, time] : trial.samples[first].real_ns) ++blocks[name];
+  }
+  return blocks;
+}
+
+/// The benchmarks that need further blocks and may have them. Empty if they are only to be borne
+/// out, which does not prolong a trial.
+Candidates open_ones(const model::PairedTrial& trial, const verdict::PairedReport& report) {
+  std::map<std::string, const BenchmarkVerdict*> rows;
+  for (const BenchmarkVerdict& row : report.benchmarks) rows[row.name] = &row;
+  const model::PairedSetup& setup = trial.setup;
+  const auto& measured = last_measured(trial);
+  std::map<std::string, int> blocks = blocks_of_each(trial);
+  Candidates open;
+  bool is_any_undecided = false;
+  for (std::size_t place = 0; place < setup.benchmarks.size(); ++place) {
+    const std::string& name = setup.benchmarks[place];
+    const auto found = rows.find(name);
+    Candidate each{.place = place,
+                   .blocks = blocks[name],
+                   .goes_on = measured.contains(name) && blocks[name] != first_look(setup),
+                   .is_wanted = is_wanted_first(setup, name)};
+    if (each.blocks >= setup.max_blocks) continue;
+    if (found != rows.end()) {
+      const BenchmarkVerdict& row = *found->second;
+      if (has_settled(row)) continue;
+      is_any_undecided = is_any_undecided || is_undecided(row);
+      each.p = std::min(row.p, row.cpu ? row.cpu->p : 1);
+      each.prominence = std::max(prominence_of(row), row.cpu ? prominence_of(*row.cpu) : 0);
+    } else {
+      is_any_undecided = true;
+    }
+    open.push_back(each);
+  }
+  return is_any_undecided ? open : Candidates();
+}
+
+double missing_blocks(const Candidates& of) {
+  return std::accumulate(of.begin(), of.end(), 0.0, [](double sum, const Candidate& each) {
+    return sum + each.missing_blocks;
+  });
+}
+
+/// How much of one benchmark in one block fits into what is left of the budget.
+double affordable(const model::PairedTrial& trial, double budget_s) {
+  const double of_each_s =
+      verdict::seconds_of_a_block(trial) / static_cast<double>(last_measured(trial).size());
+  return (budget_s - verdict::spent_s(trial)) / of_each_s;
+}
+
+/// Whether the budget is too small to give all of them enough blocks, as it turns out at the
+/// screen. It stays so.
+bool is_scarce(const model::PairedTrial& trial, const Candidates& open, double room) {
+  const auto& measured = last_measured(trial);
+  const auto rests = [&](const Candidate& each) {
+    return !measured.contains(trial.setup.benchmarks[each.place]);
+  };
+  if (std::ranges::any_of(open, rests)) return true;
+  const int screen = first_look(trial.setup);
+  const int enough = std::min(kEnoughBlocks, trial.setup.max_blocks);
+  return open.size() > kFewest && open.front().blocks == screen &&
+         room < static_cast<double>(open.size()) * (enough - screen);
+}
+
+/// Those that come next: those that are going on, and if these are few, the next in rank, as many
+/// as half of the time brings to their next stage. The other half is for who comes then.
+Candidates chosen(Candidates open, double room) {
+  std::ranges::sort(open, {}, &Candidate::rank);
+  const auto going = std::ranges::find(open, false, &Candidate::goes_on);
+  Candidates next(open.begin(), going);
+  if (next.size() >= kFewest && missing_blocks(next) >= room / 8) return next;
+  if (missing_blocks(open) <= room) return open;
+  for (auto each = going; each != open.end(); ++each) {
+    if (next.size() >= kFewest && missing_blocks(next) > room / 2) break;
+    next.push_back(*each);
+  }
+  return next;
+}
+
+Strings names_of(const model::PairedSetup& setup, Candidates of) {
+  std::ranges::sort(of, {}, &Candidate::place);
+  Strings names;
+  for (const Candidate& each : of) names.push_back(setup.benchmarks[each.place]);
+  return names;
+}
+
+Strings after_look(const model::PairedTrial& trial, const verdict::PairedReport& report,
+                   double budget_s) {
+  Candidates open = open_ones(trial, report);
+  if (open.empty()) return {};
+  const double room = affordable(trial, budget_s);
+  if (!is_scarce(trial, open, room)) return names_of(trial.setup, open);
+  const int screen = first_look(trial.setup);
+  const int deep = std::min(kDeepBlocks, trial.setup.max_blocks);
+  for (Candidate& each : open) {
+    each.missing_blocks = std::max(0, (each.blocks < screen ? screen : deep) - each.blocks);
+  }
+  Candidates fresh = open;
+  std::erase_if(fresh, [](const Candidate& each) { return each.missing_blocks <= 0; });
+  return names_of(trial.setup, fresh.empty() ? open : chosen(std::move(fresh), room));
+}
+
+/// All, if half of the budget is enough for their screen; else as many as it is enough for.
+Strings at_first(const model::PairedSetup& setup, double budget_s) {
+  const std::size_t all = setup.benchmarks.size();
+  const double screen_s = setup.process_s * model::kBlockSize * first_look(setup);
+  const double half_s = (budget_s - setup.explored_s) / 2;
+  if (all <= kFewest || screen_s <= half_s) return setup.benchmarks;
+  Candidates order;
+  for (std::size_t place = 0; place < all; ++place) {
+    order.push_back({.place = place, .is_wanted = is_wanted_first(setup, setup.benchmarks[place])});
+  }
+  std::ranges::sort(order, {}, &Candidate::rank);
+  const auto fit = static_cast<std::size_t>(std::max(0.0, half_s / screen_s) * double(all));
+  order.resize(std::max(fit, kFewest));
+  return names_of(setup, std::move(order));
+}
+
+}  // namespace
+
+bool has_settled(const BenchmarkVerdict& row) {
+  const auto is_new = [](const verdict::MetricVerdict& metric) {
+    return metric.decided && metric.decided->blocks == metric.blocks;
+  };
+  return !is_undecided(row) && !is_new(row) && !(row.cpu && is_new(*row.cpu));
+}
+
+NextBlock next_block(const model::PairedTrial& trial, double budget_s) {
+  if (verdict::complete_blocks(trial) == 0) return {.benchmarks = at_first(trial.setup, budget_s)};
+  NextBlock next;
+  const auto& measured = last_measured(trial);
+  if (verdict::is_at_look(trial)) {
+    const verdict::PairedReport report = verdict::judge(trial);
+    next.all_are_decided = report.decided;
+    if (!report.decided) next.benchmarks = after_look(trial, report, budget_s);
+  } else {
+    std::ranges::copy_if(trial.setup.benchmarks, std::back_inserter(next.benchmarks),
+                         [&](const std::string& name) { return measured.contains(name); });
+  }
+  next.seconds = verdict::seconds_of_a_block(trial) * static_cast<double>(next.benchmarks.size()) /
+                 static_cast<double>(measured.size());
+  return next;
+}
+
+}  // namespace taskbench::harness
