@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
+#include "harness/machine/canary.hpp"
+#include "harness/machine/environment.hpp"
 #include "harness/machine/machine.hpp"
+#include "harness/os/process.hpp"
 #include "harness/trials/stored.hpp"
 #include "reports/json/baseline.hpp"
 
@@ -97,24 +101,138 @@ void wait_before_confirming(const model::Series& series, const std::stop_token& 
   }
 }
 
+/// The commit of the sources: the one that a taskbench reports, else the one that is checked out
+/// here.
+std::string commit_of(const model::Run& result, const std::stop_token& stop) {
+  if (!result.environment.git_commit.empty()) return result.environment.git_commit;
+  const auto answer = run_process(
+      {.command = {"git", "rev-parse", "HEAD"}, .environment = {}, .timeout_s = 10}, stop);
+  return answer.ok() ? answer.output.substr(0, answer.output.find('\n')) : std::string{};
+}
+
+/// Fresh processes of one program, one after the other, with the canary between them.
 class SeriesTrial : public KeptTrial<model::Series> {
  protected:
   SeriesTrial(const BaselinePlan& plan, const Listener& listener, const std::stop_token& stop,
               model::Series& series)
       : KeptTrial(plan.journal, stop, read_series_journal, series),
         listener_(listener),
-        timeout_s_(plan.timeout_s) {}
+        bench_{stop, plan.timeout_s} {}
 
-  /// Finds the program of a series that begins, or that goes on. Throws UsageError if that is not
-  /// what its journal was started with.
-  void find_program(const std::string& command, bool goes_on) {
-    program_.emplace(goes_on ? trial_.setup.command : command, timeout_s_, stop());
-    if (goes_on) program_->refuse_changed(journal(), trial_.setup);
+  /// Finds the program of `command`; this taskbench if that is empty.
+  void find_program(const std::string& command) {
+    trial_.setup.command = command;
+    try {
+      Strings words = command.empty() ? Strings{fs::canonical("/proc/self/exe").string()}
+                                      : split_command(command);
+      program_ = Program::find_out(std::move(words), stop(), {.timeout_s = bench_.timeout_s});
+    } catch (const std::invalid_argument& error) {
+      refuse("--program '{}': {}", command, error.what());
+    } catch (const NotMeasurable& error) {
+      throw NotMeasurable(fmt::format("--program: {}", error.what()), error.has_failed());
+    } catch (const fs::filesystem_error& error) {
+      refuse("this taskbench cannot be found; name it by --program: {}", error.code().message());
+    }
+  }
+
+  /// Finds the program of the journal. Throws UsageError unless machine, canary and program are
+  /// those that it was started with.
+  void find_program_again() {
+    const model::SeriesSetup& setup = trial_.setup;
+    const fs::path& file = journal();
+    find_program(setup.command);
+    const auto differing = differences(setup.key.machine, probe_machine().machine);
+    if (!differing.empty()) {
+      refuse("{} was started on another machine: {} was '{}', and is '{}'", file.string(),
+             differing.front().name, differing.front().first, differing.front().second);
+    }
+    for (const auto& field : canary_fields()) {
+      if (model::value_of(setup.key.build, field.name) != field.value) {
+        refuse("{} was started with the canary of another taskbench; start again", file.string());
+      }
+    }
+    if (setup.digest != program_->digest()) refuse_rebuilt(program_->command().front(), file);
+  }
+
+  /// Fills in what a series is of: the program, the date, the key. Runs the program once, without
+  /// counting it, to learn its benchmarks, their iterations, and how it was built.
+  void explore() {
+    model::SeriesSetup& setup = trial_.setup;
+    SampleRequest request = request_of(setup, bench_.timeout_s);
+    request.repetitions = trial_repetitions(*program_);
+    model::Run result = run_once(*program_, request, bench_);
+    std::erase_if(result.cases, [&](const model::Case& benchmark) {
+      const std::string reason = why_left_out(benchmark);
+      if (reason.empty()) return false;
+      listener_.note(fmt::format("{} is left out: the program {}", benchmark.name, reason));
+      return true;
+    });
+    require_sound(*program_, result);
+    sort_as_listed(*program_, result);
+    if (result.cases.empty()) {
+      throw ProgramError(fmt::format("'{}' wrote no result", program_->command().front()));
+    }
+    setup.digest = program_->digest();
+    setup.date = probe_environment({}).date;
+    setup.commit = commit_of(result, stop());
+    setup.key = probe_machine();
+    setup.key.build = build_fields(result);
+    for (auto& field : canary_fields()) setup.key.build.push_back(std::move(field));
+    setup.benchmarks.clear();
+    setup.iterations.clear();
+    for (const auto& benchmark : result.cases) {
+      setup.benchmarks.push_back(benchmark.name);
+      if (program_->takes_iterations()) {
+        setup.iterations[benchmark.name] = benchmark.repetitions.front().iterations;
+      }
+    }
+  }
+
+  /// Continues the series until it is complete or told to stop: each process is in the journal
+  /// before the next begins. A process for which the host had moved the CPUs is set aside and
+  /// another is run, unless `keeps_all`, but only as often as the series has processes; after that
+  /// all count, and the verdict says that the CPUs were moved. `place_ns`: where the CPUs have to
+  /// be; empty: where they were first.
+  void run_processes(LineFile& journal, bool keeps_all, std::optional<double> place_ns = {}) {
+    SampleRequest request = request_of(trial_.setup, bench_.timeout_s);
+    if (!program_->takes_iterations()) request.iterations.clear();
+    std::optional<model::CanaryTimes> canary;  // of a moment ago only: not of before a kill
+    std::optional<double> place = place_ns ? place_ns : verdict::place_of(trial_);
+    const int most_aside = keeps_all ? 0 : trial_.setup.processes;
+    int begun = static_cast<int>(trial_.processes.size());
+    int aside = 0;
+    while (!trial_.complete() && !stop().stop_requested()) {
+      const std::size_t number = trial_.processes.size();
+      listener_.progress(fmt::format("process {} of {}{}", number + 1, trial_.wanted(),
+                                     aside == 0 ? "" : fmt::format(", {} set aside", aside)));
+      model::SeriesProcess process;
+      process.before = canary ? *canary : time_canary();
+      // Each process has its own order of benchmarks and its own stack offset, as in ab.
+      const auto measured =
+          measure_next(*program_, request, block_plan(trial_.setup.seed, begun++), bench_);
+      if (!measured) return;
+      process.use = measured->machine.cpu;
+      process.real_ns = measured->real_ns;
+      canary = time_canary();
+      process.after = *canary;
+      if (aside < most_aside && !verdict::was_at(place, process)) {
+        ++aside;
+        continue;
+      }
+      journal.append(json::journal_line(process, number));
+      trial_.processes.push_back(std::move(process));
+      if (!place) place = verdict::place_of(trial_);
+    }
+    if (aside > 0) {
+      listener_.note(
+          fmt::format("{} set aside: the host had moved the CPUs",
+                      aside == 1 ? "a process was" : fmt::format("{} processes were", aside)));
+    }
   }
 
   const Listener& listener_;
-  double timeout_s_;
-  std::optional<SeriesProgram> program_;
+  Bench bench_;
+  std::optional<Program> program_;
 };
 
 class SavedSeries final : public SeriesTrial {
@@ -140,11 +258,11 @@ class SavedSeries final : public SeriesTrial {
   }
 
   bool prepare(bool goes_on) override {
-    find_program(plan_.program, goes_on);
-    if (goes_on) return true;
+    if (goes_on) return find_program_again(), true;
+    find_program(plan_.program);
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;
-    program_->explore(listener_, setup);
+    explore();
     setup.benchmarks =
         chosen_benchmarks(benchmark_names(plan_.workloads, setup.benchmarks), setup.benchmarks);
     std::erase_if(setup.iterations, [&](const auto& entry) {
@@ -154,9 +272,7 @@ class SavedSeries final : public SeriesTrial {
     return true;
   }
 
-  void measure(LineFile& journal) override {
-    program_->run({.keeps_all = plan_.allow_busy}, listener_, journal, trial_);
-  }
+  void measure(LineFile& journal) override { run_processes(journal, plan_.allow_busy); }
 
   const SavePlan& plan_;
 };
@@ -199,7 +315,7 @@ class ComparedSeries final : public SeriesTrial {
 
   /// Refuses a program that is not the journal's. A program that no longer exists is not needed if
   /// the series is complete.
-  void refuse_other_program() const {
+  void refuse_other_program() {
     if (plan_.program.empty()) return;
     const model::SeriesSetup& setup = trial_.setup;
     if (plan_.program != setup.command) {
@@ -209,7 +325,7 @@ class ComparedSeries final : public SeriesTrial {
     }
     const std::string file = split_command(setup.command).front();
     if (file.find('/') != std::string::npos && !fs::exists(file)) return;
-    SeriesProgram(setup.command, plan_.timeout_s, stop()).refuse_changed(journal(), setup);
+    find_program_again();
   }
 
   /// Refuses options, and a baseline, that are not those that the journal was started with.
@@ -239,12 +355,12 @@ class ComparedSeries final : public SeriesTrial {
 
   bool prepare(bool goes_on) override {
     const model::SeriesSetup& nearest = ours_.front()->rolling.setup;
-    find_program(plan_.program.empty() ? nearest.command : plan_.program, goes_on);
-    if (goes_on) return true;
+    if (goes_on) return find_program_again(), true;
+    find_program(plan_.program.empty() ? nearest.command : plan_.program);
     model::SeriesSetup& setup = trial_.setup;
     setup.name = plan_.name;
     measure_as(nearest, setup);  // only the exploration finds out the build
-    program_->explore(listener_, setup);
+    explore();
     choose_baseline();
     measure_as(comparison_.rolling.setup, setup);
     choose_common(comparison_.rolling.setup, setup);
@@ -264,9 +380,8 @@ class ComparedSeries final : public SeriesTrial {
       trial_.confirming = true;
       journal.append(json::confirming_line());
     }
-    program_->run({.keeps_all = trial_.setup.compared_with->allow_busy,
-                   .place_ns = verdict::place_of(comparison_.rolling)},
-                  listener_, journal, trial_);
+    run_processes(journal, trial_.setup.compared_with->allow_busy,
+                  verdict::place_of(comparison_.rolling));
   }
 
   /// Judges. A failure is measured a second time, some time later: most disturbances pass. An

@@ -4,7 +4,7 @@
 
 #include "harness/trials/baseline_store.hpp"
 #include "harness/trials/journaled_trial.hpp"
-#include "harness/trials/series.hpp"
+#include "harness/trials/measured_process.hpp"
 #include "reports/verdict/baseline.hpp"
 
 namespace taskbench::harness {
