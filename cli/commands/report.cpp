@@ -8,7 +8,7 @@
 #include "cli/output/report_writer.hpp"
 #include "cli/output/signals.hpp"
 #include "harness/trials/stored.hpp"
-#include "reports/json/ladder_reader.hpp"
+#include "reports/json/ladder.hpp"
 #include "reports/json/paired.hpp"
 #include "reports/json/reader.hpp"
 #include "reports/render/ladder.hpp"

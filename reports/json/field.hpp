@@ -99,6 +99,7 @@ class Field {
   void get_to(bool& value) const;
   void get_to(double& value) const;
   void get_to(std::uint64_t& value) const;
+  void get_to(unsigned& value) const { value = static_cast<unsigned>(whole(0, ~0U)); }
   void get_to(std::string& value) const;
 
   template <std::signed_integral T>

@@ -1,8 +1,11 @@
 #include "reports/json/ladder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "reports/json/field.hpp"
+#include "reports/json/reader.hpp"
 #include "reports/verdict/ladder.hpp"
 
 namespace taskbench::reports::json {
@@ -14,7 +17,8 @@ void describe(Writer& io, const verdict::Gain& gain) {
   io("sure", gain.is_sure());
 }
 
-void describe(Writer& io, const model::LadderRung& rung) {
+template <class Io, Like<model::LadderRung> Rung>
+void describe(Io& io, Rung& rung) {
   io("scheduler", rung.scheduler);
   io("step", rung.step);
   io("ours", rung.is_ours);
@@ -26,34 +30,72 @@ void describe(Writer& io, const model::DocumentedTotal& total) {
   io("ratio", total.ratio());
 }
 
-void describe(Writer& io, const model::Ladder& ladder) {
-  io.version("taskbench_ladder", model::kLadderVersion, model::kLadderVersion);
+constexpr const char* kLadderMark = "taskbench_ladder";
+
+void are_two_or_more(const Field& rungs) {
+  if (rungs.elements().size() < 2) rungs.fail("has fewer than two of them");
+}
+
+/// What follows from the blocks of a workload, for readers without statistics of their own.
+void describe_verdict(Writer& io, const model::Ladder& ladder,
+                      const verdict::LadderVerdict& verdict) {
+  io("document", verdict.documented ? std::optional(*verdict.documented) : std::nullopt);
+  auto rung = ladder.rungs.begin();
+  io.each("rungs", verdict.rows, [&](Writer& row, const verdict::LadderRow& step) {
+    row("scheduler", (rung++)->scheduler);
+    row("median_ns", step.median_ns);
+    row("step", step.step);
+    row("total", step.total);
+  });
+}
+
+/// Every workload has a block.
+template <class Io, Like<model::Ladder> Ladder>
+void describe(Io& io, Ladder& ladder) {
+  io.version(kLadderMark, model::kLadderVersion, model::kLadderVersion);
   io("date", ladder.date);
   io.or_null("commit", ladder.commit);
   io("machine", ladder.machine);
-  io("workers", ladder.workers);
+  io("workers", ladder.workers, is_whole<1, 1 << 20>);
   io("repetitions", ladder.repetitions);
   io("min_time_s", ladder.min_time_s);
   io("seed", ladder.seed);
   io("partial", ladder.partial);
-  io("interval_level", verdict::kLadderConfidence);
-  io("rungs", ladder.rungs);
-  io.each("workloads", verdict::climb(ladder), [&](Writer& of, const auto& verdict) {
-    of("name", verdict.workload);
-    of("document", verdict.documented ? std::optional(*verdict.documented) : std::nullopt);
-    auto rung = ladder.rungs.begin();
-    of.each("rungs", verdict.rows, [&](Writer& row, const verdict::LadderRow& step) {
-      row("scheduler", (rung++)->scheduler);
-      row("median_ns", step.median_ns);
-      row("step", step.step);
-      row("total", step.total);
-    });
-    const auto& all = ladder.workloads;
-    of("blocks_ns",
-       std::ranges::find(all, verdict.workload, &model::LadderWorkload::name)->blocks_ns);
+  io.derived("interval_level", [] { return verdict::kLadderConfidence; });
+  io("rungs", ladder.rungs, are_two_or_more);
+  const auto verdicts = verdict::climb(ladder);  // none while it is read
+  const auto are_sound = [&](const Field& blocks) {
+    is_not_empty(blocks);
+    for (const Field& block : blocks.elements()) {
+      const auto times = block.elements();
+      std::ranges::for_each(times, is_positive);
+      if (times.size() != ladder.rungs.size())
+        block.fail("has not as many times as there are rungs");
+    }
+  };
+  auto verdict = verdicts.begin();
+  io.each("workloads", ladder.workloads, [&](auto& of, auto& workload) {
+    of("name", workload.name);
+    if constexpr (std::same_as<Io, Writer>) describe_verdict(of, ladder, *verdict++);
+    of("blocks_ns", workload.blocks_ns, are_sound);
   });
 }
 
-std::string to_json(const model::Ladder& ladder) { return file_text(ladder); }
+std::string to_json(model::Ladder ladder) {
+  std::erase_if(ladder.workloads, [](const auto& each) { return each.blocks_ns.empty(); });
+  return file_text(ladder);
+}
+
+bool is_ladder(std::string_view text) { return begins_with_key(text, kLadderMark); }
+
+model::Ladder parse_ladder(const std::filesystem::path& path, std::string_view text) {
+  try {
+    const Json document = parse_json(text);
+    return Field(document).get<model::Ladder>();
+  } catch (const ParseError& error) {
+    throw ReadError(fmt::format("{}: not a sound answer of `taskbench ladder`: {}; create it again",
+                                path.string(), error.what()));
+  }
+}
 
 }  // namespace taskbench::reports::json
