@@ -1,93 +1,83 @@
 // `taskbench list`: what can be measured, and with which constants.
 #include <array>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/commands/command.hpp"
 #include "cli/output/output.hpp"
 #include "harness/bench/measure.hpp"
+#include "reports/json/field.hpp"
 #include "workloads/base/workload.hpp"
 
 namespace taskbench::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// One topic as a table and as JSON.
-struct Listing {
-  render::Table table;
-  Json json = Json::array();
-};
-
+/// Lists a topic both ways: as a table, and as an array of JSON that is called like the topic.
 struct ListTopic {
   std::string_view name;
-  Listing (*list)();
+  render::Table (*list)(json::Writer& io);
 };
 
-Json parameter_to_json(const workloads::Parameter& parameter) {
-  return {{"name", parameter.name},
-          {"default", parameter.default_value},
-          {"min", parameter.min},
-          {"max", parameter.max},
-          {"description", parameter.description}};
+void describe_parameter(json::Writer& io, const workloads::Parameter& parameter) {
+  io("name", parameter.name);
+  io("default", parameter.default_value);
+  io("min", parameter.min);
+  io("max", parameter.max);
+  io("description", parameter.description);
 }
 
-Listing list_workloads() {
-  Listing list{render::columns_of({"WORKLOAD", "PARAMETERS", "WHAT IT DOES"})};
-  for (const auto& workload : workloads::all()) {
+render::Table list_workloads(json::Writer& io) {
+  render::Table table = render::columns_of({"WORKLOAD", "PARAMETERS", "WHAT IT DOES"});
+  io.each("workloads", workloads::all(), [&](json::Writer& row, const auto& workload) {
     Strings defaults;
-    Json parameters = Json::array();
     for (const auto& parameter : workload.parameters) {
       defaults.push_back(fmt::format("{}={}", parameter.name, parameter.default_value));
-      parameters.push_back(parameter_to_json(parameter));
     }
-    list.table.add(
-        {std::string(workload.name), joined(defaults, " "), std::string(workload.summary)});
-    list.json.push_back({{"name", workload.name},
-                         {"summary", workload.summary},
-                         {"operation", workload.operation},
-                         {"parameters", std::move(parameters)}});
-  }
-  return list;
+    table.add({workload.name, joined(defaults, " "), workload.summary});
+    row("name", workload.name);
+    row("summary", workload.summary);
+    row("operation", workload.operation);
+    row.each("parameters", workload.parameters, describe_parameter);
+  });
+  return table;
 }
 
-Listing list_schedulers() {
-  Listing list{render::columns_of({"SCHEDULER", "WORKERS", "WHAT IT IS"})};
-  for (const auto& scheduler : harness::schedulers()) {
-    list.table.add({std::string(scheduler.name), scheduler.single_worker ? "1" : "any",
-                    std::string(scheduler.summary)});
-    list.json.push_back({{"name", scheduler.name},
-                         {"summary", scheduler.summary},
-                         {"single_worker", scheduler.single_worker}});
-  }
-  return list;
+render::Table list_schedulers(json::Writer& io) {
+  render::Table table = render::columns_of({"SCHEDULER", "WORKERS", "WHAT IT IS"});
+  io.each("schedulers", harness::schedulers(), [&](json::Writer& row, const auto& scheduler) {
+    table.add({scheduler.name, scheduler.single_worker ? "1" : "any", scheduler.summary});
+    row("name", scheduler.name);
+    row("summary", scheduler.summary);
+    row("single_worker", scheduler.single_worker);
+  });
+  return table;
 }
 
-Listing list_rungs() {
-  Listing list{render::columns_of({"RUNG", "WHAT IT IS"})};
-  for (const auto& [scheduler, step, is_ours] : harness::ladder()) {
-    list.table.add({std::string(scheduler->name), std::string(scheduler->summary)});
-    list.json.push_back({{"name", scheduler->name},
-                         {"step", step},
-                         {"summary", scheduler->summary},
-                         {"ours", is_ours}});
-  }
-  return list;
+render::Table list_rungs(json::Writer& io) {
+  render::Table table = render::columns_of({"RUNG", "WHAT IT IS"});
+  io.each("rungs", harness::ladder(), [&](json::Writer& row, const auto& rung) {
+    table.add({rung.scheduler->name, rung.scheduler->summary});
+    row("name", rung.scheduler->name);
+    row("step", rung.step);
+    row("summary", rung.scheduler->summary);
+    row("ours", rung.is_ours);
+  });
+  return table;
 }
 
-Listing list_parameters() {
-  Listing list{render::columns_of({"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"})};
+render::Table list_parameters(json::Writer& io) {
+  render::Table table = render::columns_of({"PARAMETER", "DEFAULT", "RANGE", "WHAT IT IS"});
+  std::vector<std::pair<std::string_view, workloads::Parameter>> all;
   for (const auto& workload : workloads::all()) {
-    for (const auto& parameter : workload.parameters) {
-      list.table.add({fmt::format("{}.{}", workload.name, parameter.name),
-                      std::to_string(parameter.default_value),
-                      fmt::format("{}..{}", parameter.min, parameter.max),
-                      std::string(parameter.description)});
-      list.json.push_back({{"workload", workload.name}});
-      list.json.back().update(parameter_to_json(parameter));
-    }
+    for (const auto& parameter : workload.parameters) all.emplace_back(workload.name, parameter);
   }
-  return list;
+  io.each("parameters", all, [&](json::Writer& row, const auto& each) {
+    const auto& [workload, parameter] = each;
+    table.add({fmt::format("{}.{}", workload, parameter.name),
+               std::to_string(parameter.default_value),
+               fmt::format("{}..{}", parameter.min, parameter.max), parameter.description});
+    row("workload", workload);
+    describe_parameter(row, parameter);
+  });
+  return table;
 }
 
 constexpr std::array<ListTopic, 4> kTopics{{
@@ -118,16 +108,13 @@ class ListCommand final : public Command {
   ExitCode execute(const Invocation&) override {
     std::span<const ListTopic> topics = kTopics;
     if (topic_ != nullptr) topics = {topic_, 1};
-    Json object = Json::object();
+    json::Writer io;
     render::Document document;
     for (const ListTopic& topic : topics) {
-      const std::string name(topic.name);
-      Listing list = topic.list();
-      object[name] = std::move(list.json);
-      document.sections.push_back({name, "", {std::move(list.table)}});
+      document.sections.push_back({std::string(topic.name), "", {topic.list(io)}});
     }
     const render::Answer answer{.document = std::move(document),
-                                .json = [&] { return object.dump(2) + '\n'; }};
+                                .json = [&] { return json::file_text(io.object); }};
     return print_answer(answer, *format_) ? ExitCode::pass : ExitCode::usage;
   }
 
