@@ -45,6 +45,45 @@ void warn_of_large_floors(const model::NoiseCalibration& noise) {
   }
 }
 
+/// Declares what a calibration that goes on has in common with its trials, and what may change.
+void declare_measuring(Options& options, harness::CalibrationPlan& plan) {
+  options.group("What to measure");
+  options
+      .value("--workload", plan.workloads, "NAME[,NAME...]", BenchmarkNames{},
+             "Benchmarks to calibrate, by their names or what these begin with.")
+      ->default_str("all");
+  options.flag("--trust-me", plan.trusted,
+               "Do not check that they are copies of one build. The store records that.");
+
+  options.group("How to measure");
+  options.value("--budget", plan.setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
+                "It ends after this time, and the trials that are complete by then count.");
+  options.value("--trials", plan.trials, "N", Number{1, kMaxTrials}, "Most trials.")
+      ->default_str(fmt::format("{} for each copy, {} at least", harness::kTrialsOfCopy,
+                                harness::kLeastDefaultTrials));
+  options.value("--blocks", plan.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
+  declare_sampling(options, plan.setup, plan.timeout_s);
+}
+
+/// Refuses an option that is given now and was another when the trials began. The budget, the
+/// timeout and the number of trials may change.
+void refuse_other_options(const harness::CalibrationPlan& plan, const Invocation& invocation,
+                          const model::PairedSetup& then) {
+  harness::CalibrationPlan now = plan;
+  harness::CalibrationPlan begun = plan;
+  begun.setup = then;
+  begun.setup.budget_s = plan.setup.budget_s;
+  const Strings named = benchmark_names(plan.workloads, then.benchmarks);
+  if (chosen_benchmarks(named, then.benchmarks) != then.benchmarks) begun.workloads.clear();
+  for (const std::string& option :
+       differing_options([&](Options& options) { declare_measuring(options, now); },
+                         [&](Options& options) { declare_measuring(options, begun); })) {
+    if (!invocation.given(option)) continue;
+    refuse("{}: the trials in {} were started with another; leave the option out, or start again",
+           option, plan.journals.string());
+  }
+}
+
 class CalibrateCommand final : public Command {
   void declare(Options& options) override {
     options.describe(
@@ -68,22 +107,7 @@ class CalibrateCommand final : public Command {
     options.value("CMD", plan_.copies, "CMD", AsGiven{Path::offered()},
                   "Two copies or more, as `taskbench ab` takes programs.");
 
-    options.group("What to measure");
-    options
-        .value("--workload", plan_.workloads, "NAME[,NAME...]", BenchmarkNames{},
-               "Benchmarks to calibrate, by their names or what these begin with.")
-        ->default_str("all");
-    options.flag("--trust-me", plan_.trusted,
-                 "Do not check that they are copies of one build. The store records that.");
-
-    options.group("How to measure");
-    options.value("--budget", plan_.setup.budget_s, "TIME", Duration{1, kMaxBudget_s},
-                  "It ends after this time, and the trials that are complete by then count.");
-    options.value("--trials", plan_.trials, "N", Number{1, kMaxTrials}, "Most trials.")
-        ->default_str(fmt::format("{} for each copy, {} at least", harness::kTrialsOfCopy,
-                                  harness::kLeastDefaultTrials));
-    options.value("--blocks", plan_.setup.max_blocks, "N", Number{2, 64}, "Blocks of each trial.");
-    declare_sampling(options, plan_.setup, plan_.timeout_s);
+    declare_measuring(options, plan_);
     declare_allow_busy(options, allow_busy_, "Store it");
 
     options.group("Output");
@@ -100,6 +124,9 @@ class CalibrateCommand final : public Command {
     refuse_contradictions();
     plan_.budget_is_given = invocation.given("--budget");
     plan_.blocks_are_given = invocation.given("--blocks");
+    plan_.refuse_other_options = [&](const model::PairedSetup& then) {
+      refuse_other_options(plan_, invocation, then);
+    };
     keeps_journals_ = invocation.given("--journal");
     const model::MachineKey key = harness::probe_machine();
     const std::stop_token stop = stop_on_signals();

@@ -203,6 +203,24 @@ CLI::Option* Options::add(const std::string& name, const std::string& label,
   return option;
 }
 
+Strings differing_options(const Declare& declare, const Declare& declare_other) {
+  const auto repeated_by = [](const Declare& declare_all) {
+    CLI::App app;
+    DeclaredOptions declared;
+    Options options(app, declared);
+    declare_all(options);
+    std::map<std::string, std::string> repeated;
+    for (const auto* each : options.all()) repeated[each->get_name()] = declared[each].repeated;
+    return repeated;
+  };
+  const auto others = repeated_by(declare_other);
+  Strings names;
+  for (const auto& [name, repeated] : repeated_by(declare)) {
+    if (others.at(name) != repeated) names.push_back(name);
+  }
+  return names;
+}
+
 CLI::Option* declare_format(Options& options, const render::Format*& into, std::string_view note) {
   const std::span<const render::Format> formats = render::formats();
   into = formats.data();

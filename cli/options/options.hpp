@@ -317,6 +317,10 @@ class Options {
   bool is_repeated_ = true;
 };
 
+/// The names of the options to which `declare` gives another value than `declare_other` does.
+using Declare = std::function<void(Options&)>;
+[[nodiscard]] Strings differing_options(const Declare& declare, const Declare& declare_other);
+
 /// Declares --format, which names one of render::formats(); `note` ends its help.
 CLI::Option* declare_format(Options& options, const render::Format*& into,
                             std::string_view note = "");

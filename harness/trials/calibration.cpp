@@ -190,6 +190,7 @@ class Calibration final : public JournaledTrial {
              plan_.journals.string());
     }
     if (trials_.empty()) refuse("{} holds no trial to continue", plan_.journals.string());
+    plan_.refuse_other_options(trials_.front().setup);
     const model::PairedSetup asked = std::exchange(setup_, trials_.front().setup);
     if (plan_.budget_is_given || setup_.budget_s <= 0) setup_.budget_s = asked.budget_s;
     if (plan_.trials || setup_.trials <= 0) setup_.trials = asked.trials;

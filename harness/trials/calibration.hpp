@@ -24,6 +24,8 @@ struct CalibrationPlan {
   bool resume = false;
   bool budget_is_given = false;   ///< otherwise a calibration that goes on keeps its own
   bool blocks_are_given = false;  ///< otherwise as many as fit
+  /// Throws UsageError for options that contradict those that the trials were started with.
+  std::function<void(const model::PairedSetup& then)> refuse_other_options;
 };
 
 struct Calibrated {

@@ -263,6 +263,22 @@ class Journals(CalibrateTest):
             f"--resume {copies} --trust-me": "holds no trial to continue",
         })
 
+    def test_other_options_than_the_trials_began_with_are_refused(self):
+        copies = self.copies(times="sort=1000 hash=500")
+        few = f"{copies} --trials 5 --blocks 2 --trust-me --allow-busy --journal j"
+        self.calibrate(f"{few} --seed 7 --repetitions 2 --min-time 2ms")
+        (self.folder / "j/005.journal").unlink()
+        again = f"--resume {few}"
+        others = ("--seed 8", "--repetitions 3", "--min-time 3ms", "--blocks 3", "--workload sort")
+        self.refuse("calibrate", {
+            **{f"{again.replace('--blocks 2', '')} {other}":
+               f"{other.split()[0]}: the trials in j were started with another" for other in others},
+            f"{again} --workload srot": "did you mean 'sort'?",
+        })
+        self.assertEqual(len(self.left("j")), 4)
+        self.calibrate(f"{again} --seed 7 --repetitions 2 --min-time 2ms --workload sort,hash "
+                       "--timeout 1m --budget 5m")
+
     def test_resuming_makes_as_many_trials_as_were_asked_for(self):
         copies = self.copies()
         self.calibrate(f"{copies} --trials 6 --blocks 2 --trust-me --allow-busy --journal j")
