@@ -32,24 +32,6 @@ struct NamedFiles {
   Strings paths;
 };
 
-/// Shows how far the comparison is, once it takes longer than two seconds.
-class ComparisonProgress {
- public:
-  void show(std::string_view what, std::size_t done, std::size_t all) {
-    constexpr double kAfter_s = 2;
-    constexpr double kEvery_s = 0.2;
-    const double elapsed_s = line_.elapsed_s();
-    if (elapsed_s < std::max(kAfter_s, shown_s_ + kEvery_s)) return;
-    shown_s_ = elapsed_s;
-    line_.show("{} of {} {}", done, all, what);
-  }
-  void clear() { line_.clear(); }
-
- private:
-  double shown_s_ = 0;
-  ProgressLine line_{false};
-};
-
 /// NAME=VALUE, where NAME is not empty; `form` says what both are.
 std::pair<std::string, std::string> split_assignment(std::string_view option,
                                                      const std::string& text,
@@ -192,8 +174,9 @@ class CompareCommand final : public Command {
           "FILE,...; it cannot guess which of several files belong together");
     }
     for (const Strings& side : {base_, head_}) refuse_too_many(side, "a side are compared");
-    exit_on_signals();
-    const verdict::FilesReport report = compare_sides();
+    UnstoppableWork work(stop_on_signals(), "interrupted");
+    const verdict::FilesReport report = compare_sides(work);
+    work.show("");
     if (!print(report, render::comment(report))) return ExitCode::usage;
     if (!report.machine_differs.empty()) return ExitCode::wrong_machine;
     if (report.overall == verdict::Verdict::fail) return ExitCode::regression;
@@ -211,10 +194,10 @@ class CompareCommand final : public Command {
   }
 
   std::vector<model::Run> read_files(const Strings& paths, bool renames,
-                                     ComparisonProgress& progress) const {
+                                     UnstoppableWork& work) const {
     std::vector<model::Run> files;
     for (const std::string& path : paths) {
-      progress.show("files read", files.size(), paths.size());
+      work.show(fmt::format("{} of {} files read", files.size(), paths.size()));
       try {
         files.push_back(harness::read_result_file(path));
         if (renames && !mapping_.empty()) verdict::rename_all(files.back(), mapping_);
@@ -230,17 +213,15 @@ class CompareCommand final : public Command {
     return files;
   }
 
-  verdict::FilesReport compare_sides() const {
-    ComparisonProgress progress;
-    const auto base = read_files(base_, true, progress);
-    const auto head = read_files(head_, false, progress);
+  verdict::FilesReport compare_sides(UnstoppableWork& work) const {
+    const auto base = read_files(base_, true, work);
+    const auto head = read_files(head_, false, work);
     refuse_equal_results("--base: ", base_);
     refuse_equal_results("--head: ", head_);
     auto report =
         verdict::compare_files(base, head, policy_, [&](std::size_t done, std::size_t all) {
-          progress.show("benchmarks compared", done, all);
+          work.show(fmt::format("{} of {} benchmarks compared", done, all));
         });
-    progress.clear();
     if (report.rows.empty()) refuse_nothing_in_common(report);
     return report;
   }
@@ -250,9 +231,10 @@ class CompareCommand final : public Command {
     if (!by_ && given.size() < 2) throw UsageError("--column: give it twice or more");
     for (const NamedFiles& each : given) refuse_too_many(each.paths, "a column are compared");
     if (by_) refuse_too_many(files_, "are compared --by a key");
-    exit_on_signals();
-    const auto report =
-        verdict::compare_columns(by_ ? columns_by_key() : read_columns(given), policy_.alpha);
+    UnstoppableWork work(stop_on_signals(), "interrupted");
+    const auto report = verdict::compare_columns(
+        by_ ? columns_by_key(work) : read_columns(given, work), policy_.alpha);
+    work.show("");
     if (report.rows.empty()) throw UsageError("the files have no times that could be compared");
     const auto meets = [](const verdict::ColumnsRow& row) {
       return std::ranges::count_if(row.cells, [](const auto& cell) { return cell.files > 0; }) > 1;
@@ -268,21 +250,20 @@ class CompareCommand final : public Command {
     return report.failed.empty() ? ExitCode::pass : ExitCode::measured_program_failed;
   }
 
-  std::vector<verdict::Column> read_columns(const std::vector<NamedFiles>& given) const {
-    ComparisonProgress progress;
+  std::vector<verdict::Column> read_columns(const std::vector<NamedFiles>& given,
+                                            UnstoppableWork& work) const {
     Strings all;
     std::vector<verdict::Column> columns;
     for (const NamedFiles& each : given) {
       all.insert(all.end(), each.paths.begin(), each.paths.end());
-      columns.push_back({each.name, read_files(each.paths, true, progress)});
+      columns.push_back({each.name, read_files(each.paths, true, work)});
     }
     refuse_equal_results("compare: ", all);
     return columns;
   }
 
-  std::vector<verdict::Column> columns_by_key() const {
-    ComparisonProgress progress;
-    auto files = read_files(files_, true, progress);
+  std::vector<verdict::Column> columns_by_key(UnstoppableWork& work) const {
+    auto files = read_files(files_, true, work);
     refuse_equal_results("compare: ", files_);
     verdict::Split split;
     try {

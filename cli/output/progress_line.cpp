@@ -92,20 +92,20 @@ UnstoppableWork::~UnstoppableWork() {
 void UnstoppableWork::show(std::string text) {
   const std::lock_guard lock(mutex_);
   text_ = std::move(text);
+  if (text_.empty()) line_.clear();
 }
 
 void UnstoppableWork::watch() {
   constexpr std::chrono::milliseconds kBetweenLooks{50};
-  ProgressLine line(false);
   std::unique_lock lock(mutex_);
   while (!end_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {
     if (stop_.stop_requested()) {
-      line.clear();
+      line_.clear();
       print_note(farewell_);
       std::_Exit(static_cast<int>(ExitCode::interrupted));  // the main thread is still working
     }
-    if (line.elapsed_s() < kFirstLineAfterS) continue;
-    line.show("{}, {} elapsed", text_, model::duration_text(line.elapsed_s()));
+    if (text_.empty() || line_.elapsed_s() < kFirstLineAfterS) continue;
+    line_.show("{}, {} elapsed", text_, model::duration_text(line_.elapsed_s()));
   }
 }
 

@@ -56,8 +56,8 @@ template <class Work>
   return work(listener_on(line));
 }
 
-/// Work that nothing can ask to stop, such as parsing a large file. Once it takes longer than two
-/// seconds, a second thread shows how far it is.
+/// Work that nothing can ask to stop, such as parsing a large file, or waiting for one. Once it
+/// takes longer than two seconds, a second thread shows how far it is.
 ///
 /// While an object of this class lives, an interrupt ends the process with status 130, whatever the
 /// main thread does. So there must be nothing on the disk then that has to be removed.
@@ -69,7 +69,7 @@ class UnstoppableWork {
   UnstoppableWork& operator=(const UnstoppableWork&) = delete;
   ~UnstoppableWork();
 
-  /// Sets what is being done from now on: "reading result 3 of 1000".
+  /// Sets what is being done from now on: "reading result 3 of 1000". Empty: nothing to show.
   void show(std::string text);
 
  private:
@@ -77,7 +77,8 @@ class UnstoppableWork {
 
   std::stop_token stop_;
   const std::string farewell_;
-  std::mutex mutex_;  // for text_ and ended_
+  std::mutex mutex_;  // for line_, text_ and ended_
+  ProgressLine line_{false};
   std::string text_;
   bool ended_ = false;
   std::condition_variable end_;

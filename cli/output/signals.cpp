@@ -1,11 +1,6 @@
 #include "cli/output/signals.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <csignal>
-
-#include "cli/output/exit_code.hpp"
 
 namespace taskbench::cli {
 namespace {
@@ -23,27 +18,12 @@ void request_stop(int) {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-std::atomic<bool> stderr_is_terminal{false};
-
-// Makes only async-signal-safe calls.
-void exit_at_once(int) {
-  constexpr std::string_view kCleared = "\r\x1b[K";
-  constexpr std::string_view kSaid = "taskbench: interrupted\n";
-  const auto say = [](std::string_view text) {
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-  };
-  // relaxed: it was set before the handler was installed.
-  if (stderr_is_terminal.load(std::memory_order_relaxed)) say(kCleared);
-  say(kSaid);
-  ::_exit(static_cast<int>(ExitCode::interrupted));
-}
-
-void handle(int number, void (*handler)(int)) {
+void handle(int number) {
   struct sigaction before {};
   sigaction(number, nullptr, &before);
   if (before.sa_handler == SIG_IGN) return;
   struct sigaction action {};
-  action.sa_handler = handler;
+  action.sa_handler = request_stop;
   action.sa_flags = SA_RESTART;  // writing the results must not fail half-way with EINTR
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, nullptr);
@@ -52,14 +32,8 @@ void handle(int number, void (*handler)(int)) {
 }  // namespace
 
 std::stop_token stop_on_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, request_stop);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number);
   return stopping.get_token();
-}
-
-void exit_on_signals() {
-  stderr_is_terminal.store(::isatty(STDERR_FILENO) == 1,
-                           std::memory_order_relaxed);  // relaxed: see above
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) handle(number, exit_at_once);
 }
 
 }  // namespace taskbench::cli

@@ -12,9 +12,4 @@ namespace taskbench::cli {
 /// before others start.
 [[nodiscard]] std::stop_token stop_on_signals();
 
-/// For a command that only reads, and so has nothing to clean up: from this call on these signals
-/// end the process at once, with the status of an interruption, even while it waits for a file. A
-/// progress line is cleared from the terminal. Ignored signals stay ignored, as above.
-void exit_on_signals();
-
 }  // namespace taskbench::cli
