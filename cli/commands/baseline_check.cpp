@@ -17,8 +17,7 @@ void fail(const BaselineCheck& check, Stage stage, const std::string& message) {
   if (!check.is_gate) return;
   const verdict::BaselineFailure failure{stage, check.name, check.program, message};
   // The reason why the gate failed is already printed; so is it if a file could not be written.
-  (void)check.output.write(json::to_json(failure),
-                           render::failure_markdown(failure, check.comment));
+  (void)check.output.write(json::to_json(failure), render::failure_comment(failure, check.comment));
 }
 
 ExitCode fail_measuring(const BaselineCheck& check, const harness::ProgramError& error) {

@@ -16,6 +16,7 @@
 #include "reports/json/reader.hpp"
 #include "reports/render/numbers.hpp"
 #include "reports/render/render.hpp"
+#include "reports/render/sentences.hpp"
 #include "reports/stats/shift.hpp"
 #include "reports/verdict/file_columns.hpp"
 #include "reports/verdict/files.hpp"
@@ -76,12 +77,7 @@ std::vector<NamedFiles> column_each(const Strings& paths) {
 constexpr std::size_t kMostShownNames = 10;
 
 std::string shown_names(const Strings& names) {
-  const std::span shown = std::span(names).first(std::min(names.size(), kMostShownNames));
-  std::string text = joined(shown);
-  if (shown.size() < names.size()) {
-    text += fmt::format(" and {} more", names.size() - shown.size());
-  }
-  return text;
+  return render::some_of(names, ", ", kMostShownNames);
 }
 
 Strings names_of(const verdict::ColumnsReport& report) {
@@ -185,7 +181,8 @@ class CompareCommand final : public Command {
   }
 
   template <class Report>
-  [[nodiscard]] bool print(const Report& report, std::string comment = {}) const {
+  [[nodiscard]] bool print(const Report& report,
+                           std::optional<render::Document> comment = {}) const {
     return print_answer({.document = render::document(report),
                          .records = render::records(report),
                          .comment = std::move(comment),

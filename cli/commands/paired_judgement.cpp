@@ -71,7 +71,7 @@ class PairedJudgement {
     const std::string& why = compared_.why_identical;
     return conclude({.document = render::sentence(render::identical_text(why)),
                      .records = render::records(verdict::PairedReport{}),
-                     .comment = render::identical_markdown(setup(), why, style_),
+                     .comment = render::identical_comment(setup(), why, style_),
                      .json = [&] { return json::identical_to_json(setup(), why); }},
                     verdict::Verdict::pass);
   }
@@ -81,7 +81,7 @@ class PairedJudgement {
     return conclude({.document = render::sentence(render::no_base_text(failure) +
                                                   "; head builds, and its benchmarks run"),
                      .records = render::records(verdict::PairedReport{}),
-                     .comment = render::no_base_markdown(setup(), failure, style_),
+                     .comment = render::no_base_comment(setup(), failure, style_),
                      .json = [&] { return json::no_base_to_json(setup(), failure); }},
                     verdict::Verdict::inconclusive);
   }
@@ -98,7 +98,7 @@ class PairedJudgement {
     // The reason why the gate failed is already printed; so is it if a file could not be written.
     if (plan_.is_gate) {
       (void)plan_.output.write(json::failure_to_json(setup(), failure),
-                               render::failure_markdown(setup(), failure, style_));
+                               render::failure_comment(setup(), failure, style_));
     }
     return failed.is_usage ? ExitCode::usage : ExitCode::measured_program_failed;
   }

@@ -5,6 +5,7 @@
 #include "cli/output/output.hpp"
 #include "harness/os/atomic_file.hpp"
 #include "harness/trials/measured_process.hpp"
+#include "reports/render/sentences.hpp"
 
 namespace taskbench::cli {
 
@@ -52,13 +53,8 @@ namespace {
 std::string why_blind(const Sight& sight) {
   if (!sight.could_fail) return "nothing could have failed";
   if (sight.blind.empty()) return {};
-  constexpr std::size_t kMostNames = 3;
-  const std::size_t named = std::min(kMostNames, sight.blind.size());
-  std::string names = fmt::format(
-      "{}", fmt::join(sight.blind.begin(), sight.blind.begin() + std::ptrdiff_t(named), ", "));
-  if (sight.blind.size() > named) names += fmt::format(" and {} more", sight.blind.size() - named);
   return fmt::format("a slowdown of {} times --delta could not have been seen in {}",
-                     verdict::kBlindFactor, names);
+                     verdict::kBlindFactor, render::some_of(sight.blind, ", ", 3));
 }
 
 }  // namespace
@@ -100,13 +96,13 @@ void VerdictOutput::remove_stale() const {
   }
 }
 
-bool VerdictOutput::write(std::string_view verdicts, std::string_view comment) const {
+bool VerdictOutput::write(std::string_view verdicts, const render::Document& comment) const {
   const bool verdicts_written = write_output(json, verdicts);
-  return write_output(markdown, comment) && verdicts_written;
+  return write_output(markdown, render::markdown(comment)) && verdicts_written;
 }
 
 bool VerdictOutput::conclude(const render::Answer& answer) const {
-  const bool written = write(answer.json(), answer.comment);
+  const bool written = write(answer.json(), *answer.comment);
   return (quiet || print_answer(answer, *format)) && written;
 }
 

@@ -71,7 +71,7 @@ struct VerdictOutput {
 
   /// Writes the files that were asked for. False, with the reason on standard error, if one could
   /// not be written; the other is written all the same.
-  [[nodiscard]] bool write(std::string_view verdicts, std::string_view comment) const;
+  [[nodiscard]] bool write(std::string_view verdicts, const render::Document& comment) const;
 
   /// Writes the files, and prints the chosen format. False if either failed.
   [[nodiscard]] bool conclude(const render::Answer& answer) const;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "reports/model/date.hpp"
-#include "reports/render/markdown.hpp"
 #include "reports/render/paired.hpp"
 #include "reports/render/verdict_table.hpp"
 
@@ -236,11 +235,11 @@ Document document(const BaselineComparison& comparison) {
   return document(baseline_verdict(comparison));
 }
 
-std::string comment(const BaselineComparison& comparison, const CommentStyle& style) {
+Document comment(const BaselineComparison& comparison, const CommentStyle& style) {
   const VerdictText text = baseline_verdict(comparison);
-  return comment_heading(style, markdown_escaped(text.headline)) +
-         comment_body(text, fmt::format("Against the baseline '{}': ",
-                                        markdown_escaped(comparison.rolling.setup.name)));
+  const std::string compared =
+      fmt::format("Against the baseline '{}': ", comparison.rolling.setup.name);
+  return comment_of(style, text.headline, comment_body(text, compared));
 }
 
 Table records(const BaselineReport& report) {
@@ -259,14 +258,16 @@ Table records(const BaselineReport& report) {
   return table;
 }
 
-std::string failure_markdown(const BaselineFailure& failure, const CommentStyle& style) {
-  const std::string program =
-      failure.program.empty() ? "the program" : markdown_escaped(failure.program);
+Document failure_comment(const BaselineFailure& failure, const CommentStyle& style) {
   const bool of_machine = failure.stage == BaselineFailure::Stage::machine;
-  return comment_heading(style, of_machine ? "no verdict: no baseline of this machine and build"
-                                           : fmt::format("no verdict: {} failed", program)) +
-         fmt::format("Against the baseline '{}'.\n\n{}\n", markdown_escaped(failure.name),
-                     markdown_escaped(failure.message));
+  const std::string program = failure.program.empty() ? "the program" : failure.program;
+  return comment_of(style,
+                    of_machine ? "no verdict: no baseline of this machine and build"
+                               : fmt::format("no verdict: {} failed", program),
+                    {"failure",
+                     "",
+                     {Paragraph{fmt::format("Against the baseline '{}'.", failure.name)},
+                      Paragraph{failure.message}}});
 }
 
 namespace {

@@ -15,8 +15,8 @@ namespace taskbench::reports::render {
 [[nodiscard]] Document document(const verdict::BaselineComparison& comparison);
 
 /// A comment for reviewers, in the same layout as for two programs: see paired.hpp.
-[[nodiscard]] std::string comment(const verdict::BaselineComparison& comparison,
-                                  const CommentStyle& style);
+[[nodiscard]] Document comment(const verdict::BaselineComparison& comparison,
+                               const CommentStyle& style);
 
 /// A row for each benchmark.
 [[nodiscard]] Table records(const verdict::BaselineReport& report);
@@ -30,8 +30,8 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string moved_cpus_text(const verdict::MovedCpus& moved);
 
 /// The comment if there is nothing to judge.
-[[nodiscard]] std::string failure_markdown(const verdict::BaselineFailure& failure,
-                                           const CommentStyle& style);
+[[nodiscard]] Document failure_comment(const verdict::BaselineFailure& failure,
+                                       const CommentStyle& style);
 
 /// `taskbench baseline list`: a line for each.
 [[nodiscard]] Document document(const std::vector<verdict::StoredBaseline>& list);

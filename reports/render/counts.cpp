@@ -33,15 +33,14 @@ std::string counts_moved(double base, double head) {
 }
 
 VerdictText::Row row_of_kind(const KindVerdict& kind, const Cells& titles) {
-  Cells cells(titles.size(), std::string(kNone));
-  cells[0] = "  its " + words_of_kind(kind.kind);
-  cells[1] = verdict_cell(kind.verdict, kind.acknowledged || kind.is_better(),
-                          kind.acknowledged ? "acknowledged" : "fewer");
+  VerdictText::Row row = counted_row(titles, words_of_kind(kind.kind), kind.verdict,
+                                     kind.acknowledged, kind.is_better());
+  Cells& cells = row.cells;
   cells[2] = count_text(kind.base);
   cells[3] = count_text(kind.head);
   if (kind.base > 0) cells[4] = percent_change(kind.head / kind.base - 1);
   cells[5] = kind.repeats ? "exact" : fmt::format("± {}", three_digits(kind.threshold));
-  return {std::move(cells), kind.verdict};
+  return row;
 }
 
 /// "c/d.cpp" of "/a/b/c/d.cpp"
@@ -138,15 +137,7 @@ void add_kinds(std::span<const KindVerdict> kinds, const Cells& titles,
     change = std::max(change, (kind.head - kind.base) / std::max(kind.base, 1.0));
   }
   if (benchmark.counts.empty() || benchmark.verdict == Verdict::fail) return;
-  benchmark.reason =
-      fmt::format("its time {}, {}", benchmark.verdict == Verdict::pass ? "passes" : "is undecided",
-                  percent_change(benchmark.change));
-  benchmark.verdict = Verdict::fail;
-  benchmark.metric = Metric::counts;
-  benchmark.change = change;
-  benchmark.low = benchmark.high = std::nullopt;
-  benchmark.improved = false;
-  benchmark.levels.clear();
+  benchmark.fail_by(Metric::counts, change, {});
 }
 
 std::string kinds_remark(const model::PairedSetup& setup) {

@@ -21,7 +21,8 @@ namespace taskbench::reports::render {
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
-  std::string label{};  ///< what the text begins with, made to stand out; may be empty
+  std::string label{};   ///< what the text begins with, made to stand out; may be empty
+  std::string before{};  ///< what precedes the label; may be empty
 
   Paragraph(std::string content, Tone meant = Tone::plain, std::string begin = {})  // NOLINT
       : text(std::move(content)), tone(meant), label(std::move(begin)) {}
@@ -47,8 +48,9 @@ struct Findings {
 
 /// Text as it was typed or logged, line by line.
 struct Listing {
-  std::string label;  ///< what it is
+  std::string label;  ///< what it is; may be empty
   std::string text;
+  std::string language = "text";
 };
 
 struct Column {
@@ -108,6 +110,7 @@ struct Section {
   std::string title;  ///< may be empty
   std::vector<Block> blocks;
   std::vector<Section> parts{};
+  bool folded = false;  ///< shown on demand: the title is enough for most readers
 };
 
 /// A plot for gnuplot: `script` is NAME.gp, which reads NAME.dat and writes NAME.svg and NAME.png
@@ -124,6 +127,8 @@ struct Document {
   std::vector<Paragraph> lead;
   std::vector<Section> sections;
   std::vector<Plot> plots;
+  std::size_t level = 1;  ///< of the title's heading in Markdown
+  std::string mark{};     ///< a hidden first line in Markdown; may be empty
 };
 
 /// The columns of a table whose first names the rows, and whose others are figures.

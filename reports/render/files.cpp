@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/render/counters.hpp"
-#include "reports/render/markdown.hpp"
 #include "reports/render/verdict_table.hpp"
 
 namespace taskbench::reports::render {
@@ -121,9 +120,9 @@ VerdictText files_verdict(const FilesReport& report) {
 
 Document document(const FilesReport& report) { return document(files_verdict(report)); }
 
-std::string comment(const FilesReport& report) {
+Document comment(const FilesReport& report) {
   const VerdictText text = files_verdict(report);
-  return fmt::format("**{}**\n\n", markdown_escaped(text.headline)) + comment_body(text, "");
+  return {"", {{"", Tone::plain, text.headline}}, {comment_body(text, "")}, {}};
 }
 
 Table records(const FilesReport& report) {

@@ -7,7 +7,7 @@ namespace taskbench::reports::render {
 namespace {
 
 std::string as_markdown(const Answer& answer, const TableStyle& /*style*/) {
-  return answer.comment.empty() ? markdown(answer.document) : answer.comment;
+  return markdown(answer.comment ? *answer.comment : answer.document);
 }
 
 std::string as_csv(const Answer& answer, const TableStyle& /*style*/) {

@@ -16,7 +16,8 @@ struct Answer {
   Document document;
   /// What CSV holds; empty: the document's tables.
   std::optional<Table> records{};
-  std::string comment{};  ///< in place of the document in Markdown; empty: there is none
+  /// What takes the document's place in Markdown.
+  std::optional<Document> comment{};
   std::function<std::string()> json{};
 };
 

@@ -42,7 +42,7 @@ Markup with_tone(std::string_view name, Tone tone, const Markup& content) {
 Markup paragraph(const Paragraph& content, std::string_view name = "p") {
   Markup label;
   if (!content.label.empty()) label = element("strong", {}, text(content.label));
-  return with_tone(name, content.tone, label + text(content.text));
+  return with_tone(name, content.tone, text(content.before) + label + text(content.text));
 }
 
 // The most rows that a browser lays out at once without making its reader wait; further rows are
@@ -58,13 +58,18 @@ class HtmlWriter {
     const std::string heading = fmt::format("h{}", level);
     const std::string heading_id = content.id + "-title";
     Markup inner = line_break();
-    if (!content.title.empty()) {
+    if (!content.title.empty() && !content.folded) {
       inner += element(heading, {{"id", heading_id}}, text(content.title)) + line_break();
     }
     for (const Block& block : content.blocks) {
       inner += std::visit([this](const auto& each) { return markup(each); }, block);
     }
     for (const Section& part : content.parts) inner += section(part, level + 1);
+    if (content.folded) {
+      return element("details", {{"id", content.id}},
+                     element("summary", {}, text(content.title)) + inner) +
+             line_break();
+    }
     if (content.title.empty())
       return element("section", {{"id", content.id}}, inner) + line_break();
     return element("section", {{"id", content.id}, {"aria-labelledby", heading_id}}, inner) +
@@ -93,8 +98,12 @@ class HtmlWriter {
 
   Markup markup(const Listing& content) {
     const Markup code = element("code", {}, text(content.text));
-    return element("p", {{"class", "label"}}, text(content.label)) + line_break() +
-           element("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code) + line_break();
+    Markup label;
+    if (!content.label.empty()) {
+      label = element("p", {{"class", "label"}}, text(content.label)) + line_break();
+    }
+    return label + element("pre", {{"tabindex", "0"}, {"aria-label", content.label}}, code) +
+           line_break();
   }
 
   Markup markup(const Table& table) {

@@ -15,7 +15,6 @@
 #include "reports/render/counters.hpp"
 #include "reports/render/counts.hpp"
 #include "reports/render/effort.hpp"
-#include "reports/render/markdown.hpp"
 #include "reports/render/verdict_table.hpp"
 #include "reports/verdict/drift.hpp"
 
@@ -396,25 +395,32 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
 }
 
 std::string compared(const model::PairedSetup& setup) {
-  return fmt::format("Head {} against base {}", markdown_escaped(program_text(setup.head)),
-                     markdown_escaped(program_text(setup.base)));
+  return fmt::format("Head {} against base {}", program_text(setup.head), program_text(setup.base));
 }
 
-std::string to_reproduce(const model::PairedSetup& setup) {
-  if (setup.reproduce.empty()) return {};
-  return "To measure it again:\n\n" + fenced("sh", setup.reproduce + '\n');
+void add_reproducing(const model::PairedSetup& setup, std::vector<Block>& blocks) {
+  if (setup.reproduce.empty()) return;
+  blocks.emplace_back(Listing{"To measure it again", setup.reproduce, "sh"});
 }
 
-/// The message of a program, or the log of its build.
-std::string failure_text(const model::PairedFailure& failure) {
-  std::string text = fmt::format("{}\n", markdown_escaped(failure.message));
-  if (failure.lines.empty()) return text;
-  std::string log;
-  for (const std::string& line : failure.lines) log += line + '\n';
-  return text + "\nThe last lines of the build's log:\n\n" + fenced("text", log);
+/// A comment on a trial without verdicts.
+Document comment_of(const model::PairedSetup& setup, const CommentStyle& style,
+                    std::string_view headline, std::vector<Block> blocks) {
+  blocks.insert(blocks.begin(), Paragraph{compared(setup) + '.'});
+  add_reproducing(setup, blocks);
+  return comment_of(style, headline, {"failure", "", std::move(blocks)});
 }
 
 }  // namespace
+
+std::vector<Block> failure_blocks(const model::PairedFailure& failure) {
+  std::vector<Block> blocks{Paragraph{failure.message}};
+  if (!failure.lines.empty()) {
+    blocks.emplace_back(Listing{"The last lines of the build's log",
+                                fmt::format("{}", fmt::join(failure.lines, "\n"))});
+  }
+  return blocks;
+}
 
 std::string what_failed(const model::PairedFailure& failure) {
   using Stage = model::PairedFailure::Stage;
@@ -480,11 +486,12 @@ Document document(const PairedTrial& trial, const PairedReport& report) {
   return document(verdict_text(trial, report));
 }
 
-std::string comment(const PairedTrial& trial, const PairedReport& report,
-                    const CommentStyle& style) {
+Document comment(const PairedTrial& trial, const PairedReport& report, const CommentStyle& style) {
   const VerdictText text = verdict_text(trial, report);
-  return comment_heading(style, markdown_escaped(text.headline)) +
-         comment_body(text, compared(trial.setup) + ": ", to_reproduce(trial.setup));
+  std::vector<Block> method;
+  add_reproducing(trial.setup, method);
+  return comment_of(style, text.headline,
+                    comment_body(text, compared(trial.setup) + ": ", std::move(method)));
 }
 
 namespace {
@@ -540,26 +547,25 @@ std::string no_base_text(const model::PairedFailure& failure) {
                      what_failed(failure));
 }
 
-std::string identical_markdown(const model::PairedSetup& setup, const std::string& why,
-                               const CommentStyle& style) {
-  return comment_heading(style, "PASS: nothing to measure") + compared(setup) + ".\n\n" +
-         markdown_escaped(capitalised(why)) + ". Nothing was measured.\n" +
-         apart(to_reproduce(setup));
+Document identical_comment(const model::PairedSetup& setup, const std::string& why,
+                           const CommentStyle& style) {
+  return comment_of(setup, style, "PASS: nothing to measure",
+                    {Paragraph{capitalised(why) + ". Nothing was measured."}});
 }
 
-std::string no_base_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
-                             const CommentStyle& style) {
-  return comment_heading(style, markdown_escaped(no_base_text(failure))) + compared(setup) +
-         ".\n\n" +
-         "Head builds, and its benchmarks run; whether it is slower, nothing can tell. A change "
-         "that repairs base looks like this.\n\n" +
-         failure_text(failure) + apart(to_reproduce(setup));
+Document no_base_comment(const model::PairedSetup& setup, const model::PairedFailure& failure,
+                         const CommentStyle& style) {
+  std::vector<Block> blocks = failure_blocks(failure);
+  blocks.insert(
+      blocks.begin(),
+      Paragraph{"Head builds, and its benchmarks run; whether it is slower, nothing can tell. A "
+                "change that repairs base looks like this."});
+  return comment_of(setup, style, no_base_text(failure), std::move(blocks));
 }
 
-std::string failure_markdown(const model::PairedSetup& setup, const model::PairedFailure& failure,
-                             const CommentStyle& style) {
-  return comment_heading(style, "no verdict: " + markdown_escaped(what_failed(failure))) +
-         compared(setup) + ".\n\n" + failure_text(failure) + apart(to_reproduce(setup));
+Document failure_comment(const model::PairedSetup& setup, const model::PairedFailure& failure,
+                         const CommentStyle& style) {
+  return comment_of(setup, style, "no verdict: " + what_failed(failure), failure_blocks(failure));
 }
 
 }  // namespace taskbench::reports::render

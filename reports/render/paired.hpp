@@ -27,13 +27,16 @@ namespace taskbench::reports::render {
 [[nodiscard]] VerdictText verdict_text(const model::PairedTrial& trial,
                                        const verdict::PairedReport& report);
 
+/// The message of a program, and the end of the log of its build.
+[[nodiscard]] std::vector<Block> failure_blocks(const model::PairedFailure& failure);
+
 /// "head does not build"
 [[nodiscard]] std::string what_failed(const model::PairedFailure& failure);
 
 /// A comment for a pull request: the verdict in a sentence, what fails and why, what is undecided
 /// and what would decide it; folded, how it was measured, and the figures.
-[[nodiscard]] std::string comment(const model::PairedTrial& trial,
-                                  const verdict::PairedReport& report, const CommentStyle& style);
+[[nodiscard]] Document comment(const model::PairedTrial& trial, const verdict::PairedReport& report,
+                               const CommentStyle& style);
 
 /// A row for each metric of each benchmark: times in ns and instructions, per iteration.
 [[nodiscard]] Table records(const verdict::PairedReport& report);
@@ -45,17 +48,17 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string no_base_text(const model::PairedFailure& failure);
 
 /// The comment if both programs are the same, so that nothing was run. `why` is the reason.
-[[nodiscard]] std::string identical_markdown(const model::PairedSetup& setup,
-                                             const std::string& why, const CommentStyle& style);
+[[nodiscard]] Document identical_comment(const model::PairedSetup& setup, const std::string& why,
+                                         const CommentStyle& style);
 
 /// The comment if base has failed and head is sound.
-[[nodiscard]] std::string no_base_markdown(const model::PairedSetup& setup,
-                                           const model::PairedFailure& failure,
-                                           const CommentStyle& style);
+[[nodiscard]] Document no_base_comment(const model::PairedSetup& setup,
+                                       const model::PairedFailure& failure,
+                                       const CommentStyle& style);
 
 /// The comment if there is nothing to judge: who failed, how, and the last lines of the log.
-[[nodiscard]] std::string failure_markdown(const model::PairedSetup& setup,
-                                           const model::PairedFailure& failure,
-                                           const CommentStyle& style);
+[[nodiscard]] Document failure_comment(const model::PairedSetup& setup,
+                                       const model::PairedFailure& failure,
+                                       const CommentStyle& style);
 
 }  // namespace taskbench::reports::render

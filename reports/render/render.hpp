@@ -25,8 +25,8 @@ namespace taskbench::reports::render {
 
 /// A comparison of result files, of two sides.
 [[nodiscard]] Document document(const verdict::FilesReport& report);
-/// The comparison as a comment in Markdown: see verdict_table.hpp.
-[[nodiscard]] std::string comment(const verdict::FilesReport& report);
+/// The comparison as a comment for reviewers: see verdict_table.hpp.
+[[nodiscard]] Document comment(const verdict::FilesReport& report);
 /// A row for each benchmark.
 [[nodiscard]] Table records(const verdict::FilesReport& report);
 

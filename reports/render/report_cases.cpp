@@ -119,14 +119,6 @@ std::string short_commit(const model::Run& file) {
   return commit.substr(0, std::min(kDigits, digits)) + commit.substr(digits);
 }
 
-std::string some_of(const std::vector<std::string>& texts, std::string_view between) {
-  constexpr std::size_t kMostNamed = 5;
-  const auto end = texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), kMostNamed));
-  std::string text = fmt::format("{}", fmt::join(texts.begin(), end, between));
-  if (end != texts.end()) text += fmt::format(" and {} more", texts.end() - end);
-  return text;
-}
-
 Cell time_cell(double ns) { return {time_text(ns), Tone::plain, ns}; }
 
 Cell interval_cell(const Sampled& sample) {

@@ -120,13 +120,6 @@ void add_judged(const verdict::PairedFile& file, const std::string& suffix, Sect
   }
 }
 
-void add_failure(const model::PairedFailure& failure, SectionWriter& section) {
-  section.say("{}", failure.message);
-  if (failure.lines.empty()) return;
-  section.add(
-      Listing{"The last lines of the log", fmt::format("{}\n", fmt::join(failure.lines, "\n"))});
-}
-
 }  // namespace
 
 Section comparison_section(const NamedComparison& comparison, std::size_t number, bool is_only_one,
@@ -147,11 +140,11 @@ Section comparison_section(const NamedComparison& comparison, std::size_t number
       break;
     case Outcome::no_base:
       section.add(Paragraph{no_base_text(file.failure) + '.', Tone::doubtful});
-      add_failure(file.failure, section);
+      for (Block& each : failure_blocks(file.failure)) section.add(std::move(each));
       break;
     case Outcome::failed:
       section.add(Paragraph{fmt::format("No verdict: {}.", what_failed(file.failure)), Tone::bad});
-      add_failure(file.failure, section);
+      for (Block& each : failure_blocks(file.failure)) section.add(std::move(each));
       break;
   }
   if (!file.trial.setup.reproduce.empty()) {

@@ -15,6 +15,7 @@
 #include "reports/render/document.hpp"
 #include "reports/render/plots.hpp"
 #include "reports/render/report.hpp"
+#include "reports/render/sentences.hpp"
 
 namespace taskbench::reports::render {
 
@@ -61,9 +62,6 @@ using Samples = std::vector<const Sampled*>;
 
 /// "1a2b3c4", or with "-dirty"; empty if not known.
 [[nodiscard]] std::string short_commit(const model::Run& file);
-
-/// "a.json, b.json and 98 more"
-[[nodiscard]] std::string some_of(const std::vector<std::string>& texts, std::string_view between);
 
 /// A time in the unit that suits it, and the number to sort it by.
 [[nodiscard]] Cell time_cell(double ns);

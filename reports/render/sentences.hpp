@@ -23,6 +23,10 @@ inline void append(Sentences& sentences, Sentences more) {
   for (std::string& each : more) sentences.push_back(std::move(each));
 }
 
+/// "a.json, b.json and 98 more"
+[[nodiscard]] std::string some_of(const std::vector<std::string>& texts,
+                                  std::string_view between = ", ", std::size_t most = 5);
+
 /// Values by name, in the order in which the names first appear.
 template <class Value>
 class InOrder {

@@ -326,14 +326,14 @@ class Page {
       each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
     }
     const bool is_answer = answer_width && content.tone == Tone::plain;
-    lines(text + content.text, ink_of(content.tone), is_quiet ? "" : "  ",
+    lines(content.before + text + content.text, ink_of(content.tone), is_quiet ? "" : "  ",
           is_answer ? *answer_width : style_.columns());
   }
 
   void add(const Items& content) {
     begin(Kind::other);
     for (const Paragraph& item : content.items) {
-      lines(fmt::format("- {}{}", item.label, item.text), ink_of(item.tone), "  ",
+      lines(fmt::format("- {}{}{}", item.before, item.label, item.text), ink_of(item.tone), "  ",
             style_.columns());
     }
   }
@@ -366,7 +366,7 @@ class Page {
 
   void add(const Listing& content) {
     begin(Kind::other);
-    lines(content.label + ":", "", "", style_.columns());
+    if (!content.label.empty()) lines(content.label + ":", "", "", style_.columns());
     std::string text = printable(content.text);
     if (text.ends_with('\n')) text.pop_back();
     text_ += "  " + replaced(text, "\n", "\n  ") + '\n';

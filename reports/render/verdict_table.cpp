@@ -7,7 +7,6 @@
 #include <span>
 
 #include "reports/render/counters.hpp"
-#include "reports/render/markdown.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -29,12 +28,6 @@ std::string lines_of(const Sentences& sentences) {
   for (const std::string& each : sentences) text += one_line(each) + '\n';
   return text;
 }
-
-std::string listed(std::string_view verdict, const std::string& what) {
-  return fmt::format("- {}{}.\n", verdict, what);
-}
-
-std::string bold(const std::string& name) { return fmt::format("**{}**", markdown_escaped(name)); }
 
 /// The failures that are shown at once, and the others. Those with the greatest changes are shown,
 /// but in their usual order, which does not depend on the figures.
@@ -59,40 +52,36 @@ Failures failures(const VerdictText& text) {
   return result;
 }
 
-std::string list_of(std::span<const Benchmark* const> failed, double interval_level) {
-  std::string text;
+void list(std::span<const Benchmark* const> failed, double interval_level, Items& items) {
   for (const Benchmark* each : failed) {
     for (const std::string& found : findings(*each, interval_level)) {
-      text += listed("FAIL: ", fmt::format("{} {}", bold(each->name), markdown_escaped(found)));
+      Paragraph& item = items.items.emplace_back(" " + found + '.', Tone::plain, each->name);
+      item.before = "FAIL: ";
     }
   }
-  return text;
 }
 
-std::string list_of(const std::vector<Undecided>& groups) {
+void list(const std::vector<Undecided>& groups, Items& items) {
   constexpr std::size_t kMostGroups = 6;
-  std::string text;
   std::size_t left = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& [benchmarks, reason] = groups[i];
     if (i >= kMostGroups) {
-      left += groups[i].benchmarks.size();
+      left += benchmarks.size();
       continue;
     }
     std::vector<std::string> names;
-    for (const Benchmark* each : groups[i].benchmarks) {
-      names.push_back(markdown_escaped(so_far(*each)));
-    }
+    for (const Benchmark* each : benchmarks) names.push_back(so_far(*each));
     const std::string so_many =
         names.size() > 1 ? fmt::format("{} benchmarks, ", names.size()) : "";
-    text += listed("INCONCLUSIVE: ", fmt::format("{}{}: {}", so_many, names_text(names),
-                                                 markdown_escaped(groups[i].reason)));
+    items.items.emplace_back(
+        fmt::format("INCONCLUSIVE: {}{}: {}.", so_many, names_text(names), reason));
   }
-  if (left > 0) text += listed("INCONCLUSIVE: ", fmt::format("{} more", left));
-  return text;
+  if (left > 0) items.items.emplace_back(fmt::format("INCONCLUSIVE: {} more.", left));
 }
 
 /// The bars of the first rows, and as many rows of the table as fit.
-std::string figures(const VerdictText& text) {
+std::vector<Block> figures(const VerdictText& text) {
   std::vector<Bar> shown;
   for (const Benchmark& each : text.benchmarks) {
     for (const VerdictText::Row& row : each.rows) {
@@ -110,14 +99,14 @@ std::string figures(const VerdictText& text) {
     }
   }
   part.benchmarks.resize(benchmarks);
-  std::string content =
-      shown.empty() ? "" : fenced("text", bars(shown, text.interval_level)) + '\n';
-  content += markdown_table(table_of(part));
-  if (!text.legend.empty()) content += apart(markdown_escaped(text.legend) + '\n');
+  std::vector<Block> blocks;
+  if (!shown.empty()) blocks.emplace_back(Listing{"", bars(shown, text.interval_level)});
+  blocks.emplace_back(table_of(part));
+  if (!text.legend.empty()) blocks.emplace_back(Paragraph{text.legend});
   if (const std::size_t left = text.benchmarks.size() - benchmarks; left > 0) {
-    content += fmt::format("\n{} more; `--json` has all.\n", counted(left, "benchmark"));
+    blocks.emplace_back(Paragraph{counted(left, "benchmark") + " more; the JSON has all."});
   }
-  return content;
+  return blocks;
 }
 
 std::string figures_title(const VerdictText& text) {
@@ -127,6 +116,20 @@ std::string figures_title(const VerdictText& text) {
   if (passed == 0 || passed == text.benchmarks.size()) return fmt::format("Figures of {}", all);
   return fmt::format("{} that {}, and the figures of all {}", passed,
                      passed == 1 ? "passes" : "pass", all);
+}
+
+VerdictText::Row instruction_row(const Cells& titles,
+                                 const verdict::InstructionsVerdict& instructions) {
+  VerdictText::Row row = counted_row(titles, "instructions", instructions.verdict,
+                                     instructions.acknowledged, instructions.improved());
+  Cells& cells = row.cells;
+  if (const auto& exact = instructions.exact) {
+    cells[2] = with_separators(exact->base, 0);
+    cells[3] = with_separators(exact->head, 0);
+    cells[4] = fmt::format("{:+.2f} %", 100 * exact->change);
+    cells[5] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
+  }
+  return row;
 }
 
 }  // namespace
@@ -190,12 +193,6 @@ std::string verdict_cell(Verdict verdict, bool improved, std::string_view better
   return improved ? fmt::format("{}, {}", word(verdict), better) : std::string(word(verdict));
 }
 
-std::string bullets(const Sentences& remarks) {
-  std::string text;
-  for (const std::string& remark : remarks) text += fmt::format("- {}\n", markdown_escaped(remark));
-  return apart(text);
-}
-
 Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors, double delta) {
   double most = 0;
   std::vector<std::string> names;
@@ -213,20 +210,13 @@ Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors, d
                   is_one ? percent(most) : fmt::format("that, {} at most,", percent(most)))};
 }
 
-VerdictText::Row instruction_row(const Cells& titles,
-                                 const verdict::InstructionsVerdict& instructions) {
-  Cells cells(titles.size(), std::string(kNone));
-  cells[0] = "  its instructions";
-  cells[1] =
-      verdict_cell(instructions.verdict, instructions.acknowledged || instructions.improved(),
-                   instructions.acknowledged ? "acknowledged" : "fewer");
-  if (const auto& exact = instructions.exact) {
-    cells[2] = with_separators(exact->base, 0);
-    cells[3] = with_separators(exact->head, 0);
-    cells[4] = fmt::format("{:+.2f} %", 100 * exact->change);
-    cells[5] = exact->repeats ? "exact" : fmt::format("± {:.2f} %", 100 * exact->threshold);
-  }
-  return {std::move(cells), instructions.verdict};
+VerdictText::Row counted_row(const Cells& titles, std::string_view what, Verdict verdict,
+                             bool acknowledged, bool is_fewer) {
+  VerdictText::Row row{Cells(titles.size(), std::string(kNone)), verdict};
+  row.cells[0] = fmt::format("  its {}", what);
+  row.cells[1] =
+      verdict_cell(verdict, acknowledged || is_fewer, acknowledged ? "acknowledged" : "fewer");
+  return row;
 }
 
 void add_instructions(const verdict::InstructionsVerdict& instructions, const Cells& titles,
@@ -235,16 +225,9 @@ void add_instructions(const verdict::InstructionsVerdict& instructions, const Ce
   const bool is_fail = instructions.verdict == Verdict::fail;
   if (is_fail && benchmark.verdict != Verdict::fail) {
     const auto& exact = *instructions.exact;
-    benchmark.reason = fmt::format("its time {}, {}",
-                                   benchmark.verdict == Verdict::pass ? "passes" : "is undecided",
-                                   percent_change(benchmark.change));
-    benchmark.verdict = Verdict::fail;
-    benchmark.metric = Metric::instructions;
-    benchmark.change = exact.change;
-    benchmark.low = benchmark.high = std::nullopt;
-    benchmark.improved = false;
-    benchmark.levels = fmt::format("{} → {} per iteration", with_separators(exact.base, 0),
-                                   with_separators(exact.head, 0));
+    benchmark.fail_by(Metric::instructions, exact.change,
+                      fmt::format("{} → {} per iteration", with_separators(exact.base, 0),
+                                  with_separators(exact.head, 0)));
   } else if (instructions.verdict == Verdict::inconclusive && benchmark.verdict == Verdict::pass) {
     benchmark.verdict = Verdict::inconclusive;
     benchmark.metric = Metric::instructions;
@@ -273,39 +256,50 @@ std::string instructions_remark() {
       100 * verdict::kExactDelta);
 }
 
-std::string comment_heading(const CommentStyle& style, std::string_view text) {
-  return fmt::format("{}{}### {}: {}\n\n", style.marked ? kCommentMarker : "",
-                     style.marked ? "\n" : "", markdown_escaped(style.title), text);
+Document comment_of(const CommentStyle& style, std::string_view headline, Section body) {
+  Document comment{fmt::format("{}: {}", style.title, headline), {}, {std::move(body)}, {}};
+  comment.level = 3;
+  if (style.marked) comment.mark = kCommentMarker;
+  return comment;
 }
 
-std::string apart(std::string text) { return text.empty() ? text : '\n' + std::move(text); }
+Section comment_body(const VerdictText& text, const std::string& compared,
+                     std::vector<Block> method) {
+  Section body{"result", "", {Paragraph{compared + counts_text(text) + '.'}}};
+  const auto add_items = [](Items items, std::vector<Block>& blocks) {
+    if (!items.items.empty()) blocks.emplace_back(std::move(items));
+  };
+  const auto fold = [&](std::string id, std::string title, std::vector<Block> blocks) {
+    if (blocks.empty()) return;
+    body.parts.push_back({std::move(id), std::move(title), std::move(blocks), {}, true});
+  };
+  const auto [shown, hidden] = failures(text);
+  Items verdicts;
+  list(shown, text.interval_level, verdicts);
+  list(undecided(text), verdicts);
+  add_items(std::move(verdicts), body.blocks);
+  const auto later =
+      text.remarks.begin() + std::ptrdiff_t(std::min(text.remarks.size(), kMostRemarks));
+  add_items({{text.remarks.begin(), later}}, body.blocks);
 
-std::string folded(std::string_view summary, std::string_view content) {
-  return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", summary, content);
-}
-
-std::string comment_body(const VerdictText& text, std::string_view compared,
-                         std::string_view method) {
-  const Failures failed = failures(text);
-  std::string body = fmt::format("{}{}\n", compared, counts_text(text) + '.');
-  body += apart(list_of(failed.shown, text.interval_level) + list_of(undecided(text)));
-  const std::size_t shown = std::min(text.remarks.size(), kMostRemarks);
-  body += bullets(Sentences(text.remarks.begin(), text.remarks.begin() + std::ptrdiff_t(shown)));
-  if (!failed.more.empty()) {
-    const auto more =
-        std::span(failed.more).first(std::min(failed.more.size(), kMostFoldedFailures));
-    std::string list = list_of(more, text.interval_level);
-    if (more.size() < failed.more.size()) list += "- The others are in the figures.\n";
-    body += folded(fmt::format("{} more that fail", failed.more.size()), list);
+  Items more;
+  list(std::span(hidden).first(std::min(hidden.size(), kMostFoldedFailures)), text.interval_level,
+       more);
+  if (hidden.size() > kMostFoldedFailures) {
+    more.items.emplace_back("The others are in the figures.");
   }
+  std::vector<Block> failing;
+  add_items(std::move(more), failing);
+  fold("more", fmt::format("{} more that fail", hidden.size()), std::move(failing));
   if (!text.explanation.empty()) {
-    body += folded(kWhy, fenced("text", lines_of(text.explanation)));
+    fold("why", std::string(kWhy), {Listing{"", lines_of(text.explanation)}});
   }
-  std::string how = text.basis.empty() ? "" : markdown_escaped(text.basis) + '\n';
-  how += bullets(Sentences(text.remarks.begin() + std::ptrdiff_t(shown), text.remarks.end()));
-  how += apart(std::string(method));
-  if (how.size() > 1) body += folded("How this was measured", how);
-  if (!text.benchmarks.empty()) body += folded(figures_title(text), figures(text));
+  std::vector<Block> how;
+  if (!text.basis.empty()) how.emplace_back(Paragraph{text.basis});
+  add_items({{later, text.remarks.end()}}, how);
+  how.insert(how.end(), method.begin(), method.end());
+  fold("how", "How this was measured", std::move(how));
+  if (!text.benchmarks.empty()) fold("figures", figures_title(text), figures(text));
   return body;
 }
 

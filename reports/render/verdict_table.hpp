@@ -41,17 +41,15 @@ namespace taskbench::reports::render {
 [[nodiscard]] std::string verdict_cell(verdict::Verdict verdict, bool improved,
                                        std::string_view better = "faster");
 
-/// The remarks as a list in Markdown, after an empty line.
-[[nodiscard]] std::string bullets(const Sentences& remarks);
-
 /// A sentence for the benchmarks whose noise floor is higher than `delta`, and so decides in its
 /// place.
 [[nodiscard]] Sentences large_floors(const std::map<std::string, model::NoiseFloor>& floors,
                                      double delta);
 
-/// The row below that of the times. Unknown values are a dash.
-[[nodiscard]] VerdictText::Row instruction_row(const Cells& titles,
-                                               const verdict::InstructionsVerdict& instructions);
+/// A row of what was counted, whose figures are dashes so far.
+[[nodiscard]] VerdictText::Row counted_row(const Cells& titles, std::string_view what,
+                                           verdict::Verdict verdict, bool acknowledged,
+                                           bool is_fewer);
 
 /// Adds a row for the instructions. If the benchmark would pass by its times, and does not by its
 /// instructions, makes these the metric of its verdict.
@@ -79,18 +77,13 @@ struct CommentStyle {
 /// The hidden line by which CI finds the comment to update. Never change it.
 inline constexpr std::string_view kCommentMarker = "<!-- taskbench-gate -->";
 
-[[nodiscard]] std::string comment_heading(const CommentStyle& style, std::string_view text);
+/// A comment of one section.
+[[nodiscard]] Document comment_of(const CommentStyle& style, std::string_view headline,
+                                  Section body);
 
-/// The text with a blank line before it, unless it is empty.
-[[nodiscard]] std::string apart(std::string text);
-
-/// Markdown that a reader can unfold.
-[[nodiscard]] std::string folded(std::string_view summary, std::string_view content);
-
-/// The part of a comment below its heading: at most 36 lines that are not folded, however many
-/// benchmarks there are. `compared` says what was compared, in Markdown; `method` goes below the
-/// basis.
-[[nodiscard]] std::string comment_body(const VerdictText& text, std::string_view compared,
-                                       std::string_view method = "");
+/// A comment below its heading: at most 36 lines that are not folded, however many benchmarks there
+/// are. `compared` says what was compared; `method` goes below the basis.
+[[nodiscard]] Section comment_body(const VerdictText& text, const std::string& compared,
+                                   std::vector<Block> method = {});
 
 }  // namespace taskbench::reports::render

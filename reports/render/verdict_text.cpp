@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "reports/render/numbers.hpp"
 
@@ -224,6 +225,17 @@ std::string pass_sentence(const VerdictText& text, const Certainty& certainty) {
 
 }  // namespace
 
+void Benchmark::fail_by(Metric counted, double by, std::string moved) {
+  reason = fmt::format("its time {}, {}", verdict == Verdict::pass ? "passes" : "is undecided",
+                       percent_change(change));
+  verdict = Verdict::fail;
+  metric = counted;
+  change = by;
+  low = high = std::nullopt;
+  improved = false;
+  levels = std::move(moved);
+}
+
 std::vector<Benchmark> in_reading_order(std::vector<Benchmark> benchmarks) {
   constexpr std::array<int, 3> kPlaces{2, 0, 1};  // in the order of Verdict
   std::ranges::stable_sort(benchmarks, {}, [&](const Benchmark& each) {
@@ -300,6 +312,14 @@ std::string names_text(const std::vector<std::string>& names, std::size_t most) 
     text += (i == 0 ? "" : is_last ? " and " : ", ") + names[i];
   }
   return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+}
+
+std::string some_of(const std::vector<std::string>& texts, std::string_view between,
+                    std::size_t most) {
+  const std::span shown = std::span(texts).first(std::min(texts.size(), most));
+  std::string text = fmt::format("{}", fmt::join(shown, between));
+  if (shown.size() < texts.size()) text += fmt::format(" and {} more", texts.size() - shown.size());
+  return text;
 }
 
 void add_shared(Sentences& sentences, const NamesAndReasons& reasons, std::string_view what) {

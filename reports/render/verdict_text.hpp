@@ -60,6 +60,9 @@ struct VerdictText {
       if (!reason.empty() && !clause.empty()) reason += "; ";
       reason += clause;
     }
+
+    /// Makes a count that has grown the metric of the verdict, which is a failure.
+    void fail_by(Metric counted, double by, std::string moved);
   };
 
   std::string headline;               ///< the verdict in one sentence, without its full stop

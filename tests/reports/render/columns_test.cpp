@@ -1,11 +1,12 @@
 #include "reports/render/columns.hpp"
-#include "reports/render/markdown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "reports/render/formats.hpp"
 
 namespace taskbench::reports::render {
 namespace {
@@ -47,7 +48,7 @@ TEST(Printable, has_no_character_that_steers_reorders_or_breaks_xml) {
            {"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"}}) {  // half a surrogate pair
     EXPECT_EQ(printable(text), shown);
   }
-  EXPECT_EQ(markdown_escaped("a\x1b[31m\r|"), "a\uFFFD\\[31m\\|");
+  EXPECT_EQ(markdown(sentence("a\x1b[31m\r|")), "a\uFFFD\\[31m\\|\n");
 }
 
 TEST(Pad, goes_by_columns_and_leaves_text_that_is_too_wide) {

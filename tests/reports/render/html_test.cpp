@@ -48,6 +48,14 @@ std::map<std::string, DrawnPlot> plots() {
   return {{"plot", {kSvg, ""}}, {"missing", {"", "gnuplot <b>is</b> not installed."}}};
 }
 
+TEST(Html, a_folded_section_is_opened_by_its_title) {
+  const Section folded{"why", "Why <so>", {Listing{"", "because", "sh"}}, {}, true};
+  EXPECT_TRUE(contains(html({"", {}, {folded}, {}}),
+                       "<details id=\"why\"><summary>Why &lt;so&gt;</summary>\n<pre"));
+  EXPECT_EQ(markdown({"", {}, {folded}, {}}),
+            "<details><summary>Why &lt;so></summary>\n\n```sh\nbecause\n```\n\n</details>\n");
+}
+
 TEST(Html, text_from_outside_cannot_be_markup) {
   EXPECT_EQ(text("<a href=\"x\" b='y'>&amp;").html,
             "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");

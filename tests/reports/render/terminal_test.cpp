@@ -131,9 +131,9 @@ TEST(Formats, records_and_a_comment_take_the_place_of_the_document) {
   EXPECT_EQ(printed(answer, "json"), "{}\n");
   answer.records = columns_of({"name", "base_ns"});
   answer.records->add({"spawn", raw(1000.5)});
-  answer.comment = "### PASS\n";
+  answer.comment = sentence("PASS");
   EXPECT_EQ(printed(answer, "csv"), "name,base_ns\nspawn,1000.5\n");
-  EXPECT_EQ(printed(answer, "markdown"), "### PASS\n");
+  EXPECT_EQ(printed(answer, "markdown"), "PASS\n");
 }
 
 }  // namespace

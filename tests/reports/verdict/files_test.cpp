@@ -96,7 +96,8 @@ TEST(files_test, instructions_have_a_verdict_of_their_own_with_one_file_a_side) 
   EXPECT_EQ(compared(1000, 990).rows[0].instructions->verdict, Verdict::pass);
   EXPECT_EQ(compared(1000, 1003, 0.001).rows[0].instructions->verdict, Verdict::pass)
       << "less than the counts of one side differ by";
-  for (const std::string& text : {render::table(more, {}), render::comment(more)}) {
+  for (const std::string& text :
+       {render::table(more, {}), render::markdown(render::comment(more))}) {
     EXPECT_TRUE(contains(text, "its instructions"));
     EXPECT_TRUE(contains(text, "+0.30 %"));
   }
@@ -178,7 +179,8 @@ TEST(files_test, instructions_that_one_side_could_not_count_are_inconclusive_wit
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_EQ(compare_files(head, counted, {}).rows[0].instructions->reason,
             "of base: valgrind is not installed");
-  for (const std::string& text : {render::table(report, {false, 200}), render::comment(report)}) {
+  for (const std::string& text :
+       {render::table(report, {false, 200}), render::markdown(render::comment(report))}) {
     EXPECT_TRUE(contains(text, "a: no instruction counts of head: valgrind is not installed."));
   }
   EXPECT_TRUE(contains(render::as_csv(report), ",,,,INCONCLUSIVE\n"));
@@ -320,7 +322,7 @@ TEST(files_test, every_format_tells_the_same) {
   const auto report = compare_files(processes(random, 8, {{"x|\"y\",z", 100}}),
                                     processes(random, 8, {{"x|\"y\",z", 120}}), {});
   EXPECT_TRUE(contains(render::table(report, {}), "FAIL"));
-  EXPECT_TRUE(contains(render::comment(report), "| x\\|\"y\",z |"));
+  EXPECT_TRUE(contains(render::markdown(render::comment(report)), "| x\\|\"y\",z |"));
   EXPECT_TRUE(contains(render::as_csv(report), "\n\"x|\"\"y\"\",z\",FAIL,false,8,8,"));
   EXPECT_TRUE(contains(json::to_json(report), "\"verdict\": \"FAIL\""));
 }
