@@ -55,7 +55,7 @@ details caption { display: none; }
 th, td { padding: .3rem .7rem; text-align: left; vertical-align: top; unicode-bidi: isolate;
   border-bottom: 1px solid var(--line); }
 thead th { border-bottom-width: 2px; vertical-align: bottom; font-weight: 600; }
-tbody th { font-weight: 500; min-width: 9rem; max-width: 28rem; overflow-wrap: anywhere; }
+tbody th { font-weight: 500; min-width: 9rem; max-width: 28rem; overflow-wrap: break-word; }
 thead th button { all: unset; cursor: pointer; font: inherit; }
 thead th button:focus-visible { outline: 3px solid var(--link); }
 thead th button:hover { text-decoration: underline; }
@@ -73,7 +73,7 @@ th[aria-sort="descending"] button::after { content: " ▼"; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .number { white-space: normal; }
-td:not(.number) { min-width: 6rem; max-width: 40rem; overflow-wrap: anywhere; }
+td:not(.number) { min-width: 6rem; max-width: 40rem; overflow-wrap: break-word; }
 td.good, td.bad, td.doubtful { overflow-wrap: normal; }
 figure { margin: 1.25rem 0 2rem; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 48rem; margin-top: .4rem; }

@@ -214,6 +214,25 @@ return [...document.querySelectorAll("td.doubtful")].map(cell => {
             seen, _ = self.browse(self.read("page/index.html"), script=lines, width=width)
             self.assertIn(["INCONCLUSIVE", 1], seen)
 
+    def test_names_in_tables_are_not_broken_within_a_word(self):
+        page = self.taskbench("run chained_spawn ping_pong --param length=10 --min-time 1ms "
+                              "--repetitions 2 --scheduler work_stealing,ladder_batch_overflow "
+                              "--workers 2 --format html").stdout
+        broken = """
+const broken = [];
+for (const cell of document.querySelectorAll("tbody th, tbody td")) {
+  for (const word of cell.textContent.matchAll(/\\S+/g)) {
+    const text = document.createRange();
+    text.setStart(cell.firstChild, word.index);
+    text.setEnd(cell.firstChild, word.index + word[0].length);
+    if (text.getClientRects().length > 1) broken.push(word[0]);
+  }
+}
+return broken;"""
+        self.assertIn("ladder_batch_overflow ×2", page)
+        for width in (1000, 500):
+            self.assertEqual(self.browse(page, script=broken, width=width)[0], [])
+
     def test_dark_pages_have_light_writing_in_their_plots(self):
         seen = self.measured("--blink-settings=preferredColorScheme=0")
         self.assertEqual(seen["background"], "rgb(20, 23, 26)")
