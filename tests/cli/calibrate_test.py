@@ -272,7 +272,8 @@ class Journals(CalibrateTest):
         others = ("--seed 8", "--repetitions 3", "--min-time 3ms", "--blocks 3", "--workload sort")
         self.refuse("calibrate", {
             **{f"{again.replace('--blocks 2', '')} {other}":
-               f"{other.split()[0]}: the trials in j were started with another" for other in others},
+               f"{other.split()[0]}: the trials in j were started with another"
+               for other in others},
             f"{again} --workload srot": "did you mean 'sort'?",
         })
         self.assertEqual(len(self.left("j")), 4)

@@ -313,7 +313,8 @@ class Refusals(CompareTest):
         with open(self.folder / "pipe", "w", encoding="utf-8"):  # opens when it reads
             command.send_signal(signal.SIGINT)
             output, said = command.communicate(timeout=20)
-        self.assertEqual((command.returncode, output, said), (130, "", "taskbench: note: interrupted\n"))
+        self.assertEqual((command.returncode, output, said),
+                         (130, "", "taskbench: note: interrupted\n"))
 
     def test_one_result_given_several_times_is_refused(self):
         base = self.files("base", 3, {"sort": 100})
