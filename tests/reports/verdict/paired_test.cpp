@@ -510,7 +510,7 @@ TEST(paired_test, what_there_was_no_time_for_is_told_and_passes_nothing) {
   EXPECT_EQ(report.benchmarks.size(), 2U);
   EXPECT_EQ(report.overall, Verdict::inconclusive);
   EXPECT_FALSE(report.decided);
-  const std::string text = render::comment(trial, report, {});
+  const std::string text = render::markdown(render::comment(trial, report, {}));
   EXPECT_TRUE(
       contains(text, "1 benchmark was not looked at closely, as there was no time for all"));
   EXPECT_TRUE(contains(text, "A slowdown of up to "));
