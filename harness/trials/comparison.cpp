@@ -437,8 +437,8 @@ class Comparison final : public KeptTrial<model::PairedTrial> {
         if (!text.empty()) listener_.note(text);
       }
       std::string text =
-          fmt::format("block {} of at most {}, {} of {}", now.blocks + 1, trial_.setup.max_blocks,
-                      model::duration_text(now.spent_s), model::duration_text(budget_s_));
+          fmt::format("block {}, {} of {}", now.blocks + 1, model::duration_text(now.spent_s),
+                      model::duration_text(budget_s_));
       const double left = budget_s_ - now.spent_s;
       if (left >= 0.5) text += fmt::format(", at most {} left", model::duration_text(left));
       listener_.progress(text);

@@ -383,8 +383,8 @@ std::string basis(const PairedTrial& trial, const PairedReport& report) {
       "a "
       "chance of {} that any benchmark is a false alarm. PASS: the upper end of the interval is "
       "below that. From 8 blocks on, a verdict is drawn again and again; the first clear one "
-      "stands, unless its later blocks do not confirm it. A benchmark whose verdict the "
-      "next look confirms leaves the later blocks to the others.",
+      "stands, unless its later blocks do not confirm it. A benchmark whose verdict "
+      "is confirmed once leaves the later blocks to the others.",
       blocks_of(report.blocks), model::kBlockSize,
       counted(static_cast<std::size_t>(setup.repetitions), "repetition"), setup.min_time_s * 1e3,
       setup.seed, threshold_text(setup, report), percent(setup.alpha));
