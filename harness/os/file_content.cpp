@@ -1,12 +1,16 @@
 #include "harness/os/file_content.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <vector>
+
+#include "harness/os/descriptor.hpp"
 
 namespace taskbench::harness {
 namespace {
@@ -51,6 +55,13 @@ FileContent read_regular_file(const std::filesystem::path& path, std::uintmax_t 
     return refused("is not a regular file");
   }
   return read_file(path, most_bytes);
+}
+
+void place_anew(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return;
+  std::vector<char> block(std::size_t{1} << 20);
+  while (::read(file.get(), block.data(), block.size()) > 0) continue;
 }
 
 }  // namespace taskbench::harness

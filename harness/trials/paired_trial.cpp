@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/bench/order.hpp"
+#include "harness/os/file_content.hpp"
 #include "harness/trials/attendance.hpp"
 #include "harness/trials/sampling_plan.hpp"
 #include "reports/json/paired.hpp"
@@ -244,6 +245,15 @@ void ask_for(const Strings& benchmarks, const model::PairedTrial& trial, SampleR
   }
 }
 
+/// A side's program in the layout that a block takes.
+Program turn_of(const TrialPrograms& programs, Side side, const model::PairedSetup& setup,
+                int block) {
+  const Strings& layouts = of(setup, side).layouts;
+  const Program& program = of(programs, side);
+  if (layouts.empty()) return program;
+  return program.in(layouts[layout_of_block(setup.seed, block, layouts.size())]);
+}
+
 }  // namespace
 
 void explore(const TrialPrograms& programs, const Strings& chosen, const Bench& bench,
@@ -377,15 +387,17 @@ void run_trial(const TrialPrograms& programs, const Bench& bench, double budget_
       trial.end = end_of(trial, next, budget_s, ends_when_decided);
       if (trial.end) return journal.append(json::journal_line(*trial.end));
       ask_for(next.benchmarks, trial, request);
+      // Where an executable lies in memory can change its times by some per cent, until it is read
+      // from the disk again.
+      for (const Side side : kBothSides)
+        place_anew(turn_of(programs, side, trial.setup, sample.block).executable());
     }
     const auto drawn = block_plan(trial.setup.seed, sample.block);
     sample.side = drawn.sides[static_cast<std::size_t>(sample.position)];
     progress({.blocks = sample.block, .spent_s = verdict::spent_s(trial)});
-    const auto measured = of_side(programs, sample.side, [&](const Program& program) {
-      const Strings& layouts = of(trial.setup, sample.side).layouts;
-      if (layouts.empty()) return measure_next(program, request, drawn, bench);
-      const auto turn = layout_of_block(trial.setup.seed, sample.block, layouts.size());
-      return measure_next(program.in(layouts[turn]), request, drawn, bench);
+    const auto measured = of_side(programs, sample.side, [&](const Program&) {
+      return measure_next(turn_of(programs, sample.side, trial.setup, sample.block), request, drawn,
+                          bench);
     });
     if (!measured) return;
     sample.took_s = seconds_since(std::exchange(begun, Bench::Clock::now()));

@@ -1,7 +1,17 @@
 #include "harness/os/system_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
+#include <set>
+
+#include "harness/os/atomic_file.hpp"
+#include "harness/os/descriptor.hpp"
+#include "harness/os/file_content.hpp"
 #include "tests/harness/fake_root.hpp"
 
 namespace taskbench::harness {
@@ -56,6 +66,42 @@ TEST(system_file, files_longer_than_a_block_are_read_whole) {
   const std::string content(10'000, 'x');
   root.write("long", content);
   EXPECT_EQ(content_of(root.path() / "long"), content);
+}
+
+/// The number of the frame of memory that the first page of a file lies in; 0 if that is not ours
+/// to know.
+std::uint64_t frame_of(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.get(), 0);
+  const volatile char* const byte = static_cast<const char*>(page);
+  static_cast<void>(*byte);
+  const Descriptor map(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  std::uint64_t entry = 0;
+  const auto at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(page) / 4096 * 8);
+  const bool is_read = ::pread(map.get(), &entry, sizeof entry, at) == sizeof entry;
+  ::munmap(page, 4096);
+  return is_read ? entry & ((std::uint64_t{1} << 55) - 1) : 0;
+}
+
+TEST(FileContent, of_a_file_that_is_placed_anew_lies_elsewhere_and_is_the_same) {
+  const FakeRoot root;
+  const std::filesystem::path path = root.path() / "program";
+  const std::string bytes(1 << 20, 'x');
+  ASSERT_TRUE(write_atomically(path, bytes).ok());  // synced: what is not cannot be dropped
+  const std::uint64_t before = frame_of(path);
+  place_anew(root.path() / "missing");
+  std::set<std::uint64_t> frames;
+  for (int i = 0; i < 8; ++i) {
+    place_anew(path);
+    frames.insert(frame_of(path));
+  }
+  EXPECT_EQ(read_file(path).bytes, bytes);
+  struct statfs system {};
+  ASSERT_EQ(::statfs(path.c_str(), &system), 0);
+  if (before == 0 || system.f_type == TMPFS_MAGIC) {
+    GTEST_SKIP() << "only root may know where a file lies in memory, and tmpfs is nothing else";
+  }
+  EXPECT_GT(frames.size(), 1U);
 }
 
 }  // namespace
