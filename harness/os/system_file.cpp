@@ -96,4 +96,13 @@ std::vector<unsigned> allowed_cpus_below(const std::filesystem::path& root) {
   return cpu_list(value_of_line(root / "proc/self/status", "Cpus_allowed_list"));
 }
 
+std::vector<std::string> entries_of(std::string_view text) {
+  std::vector<std::string> entries;
+  for (std::size_t end = 0; (end = text.find('\0')) != std::string_view::npos;
+       text.remove_prefix(end + 1)) {
+    entries.emplace_back(text.substr(0, end));
+  }
+  return entries;
+}
+
 }  // namespace taskbench::harness

@@ -35,6 +35,9 @@ inline constexpr std::size_t kWholeFile = std::numeric_limits<std::size_t>::max(
 /// The words of a text, which blanks separate.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 
+/// The entries of a text, each of which ends with a zero: `git -z`, /proc/PID/environ.
+[[nodiscard]] std::vector<std::string> entries_of(std::string_view text);
+
 /// The views would refer to a temporary text.
 template <std::same_as<std::string> Text>
 std::vector<std::string_view> lines_of(Text&&) = delete;

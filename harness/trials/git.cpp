@@ -23,16 +23,6 @@ ProcessOutcome run_git(Strings words, double timeout_s, const std::stop_token& s
                      stop);
 }
 
-/// Splits the output of a git command with `-z`, in which each entry ends with a zero.
-Strings entries_of(const std::string& text) {
-  Strings entries;
-  for (std::size_t begin = 0, end = 0; (end = text.find('\0', begin)) != std::string::npos;
-       begin = end + 1) {
-    entries.push_back(text.substr(begin, end - begin));
-  }
-  return entries;
-}
-
 /// The first line of git's output; empty if git failed.
 std::string first_line_of(const ProcessOutcome& outcome) {
   return outcome.ok() ? outcome.output.substr(0, outcome.output.find('\n')) : std::string();

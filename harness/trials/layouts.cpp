@@ -8,11 +8,12 @@
 #include <fstream>
 #include <map>
 #include <regex>
-#include <thread>
 
 #include "harness/os/atomic_file.hpp"
+#include "harness/os/cpu_affinity.hpp"
 #include "harness/os/file_content.hpp"
 #include "harness/os/process.hpp"
+#include "harness/os/system_file.hpp"
 #include "harness/trials/program.hpp"
 
 namespace taskbench::harness {
@@ -66,15 +67,6 @@ struct Link {
   fs::path output{};
 };
 
-Strings split_at_zeros(std::string_view bytes) {
-  Strings parts;
-  for (auto end = bytes.find('\0'); end != std::string_view::npos; end = bytes.find('\0')) {
-    parts.emplace_back(bytes.substr(0, end));
-    bytes.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
 /// The file of this path that the recorder has kept, or else the path.
 std::string kept(const fs::path& record, const std::string& path) {
   const fs::path copy = record / fs::path(path).filename();
@@ -100,12 +92,12 @@ Strings without_responses(const fs::path& record, const Strings& words) {
 
 std::optional<Link> read_link(const fs::path& record) {
   const FileContent command = read_file(record / "command");
-  Strings words = split_at_zeros(command.bytes);
+  Strings words = entries_of(command.bytes);
   if (words.size() < 3) return {};
   Link link{.record = record, .folder = words[0], .linker = words[1]};
   words.erase(words.begin(), words.begin() + 2);
   link.words = without_responses(record, words);
-  link.environment = split_at_zeros(read_file(record / "environment").bytes);
+  link.environment = entries_of(read_file(record / "environment").bytes);
   const auto before_output = std::ranges::find(link.words, "-o");
   if (before_output == link.words.end() || before_output + 1 == link.words.end()) return {};
   link.output = (link.folder / *(before_output + 1)).lexically_normal();
@@ -385,7 +377,7 @@ Layouts link_layouts(const fs::path& records, const fs::path& program, int count
   const ProcessOutcome outcome =
       run_process({.command = {"sh", "-c",
                                fmt::format("printf '%s\\0' {}| xargs -0 -n 1 -P {} sh", scripts,
-                                           std::max(1U, std::thread::hardware_concurrency()))},
+                                           usable_cpu_count())},
                    .environment = {},
                    .timeout_s = kLinkTimeout_s,
                    .waiting = waiting},

@@ -30,6 +30,11 @@ TEST(system_file, what_is_no_cpu_list_is_empty) {
   }
 }
 
+TEST(system_file, entries_end_with_a_zero_and_may_be_empty) {
+  EXPECT_EQ(entries_of(std::string_view("a\0\0b c\0cut", 10)),
+            (std::vector<std::string>{"a", "", "b c"}));
+}
+
 TEST(system_file, numbers_are_all_of_the_text) {
   EXPECT_EQ(number<int>("12"), 12);
   EXPECT_EQ(number<double>("0.25"), 0.25);
